@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.activation/1: a function of one number, element by element.
+ */
+#ifndef GRAFT_ACTIVATION_H
+#define GRAFT_ACTIVATION_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "kernels.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_ACTIVATION "graft.activation/1"
+
+struct graft_activation_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t count;
+    const float *x; /* [count] */
+    float *y;       /* [count]; may be x */
+};
+
+struct graft_activation {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] y = act(x). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_activation_args *args,
+                   struct graft_error *error);
+    /* [forward] Optional: which GRAFT_ACTIVATION_... of graft.kernels/1 this is, so that a parent can fuse it; -1 for
+     * none of them. */
+    int32_t (*as_kernel)(void *self);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_activation_forward(const struct graft_module *module, const struct graft_call *call,
+                                           const struct graft_activation_args *args, struct graft_error *error) {
+    const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+/* [forward] gate = act(gate) * up, both [count]: fused where the activation is one of the kernels. */
+static inline int graft_activation_gate(const struct graft_module *module, const struct graft_call *call, float *gate,
+                                        const float *up, int64_t tokens, int64_t columns, struct graft_error *error) {
+    const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
+    struct graft_activation_args args = {sizeof args, 0, tokens * columns, gate, gate};
+    int status;
+    int32_t kernel = GRAFT_HAS(vtable, struct graft_activation, as_kernel) && vtable->as_kernel != NULL
+                         ? vtable->as_kernel(module->instance)
+                         : -1;
+    if (kernel >= 0) {
+        call->kernels->gated_activation(call, kernel, gate, columns, up, columns, tokens, columns);
+        return GRAFT_OK;
+    }
+    status = graft_activation_forward(module, call, &args, error);
+    for (int64_t i = 0; status == GRAFT_OK && i < args.count; i++) {
+        gate[i] *= up[i];
+    }
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

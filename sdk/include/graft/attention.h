@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.self_attention/1: attention of a sequence to itself, with its projections. It adds no residual and
+ * applies no norm to its input (attention_block does; that is another interface).
+ *
+ * Arguments that parents give: layer_idx.
+ */
+#ifndef GRAFT_SELF_ATTENTION_H
+#define GRAFT_SELF_ATTENTION_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "kernels.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_SELF_ATTENTION "graft.self_attention/1"
+
+struct graft_self_attention_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    const float *hidden_states;    /* [tokens, hidden] */
+    const float *cos;              /* [tokens, head_dim] */
+    const float *sin;              /* [tokens, head_dim] */
+    const struct graft_mask *mask; /* decided by the model for this layer */
+    float *output;                 /* [tokens, hidden]; does not overlap hidden_states */
+};
+
+struct graft_self_attention {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = attention(hidden_states). With a cache in the batch, keys and values are kept there. Required.
+     */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_self_attention_forward(const struct graft_module *module, const struct graft_call *call,
+                                               const struct graft_self_attention_args *args,
+                                               struct graft_error *error) {
+    const struct graft_self_attention *vtable = (const struct graft_self_attention *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.base_model/1: a decoder without its head. Ids in, hidden states out.
+ */
+#ifndef GRAFT_BASE_MODEL_H
+#define GRAFT_BASE_MODEL_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_BASE_MODEL "graft.base_model/1"
+
+struct graft_base_model_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    const int32_t *input_ids; /* [tokens] */
+    float *last_hidden_state; /* [tokens, hidden], after the final norm */
+};
+
+struct graft_base_model {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] Runs the batch; with a cache, keys and values are kept in it. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_base_model_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_base_model_forward(const struct graft_module *module, const struct graft_call *call,
+                                      const struct graft_base_model_args *args, struct graft_error *error) {
+    const struct graft_base_model *vtable = (const struct graft_base_model *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every forward is given beside its arguments: the arithmetic asked for, kernels, threads, and scratch memory.
+ */
+#ifndef GRAFT_CALL_H
+#define GRAFT_CALL_H
+
+#include "abi.h"
+#include "error.h"
+#include "threads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_kernels;
+struct graft_scratch;
+
+/* How products with weights are computed (`--dtype`). Sums and everything else are f32 throughout. */
+enum {
+    GRAFT_PRECISION_AUTO = 0,    /* with bf16 weights both factors are bf16; with others both are f32 */
+    GRAFT_PRECISION_FLOAT32 = 1, /* weights are widened to f32 inside the product */
+    GRAFT_PRECISION_BFLOAT16 = 2 /* both factors are rounded to bf16, whatever the weight's type */
+};
+
+/* Lives as long as the forward it was given to. */
+struct graft_call {
+    uint32_t struct_size;
+    int32_t precision; /* GRAFT_PRECISION_... */
+    const struct graft_kernels *kernels;
+    const struct graft_threads *threads;
+    struct graft_scratch *scratch;
+    /* [forward] `bytes` of uninitialised memory on a 64-byte boundary, valid until the forward that asked returns;
+     * NULL when memory ran out. Not to be called inside a parallel_for body. */
+    void *(*scratch_alloc)(struct graft_scratch *scratch, int64_t bytes);
+    /* [forward] A position in the scratch memory, and going back to it. The forward helpers of the interface headers do
+     * this around each call of a child. */
+    int64_t (*scratch_mark)(const struct graft_scratch *scratch);
+    void (*scratch_release)(struct graft_scratch *scratch, int64_t mark);
+};
+
+GRAFT_ASSERT_SIZE(struct graft_call, 56);
+
+/* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
+static inline float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,
+                                          struct graft_error *error) {
+    float *floats = NULL;
+    if (rows >= 0 && columns >= 0 && (columns == 0 || rows <= INT64_MAX / 4 / columns)) {
+        floats = (float *)call->scratch_alloc(call->scratch, rows * columns * 4);
+    }
+    if (floats == NULL) {
+        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory: %lld x %lld floats of scratch",
+                              (long long)rows, (long long)columns);
+    }
+    return floats;
+}
+
+/* [forward] Scratch for `count` 32-bit integers; on failure NULL, with an error recorded. */
+static inline int32_t *graft_scratch_ints(const struct graft_call *call, int64_t count, struct graft_error *error) {
+    return (int32_t *)(void *)graft_scratch_floats(call, count, 1, error);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

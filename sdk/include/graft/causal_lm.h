@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.causal_lm/1: a decoder with its head. Ids in, logits out.
+ */
+#ifndef GRAFT_CAUSAL_LM_H
+#define GRAFT_CAUSAL_LM_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_CAUSAL_LM "graft.causal_lm/1"
+
+struct graft_causal_lm_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    const int32_t *input_ids; /* [tokens] */
+    int64_t n_rows;
+    const int32_t *rows; /* [n_rows]: the tokens whose logits are wanted, ascending */
+    float *logits;       /* [n_rows, vocab_size] */
+};
+
+struct graft_causal_lm {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] Runs the batch; with a cache, keys and values are kept in it. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_causal_lm_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_causal_lm_forward(const struct graft_module *module, const struct graft_call *call,
+                                          const struct graft_causal_lm_args *args, struct graft_error *error) {
+    const struct graft_causal_lm *vtable = (const struct graft_causal_lm *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

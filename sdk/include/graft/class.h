@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A class of modules, under the name transformers gives it: what it is made of, how an instance is made, what it does.
+ *
+ * A class describes itself before anything exists: `describe` declares parameters, attributes and children. The host
+ * resolves each child's class (so that replacements nest), plans and binds the weights, then calls `create` on children
+ * first and parents last.
+ */
+#ifndef GRAFT_CLASS_H
+#define GRAFT_CLASS_H
+
+#include "abi.h"
+#include "config.h"
+#include "conversion.h"
+#include "error.h"
+#include "module.h"
+#include "tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_class;
+struct graft_host;
+
+/* A number that a parent gives to a child's class, like a constructor's argument: "in_features", "layer_idx". */
+struct graft_arg {
+    const char *name;
+    int64_t value;
+};
+
+struct graft_args {
+    uint32_t struct_size;
+    int32_t count;
+    const struct graft_arg *items;
+};
+
+/* What a parameter holds when the checkpoint has nothing for it. */
+enum {
+    GRAFT_INIT_NONE = 0, /* it must be there: generating without it is an error */
+    GRAFT_INIT_ZEROS = 1,
+    GRAFT_INIT_ONES = 2
+};
+
+enum {
+    GRAFT_PARAMETER_CONTIGUOUS = 1 /* wants one row block; without this flag it accepts several */
+};
+
+struct graft_parameter_info {
+    uint32_t struct_size;
+    uint32_t flags;   /* GRAFT_PARAMETER_... */
+    const char *name; /* "weight" */
+    int32_t rank;
+    int32_t init; /* GRAFT_INIT_... */
+    int64_t shape[GRAFT_MAX_RANK];
+};
+
+struct graft_child_info {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *name;         /* "q_proj"; in "layers.0" the part before the dot becomes a ModuleList */
+    const char *class_name;   /* "Linear": looked up among all classes, replacements included */
+    const char *interface_id; /* what the parent will call it through: GRAFT_INTERFACE_LINEAR */
+    struct graft_args args;
+};
+
+/* Where a description goes. Everything given is copied before the call returns. A call that fails has recorded why, and
+ * `describe` should return its status. */
+struct graft_sink {
+    uint32_t struct_size;
+    uint32_t reserved;
+    void *data;
+    int (*parameter)(void *data, const struct graft_parameter_info *info, struct graft_error *error);
+    int (*child)(void *data, const struct graft_child_info *info, struct graft_error *error);
+    /* A fact about the module under its field name in transformers: kernel_size, stride, in_features. */
+    int (*attribute)(void *data, const char *name, const int64_t *values, int32_t count, struct graft_error *error);
+    /* Parameter `name` is parameter `source`, both paths below this module ("lm_head.weight"). */
+    int (*tie)(void *data, const char *name, const char *source, struct graft_error *error);
+};
+
+/* What `create` works with. Weights, children and the struct's strings stay valid until `destroy`, the struct itself
+ * until `create` returns. */
+struct graft_build {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *path; /* "model.layers.0.self_attn" */
+    const struct graft_host *host;
+    const struct graft_config *config;
+    const struct graft_args *args;
+    void *data;
+    /* A parameter or child that this class described; NULL for a name it did not. */
+    const struct graft_weight *(*weight)(void *data, const char *name);
+    const struct graft_module *(*child)(void *data, const char *name);
+    const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module of the original class; else NULL */
+};
+
+enum {
+    /* Instances call the class they replace: it is built beside them, bound through its own conversions to the same
+     * bytes. Such a class may leave out `create`: then the `self` of its forward is that module. */
+    GRAFT_CLASS_CALLS_SUPER = 1,
+    /* A building block of many classes (Linear, Embedding): patterns do not reach it, its exact name does. */
+    GRAFT_CLASS_BASIC = 2
+};
+
+/* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`
+ * (together with the conversions), and `create`, `destroy` and `forward` together. */
+struct graft_class {
+    uint32_t struct_size;
+    uint32_t flags;           /* GRAFT_CLASS_... */
+    const char *name;         /* "LlamaAttention" */
+    const char *interface_id; /* "graft.self_attention/1"; a replacement has that of the class it replaces */
+
+    /* [load] Declares what an instance consists of, from the config and the parent's arguments alone. May be called
+     * several times, also without an instance following. */
+    int (*describe)(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error);
+    /* [load] Makes an instance. On failure nothing is left behind and `destroy` is not called. */
+    int (*create)(const struct graft_class *self, const struct graft_build *build, void **instance,
+                  struct graft_error *error);
+    /* [load] Frees what `create` made; weights and children are the host's. Optional; NULL is never passed. */
+    void (*destroy)(void *instance);
+    const void *forward; /* vtable of the interface, e.g. struct graft_linear */
+
+    const struct graft_conversion *conversions; /* names are relative to the module */
+    int32_t n_conversions;
+    uint32_t conversion_stride;
+    const void *data; /* the class's own: functions shared by several classes find here how they differ */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_args, 16);
+GRAFT_ASSERT_SIZE(struct graft_parameter_info, 88);
+GRAFT_ASSERT_SIZE(struct graft_child_info, 48);
+GRAFT_ASSERT_SIZE(struct graft_sink, 48);
+GRAFT_ASSERT_SIZE(struct graft_build, 72);
+GRAFT_ASSERT_SIZE(struct graft_class, 80);
+GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

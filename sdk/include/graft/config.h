@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading config.json. Fields are named by dotted paths: "hidden_size", "rope_scaling.factor", "mlp_only_layers.0".
+ *
+ * The helpers check type and range and name file and field in their errors. In each, `value` holds the default before
+ * the call and keeps it when the field is absent or null. All are [any].
+ */
+#ifndef GRAFT_CONFIG_H
+#define GRAFT_CONFIG_H
+
+#include "abi.h"
+#include "error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    GRAFT_FIELD_ABSENT = 0, /* or null */
+    GRAFT_FIELD_BOOL = 1,
+    GRAFT_FIELD_INT = 2,
+    GRAFT_FIELD_REAL = 3,
+    GRAFT_FIELD_STRING = 4,
+    GRAFT_FIELD_ARRAY = 5,
+    GRAFT_FIELD_OBJECT = 6
+};
+
+struct graft_config {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *file;                                       /* path of the config.json, for messages */
+    const void *data;                                       /* the host's; to be handed back to the functions below */
+    int32_t (*kind)(const void *data, const char *path);    /* GRAFT_FIELD_... */
+    int64_t (*integer)(const void *data, const char *path); /* of bools too; 0 for another kind */
+    double (*real)(const void *data, const char *path);     /* of integers too; 0 for another kind */
+    const char *(*string)(const void *data, const char *path); /* UTF-8, lives as long as the config; NULL if none */
+    int64_t (*size)(const void *data, const char *path);       /* elements of an array; 0 for another kind */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_config, 64);
+
+/* Records that a field is of the wrong kind. */
+static inline int graft_config_expected(const struct graft_config *config, const char *path, const char *expected,
+                                        struct graft_error *error) {
+    static const char *const kinds[] = {"nothing",  "a boolean", "an integer", "a fractional number",
+                                        "a string", "an array",  "an object"};
+    return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %s", path, expected,
+                           kinds[config->kind(config->data, path)]);
+}
+
+/* An integer within [minimum, maximum]. */
+static inline int graft_config_int(const struct graft_config *config, const char *path, int64_t minimum,
+                                   int64_t maximum, int64_t *value, struct graft_error *error) {
+    int32_t kind = config->kind(config->data, path);
+    if (kind == GRAFT_FIELD_ABSENT) {
+        return GRAFT_OK;
+    }
+    if (kind != GRAFT_FIELD_INT) {
+        return graft_config_expected(config, path, "an integer", error);
+    }
+    *value = config->integer(config->data, path);
+    if (*value < minimum || *value > maximum) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %lld to %lld, got %lld", path,
+                               (long long)minimum, (long long)maximum, (long long)*value);
+    }
+    return GRAFT_OK;
+}
+
+/* The same for a field that must be there. */
+static inline int graft_config_need_int(const struct graft_config *config, const char *path, int64_t minimum,
+                                        int64_t maximum, int64_t *value, struct graft_error *error) {
+    if (config->kind(config->data, path) == GRAFT_FIELD_ABSENT) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected an integer", path);
+    }
+    return graft_config_int(config, path, minimum, maximum, value, error);
+}
+
+/* A finite number, greater than `above`. */
+static inline int graft_config_real(const struct graft_config *config, const char *path, double above, double *value,
+                                    struct graft_error *error) {
+    int32_t kind = config->kind(config->data, path);
+    if (kind == GRAFT_FIELD_ABSENT) {
+        return GRAFT_OK;
+    }
+    if (kind != GRAFT_FIELD_INT && kind != GRAFT_FIELD_REAL) {
+        return graft_config_expected(config, path, "a number", error);
+    }
+    *value = config->real(config->data, path);
+    if (!(*value > above)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected more than %g, got %g", path, above,
+                               *value);
+    }
+    return GRAFT_OK;
+}
+
+static inline int graft_config_bool(const struct graft_config *config, const char *path, int32_t *value,
+                                    struct graft_error *error) {
+    int32_t kind = config->kind(config->data, path);
+    if (kind == GRAFT_FIELD_ABSENT) {
+        return GRAFT_OK;
+    }
+    if (kind != GRAFT_FIELD_BOOL) {
+        return graft_config_expected(config, path, "a boolean", error);
+    }
+    *value = config->integer(config->data, path) != 0;
+    return GRAFT_OK;
+}
+
+static inline int graft_config_string(const struct graft_config *config, const char *path, const char **value,
+                                      struct graft_error *error) {
+    int32_t kind = config->kind(config->data, path);
+    if (kind == GRAFT_FIELD_ABSENT) {
+        return GRAFT_OK;
+    }
+    if (kind != GRAFT_FIELD_STRING) {
+        return graft_config_expected(config, path, "a string", error);
+    }
+    *value = config->string(config->data, path);
+    return GRAFT_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weight conversions: how the tensors of a checkpoint become the parameters of a class. Data, not code: the host plans
+ * them before a byte is read, makes views of them where it can, and can run them backwards.
+ *
+ * They belong to a class and apply at the modules where it won; names are relative to the module. `*` in a name stands
+ * for one index ("*.gate_proj.weight" is one tensor per expert). Operations are transformers' (WeightConverter),
+ * applied in order to the list of values that the sources give, one per source.
+ *
+ * A conversion whose targets this module does not have ("q_proj.bias" without biases) is left out, and so is one whose
+ * targets the checkpoint holds under their own names. A checkpoint with some of its sources but not all is an error.
+ */
+#ifndef GRAFT_CONVERSION_H
+#define GRAFT_CONVERSION_H
+
+#include "abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    GRAFT_OP_CONCATENATE = 1,      /* all values into one, joined along `dim` */
+    GRAFT_OP_CHUNK = 2,            /* one value into one per target, along `dim`, sized as the targets' parameters */
+    GRAFT_OP_MERGE_MODULELIST = 3, /* the tensors of each `*` source, 0 to n - 1, stacked along a new `dim` */
+    GRAFT_OP_SPLIT_MODULELIST = 4  /* one value into those of a `*` target, one for each index along `dim` */
+};
+
+struct graft_operation {
+    uint32_t struct_size;
+    int32_t kind; /* GRAFT_OP_... */
+    int64_t dim;
+};
+
+struct graft_conversion {
+    uint32_t struct_size;
+    int32_t n_sources;
+    const char *const *sources; /* names in the checkpoint: "q_proj.weight" */
+    const char *const *targets; /* names of parameters: "qkv_proj.weight" */
+    const struct graft_operation *operations;
+    int32_t n_targets;
+    int32_t n_operations; /* 0: a renaming, one source and one target */
+    uint32_t operation_stride;
+    uint32_t reserved;
+};
+
+GRAFT_ASSERT_SIZE(struct graft_operation, 16);
+GRAFT_ASSERT_SIZE(struct graft_conversion, 48);
+
+/* [any] Operation number `i`. */
+static inline const struct graft_operation *graft_conversion_operation(const struct graft_conversion *conversion,
+                                                                       int32_t i) {
+    const char *at = (const char *)conversion->operations + (size_t)i * conversion->operation_stride;
+    return (const struct graft_operation *)(const void *)at;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short forms for `describe` and `create`. All are [load]; the describing ones return a status, errors are recorded. */
+#ifndef GRAFT_DESCRIBE_H
+#define GRAFT_DESCRIBE_H
+
+#include <string.h>
+
+#include "activation.h"
+#include "class.h"
+#include "embedding.h"
+#include "linear.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The argument called `name`, or `fallback` when the parent gave none. */
+static inline int64_t graft_arg(const struct graft_args *args, const char *name, int64_t fallback) {
+    for (int32_t i = 0; args != NULL && i < args->count; i++) {
+        if (strcmp(args->items[i].name, name) == 0) {
+            return args->items[i].value;
+        }
+    }
+    return fallback;
+}
+
+/* A parameter of `rank` dimensions, its shape given as an array. */
+static inline int graft_describe_parameter(const struct graft_sink *sink, const char *name, int32_t rank,
+                                           const int64_t *shape, uint32_t flags, int32_t init,
+                                           struct graft_error *error) {
+    struct graft_parameter_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = (uint32_t)sizeof info;
+    info.flags = flags;
+    info.name = name;
+    info.rank = rank;
+    info.init = init;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        info.shape[i] = i < rank ? shape[i] : 1;
+    }
+    return sink->parameter(sink->data, &info, error);
+}
+
+/* A vector of `length` that wants one block, like a norm's weight. */
+static inline int graft_describe_vector(const struct graft_sink *sink, const char *name, int64_t length,
+                                        struct graft_error *error) {
+    return graft_describe_parameter(sink, name, 1, &length, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+}
+
+/* A child with `count` arguments (NULL for none). */
+static inline int graft_describe_child(const struct graft_sink *sink, const char *name, const char *class_name,
+                                       const char *interface_id, const struct graft_arg *args, int32_t count,
+                                       struct graft_error *error) {
+    struct graft_child_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = (uint32_t)sizeof info;
+    info.name = name;
+    info.class_name = class_name;
+    info.interface_id = interface_id;
+    info.args.struct_size = (uint32_t)sizeof info.args;
+    info.args.count = count;
+    info.args.items = args;
+    return sink->child(sink->data, &info, error);
+}
+
+/* A child Linear: weight [out_features, in_features] and, if `bias`, bias [out_features]. */
+static inline int graft_describe_linear(const struct graft_sink *sink, const char *name, int64_t in_features,
+                                        int64_t out_features, int32_t bias, struct graft_error *error) {
+    struct graft_arg args[3] = {{"in_features", in_features}, {"out_features", out_features}, {"bias", bias}};
+    return graft_describe_child(sink, name, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
+}
+
+/* A child of the class that transformers' ACT2FN gives for the config field `field` ("hidden_act"). */
+static inline int graft_describe_activation(const struct graft_sink *sink, const char *name,
+                                            const struct graft_config *config, const char *field,
+                                            struct graft_error *error) {
+    static const char *const classes[][2] = {{"silu", "SiLUActivation"},
+                                             {"swish", "SiLU"},
+                                             {"gelu", "GELUActivation"},
+                                             {"gelu_new", "NewGELUActivation"},
+                                             {"gelu_pytorch_tanh", "GELUTanh"},
+                                             {"quick_gelu", "QuickGELUActivation"},
+                                             {"relu", "ReLU"},
+                                             {"tanh", "Tanh"},
+                                             {"sigmoid", "Sigmoid"}};
+    const char *act = "silu";
+    int status = graft_config_string(config, field, &act, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        if (strcmp(act, classes[i][0]) == 0) {
+            return graft_describe_child(sink, name, classes[i][1], GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
+        }
+    }
+    return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: unknown activation \"%s\"", field, act);
+}
+
+/* In `create`: the child called `name`. Without it NULL, an error recorded, and its code in `status`, which is left
+ * alone otherwise: ask for all, then look at `status` once. */
+static inline const struct graft_module *graft_build_child(const struct graft_build *build, const char *name,
+                                                           int *status, struct graft_error *error) {
+    const struct graft_module *child = build->child(build->data, name);
+    if (child == NULL) {
+        *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "there is no child \"%s\"", name);
+    }
+    return child;
+}
+
+/* The same for a parameter. */
+static inline const struct graft_weight *graft_build_weight(const struct graft_build *build, const char *name,
+                                                            int *status, struct graft_error *error) {
+    const struct graft_weight *weight = build->weight(build->data, name);
+    if (weight == NULL) {
+        *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "parameter \"%s\" is not bound", name);
+    }
+    return weight;
+}
+
+/* A `create` for classes whose instances keep nothing: the `self` of their forward is the class's `data`. */
+static inline int graft_create_stateless(const struct graft_class *cls, const struct graft_build *build,
+                                         void **instance, struct graft_error *error) {
+    (void)build;
+    (void)error;
+    *instance = (void *)(uintptr_t)cls->data;
+    return GRAFT_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.embedding/1: a row of a table for each id (torch.nn.Embedding).
+ *
+ * Arguments that parents give: num_embeddings, embedding_dim.
+ */
+#ifndef GRAFT_EMBEDDING_H
+#define GRAFT_EMBEDDING_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_EMBEDDING "graft.embedding/1"
+
+struct graft_embedding_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t tokens;
+    const int32_t *ids; /* [tokens], each in [0, num_embeddings): the host checks before any forward */
+    float *output;      /* [tokens, embedding_dim] */
+};
+
+struct graft_embedding {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output[t] = table[ids[t]]. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_embedding_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_embedding_forward(const struct graft_module *module, const struct graft_call *call,
+                                          const struct graft_embedding_args *args, struct graft_error *error) {
+    const struct graft_embedding *vtable = (const struct graft_embedding *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host offers to a plugin, for as long as the process runs. */
+#ifndef GRAFT_HOST_H
+#define GRAFT_HOST_H
+
+#include "abi.h"
+#include "error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_host {
+    uint32_t struct_size;
+    uint32_t abi_major;
+    uint32_t abi_minor;
+    uint32_t reserved;
+    const char *version; /* of the host program: "0.1.0" */
+    /* [any] A service by its id ("graft.kernels/1"); NULL when this host has none of that name. */
+    const void *(*get_extension)(const char *id);
+    /* [any] Zeroed memory, NULL when there is none; freed by `free`, which takes NULL. Using malloc instead is fine. */
+    void *(*alloc)(int64_t bytes);
+    void (*free)(void *block);
+};
+
+GRAFT_ASSERT_SIZE(struct graft_host, 48);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

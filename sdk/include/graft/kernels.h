@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graft.kernels/1: the host's kernels. They pick AVX2, AVX-512 or plain C at run time, and use the host's threads.
+ *
+ * Activations are dense row-major f32; a `stride` is the number of floats from one row to the next. Weights are read
+ * through their row blocks, in the order of the file. f32 results do not depend on the number of threads. All functions
+ * are [forward] and not to be called inside a parallel_for body. Those that can fail for want of memory return a
+ * status.
+ */
+#ifndef GRAFT_KERNELS_H
+#define GRAFT_KERNELS_H
+
+#include "batch.h"
+#include "call.h"
+#include "tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_KERNELS_ID "graft.kernels/1"
+
+/* y[t, r] = sum over k of weight[first_row + r, k] * x[t, k] + bias[first_row + r], for `rows` rows of the weight. */
+struct graft_product {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_weight *weight; /* [.., columns] */
+    const struct graft_weight *bias;   /* [weight rows], or NULL */
+    int64_t first_row;
+    int64_t rows;
+    const float *x; /* [tokens, columns] */
+    int64_t x_stride;
+    int64_t tokens;
+    float *y; /* [tokens, rows]; must not overlap x */
+    int64_t y_stride;
+};
+
+/* Which keys a query may see. Position i of a sequence may see position j when: */
+enum {
+    GRAFT_MASK_NONE = 0,    /* always */
+    GRAFT_MASK_CAUSAL = 1,  /* j <= i */
+    GRAFT_MASK_SLIDING = 2, /* j <= i and j > i - window */
+    GRAFT_MASK_DENSE = 3    /* as `bias` says: it is added to the scaled scores, -inf hides */
+};
+
+struct graft_mask {
+    uint32_t struct_size;
+    int32_t kind;      /* GRAFT_MASK_... */
+    int64_t window;    /* GRAFT_MASK_SLIDING: keys seen, the query's own included; > 0 */
+    const float *bias; /* GRAFT_MASK_DENSE: [tokens, bias_stride], a row per query, a column per key of its sequence */
+    int64_t bias_stride;
+};
+
+/* softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1), with `heads / kv_heads` query heads on each
+ * key/value head (Ainslie et al. 2023). With a cache, this batch's keys and values are appended to `layer` first. */
+struct graft_attention_args {
+    uint32_t struct_size;
+    int32_t layer; /* index of the layer in the cache */
+    const struct graft_batch *batch;
+    const struct graft_mask *mask;
+    int64_t heads;
+    int64_t kv_heads;
+    int64_t head_dim;
+    float scaling;
+    uint32_t reserved;
+    const float *q; /* [tokens, heads, head_dim] */
+    int64_t q_stride;
+    const float *k; /* [tokens, kv_heads, head_dim] */
+    int64_t k_stride;
+    const float *v; /* [tokens, kv_heads, head_dim] */
+    int64_t v_stride;
+    float *output; /* [tokens, heads, head_dim] */
+    int64_t output_stride;
+};
+
+/* Activation functions by their transformers names (config field `hidden_act`). */
+enum {
+    GRAFT_ACTIVATION_SILU = 0,       /* x * sigmoid(x); "silu", "swish" */
+    GRAFT_ACTIVATION_GELU = 1,       /* x * Phi(x), Phi the normal distribution, by erf; "gelu" */
+    GRAFT_ACTIVATION_GELU_TANH = 2,  /* its tanh form (Hendrycks & Gimpel 2016); "gelu_new", "gelu_pytorch_tanh" */
+    GRAFT_ACTIVATION_QUICK_GELU = 3, /* x * sigmoid(1.702 x); "quick_gelu" */
+    GRAFT_ACTIVATION_RELU = 4,
+    GRAFT_ACTIVATION_TANH = 5,
+    GRAFT_ACTIVATION_SIGMOID = 6
+};
+
+struct graft_kernels {
+    uint32_t struct_size;
+    uint32_t reserved;
+
+    /* Does `n` products that do not depend on each other; few-token ones share one parallel loop. The arithmetic is
+     * call->precision's. A product's result does not depend on which others it is given together with. */
+    int (*linear)(const struct graft_call *call, const struct graft_product *products, int32_t n,
+                  struct graft_error *error);
+
+    int (*attention)(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error);
+
+    /* y[t] = x[t] / sqrt(mean(x[t]^2) + eps) * weight (Zhang & Sennrich 2019). x [tokens, columns] with `stride`s for x
+     * and y, weight [columns] in one block; y may be x. */
+    void (*rms_norm)(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
+                     int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride);
+
+    /* Rotates the halves of each head: (a, b) -> (a cos - b sin, b cos + a sin), Su et al. 2021, in transformers'
+     * layout (first and second half of head_dim). x [tokens, heads, head_dim] in place; cos, sin [tokens, head_dim]. */
+    void (*rope)(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads,
+                 int64_t head_dim, const float *cos, const float *sin);
+
+    /* y = act(x), `count` numbers; y may be x. */
+    void (*activation)(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y);
+
+    /* gate[t, i] = act(gate[t, i]) * up[t, i] (Shazeer 2020). Rows of `columns`. */
+    void (*gated_activation)(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
+                             const float *up, int64_t up_stride, int64_t tokens, int64_t columns);
+
+    /* x[i] += y[i], `count` numbers. */
+    void (*add)(const struct graft_call *call, float *x, const float *y, int64_t count);
+
+    /* softmax over each row of x [rows, columns], in place, in f32. */
+    void (*softmax)(const struct graft_call *call, float *x, int64_t rows, int64_t columns);
+
+    /* The k largest of each row of x [rows, columns], largest first, of equals the first one first. NaN counts as
+     * smallest. index, values [rows, k]; 1 <= k <= columns. */
+    void (*top_k)(const struct graft_call *call, const float *x, int64_t rows, int64_t columns, int64_t k,
+                  int32_t *index, float *values);
+
+    /* y[t] = weight[ids[t]], widened to f32. weight [vocab, hidden]; ids [tokens], each below vocab (checked by the
+     * caller). */
+    void (*embedding)(const struct graft_call *call, const struct graft_weight *weight, const int32_t *ids,
+                      int64_t tokens, float *y);
+
+    /* y[i] = x[index[i]] for `rows` rows of `columns`. */
+    void (*gather_rows)(const struct graft_call *call, const float *x, const int32_t *index, int64_t rows,
+                        int64_t columns, float *y);
+
+    /* y[index[i]] += scale[i] * x[i] for `rows` rows of `columns`; an index occurs once. */
+    void (*scatter_add_rows)(const struct graft_call *call, const float *x, const float *scale, const int32_t *index,
+                             int64_t rows, int64_t columns, float *y);
+
+    /* The weight's elements in row order as f32: out [rows * columns]. */
+    void (*widen)(const struct graft_call *call, const struct graft_weight *weight, float *out);
+};
+
+GRAFT_ASSERT_SIZE(struct graft_product, 80);
+GRAFT_ASSERT_SIZE(struct graft_mask, 32);
+GRAFT_ASSERT_SIZE(struct graft_attention_args, 120);
+GRAFT_ASSERT_SIZE(struct graft_kernels, 112);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

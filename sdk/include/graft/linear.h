@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.linear/1: y = x W^T + b (torch.nn.Linear).
+ *
+ * Arguments that parents give: in_features, out_features, bias (0 or 1).
+ */
+#ifndef GRAFT_LINEAR_H
+#define GRAFT_LINEAR_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "kernels.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_LINEAR "graft.linear/1"
+
+struct graft_product;
+
+struct graft_linear_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t tokens;
+    const float *x; /* [tokens, in_features] */
+    float *y;       /* [tokens, out_features]; does not overlap x */
+};
+
+struct graft_linear {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] y = x W^T + b. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error);
+    /* [forward] Optional: fills in `product` so that running it (graft.kernels/1) is the same as `forward`. A parent
+     * with several such children runs them as one. */
+    void (*as_product)(void *self, const struct graft_linear_args *args, struct graft_product *product);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_linear_forward(const struct graft_module *module, const struct graft_call *call,
+                                       const struct graft_linear_args *args, struct graft_error *error) {
+    const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+/* The most modules that graft_linear_forward_all takes. */
+#define GRAFT_LINEAR_ALL 8
+
+/* [forward] Runs `n` modules, args[i] for modules[i], that do not depend on each other: together where they allow it.
+ */
+static inline int graft_linear_forward_all(const struct graft_module *const *modules, const struct graft_call *call,
+                                           const struct graft_linear_args *args, int32_t n, struct graft_error *error) {
+    struct graft_product products[GRAFT_LINEAR_ALL];
+    int32_t together = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const struct graft_linear *vtable = (const struct graft_linear *)modules[i]->forward;
+        if (GRAFT_HAS(vtable, struct graft_linear, as_product) && vtable->as_product != NULL &&
+            together < GRAFT_LINEAR_ALL) {
+            vtable->as_product(modules[i]->instance, &args[i], &products[together]);
+            together++;
+        } else {
+            int status = graft_linear_forward(modules[i], call, &args[i], error);
+            if (status != GRAFT_OK) {
+                return status;
+            }
+        }
+    }
+    return together > 0 ? call->kernels->linear(call, products, together, error) : GRAFT_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

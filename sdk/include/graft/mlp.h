@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.mlp/1: hidden -> hidden, token by token. A dense MLP, or the block that stands in its place in a
+ * mixture of experts.
+ *
+ * Arguments that parents give: intermediate_size (not to sparse blocks), layer_idx.
+ */
+#ifndef GRAFT_MLP_H
+#define GRAFT_MLP_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_MLP "graft.mlp/1"
+
+struct graft_mlp_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t tokens;
+    const float *hidden_states; /* [tokens, hidden] */
+    float *output;              /* [tokens, hidden]; does not overlap hidden_states */
+};
+
+struct graft_mlp {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = mlp(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_mlp_forward(const struct graft_module *module, const struct graft_call *call,
+                                    const struct graft_mlp_args *args, struct graft_error *error) {
+    const struct graft_mlp *vtable = (const struct graft_mlp *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

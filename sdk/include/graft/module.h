@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A module instance as its parent holds it. The interface headers (linear.h, attention.h, ...) have a `_forward` helper
+ * each; a parent calls its children through those.
+ */
+#ifndef GRAFT_MODULE_H
+#define GRAFT_MODULE_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The host's; valid until the instance that holds it is destroyed. */
+struct graft_module {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *path;       /* "model.layers.0.self_attn" */
+    const char *class_name; /* "LlamaAttention" */
+    const void *forward;    /* the vtable of its interface, e.g. struct graft_linear */
+    void *instance;         /* the `self` of the vtable's functions */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_module, 40);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.norm/1: a normalisation over the last dimension (RMSNorm, LayerNorm).
+ *
+ * Arguments that parents give: hidden_size.
+ */
+#ifndef GRAFT_NORM_H
+#define GRAFT_NORM_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_NORM "graft.norm/1"
+
+struct graft_norm_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t tokens;
+    float *hidden_states;  /* [tokens, hidden]; written only when there is a residual */
+    const float *residual; /* [tokens, hidden], or NULL: it is added to hidden_states, in place, before the norm */
+    float *output;         /* [tokens, hidden]; overlaps neither */
+};
+
+struct graft_norm {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] hidden_states += residual if there is one, then output = norm(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_norm_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_norm_forward(const struct graft_module *module, const struct graft_call *call,
+                                     const struct graft_norm_args *args, struct graft_error *error) {
+    const struct graft_norm *vtable = (const struct graft_norm *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The descriptor of a plugin: a shared object that exports the one function `graft_plugin_entry`.
+ */
+#ifndef GRAFT_PLUGIN_H
+#define GRAFT_PLUGIN_H
+
+#include "abi.h"
+#include "class.h"
+#include "error.h"
+#include "host.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_PLUGIN_MAGIC \
+    { 'G', 'R', 'A', 'F', 'T', 'P', 'L', '\n' }
+
+/* The first initialisers of every descriptor. */
+#define GRAFT_PLUGIN_HEADER                                                                                \
+    .magic = GRAFT_PLUGIN_MAGIC, .struct_size = sizeof(struct graft_plugin), .abi_major = GRAFT_ABI_MAJOR, \
+    .abi_minor_needed = GRAFT_ABI_MINOR, .abi_minor_built = GRAFT_ABI_MINOR, .pointer_size = sizeof(void *)
+
+enum {
+    GRAFT_KEY_NAME = 1,   /* `target` is the name of a class */
+    GRAFT_KEY_PATTERN = 2 /* `target` is a regular expression (PCRE2), searched anywhere in the names of classes */
+};
+
+/* "Build this class where that one is asked for." */
+struct graft_replacement {
+    uint32_t struct_size;
+    int32_t key; /* GRAFT_KEY_... */
+    const char *target;
+    const struct graft_class *replacement;
+    const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
+    const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
+};
+
+/* Const from the entry's return until `deinit`. */
+struct graft_plugin {
+    char magic[8];
+    uint32_t struct_size;
+    uint32_t abi_major;
+    uint32_t abi_minor_needed; /* the oldest minor whose fields this plugin relies on */
+    uint32_t abi_minor_built;  /* the minor of the headers it was built with */
+    uint32_t pointer_size;
+    uint32_t reserved;
+    const char *id;                         /* [a-z0-9_.-]+, unique: "fused_qkv" */
+    const char *version;                    /* "1.0.0" */
+    const char *license;                    /* SPDX identifier */
+    const char *description;                /* one line */
+    const char *const *requires_extensions; /* NULL-terminated list of ids of host extensions; NULL: none */
+    const struct graft_replacement *replacements;
+    const struct graft_class *classes; /* classes that only this plugin's own describe as children; not replacements */
+    int32_t n_replacements;
+    uint32_t replacement_stride;
+    int32_t n_classes;
+    uint32_t class_stride;
+    /* [load] Once, after the descriptor was accepted; optional. */
+    int (*init)(struct graft_error *error);
+    /* [load] Once, when the host has destroyed every instance; optional. The object stays mapped. */
+    void (*deinit)(void);
+    /* [any] Services of the plugin to others, by id; optional. */
+    const void *(*get_extension)(const char *id);
+};
+
+GRAFT_ASSERT_SIZE(struct graft_replacement, 40);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 128);
+GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
+GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
+GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 104);
+
+/* [any] Replacement number `i`. */
+static inline const struct graft_replacement *graft_plugin_replacement(const struct graft_plugin *plugin, int32_t i) {
+    const char *at = (const char *)plugin->replacements + (size_t)i * plugin->replacement_stride;
+    return (const struct graft_replacement *)(const void *)at;
+}
+
+/* [load] The exported function. Returns the descriptor, or NULL with the reason in `error`. `host` stays valid. */
+typedef const struct graft_plugin *(*graft_plugin_entry_function)(const struct graft_host *host,
+                                                                  struct graft_error *error);
+
+GRAFT_EXPORT const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.rotary/1: the angles of rotary position embeddings (Su et al. 2021) for the tokens of a batch.
+ */
+#ifndef GRAFT_ROTARY_H
+#define GRAFT_ROTARY_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_ROTARY "graft.rotary/1"
+
+struct graft_rotary_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    int64_t head_dim;
+    float *
+        cos; /* [tokens, head_dim]: both halves hold the same numbers, scaled by the attention factor if there is one */
+    float *sin; /* [tokens, head_dim] */
+};
+
+struct graft_rotary {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] Fills cos and sin for the positions of the batch. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_rotary_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_rotary_forward(const struct graft_module *module, const struct graft_call *call,
+                                       const struct graft_rotary_args *args, struct graft_error *error) {
+    const struct graft_rotary *vtable = (const struct graft_rotary *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.router/1: which experts a token goes to, and with what weight.
+ */
+#ifndef GRAFT_ROUTER_H
+#define GRAFT_ROUTER_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_ROUTER "graft.router/1"
+
+struct graft_router_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t tokens;
+    int64_t experts;            /* config: num_experts */
+    int64_t k;                  /* config: num_experts_per_tok */
+    const float *hidden_states; /* [tokens, hidden] */
+    float *logits;              /* [tokens, experts] */
+    int32_t *top_k_index;       /* [tokens, k]: each in [0, experts), all of a token's different */
+    float *top_k_weights;       /* [tokens, k] */
+};
+
+struct graft_router {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] Fills logits, top_k_index and top_k_weights. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_router_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_router_forward(const struct graft_module *module, const struct graft_call *call,
+                                       const struct graft_router_args *args, struct graft_error *error) {
+    const struct graft_router *vtable = (const struct graft_router *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weights as they reach a module: a shape over row blocks.
+ *
+ * A weight of shape [d0, ..., dn] is read as a matrix of `rows` = d0 * ... * d(n-1) rows of `columns` = dn elements; a
+ * vector of n elements as n rows of one. A row block is a contiguous run of such rows in a mapped file, with a type of
+ * its own. So sixty stacked experts, or q, k and v joined along dim 0, are views: nothing is copied. A parameter that
+ * was described as contiguous has one block.
+ */
+#ifndef GRAFT_TENSOR_H
+#define GRAFT_TENSOR_H
+
+#include "abi.h"
+#include "dtype.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_MAX_RANK 8
+
+struct graft_row_block {
+    uint32_t struct_size;
+    graft_dtype dtype;
+    const void *data; /* [rows, columns], row-major, aligned to its element type; the host's, valid until destroy */
+    int64_t rows;
+};
+
+struct graft_weight {
+    uint32_t struct_size;
+    int32_t rank;
+    int64_t shape[GRAFT_MAX_RANK];        /* entries from `rank` on are 1 */
+    int64_t rows;                         /* product of all dimensions but the last; of a vector its length */
+    int64_t columns;                      /* the last dimension; of a vector 1 */
+    const struct graft_row_block *blocks; /* in row order; their rows add up to `rows` */
+    int32_t n_blocks;
+    uint32_t block_stride; /* bytes from one block to the next */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_block, 24);
+GRAFT_ASSERT_SIZE(struct graft_weight, 104);
+
+/* [any] Block number `i`. */
+static inline const struct graft_row_block *graft_weight_block(const struct graft_weight *weight, int32_t i) {
+    return (const struct graft_row_block *)(const void *)((const char *)weight->blocks +
+                                                          (size_t)i * weight->block_stride);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
