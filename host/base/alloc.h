@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one place where the host allocates, so that a test can make each allocation fail in turn.
+ * All functions are [any] and return NULL when memory ran out or a size overflows.
+ */
+#ifndef GRAFT_BASE_ALLOC_H
+#define GRAFT_BASE_ALLOC_H
+
+#include <stddef.h>
+
+/* Zeroed memory for `count` elements of `size` bytes; never NULL for a count of 0. */
+void *graft_alloc(size_t count, size_t size);
+
+/* Resizes to `count` elements of `size` bytes; what is new is not zeroed. On failure the old block stays valid. */
+void *graft_realloc(void *block, size_t count, size_t size);
+
+/* Memory on a `alignment`-byte boundary (a power of two), not zeroed; freed by graft_free as well. */
+void *graft_alloc_aligned(size_t alignment, size_t bytes);
+
+void graft_free(void *block);
+
+/* A copy of a string, or of its first `length` bytes with a terminator. */
+char *graft_strdup(const char *text);
+char *graft_strndup(const char *text, size_t length);
+
+/* printf into a new string. */
+char *graft_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Doubles the room of a growing array when `count` has reached `*capacity`. Returns 0, or -1 with the array unchanged.
+ * `array` points to the array's pointer. */
+int graft_grow(void *array, size_t *capacity, size_t count, size_t size);
+
+/* [test] Makes the n-th allocation from now on fail (1 is the next); 0 turns it off. Returns how far the countdown set
+ * before was from firing, 0 when it has fired: a test goes on with larger n until that is not 0. */
+long graft_alloc_fail_at(long n);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+/* Linux takes no more in one call; smaller steps also let a signal in between. */
+static const size_t largest_step = (size_t)1 << 30;
+
+static const char *kind_name(mode_t mode) {
+    if (S_ISDIR(mode)) {
+        return "a directory";
+    }
+    if (S_ISFIFO(mode)) {
+        return "a FIFO";
+    }
+    return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+int graft_file_open(const char *path, int code, int *fd, size_t *size, struct graft_error *error) {
+    struct stat status;
+    /* O_NONBLOCK: opening a FIFO that nobody writes to would wait for ever. */
+    int opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (opened < 0) {
+        return graft_fail_errno(error, code, path, "cannot be opened", errno);
+    }
+    if (fstat(opened, &status) != 0) {
+        code = graft_fail_errno(error, code, path, "cannot be examined", errno);
+        goto fail;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        code = graft_fail(error, code, path, "expected a regular file, found %s", kind_name(status.st_mode));
+        goto fail;
+    }
+    if ((uintmax_t)status.st_size > SIZE_MAX) {
+        code = graft_fail(error, code, path, "is larger than the address space");
+        goto fail;
+    }
+    *fd = opened;
+    *size = (size_t)status.st_size;
+    return GRAFT_OK;
+
+fail:
+    (void)close(opened);
+    return code;
+}
+
+/* Reads up to `size` bytes; fewer come back when the file shrank meanwhile. Returns 0, or an errno. */
+static int read_all(int fd, char *bytes, size_t size, size_t *length) {
+    *length = 0;
+    while (*length < size) {
+        size_t step = size - *length < largest_step ? size - *length : largest_step;
+        ssize_t got = read(fd, bytes + *length, step);
+        if (got < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (got == 0) {
+            break;
+        }
+        *length += got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
+
+int graft_file_read(const char *path, size_t max_bytes, int code, char **text, size_t *length,
+                    struct graft_error *error) {
+    int fd = -1;
+    size_t size = 0;
+    int status = graft_file_open(path, code, &fd, &size, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    char *bytes = NULL;
+    if (size > max_bytes) {
+        status = graft_fail(error, code, path, "has %zu bytes, expected at most %zu", size, max_bytes);
+        goto done;
+    }
+    bytes = size < SIZE_MAX ? graft_realloc(NULL, size + 1, 1) : NULL;
+    if (bytes == NULL) {
+        status = graft_fail_memory(error, path);
+        goto done;
+    }
+    int number = read_all(fd, bytes, size, length);
+    if (number != 0) {
+        status = graft_fail_errno(error, code, path, "cannot be read", number);
+        goto done;
+    }
+    bytes[*length] = '\0';
+    *text = bytes;
+    bytes = NULL;
+
+done:
+    graft_free(bytes);
+    (void)close(fd);
+    return status;
+}
+
+int graft_file_exists(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0;
+}
+
+/* Returns 0, or an errno. */
+static int write_all(int fd, const char *bytes, size_t size) {
+    while (size > 0) {
+        ssize_t put = write(fd, bytes, size < largest_step ? size : largest_step);
+        if (put < 0 && errno != EINTR) {
+            return errno;
+        }
+        bytes += put > 0 ? put : 0;
+        size -= put > 0 ? (size_t)put : 0;
+    }
+    return 0;
+}
+
+/* Returns 0, or an errno. Closes `fd` in any case. */
+static int write_pieces(int fd, const struct graft_file_piece *pieces, size_t n) {
+    int number = 0;
+    for (size_t i = 0; i < n && number == 0; i++) {
+        number = write_all(fd, pieces[i].data, pieces[i].bytes);
+    }
+    if (number == 0 && fsync(fd) != 0) {
+        number = errno;
+    }
+    if (close(fd) != 0 && number == 0) {
+        number = errno;
+    }
+    return number;
+}
+
+/* Creates a new file beside `path` and hands over its name. Unlike mkstemp, with the permissions that the umask gives
+ * to any new file. Returns the descriptor, or -1 with errno set. */
+static int create_beside(const char *path, char **name) {
+    static atomic_uint counter;
+    for (;;) {
+        *name = graft_format("%s.tmp-%ld-%u", path, (long)getpid(), atomic_fetch_add(&counter, 1));
+        if (*name == NULL) {
+            errno = ENOMEM;
+            return -1;
+        }
+        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) {
+            return fd;
+        }
+        graft_free(*name);
+    }
+}
+
+/* Makes the rename survive a loss of power where the file system can do so. Its failure leaves the new content in
+ * place, so it is none of ours. */
+static void sync_folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? graft_strdup(".") : graft_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    int fd = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        (void)fsync(fd);
+        (void)close(fd);
+    }
+    graft_free(folder);
+}
+
+int graft_file_write(const char *path, const struct graft_file_piece *pieces, size_t n, struct graft_error *error) {
+    struct stat old;
+    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
+        /* A rename would put a file in the place of /dev/null. */
+        return graft_fail(error, GRAFT_ERROR_IO, path, "expected a regular file or none, found %s",
+                          kind_name(old.st_mode));
+    }
+    char *name = NULL;
+    int fd = create_beside(path, &name);
+    if (fd < 0) {
+        int number = errno;
+        graft_free(name);
+        return number == ENOMEM ? graft_fail_memory(error, path)
+                                : graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be created", number);
+    }
+    int status = GRAFT_OK;
+    int number = write_pieces(fd, pieces, n);
+    if (number != 0) {
+        status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be written", number);
+    } else if (rename(name, path) != 0) {
+        status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be put in place", errno);
+    }
+    if (status != GRAFT_OK) {
+        (void)unlink(name);
+    } else {
+        sync_folder_of(path);
+    }
+    graft_free(name);
+    return status;
+}
+
+char *graft_path_join(const char *folder, const char *name) {
+    size_t length = strlen(folder);
+    const char *separator = length == 0 || folder[length - 1] == '/' ? "" : "/";
+    return graft_format("%s%s%s", folder, separator, name);
+}

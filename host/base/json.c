@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+
+/* Model files nest about five deep. Jansson recurses, and so does whoever walks a document. */
+enum { MAX_DEPTH = 128 };
+
+/* Whether an allocation failed in this thread since parsing began: jansson reports that as one error or another. */
+static _Thread_local int ran_out;
+
+static void *allocate(size_t bytes) {
+    void *block = graft_realloc(NULL, bytes, 1);
+    ran_out |= block == NULL;
+    return block;
+}
+
+static void set_up(void) {
+    json_set_alloc_funcs(allocate, graft_free);
+    json_object_seed(0);
+}
+
+/* To be called before the first value is made. */
+static void set_up_once(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, set_up);
+}
+
+static json_t *load(const char *text, size_t length, json_error_t *failure) {
+    const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
+    return json_loadb(text, length, flags, failure);
+}
+
+/* As load, with integers beyond int64 read as reals: tokenizer_config.json says "no limit" by 10^30. */
+static json_t *load_wide(const char *text, size_t length, json_error_t *failure) {
+    size_t new_length;
+    char *wide = graft_json_scan_widen(text, length, &new_length);
+    json_t *document = wide != NULL ? load(wide, new_length, failure) : NULL;
+    ran_out |= wide == NULL;
+    graft_free(wide);
+    return document;
+}
+
+int graft_json_parse(const char *text, size_t length, const char *source, graft_json **document,
+                     struct graft_error *error) {
+    set_up_once();
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, source, "starts with a byte order mark, expected JSON without one");
+    }
+    if (graft_json_scan_deeper(text, length, MAX_DEPTH)) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, source, "JSON nested deeper than %d levels", MAX_DEPTH);
+    }
+    json_error_t failure;
+    ran_out = 0;
+    *document = load(text, length, &failure);
+    if (*document == NULL && json_error_code(&failure) == json_error_numeric_overflow) {
+        *document = load_wide(text, length, &failure);
+    }
+    if (*document != NULL) {
+        return GRAFT_OK;
+    }
+    if (ran_out) {
+        return graft_fail_memory(error, source);
+    }
+    return graft_fail(error, GRAFT_ERROR_MODEL, source, "not valid JSON, line %d column %d: %s", failure.line,
+                      failure.column, failure.text);
+}
+
+int graft_json_read(const char *path, size_t max_bytes, graft_json **document, struct graft_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    int status = graft_file_read(path, max_bytes, GRAFT_ERROR_MODEL, &text, &length, error);
+    if (status == GRAFT_OK) {
+        status = graft_json_parse(text, length, path, document, error);
+    }
+    graft_free(text);
+    return status;
+}
+
+void graft_json_free(graft_json *document) {
+    json_decref(document);
+}
+
+enum graft_json_type graft_json_type(const graft_json *value) {
+    if (value == NULL) {
+        return GRAFT_JSON_ABSENT;
+    }
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return GRAFT_JSON_OBJECT;
+    case JSON_ARRAY:
+        return GRAFT_JSON_ARRAY;
+    case JSON_STRING:
+        return GRAFT_JSON_STRING;
+    case JSON_INTEGER:
+        return GRAFT_JSON_INT;
+    case JSON_REAL:
+        return GRAFT_JSON_REAL;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return GRAFT_JSON_BOOL;
+    case JSON_NULL:
+        break;
+    }
+    return GRAFT_JSON_NULL;
+}
+
+const char *graft_json_type_name(const graft_json *value) {
+    static const char *const names[] = {"nothing",       "null",     "true or false", "an integer",
+                                        "a real number", "a string", "an array",      "an object"};
+    return names[graft_json_type(value)];
+}
+
+const graft_json *graft_json_get(const graft_json *object, const char *key) {
+    return json_object_get(object, key);
+}
+
+const graft_json *graft_json_at(const graft_json *array, size_t index) {
+    return json_array_get(array, index);
+}
+
+size_t graft_json_size(const graft_json *value) {
+    return json_is_array(value) ? json_array_size(value) : json_object_size(value);
+}
+
+const char *graft_json_string(const graft_json *value, size_t *length) {
+    if (length != NULL) {
+        *length = json_string_length(value);
+    }
+    return json_string_value(value);
+}
+
+int64_t graft_json_int(const graft_json *value) {
+    return json_integer_value(value);
+}
+
+double graft_json_real(const graft_json *value) {
+    return json_number_value(value);
+}
+
+int graft_json_bool(const graft_json *value) {
+    return json_is_true(value);
+}
+
+int graft_json_next(const graft_json *object, void **iterator, const char **key, const graft_json **value) {
+    json_t *walked = (json_t *)object; /* jansson's iterators are for changing values too; ours are not used so */
+    *iterator = *iterator == NULL ? json_object_iter(walked) : json_object_iter_next(walked, *iterator);
+    if (*iterator == NULL) {
+        return 0;
+    }
+    *key = json_object_iter_key(*iterator);
+    *value = json_object_iter_value(*iterator);
+    return 1;
+}
+
+graft_json *graft_json_new_object(void) {
+    set_up_once();
+    return json_object();
+}
+
+graft_json *graft_json_new_array(void) {
+    set_up_once();
+    return json_array();
+}
+
+/* Copies text with U+FFFD in the place of each byte that is not UTF-8. */
+static void add_repaired(struct graft_text *out, const char *text, size_t length) {
+    for (size_t at = 0; at < length;) {
+        size_t valid = graft_utf8_valid_prefix(text + at, length - at);
+        graft_text_add(out, text + at, valid);
+        at += valid;
+        if (at < length) {
+            graft_text_add_string(out, "\xEF\xBF\xBD");
+            at++;
+        }
+    }
+}
+
+graft_json *graft_json_new_string_n(const char *text, size_t length) {
+    set_up_once();
+    if (graft_utf8_valid_prefix(text, length) == length) {
+        return json_stringn_nocheck(text, length);
+    }
+    struct graft_text repaired = {0};
+    add_repaired(&repaired, text, length);
+    graft_json *value = repaired.failed ? NULL : json_stringn_nocheck(repaired.bytes, repaired.length);
+    graft_text_free(&repaired);
+    return value;
+}
+
+graft_json *graft_json_new_string(const char *text) {
+    return text != NULL ? graft_json_new_string_n(text, strlen(text)) : json_null();
+}
+
+graft_json *graft_json_new_int(int64_t number) {
+    set_up_once();
+    return json_integer(number);
+}
+
+graft_json *graft_json_new_real(double number) {
+    set_up_once();
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+graft_json *graft_json_new_bool(int truth) {
+    return json_boolean(truth);
+}
+
+int graft_json_set_take(graft_json *object, const char *key, graft_json *value_take) {
+    size_t length = strlen(key);
+    if (graft_utf8_valid_prefix(key, length) == length) {
+        return json_object_set_new_nocheck(object, key, value_take);
+    }
+    struct graft_text repaired = {0};
+    add_repaired(&repaired, key, length);
+    int result = -1;
+    if (repaired.failed) {
+        json_decref(value_take);
+    } else {
+        result = json_object_set_new_nocheck(object, repaired.bytes, value_take);
+    }
+    graft_text_free(&repaired);
+    return result;
+}
+
+int graft_json_append_take(graft_json *array, graft_json *value_take) {
+    return json_array_append_new(array, value_take);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Printing of documents (graft_json_dump): as Python's json module lays them out, with reals as short as they can be.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+static void add_value(struct graft_text *out, const graft_json *value, int indent, int depth);
+
+static void add_line_break(struct graft_text *out, int indent, int depth) {
+    if (indent > 0) {
+        graft_text_printf(out, "\n%*s", indent * depth, "");
+    }
+}
+
+/* Control characters are escaped, those above 0x7E too, which JSON would allow but a terminal obeys. */
+static void add_string(struct graft_text *out, const char *bytes, size_t length) {
+    static const char short_escapes[] = "\"\\\b\f\n\r\t";
+    static const char short_letters[] = "\"\\bfnrt";
+    graft_text_add(out, "\"", 1);
+    for (size_t at = 0; at < length;) {
+        size_t step = graft_utf8_sequence(bytes + at, length - at);
+        unsigned char first = (unsigned char)bytes[at];
+        unsigned char second = step == 2 ? (unsigned char)bytes[at + 1] : 0xFF;
+        const char *found = first != '\0' ? strchr(short_escapes, first) : NULL;
+        if (found != NULL) {
+            graft_text_printf(out, "\\%c", short_letters[found - short_escapes]);
+        } else if (first < 0x20 || first == 0x7F) {
+            graft_text_printf(out, "\\u%04x", first);
+        } else if (first == 0xC2 && second < 0xA0) {
+            graft_text_printf(out, "\\u%04x", second);
+        } else {
+            graft_text_add(out, bytes + at, step);
+        }
+        at += step > 0 ? step : 1;
+    }
+    graft_text_add(out, "\"", 1);
+}
+
+/* The fewest digits that read back as the same number, with a point or an exponent so that it stays a real. */
+static void add_real(struct graft_text *out, double number) {
+    char digits[40];
+    for (int precision = 15; precision <= 17; precision++) {
+        (void)snprintf(digits, sizeof digits, "%.*g", precision, number);
+        if (strtod(digits, NULL) == number) {
+            break;
+        }
+    }
+    if (strpbrk(digits, ".,e") == NULL) {
+        strcat(digits, ".0");
+    }
+    for (char *c = digits; *c != '\0'; c++) {
+        /* The point of the locale that an embedding program may have set. */
+        *c = strchr("0123456789+-e.", *c) != NULL ? *c : '.';
+    }
+    graft_text_add_string(out, digits);
+}
+
+static void add_array(struct graft_text *out, const graft_json *array, int indent, int depth) {
+    size_t size = graft_json_size(array);
+    graft_text_add(out, "[", 1);
+    for (size_t i = 0; i < size; i++) {
+        add_line_break(out, indent, depth + 1);
+        add_value(out, graft_json_at(array, i), indent, depth + 1);
+        graft_text_add_string(out, i + 1 == size ? "" : indent > 0 ? "," : ", ");
+    }
+    if (size > 0) {
+        add_line_break(out, indent, depth);
+    }
+    graft_text_add(out, "]", 1);
+}
+
+static void add_object(struct graft_text *out, const graft_json *object, int indent, int depth) {
+    void *iterator = NULL;
+    const char *key;
+    const graft_json *value;
+    size_t left = graft_json_size(object);
+    graft_text_add(out, "{", 1);
+    while (graft_json_next(object, &iterator, &key, &value)) {
+        add_line_break(out, indent, depth + 1);
+        add_string(out, key, strlen(key));
+        graft_text_add(out, ": ", 2);
+        add_value(out, value, indent, depth + 1);
+        graft_text_add_string(out, --left == 0 ? "" : indent > 0 ? "," : ", ");
+    }
+    if (graft_json_size(object) > 0) {
+        add_line_break(out, indent, depth);
+    }
+    graft_text_add(out, "}", 1);
+}
+
+static void add_value(struct graft_text *out, const graft_json *value, int indent, int depth) {
+    size_t length;
+    const char *string;
+    switch (graft_json_type(value)) {
+    case GRAFT_JSON_ABSENT:
+    case GRAFT_JSON_NULL:
+        graft_text_add_string(out, "null");
+        return;
+    case GRAFT_JSON_BOOL:
+        graft_text_add_string(out, graft_json_bool(value) ? "true" : "false");
+        return;
+    case GRAFT_JSON_INT:
+        graft_text_printf(out, "%" PRId64, graft_json_int(value));
+        return;
+    case GRAFT_JSON_REAL:
+        add_real(out, graft_json_real(value));
+        return;
+    case GRAFT_JSON_STRING:
+        string = graft_json_string(value, &length);
+        add_string(out, string, length);
+        return;
+    case GRAFT_JSON_ARRAY:
+        add_array(out, value, indent, depth);
+        return;
+    case GRAFT_JSON_OBJECT:
+        add_object(out, value, indent, depth);
+        return;
+    }
+}
+
+char *graft_json_dump(const graft_json *document, int indent) {
+    struct graft_text out = {0};
+    add_value(&out, document, indent, 0);
+    if (out.failed) {
+        graft_text_free(&out);
+    }
+    return out.bytes;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PCRE2 with bounds on what a pattern and a search may cost: patterns come from files and plugins. */
+#ifndef GRAFT_BASE_REGEX_H
+#define GRAFT_BASE_REGEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+
+struct graft_regex;
+
+/* [any] Compiles a UTF-8 pattern (with Unicode properties) of at most 64 KiB. Errors (status `code`, with `source`) say
+ * what and at which offset. The caller frees the result. Immutable afterwards: searches from several threads are fine.
+ */
+int graft_regex_compile(const char *pattern, size_t length, const char *source, int code, struct graft_regex **regex,
+                        struct graft_error *error);
+void graft_regex_free(struct graft_regex *regex);
+
+/* Bytes [start, end) of the text. */
+struct graft_regex_match {
+    size_t start;
+    size_t end;
+};
+enum {
+    GRAFT_REGEX_NO_MATCH = 0,
+    GRAFT_REGEX_MATCH = 1,
+    GRAFT_REGEX_TOO_COSTLY = -1, /* a limit was met, or memory ran out */
+    GRAFT_REGEX_BAD_TEXT = -2,   /* not UTF-8, or `from` is inside a character */
+};
+
+/* [any] Searches `text` from byte `from` on; what is before `from` is seen by lookbehinds and \b. The text must be
+ * valid UTF-8. A search from 0 checks that; one from further on relies on it, so that walking through a long text takes
+ * linear time. Scratch memory is kept per thread: a search allocates nothing but on a thread's first. */
+int graft_regex_search(const struct graft_regex *regex, const char *text, size_t length, size_t from,
+                       struct graft_regex_match *match);
+
+#endif

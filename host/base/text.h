@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growing byte string, and checks on text that comes from outside. All functions are [any]. */
+#ifndef GRAFT_BASE_TEXT_H
+#define GRAFT_BASE_TEXT_H
+
+#include <stddef.h>
+
+/* Starts as {0}; `bytes` has a NUL behind `length` once something was added. After a failed allocation `failed` is set
+ * and later calls do nothing, so one check at the end is enough. */
+struct graft_text {
+    char *bytes;
+    size_t length;
+    size_t capacity;
+    int failed;
+};
+
+void graft_text_add(struct graft_text *text, const char *bytes, size_t length);
+void graft_text_add_string(struct graft_text *text, const char *string);
+void graft_text_printf(struct graft_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void graft_text_free(struct graft_text *text);
+
+/* Bytes of the well-formed UTF-8 sequence at the start; 0 when there is none. */
+size_t graft_utf8_sequence(const char *bytes, size_t length);
+
+/* Length of the longest valid UTF-8 prefix. */
+size_t graft_utf8_valid_prefix(const char *bytes, size_t length);
+
+/* Replaces control characters (C0, DEL, C1) and bytes that are not UTF-8 in place by '?', so that untrusted text cannot
+ * drive a terminal. */
+void graft_text_defang(char *string);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _XOPEN_SOURCE 700 /* for realpath */
+#include "weights/checkpoint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "weights/checkpoint_parts.h"
+
+static const char single_name[] = "model.safetensors";
+
+int graft_checkpoint_add_note(struct graft_checkpoint *checkpoint, char *note_take, struct graft_error *error) {
+    if (note_take == NULL || graft_grow(&checkpoint->notes, &checkpoint->note_capacity, checkpoint->n_notes,
+                                        sizeof *checkpoint->notes) != 0) {
+        graft_free(note_take);
+        return graft_fail_memory(error, checkpoint->directory);
+    }
+    graft_text_defang(note_take);
+    checkpoint->notes[checkpoint->n_notes++] = note_take;
+    return GRAFT_OK;
+}
+
+int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *name, struct graft_error *error) {
+    if (graft_grow(&checkpoint->parts, &checkpoint->part_capacity, checkpoint->n_parts, sizeof *checkpoint->parts) !=
+        0) {
+        return graft_fail_memory(error, checkpoint->directory);
+    }
+    /* It counts from here on, so that closing the checkpoint frees what a failure below leaves. */
+    struct graft_checkpoint_part *part = &checkpoint->parts[checkpoint->n_parts++];
+    memset(part, 0, sizeof *part);
+    part->name = graft_strdup(name);
+    part->path = graft_path_join(checkpoint->directory, name);
+    if (part->name == NULL || part->path == NULL) {
+        return graft_fail_memory(error, checkpoint->directory);
+    }
+    int status = graft_safetensors_open(part->path, &part->safetensors, error);
+    if (status == GRAFT_OK) {
+        part->file = (struct graft_checkpoint_file){
+            .name = part->name,
+            .path = part->path,
+            .bytes = graft_safetensors_bytes(part->safetensors),
+            .tensors = graft_safetensors_count(part->safetensors),
+            .metadata = graft_safetensors_metadata(part->safetensors),
+        };
+    }
+    return status;
+}
+
+/* The error of a directory without weights, and what to do when there are some of another kind. */
+static int no_weights(const char *directory, struct graft_error *error) {
+    static const char *const others[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
+                                         "flax_model.msgpack"};
+    int status = graft_fail(error, GRAFT_ERROR_MODEL, directory, "expected %s or %s, found neither", single_name,
+                            GRAFT_CHECKPOINT_INDEX);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char *path = graft_path_join(directory, others[i]);
+        if (path != NULL && graft_file_exists(path)) {
+            graft_error_hint(error, "%s is there, but only safetensors files are read: save the model as those",
+                             others[i]);
+        }
+        graft_free(path);
+    }
+    return status;
+}
+
+static int open_files(struct graft_checkpoint *checkpoint, const char *root, struct graft_error *error) {
+    char *single_path = graft_path_join(checkpoint->directory, single_name);
+    char *index_path = graft_path_join(checkpoint->directory, GRAFT_CHECKPOINT_INDEX);
+    int status;
+    if (single_path == NULL || index_path == NULL) {
+        status = graft_fail_memory(error, checkpoint->directory);
+    } else if (graft_file_exists(single_path)) {
+        status = graft_checkpoint_add_file(checkpoint, single_name, error);
+        if (status == GRAFT_OK && graft_file_exists(index_path)) {
+            char *note = graft_format("%s is not read, since %s is there", GRAFT_CHECKPOINT_INDEX, single_name);
+            status = graft_checkpoint_add_note(checkpoint, note, error);
+        }
+    } else if (graft_file_exists(index_path)) {
+        status = graft_checkpoint_add_indexed(checkpoint, index_path, root, error);
+    } else {
+        status = no_weights(checkpoint->directory, error);
+    }
+    graft_free(single_path);
+    graft_free(index_path);
+    return status;
+}
+
+static int compare_tensors(const void *left, const void *right) {
+    const struct graft_tensor_view *const *a = left, *const *b = right;
+    return strcmp((*a)->name, (*b)->name);
+}
+
+/* Brings the tensors of all files into one order. */
+static int collect_tensors(struct graft_checkpoint *checkpoint, struct graft_error *error) {
+    size_t total = 0;
+    for (size_t i = 0; i < checkpoint->n_parts; i++) {
+        total += checkpoint->parts[i].file.tensors;
+    }
+    checkpoint->tensors = graft_alloc(total, sizeof *checkpoint->tensors);
+    if (checkpoint->tensors == NULL) {
+        return graft_fail_memory(error, checkpoint->directory);
+    }
+    for (size_t i = 0; i < checkpoint->n_parts; i++) {
+        const struct graft_checkpoint_part *part = &checkpoint->parts[i];
+        for (size_t j = 0; j < part->file.tensors; j++) {
+            checkpoint->tensors[checkpoint->count++] = graft_safetensors_at(part->safetensors, j);
+        }
+    }
+    qsort(checkpoint->tensors, total, sizeof *checkpoint->tensors, compare_tensors);
+    for (size_t i = 1; i < total; i++) {
+        const struct graft_tensor_view *a = checkpoint->tensors[i - 1], *b = checkpoint->tensors[i];
+        if (strcmp(a->name, b->name) == 0) {
+            return graft_fail(error, GRAFT_ERROR_MODEL, checkpoint->directory,
+                              "tensor \"%.300s\" is in two files, \"%.300s\" and \"%.300s\"", a->name, a->file,
+                              b->file);
+        }
+    }
+    return GRAFT_OK;
+}
+
+int graft_checkpoint_open(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error) {
+    char *root = realpath(directory, NULL);
+    if (root == NULL) {
+        return errno == ENOMEM ? graft_fail_memory(error, directory)
+                               : graft_fail_errno(error, GRAFT_ERROR_MODEL, directory, "cannot be found", errno);
+    }
+    int status;
+    struct graft_checkpoint *opened = graft_alloc(1, sizeof *opened);
+    if (opened != NULL) {
+        opened->directory = graft_strdup(directory);
+    }
+    if (opened == NULL || opened->directory == NULL) {
+        status = graft_fail_memory(error, directory);
+    } else {
+        status = open_files(opened, root, error);
+    }
+    if (status == GRAFT_OK) {
+        status = collect_tensors(opened, error);
+    }
+    free(root);
+    if (status != GRAFT_OK) {
+        graft_checkpoint_close(opened);
+        return status;
+    }
+    *checkpoint = opened;
+    return GRAFT_OK;
+}
+
+void graft_checkpoint_close(struct graft_checkpoint *checkpoint) {
+    if (checkpoint == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < checkpoint->n_parts; i++) {
+        graft_safetensors_close(checkpoint->parts[i].safetensors);
+        graft_free(checkpoint->parts[i].name);
+        graft_free(checkpoint->parts[i].path);
+    }
+    for (size_t i = 0; i < checkpoint->n_notes; i++) {
+        graft_free(checkpoint->notes[i]);
+    }
+    graft_free(checkpoint->parts);
+    graft_free(checkpoint->notes);
+    graft_free(checkpoint->tensors);
+    graft_free(checkpoint->directory);
+    graft_free(checkpoint);
+}
+
+size_t graft_checkpoint_count(const struct graft_checkpoint *checkpoint) {
+    return checkpoint->count;
+}
+
+const struct graft_tensor_view *graft_checkpoint_at(const struct graft_checkpoint *checkpoint, size_t index) {
+    return checkpoint->tensors[index];
+}
+
+size_t graft_checkpoint_lower_bound(const struct graft_checkpoint *checkpoint, const char *name) {
+    size_t low = 0, high = checkpoint->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(checkpoint->tensors[middle]->name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const struct graft_tensor_view *graft_checkpoint_find(const struct graft_checkpoint *checkpoint, const char *name) {
+    size_t at = graft_checkpoint_lower_bound(checkpoint, name);
+    return at < checkpoint->count && strcmp(checkpoint->tensors[at]->name, name) == 0 ? checkpoint->tensors[at] : NULL;
+}
+
+size_t graft_checkpoint_file_count(const struct graft_checkpoint *checkpoint) {
+    return checkpoint->n_parts;
+}
+
+const struct graft_checkpoint_file *graft_checkpoint_file_at(const struct graft_checkpoint *checkpoint, size_t index) {
+    return &checkpoint->parts[index].file;
+}
+
+size_t graft_checkpoint_note_count(const struct graft_checkpoint *checkpoint) {
+    return checkpoint->n_notes;
+}
+
+const char *graft_checkpoint_note_at(const struct graft_checkpoint *checkpoint, size_t index) {
+    return checkpoint->notes[index];
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The weights of a model directory: model.safetensors, or the shards that model.safetensors.index.json lists.
+ *
+ * Where both are there the single file is read, as transformers does. An index is taken at its word: each tensor must
+ * be in the file that it is listed for and in no other, and files must be in the directory (links into the `blobs` of a
+ * hub cache are). A tensor that no entry lists is kept, and noted.
+ */
+#ifndef GRAFT_WEIGHTS_CHECKPOINT_H
+#define GRAFT_WEIGHTS_CHECKPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "graft/error.h"
+#include "weights/tensor_view.h"
+
+struct graft_checkpoint;
+
+struct graft_checkpoint_file {
+    const char *name; /* relative to the directory */
+    const char *path;
+    int64_t bytes;              /* mapped */
+    size_t tensors;             /* their number */
+    const graft_json *metadata; /* `__metadata__`, an object of strings, or NULL */
+};
+
+/* [load] Opens the weights of a directory; `*checkpoint` is the caller's, to be given to graft_checkpoint_close. All
+ * errors but a lack of memory are GRAFT_ERROR_MODEL. No tensor's bytes are touched. */
+int graft_checkpoint_open(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error);
+
+/* [load] Everything borrowed from the checkpoint ends here. NULL is fine. */
+void graft_checkpoint_close(struct graft_checkpoint *checkpoint);
+
+/* [any] The tensors of all files, sorted by name (strcmp); names are unique. */
+size_t graft_checkpoint_count(const struct graft_checkpoint *checkpoint);
+const struct graft_tensor_view *graft_checkpoint_at(const struct graft_checkpoint *checkpoint, size_t index);
+
+/* [any] The tensor of that name; NULL when there is none. */
+const struct graft_tensor_view *graft_checkpoint_find(const struct graft_checkpoint *checkpoint, const char *name);
+
+/* [any] The index of the first tensor whose name is not before `name`: where names of that beginning start. */
+size_t graft_checkpoint_lower_bound(const struct graft_checkpoint *checkpoint, const char *name);
+
+/* [any] The files that the tensors are in, sorted by name; the index itself is none of them. */
+size_t graft_checkpoint_file_count(const struct graft_checkpoint *checkpoint);
+const struct graft_checkpoint_file *graft_checkpoint_file_at(const struct graft_checkpoint *checkpoint, size_t index);
+
+/* [any] What a user may want to know of and is no error, a line each. */
+size_t graft_checkpoint_note_count(const struct graft_checkpoint *checkpoint);
+const char *graft_checkpoint_note_at(const struct graft_checkpoint *checkpoint, size_t index);
+
+#endif

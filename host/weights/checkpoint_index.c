@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A checkpoint in shards: opens what an index lists, and holds files and index against each other. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "weights/checkpoint_parts.h"
+#include "weights/shard_index.h"
+#include "weights/shard_place.h"
+
+/* An index being followed. */
+struct follower {
+    struct graft_checkpoint *checkpoint;
+    const char *path; /* the index's */
+    const char *root; /* the directory, links resolved */
+    struct graft_shard_index index;
+    struct graft_error *error;
+};
+
+/* `n` entries that name one file: it must be there, and in the directory. */
+static int check_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n) {
+    char *path = graft_path_join(follower->checkpoint->directory, entries->file);
+    int status;
+    if (path == NULL) {
+        status = graft_fail_memory(follower->error, follower->path);
+    } else if (!graft_file_exists(path)) {
+        status = graft_fail(follower->error, GRAFT_ERROR_MODEL, follower->path,
+                            "weight_map lists \"%.300s\" for %zu tensors (\"%.300s\"), but that file is not there",
+                            entries->file, n, entries->tensor);
+    } else {
+        status = graft_shard_place_check(follower->root, path, follower->error);
+    }
+    graft_free(path);
+    return status;
+}
+
+/* Everything that is listed for a file must be in it. */
+static int check_listed(const struct follower *follower, const struct graft_checkpoint_part *part,
+                        const struct graft_shard_entry *entries, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (graft_safetensors_find(part->safetensors, entries[i].tensor) == NULL) {
+            return graft_fail(follower->error, GRAFT_ERROR_MODEL, follower->path,
+                              "weight_map lists tensor \"%.300s\" for \"%.300s\", which does not have it",
+                              entries[i].tensor, part->name);
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* Nothing in a file may be listed for another one. What is not listed at all is unambiguous, so it is kept. */
+static int check_unlisted(const struct follower *follower, const struct graft_checkpoint_part *part) {
+    const char *first = NULL;
+    size_t unlisted = 0;
+    for (size_t i = 0; i < part->file.tensors; i++) {
+        const char *tensor = graft_safetensors_at(part->safetensors, i)->name;
+        const char *listed = graft_shard_index_file(&follower->index, tensor);
+        if (listed == NULL) {
+            first = unlisted++ == 0 ? tensor : first;
+        } else if (strcmp(listed, part->name) != 0) {
+            return graft_fail(follower->error, GRAFT_ERROR_MODEL, follower->path,
+                              "tensor \"%.300s\" is in \"%.300s\", but weight_map lists it for \"%.300s\"", tensor,
+                              part->name, listed);
+        }
+    }
+    if (unlisted == 0) {
+        return GRAFT_OK;
+    }
+    char *note = graft_format("%s does not list %zu of the tensors in %s (\"%s\"); used all the same",
+                              GRAFT_CHECKPOINT_INDEX, unlisted, part->name, first);
+    return graft_checkpoint_add_note(follower->checkpoint, note, follower->error);
+}
+
+static int follow_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n) {
+    struct graft_checkpoint *checkpoint = follower->checkpoint;
+    int status = check_file(follower, entries, n);
+    if (status == GRAFT_OK) {
+        status = graft_checkpoint_add_file(checkpoint, entries->file, follower->error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_listed(follower, &checkpoint->parts[checkpoint->n_parts - 1], entries, n);
+    }
+    if (status == GRAFT_OK) {
+        status = check_unlisted(follower, &checkpoint->parts[checkpoint->n_parts - 1]);
+    }
+    return status;
+}
+
+int graft_checkpoint_add_indexed(struct graft_checkpoint *checkpoint, const char *path, const char *root,
+                                 struct graft_error *error) {
+    struct follower follower = {.checkpoint = checkpoint, .path = path, .root = root, .error = error};
+    const struct graft_shard_index *index = &follower.index;
+    int status = graft_shard_index_read(path, &follower.index, error);
+    for (size_t i = 0; i < index->count && status == GRAFT_OK;) {
+        const struct graft_shard_entry *first = &index->entries[i];
+        size_t n = 1;
+        while (i + n < index->count && strcmp(first[n].file, first->file) == 0) {
+            n++;
+        }
+        status = follow_file(&follower, first, n);
+        i += n;
+    }
+    graft_shard_index_finish(&follower.index);
+    return status;
+}

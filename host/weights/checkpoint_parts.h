@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a checkpoint is made of, for the units that fill it. All functions are [load]. */
+#ifndef GRAFT_WEIGHTS_CHECKPOINT_PARTS_H
+#define GRAFT_WEIGHTS_CHECKPOINT_PARTS_H
+
+#include "weights/checkpoint.h"
+#include "weights/safetensors.h"
+
+#define GRAFT_CHECKPOINT_INDEX "model.safetensors.index.json"
+
+struct graft_checkpoint_part {
+    struct graft_safetensors *safetensors;
+    char *name;
+    char *path;
+    struct graft_checkpoint_file file;
+};
+
+struct graft_checkpoint {
+    char *directory;
+    struct graft_checkpoint_part *parts;
+    size_t n_parts;
+    size_t part_capacity;
+    const struct graft_tensor_view **tensors; /* [count], sorted by name */
+    size_t count;
+    char **notes;
+    size_t n_notes;
+    size_t note_capacity;
+};
+
+/* Opens one more file of the directory, `name`. */
+int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *name, struct graft_error *error);
+
+/* Keeps a note; consumed also on failure. NULL (memory ran out while it was made) is an error. */
+int graft_checkpoint_add_note(struct graft_checkpoint *checkpoint, char *note_take, struct graft_error *error);
+
+/* Opens the files that the index at `path` lists. `root` is the directory with all links resolved. */
+int graft_checkpoint_add_indexed(struct graft_checkpoint *checkpoint, const char *path, const char *root,
+                                 struct graft_error *error);
+
+#endif

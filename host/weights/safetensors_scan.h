@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Headers in the form that writers give them, read without building a JSON document: a file may have tens of thousands
+ * of tensors. What is unusual here (an escape, an unknown member, a number or type that is no plain one, any mistake) is
+ * left to the JSON parser, so nothing is decided twice. All functions are [load].
+ */
+#ifndef GRAFT_WEIGHTS_SAFETENSORS_SCAN_H
+#define GRAFT_WEIGHTS_SAFETENSORS_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/dtype.h"
+#include "graft/tensor.h"
+
+struct graft_safetensors_scan {
+    const char *at;
+    const char *end;
+    int members; /* read so far */
+};
+
+enum graft_safetensors_scanned {
+    GRAFT_SCANNED_TENSOR,
+    GRAFT_SCANNED_METADATA,
+    GRAFT_SCANNED_END,    /* the header is complete */
+    GRAFT_SCANNED_UNUSUAL /* to be given to the JSON parser from the start */
+};
+
+/* One member of the header. The texts are the header's, without a NUL. */
+struct graft_safetensors_member {
+    const char *name;
+    size_t name_length;
+    const char *metadata; /* the object, as JSON */
+    size_t metadata_length;
+    graft_dtype dtype;
+    int32_t rank;
+    int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
+    int64_t begin;                 /* data_offsets */
+    int64_t end;
+};
+
+/* Starts at a text of valid UTF-8. */
+struct graft_safetensors_scan graft_safetensors_scan_begin(const char *text, size_t length);
+
+/* Reads the next member. */
+enum graft_safetensors_scanned graft_safetensors_scan_next(struct graft_safetensors_scan *scan,
+                                                           struct graft_safetensors_member *member);
+
+#endif
