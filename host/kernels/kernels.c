@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/kernels.h"
+
+#include "kernels/loops.h"
+#include "kernels/parallel.h"
+#include "kernels/table.h"
+
+const struct graft_kernels *graft_kernels_get(void) {
+    static const struct graft_kernels kernels = {
+        .struct_size = sizeof(struct graft_kernels),
+        .linear = graft_linear,
+        .attention = graft_attention,
+        .rms_norm = graft_rms_norm,
+        .rope = graft_rope,
+        .activation = graft_activation,
+        .gated_activation = graft_gated_activation,
+        .add = graft_add,
+        .softmax = graft_softmax,
+        .top_k = graft_top_k,
+        .embedding = graft_embedding,
+        .gather_rows = graft_gather_rows,
+        .scatter_add_rows = graft_scatter_add_rows,
+        .widen = graft_widen,
+    };
+    return &kernels;
+}
+
+void graft_call_init(struct graft_call *call, int32_t precision, struct graft_scratch *scratch) {
+    *call = (struct graft_call){
+        .struct_size = sizeof *call,
+        .precision = precision,
+        .kernels = graft_kernels_get(),
+        .threads = graft_threads_get(),
+        .scratch = scratch,
+        .scratch_alloc = graft_scratch_alloc,
+        .scratch_mark = graft_scratch_mark,
+        .scratch_release = graft_scratch_release,
+    };
+}
+
+int graft_kernels_reads(graft_dtype dtype) {
+    return graft_reading_of(dtype) != GRAFT_READ_NONE;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keys and values of earlier tokens. A slot is one sequence; in each layer it holds two arrays [kv_heads, capacity,
+ * head_dim], each head's rows one behind the other. Layers and their sizes are made known by the first append.
+ * Between forwards all layers of a slot hold the same number of tokens. One thread at a time for each slot; two threads
+ * may not append at the same time.
+ */
+#ifndef GRAFT_KERNELS_KV_CACHE_H
+#define GRAFT_KERNELS_KV_CACHE_H
+
+#include "graft/batch.h"
+#include "graft/error.h"
+
+/* Keys or values: number j of head h at data + h * head_stride + j * row_stride, [head_dim]. */
+struct graft_kv_rows {
+    const float *data;
+    int64_t head_stride;
+    int64_t row_stride;
+};
+
+/* What attention reads. */
+struct graft_kv_view {
+    struct graft_kv_rows keys;
+    struct graft_kv_rows values;
+    int64_t length; /* tokens held */
+};
+
+/* Tokens to append: keys and values [tokens, kv_heads, head_dim] with strides from token to token. */
+struct graft_kv_new {
+    const float *keys;
+    const float *values;
+    int64_t key_stride;
+    int64_t value_stride;
+    int64_t tokens;
+    int64_t kv_heads;
+    int64_t head_dim;
+    int64_t position; /* of the first: how many tokens the slot is to hold already */
+};
+
+/* A cache for sequences 0 .. slots - 1, all empty; NULL when memory ran out. */
+struct graft_kv_cache *graft_kv_cache_create(int32_t slots);
+void graft_kv_cache_destroy(struct graft_kv_cache *cache);
+
+/* Appends and fills `view`, which is valid until the next append to this layer and slot, or until a reset. */
+int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
+                          struct graft_kv_view *view, struct graft_error *error);
+
+/* How many tokens a slot holds; an error if its layers differ, as after a forward that failed. */
+int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int64_t *length, struct graft_error *error);
+
+/* Forgets all but the first `length` tokens of a slot, in every layer; 0 empties it. Memory is kept for reuse. */
+int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/loops.h"
+
+#include "kernels/cpu.h"
+
+const struct graft_loops *graft_loops_get(void) {
+#if defined(__x86_64__)
+    switch (graft_cpu_isa()) {
+    case GRAFT_ISA_AVX512:
+        return &graft_loops_avx512;
+    case GRAFT_ISA_AVX2:
+        return &graft_loops_avx2;
+    default:
+        break;
+    }
+#endif
+    return &graft_loops_scalar;
+}
+
+int32_t graft_reading_of(graft_dtype dtype) {
+    switch (dtype) {
+    case GRAFT_DTYPE_F32:
+        return GRAFT_READ_F32;
+    case GRAFT_DTYPE_F16:
+        return GRAFT_READ_F16;
+    case GRAFT_DTYPE_BF16:
+        return GRAFT_READ_BF16;
+    default:
+        return GRAFT_READ_NONE;
+    }
+}
+
+int32_t graft_reading_rounded(int32_t reading) {
+    switch (reading) {
+    case GRAFT_READ_F32:
+        return GRAFT_READ_F32_AS_BF16;
+    case GRAFT_READ_F16:
+        return GRAFT_READ_F16_AS_BF16;
+    default:
+        return reading;
+    }
+}
+
+int64_t graft_reading_size(int32_t reading) {
+    return reading == GRAFT_READ_F32 || reading == GRAFT_READ_F32_AS_BF16 ? 4 : 2;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inner loops of the kernels, one table for each instruction set. They are serial, allocate nothing, accept any
+ * size from 0 on, and want pointers aligned to their elements only.
+ *
+ * What is promised beyond the formulas: one output of `dot` depends on its weight row, its x row and `columns` alone,
+ * not on which other rows and tokens are asked for at the same time, nor on strides. The same holds for `multiply`.
+ */
+#ifndef GRAFT_KERNELS_LOOPS_H
+#define GRAFT_KERNELS_LOOPS_H
+
+#include <stdint.h>
+
+#include "graft/dtype.h"
+
+/* How stored numbers become f32. */
+enum {
+    GRAFT_READ_NONE = -1,       /* a type that no kernel reads: NaN */
+    GRAFT_READ_F32 = 0,         /* as they are */
+    GRAFT_READ_F16 = 1,         /* widened */
+    GRAFT_READ_BF16 = 2,        /* widened */
+    GRAFT_READ_F32_AS_BF16 = 3, /* rounded to bf16, then widened */
+    GRAFT_READ_F16_AS_BF16 = 4  /* widened, rounded to bf16, widened again */
+};
+
+/* Queries handled together by the columns_ loops come in multiples of this many. */
+enum { GRAFT_LANES = 16 };
+
+struct graft_loops {
+    /* y[t, r] = sum over k of w[r, k] * x[t, k]. w [rows, columns] as `reading` says; x [tokens, columns]; strides in
+     * elements. */
+    void (*dot)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
+                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride);
+
+    /* c[i, j] += sum over k of a[i * a_row + k * a_step] * b[k, j]. b [depth, columns], c [rows, columns]. */
+    void (*multiply)(const float *a, int64_t a_row, int64_t a_step, int64_t rows, const float *b, int64_t b_stride,
+                     int64_t depth, int64_t columns, float *c, int64_t c_stride);
+
+    /* out[i] = source[i] as `reading` says. */
+    void (*widen)(int32_t reading, const void *source, int64_t count, float *out);
+    /* out[i] = x[i] rounded to bf16. */
+    void (*narrow)(const float *x, int64_t count, uint16_t *out);
+
+    float (*sum_of_squares)(const float *x, int64_t count);
+    /* y[i] = weight[i] * (x[i] * factor); y may be x. */
+    void (*scale_by)(int32_t reading, const void *weight, const float *x, float factor, int64_t count, float *y);
+    /* (a, b) <- (a cos - b sin, b cos + a sin); cos and sin [2 * half], a's come first. */
+    void (*rotate)(float *a, float *b, const float *cos, const float *sin, int64_t half);
+    /* y[i] = act(x[i]); y may be x. */
+    void (*activate)(int32_t activation, const float *x, int64_t count, float *y);
+    /* gate[i] = act(gate[i]) * up[i] */
+    void (*activate_gate)(int32_t activation, float *gate, const float *up, int64_t count);
+    /* y[i] += factor * x[i], product and sum rounded separately: with a factor of 1 it is an addition. */
+    void (*add_scaled)(float *y, float factor, const float *x, int64_t count);
+    void (*scale)(float *x, float factor, int64_t count);
+
+    /* The largest number; -inf of none. */
+    float (*maximum)(const float *x, int64_t count);
+    /* x[i] = exp(x[i] - shift); returns their sum. */
+    float (*exp_sum)(float *x, float shift, int64_t count);
+
+    /* One step of softmax down each column, over rows that come in portions. scores [rows, columns], columns a multiple
+     * of GRAFT_LANES, become exp(scores - maximum); `maximum` and `sum` [columns] are brought up to date; `factor`
+     * [columns] is what results of earlier portions have to be multiplied by. */
+    void (*columns_softmax)(float *scores, int64_t rows, int64_t columns, float *maximum, float *sum, float *factor);
+    /* x[i, j] *= factor[j]; x [rows, columns], columns a multiple of GRAFT_LANES. */
+    void (*columns_scale)(float *x, int64_t rows, int64_t columns, const float *factor);
+};
+
+/* [any] The table for graft_cpu_isa(). */
+const struct graft_loops *graft_loops_get(void);
+
+extern const struct graft_loops graft_loops_scalar;
+extern const struct graft_loops graft_loops_avx2;
+extern const struct graft_loops graft_loops_avx512;
+
+/* [any] How weights of `dtype` are read; GRAFT_READ_NONE if they are not. */
+int32_t graft_reading_of(graft_dtype dtype);
+
+/* [any] The same with rounding to bf16 on the way. */
+int32_t graft_reading_rounded(int32_t reading);
+
+/* [any] Bytes of one stored element. */
+int64_t graft_reading_size(int32_t reading);
+
+#endif

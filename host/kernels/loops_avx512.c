@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inner loops for AVX-512 F, BW, VL and DQ; compiled for that alone and reached only where graft_cpu_isa() allows
+ * it. */
+#include "kernels/simd_avx512.h"
+
+#include "kernels/simd_loops.h"
+
+const struct graft_loops graft_loops_avx512 = {
+    .dot = dot,
+    .multiply = multiply,
+    .widen = widen,
+    .narrow = narrow,
+    .sum_of_squares = sum_of_squares,
+    .scale_by = scale_by,
+    .rotate = rotate,
+    .activate = activate,
+    .activate_gate = activate_gate,
+    .add_scaled = add_scaled,
+    .scale = scale,
+    .maximum = maximum,
+    .exp_sum = exp_sum,
+    .columns_softmax = columns_softmax,
+    .columns_scale = columns_scale,
+};

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inner loops in plain C: the reference, and what machines without AVX2 run. */
+#include <math.h>
+
+#include "graft/kernels.h"
+#include "kernels/convert.h"
+#include "kernels/loops.h"
+
+/* Sums are kept in several partial ones: more accurate than a single one, and a compiler can vectorise them. */
+enum { PARTS = 16 };
+
+static float read_at(int32_t reading, const void *source, int64_t i) {
+    switch (reading) {
+    case GRAFT_READ_F32:
+        return ((const float *)source)[i];
+    case GRAFT_READ_F16:
+        return graft_f32_from_f16(((const uint16_t *)source)[i]);
+    case GRAFT_READ_BF16:
+        return graft_f32_from_bf16(((const uint16_t *)source)[i]);
+    case GRAFT_READ_F32_AS_BF16:
+        return graft_f32_from_bf16(graft_bf16_from_f32(((const float *)source)[i]));
+    case GRAFT_READ_F16_AS_BF16:
+        return graft_f32_from_bf16(graft_bf16_from_f32(graft_f32_from_f16(((const uint16_t *)source)[i])));
+    default:
+        return NAN;
+    }
+}
+
+static float sum_parts(const float *parts) {
+    float sum = 0.0f;
+    for (int i = 0; i < PARTS; i++) {
+        sum += parts[i];
+    }
+    return sum;
+}
+
+static float dot_one(int32_t reading, const void *w, int64_t offset, const float *x, int64_t columns) {
+    float parts[PARTS] = {0};
+    for (int64_t k = 0; k < columns; k++) {
+        parts[k % PARTS] += read_at(reading, w, offset + k) * x[k];
+    }
+    return sum_parts(parts);
+}
+
+static void dot(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
+                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride) {
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t t = 0; t < tokens; t++) {
+            y[t * y_stride + r] = dot_one(reading, w, r * w_stride, x + t * x_stride, columns);
+        }
+    }
+}
+
+static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, const float *b, int64_t b_stride,
+                     int64_t depth, int64_t columns, float *c, int64_t c_stride) {
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t k = 0; k < depth; k++) {
+            float factor = a[i * a_row + k * a_step];
+            for (int64_t j = 0; j < columns; j++) {
+                c[i * c_stride + j] += factor * b[k * b_stride + j];
+            }
+        }
+    }
+}
+
+static void widen(int32_t reading, const void *source, int64_t count, float *out) {
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = read_at(reading, source, i);
+    }
+}
+
+static void narrow(const float *x, int64_t count, uint16_t *out) {
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = graft_bf16_from_f32(x[i]);
+    }
+}
+
+static float sum_of_squares(const float *x, int64_t count) {
+    float parts[PARTS] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        parts[i % PARTS] += x[i] * x[i];
+    }
+    return sum_parts(parts);
+}
+
+static void scale_by(int32_t reading, const void *weight, const float *x, float factor, int64_t count, float *y) {
+    for (int64_t i = 0; i < count; i++) {
+        y[i] = read_at(reading, weight, i) * (x[i] * factor);
+    }
+}
+
+static void rotate(float *a, float *b, const float *cos, const float *sin, int64_t half) {
+    for (int64_t i = 0; i < half; i++) {
+        float first = a[i];
+        float second = b[i];
+        a[i] = first * cos[i] - second * sin[i];
+        b[i] = second * cos[half + i] + first * sin[half + i];
+    }
+}
+
+static float act(int32_t activation, float x) {
+    switch (activation) {
+    case GRAFT_ACTIVATION_SILU:
+        return x / (1.0f + expf(-x));
+    case GRAFT_ACTIVATION_GELU:
+        return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f));
+    case GRAFT_ACTIVATION_GELU_TANH:
+        return 0.5f * x * (1.0f + tanhf(0.79788456080286536f * (x + 0.044715f * x * x * x)));
+    case GRAFT_ACTIVATION_QUICK_GELU:
+        return x / (1.0f + expf(-1.702f * x));
+    case GRAFT_ACTIVATION_RELU:
+        return x < 0.0f ? 0.0f : x;
+    case GRAFT_ACTIVATION_TANH:
+        return tanhf(x);
+    default:
+        return 1.0f / (1.0f + expf(-x));
+    }
+}
+
+static void activate(int32_t activation, const float *x, int64_t count, float *y) {
+    for (int64_t i = 0; i < count; i++) {
+        y[i] = act(activation, x[i]);
+    }
+}
+
+static void activate_gate(int32_t activation, float *gate, const float *up, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        gate[i] = act(activation, gate[i]) * up[i];
+    }
+}
+
+static void add_scaled(float *y, float factor, const float *x, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        y[i] += factor * x[i];
+    }
+}
+
+static void scale(float *x, float factor, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        x[i] *= factor;
+    }
+}
+
+static float maximum(const float *x, int64_t count) {
+    float largest = -INFINITY;
+    for (int64_t i = 0; i < count; i++) {
+        largest = x[i] > largest ? x[i] : largest;
+    }
+    return largest;
+}
+
+static float exp_sum(float *x, float shift, int64_t count) {
+    float parts[PARTS] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        x[i] = expf(x[i] - shift);
+        parts[i % PARTS] += x[i];
+    }
+    return sum_parts(parts);
+}
+
+/* While a column has seen nothing but -inf its maximum cannot be subtracted: -inf - -inf is NaN. */
+static void columns_softmax(float *scores, int64_t rows, int64_t columns, float *maxima, float *sum, float *factor) {
+    for (int64_t j = 0; j < columns; j++) {
+        float largest = maxima[j];
+        for (int64_t i = 0; i < rows; i++) {
+            float score = scores[i * columns + j];
+            largest = score > largest ? score : largest;
+        }
+        float shift = largest == -INFINITY ? 0.0f : largest;
+        float total = 0.0f;
+        for (int64_t i = 0; i < rows; i++) {
+            scores[i * columns + j] = expf(scores[i * columns + j] - shift);
+            total += scores[i * columns + j];
+        }
+        factor[j] = expf(maxima[j] - shift);
+        sum[j] = sum[j] * factor[j] + total;
+        maxima[j] = largest;
+    }
+}
+
+static void columns_scale(float *x, int64_t rows, int64_t columns, const float *factor) {
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < columns; j++) {
+            x[i * columns + j] *= factor[j];
+        }
+    }
+}
+
+const struct graft_loops graft_loops_scalar = {
+    .dot = dot,
+    .multiply = multiply,
+    .widen = widen,
+    .narrow = narrow,
+    .sum_of_squares = sum_of_squares,
+    .scale_by = scale_by,
+    .rotate = rotate,
+    .activate = activate,
+    .activate_gate = activate_gate,
+    .add_scaled = add_scaled,
+    .scale = scale,
+    .maximum = maximum,
+    .exp_sum = exp_sum,
+    .columns_softmax = columns_softmax,
+    .columns_scale = columns_scale,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "kernels/blocks.h"
+#include "kernels/loops.h"
+#include "kernels/table.h"
+
+struct norm {
+    const struct graft_loops *loops;
+    const void *weight; /* [columns] */
+    int32_t reading;
+    float eps;
+    const float *x; /* [tokens, columns] */
+    int64_t x_stride;
+    int64_t columns;
+    float *y; /* [tokens, columns] */
+    int64_t y_stride;
+};
+
+static void norm_rows(void *data, int64_t begin, int64_t end) {
+    const struct norm *norm = (const struct norm *)data;
+    for (int64_t t = begin; t < end; t++) {
+        const float *x = norm->x + t * norm->x_stride;
+        float mean = norm->loops->sum_of_squares(x, norm->columns) / (float)norm->columns;
+        float factor = 1.0f / sqrtf(mean + norm->eps);
+        norm->loops->scale_by(norm->reading, norm->weight, x, factor, norm->columns, norm->y + t * norm->y_stride);
+    }
+}
+
+void graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
+                    int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride) {
+    const struct graft_row_block *block = graft_weight_block(weight, 0);
+    struct norm norm = {graft_loops_get(), block->data, graft_reading_of(block->dtype), eps, x, x_stride, columns, y,
+                        y_stride};
+    call->threads->parallel_for(tokens, graft_grain_rows(columns), norm_rows, &norm);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * linear: cuts the products of a call into panels and hands them to the threads in one loop.
+ *
+ * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products
+ * of our own. With many it is bound by arithmetic, and oneDNN multiplies panel by panel.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "kernels/blocks.h"
+#include "kernels/cpu.h"
+#include "kernels/parallel.h"
+#include "kernels/product.h"
+#include "kernels/table.h"
+
+/* Up to this many tokens our own dot products are faster (docs: measured on AVX-512 without bf16 products). */
+enum { FEW_TOKENS = 8 };
+
+/* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly. */
+enum { FEW_PANEL_ROWS = 32, MANY_PANEL_ROWS = 64 };
+
+struct plan {
+    const struct graft_call *call;
+    const struct graft_loops *loops;
+    struct graft_product_panel *panels;
+    int64_t n_panels;
+    struct graft_product_input *inputs;
+    int64_t n_inputs;
+    struct graft_gemm **gemms;
+    int64_t n_gemms;
+    char *scratch; /* [workers, scratch_bytes] */
+    int64_t scratch_bytes;
+    atomic_int failed;
+};
+
+static int is_few(const struct graft_product *product) {
+    return product->tokens <= FEW_TOKENS || product->weight->columns == 0 || graft_cpu_isa() == GRAFT_ISA_SCALAR;
+}
+
+static int out_of_memory(struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing a matrix product");
+}
+
+static int check_types(const struct graft_weight *weight, const char *role, struct graft_error *error) {
+    for (int32_t i = 0; i < weight->n_blocks; i++) {
+        graft_dtype dtype = graft_weight_block(weight, i)->dtype;
+        if (graft_reading_of(dtype) == GRAFT_READ_NONE) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, "", "a %s of type %s cannot be multiplied", role,
+                                   graft_dtype_name(dtype));
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int check_product(const struct graft_product *product, struct graft_error *error) {
+    const struct graft_weight *weight = product->weight;
+    const struct graft_weight *bias = product->bias;
+    if (product->tokens < 0 || product->rows < 0 || product->first_row < 0 ||
+        product->first_row > weight->rows - product->rows) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
+                               "a product of rows %lld to %lld of a weight of %lld rows", (long long)product->first_row,
+                               (long long)(product->first_row + product->rows), (long long)weight->rows);
+    }
+    if (bias != NULL && (bias->rows != weight->rows || bias->columns != 1)) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "a bias of %lld x %lld for a weight of %lld rows",
+                               (long long)bias->rows, (long long)bias->columns, (long long)weight->rows);
+    }
+    int status = check_types(weight, "weight", error);
+    return status == GRAFT_OK && bias != NULL ? check_types(bias, "bias", error) : status;
+}
+
+/* Fills the panels of one product, or only counts them if `panels` is NULL. They start anew with each block. */
+static int64_t cut(const struct graft_product *product, struct graft_product_panel *panels) {
+    int64_t most = is_few(product) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
+    int64_t n = 0;
+    struct graft_row_run run = {NULL, GRAFT_DTYPE_NONE, 0};
+    for (int64_t row = 0; row < product->rows && product->tokens > 0; row += run.rows) {
+        run = graft_weight_run(product->weight, product->first_row + row, product->rows - row);
+        int64_t row_bytes = product->weight->columns * graft_dtype_size(run.dtype);
+        if (run.rows == 0) {
+            break;
+        }
+        for (int64_t first = 0; first < run.rows; first += most, n++) {
+            if (panels != NULL) {
+                panels[n].product = product;
+                panels[n].weights = (const char *)run.data + first * row_bytes;
+                panels[n].reading = graft_reading_of(run.dtype);
+                panels[n].row = row + first;
+                panels[n].rows = run.rows - first < most ? run.rows - first : most;
+                panels[n].few = is_few(product);
+            }
+        }
+    }
+    return n;
+}
+
+/* How x goes with a panel's weights, and whether these are rounded as well. */
+static int32_t choose_form(const struct plan *plan, struct graft_product_panel *panel) {
+    int32_t precision = plan->call->precision;
+    int rounded = precision == GRAFT_PRECISION_BFLOAT16 ||
+                  (precision == GRAFT_PRECISION_AUTO && panel->reading == GRAFT_READ_BF16);
+    if (!rounded) {
+        return panel->few ? GRAFT_INPUT_AS_GIVEN : GRAFT_INPUT_DENSE;
+    }
+    if (!panel->few && panel->reading == GRAFT_READ_BF16 && graft_cpu_has_bf16_products()) {
+        return GRAFT_INPUT_BF16;
+    }
+    panel->reading = graft_reading_rounded(panel->reading);
+    return GRAFT_INPUT_ROUNDED;
+}
+
+static int find_input(struct plan *plan, struct graft_product_panel *panel) {
+    const struct graft_product *product = panel->product;
+    struct graft_product_input wanted = {
+        .x = product->x,
+        .x_stride = product->x_stride,
+        .tokens = product->tokens,
+        .columns = product->weight->columns,
+        .padded_tokens = product->tokens,
+        .form = choose_form(plan, panel),
+    };
+    if (!panel->few) {
+        wanted.padded_tokens = (product->tokens + GRAFT_TOKEN_STEP - 1) / GRAFT_TOKEN_STEP * GRAFT_TOKEN_STEP;
+    }
+    panel->input = graft_product_input_get(plan->call, &wanted, plan->inputs, &plan->n_inputs);
+    return panel->input != NULL ? 0 : -1;
+}
+
+static const struct graft_gemm *find_gemm(struct plan *plan, const struct graft_gemm_shape *shape) {
+    for (int64_t i = 0; i < plan->n_gemms; i++) {
+        const struct graft_gemm_shape *known = graft_gemm_get_shape(plan->gemms[i]);
+        if (known->bf16 == shape->bf16 && known->tokens == shape->tokens && known->rows == shape->rows &&
+            known->columns == shape->columns) {
+            return plan->gemms[i];
+        }
+    }
+    struct graft_gemm *gemm = graft_gemm_create(shape);
+    if (gemm != NULL) {
+        plan->gemms[plan->n_gemms++] = gemm;
+    }
+    return gemm;
+}
+
+static int find_gemms(struct plan *plan, struct graft_product_panel *panel) {
+    struct graft_gemm_shape shape = {panel->input->form == GRAFT_INPUT_BF16, GRAFT_TOKEN_TILE, panel->rows,
+                                     panel->product->weight->columns};
+    int64_t rest = panel->input->padded_tokens % GRAFT_TOKEN_TILE;
+    if (panel->input->padded_tokens >= GRAFT_TOKEN_TILE) {
+        panel->whole = find_gemm(plan, &shape);
+        if (panel->whole == NULL) {
+            return -1;
+        }
+    }
+    if (rest > 0) {
+        shape.tokens = rest;
+        panel->rest = find_gemm(plan, &shape);
+        if (panel->rest == NULL) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void *scratch_zeroed(const struct graft_call *call, int64_t bytes) {
+    void *memory = call->scratch_alloc(call->scratch, bytes);
+    if (memory != NULL) {
+        memset(memory, 0, (size_t)bytes);
+    }
+    return memory;
+}
+
+static int make_plan(struct plan *plan, const struct graft_product *products, int32_t n) {
+    const struct graft_call *call = plan->call;
+    int64_t n_panels = 0;
+    for (int32_t i = 0; i < n; i++) {
+        n_panels += cut(&products[i], NULL);
+    }
+    /* Each panel adds at most one input and two gemms. */
+    plan->panels = (struct graft_product_panel *)scratch_zeroed(call, n_panels * (int64_t)sizeof *plan->panels);
+    plan->inputs =
+        (struct graft_product_input *)call->scratch_alloc(call->scratch, n_panels * (int64_t)sizeof *plan->inputs);
+    plan->gemms = (struct graft_gemm **)call->scratch_alloc(call->scratch, 2 * n_panels * (int64_t)sizeof *plan->gemms);
+    if (plan->panels == NULL || plan->inputs == NULL || plan->gemms == NULL) {
+        return -1;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        plan->n_panels += cut(&products[i], plan->panels + plan->n_panels);
+    }
+    for (int64_t i = 0; i < plan->n_panels; i++) {
+        struct graft_product_panel *panel = &plan->panels[i];
+        if (find_input(plan, panel) != 0 || (!panel->few && find_gemms(plan, panel) != 0)) {
+            return -1;
+        }
+        int64_t bytes = graft_product_panel_scratch(panel);
+        plan->scratch_bytes = bytes > plan->scratch_bytes ? bytes : plan->scratch_bytes;
+    }
+    plan->scratch = (char *)call->scratch_alloc(call->scratch, plan->scratch_bytes * graft_parallel_workers());
+    return plan->scratch != NULL ? 0 : -1;
+}
+
+static void run_panels(void *data, int32_t worker, int64_t begin, int64_t end) {
+    struct plan *plan = (struct plan *)data;
+    for (int64_t i = begin; i < end; i++) {
+        if (graft_product_panel_run(plan->loops, &plan->panels[i], plan->scratch + worker * plan->scratch_bytes) != 0) {
+            atomic_store(&plan->failed, 1);
+        }
+    }
+}
+
+int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
+                 struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = check_product(&products[i], error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct plan plan = {.call = call, .loops = graft_loops_get()};
+    int64_t mark = call->scratch_mark(call->scratch);
+    if (make_plan(&plan, products, n) != 0) {
+        status = out_of_memory(error);
+    } else {
+        graft_parallel_for_workers(plan.n_panels, 1, run_panels, &plan);
+        if (atomic_load(&plan.failed)) {
+            status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "oneDNN failed to run a matrix product");
+        }
+    }
+    for (int64_t i = 0; i < plan.n_gemms; i++) {
+        graft_gemm_destroy(plan.gemms[i]);
+    }
+    call->scratch_release(call->scratch, mark);
+    return status;
+}

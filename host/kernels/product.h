@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts that the products of one `linear` call are cut into. A panel is a run of rows of one block of one product;
+ * where it starts and ends depends on the weight alone, and each panel is computed by one thread. So neither the other
+ * products of the call nor the number of threads can change a result.
+ */
+#ifndef GRAFT_KERNELS_PRODUCT_H
+#define GRAFT_KERNELS_PRODUCT_H
+
+#include "graft/kernels.h"
+#include "kernels/loops.h"
+#include "kernels/product_onednn.h"
+
+/* What a panel's x looks like. */
+enum {
+    GRAFT_INPUT_AS_GIVEN = 0, /* f32 with the caller's stride */
+    GRAFT_INPUT_DENSE = 1,    /* f32 */
+    GRAFT_INPUT_ROUNDED = 2,  /* rounded to bf16, kept as f32 */
+    GRAFT_INPUT_BF16 = 3      /* rounded to bf16 */
+};
+
+/* x as some panels want it. Made once for all panels of the call that want the same. */
+struct graft_product_input {
+    const float *x; /* [tokens, columns] as given */
+    int64_t x_stride;
+    int64_t tokens;
+    int64_t columns;
+    int64_t padded_tokens; /* rows of `data`; those from `tokens` on are zeros */
+    int32_t form;
+    const void *data; /* [padded_tokens, columns] */
+    int64_t data_stride;
+};
+
+struct graft_product_panel {
+    const struct graft_product *product;
+    const struct graft_product_input *input;
+    const void *weights; /* [rows, columns] in the file's type */
+    int32_t reading;     /* GRAFT_READ_... */
+    int64_t row;         /* its first row, counted as y's columns are */
+    int64_t rows;
+    const struct graft_gemm *whole; /* for GRAFT_TOKEN_TILE tokens; NULL if there are fewer */
+    const struct graft_gemm *rest;  /* for the tokens that remain; NULL if none do */
+    int32_t few;                    /* computed by our own dot products, without `whole` and `rest` */
+};
+
+/* Tokens that one oneDNN product multiplies at most, and what their number is rounded up to otherwise: each number of
+ * tokens means code generated for it. */
+enum { GRAFT_TOKEN_TILE = 256, GRAFT_TOKEN_STEP = 16 };
+
+/* Finds or makes `wanted` (its `data` not yet set) among inputs[0 .. *n_inputs - 1], which has room for one more; NULL
+ * when memory ran out. */
+const struct graft_product_input *graft_product_input_get(const struct graft_call *call,
+                                                          const struct graft_product_input *wanted,
+                                                          struct graft_product_input *inputs, int64_t *n_inputs);
+
+/* Bytes of worker scratch that graft_product_panel_run needs for `panel`. */
+int64_t graft_product_panel_scratch(const struct graft_product_panel *panel);
+
+/* Computes one panel of y. Returns 0, or -1 if oneDNN failed. `scratch` is on a 64-byte boundary. */
+int graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * oneDNN's matrix products, each run by the one thread that asks for it: how the work is divided is ours to say, so
+ * that results do not depend on the number of threads.
+ */
+#ifndef GRAFT_KERNELS_PRODUCT_ONEDNN_H
+#define GRAFT_KERNELS_PRODUCT_ONEDNN_H
+
+#include <stdint.h>
+
+/* y [tokens, rows] = x [tokens, columns] w^T, w [rows, columns], all dense. x and w both bf16 or both f32; y f32. */
+struct graft_gemm_shape {
+    int32_t bf16;
+    int64_t tokens;
+    int64_t rows;
+    int64_t columns;
+};
+
+struct graft_gemm;
+
+/* NULL if oneDNN cannot do this shape or memory ran out. Cheap for a shape seen before: oneDNN keeps what it generated.
+ */
+struct graft_gemm *graft_gemm_create(const struct graft_gemm_shape *shape);
+void graft_gemm_destroy(struct graft_gemm *gemm);
+
+const struct graft_gemm_shape *graft_gemm_get_shape(const struct graft_gemm *gemm);
+
+/* Bytes of scratch memory that a run needs. */
+int64_t graft_gemm_scratch_bytes(const struct graft_gemm *gemm);
+
+/* [any] Several threads may run one gemm at once, each with its own scratch. Returns 0, or -1. */
+int graft_gemm_run(const struct graft_gemm *gemm, const void *x, const void *w, float *y, void *scratch);
+
+#endif

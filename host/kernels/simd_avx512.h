@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vectors of 16 floats, for the loops in simd_*.h. The same names as in simd_avx2.h. */
+#ifndef GRAFT_KERNELS_SIMD_AVX512_H
+#define GRAFT_KERNELS_SIMD_AVX512_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef __m512 vf;
+
+enum {
+    VF_WIDTH = 16,
+    DOT_ROWS = 4, /* rows times tokens sums in 32 registers, with the rows themselves */
+    DOT_TOKENS = 4,
+    MULTIPLY_ROWS = 6, /* rows times vectors sums, with one row of vectors */
+    MULTIPLY_VECTORS = 4
+};
+
+/* The first n lanes, 0 <= n <= 16. */
+INLINE __mmask16 vf_lanes(int64_t n) {
+    return (__mmask16)((1u << n) - 1u);
+}
+
+INLINE vf vf_zero(void) {
+    return _mm512_setzero_ps();
+}
+
+INLINE vf vf_set(float value) {
+    return _mm512_set1_ps(value);
+}
+
+INLINE vf vf_load(const float *p) {
+    return _mm512_loadu_ps(p);
+}
+
+/* The first n; the other lanes are zero. */
+INLINE vf vf_load_part(const float *p, int64_t n) {
+    return _mm512_maskz_loadu_ps(vf_lanes(n), p);
+}
+
+INLINE void vf_store(float *p, vf a) {
+    _mm512_storeu_ps(p, a);
+}
+
+INLINE void vf_store_part(float *p, vf a, int64_t n) {
+    _mm512_mask_storeu_ps(p, vf_lanes(n), a);
+}
+
+INLINE vf vf_add(vf a, vf b) {
+    return _mm512_add_ps(a, b);
+}
+
+INLINE vf vf_sub(vf a, vf b) {
+    return _mm512_sub_ps(a, b);
+}
+
+INLINE vf vf_mul(vf a, vf b) {
+    return _mm512_mul_ps(a, b);
+}
+
+INLINE vf vf_div(vf a, vf b) {
+    return _mm512_div_ps(a, b);
+}
+
+/* a * b + c, rounded once. */
+INLINE vf vf_fma(vf a, vf b, vf c) {
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+/* a > b ? a : b, so that a NaN in either gives b. */
+INLINE vf vf_max(vf a, vf b) {
+    return _mm512_max_ps(a, b);
+}
+
+/* a < b ? a : b */
+INLINE vf vf_min(vf a, vf b) {
+    return _mm512_min_ps(a, b);
+}
+
+INLINE vf vf_abs(vf a) {
+    return _mm512_abs_ps(a);
+}
+
+/* x < 0 ? a : b */
+INLINE vf vf_if_negative(vf x, vf a, vf b) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ), b, a);
+}
+
+/* x == y ? a : b */
+INLINE vf vf_if_equal(vf x, vf y, vf a, vf b) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, y, _CMP_EQ_OQ), b, a);
+}
+
+INLINE vf vf_round(vf a) {
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* a * 2^n for a whole n; right for results that are denormal or overflow. */
+INLINE vf vf_scale2(vf a, vf n) {
+    return _mm512_scalef_ps(a, n);
+}
+
+INLINE float vf_sum(vf a) {
+    return _mm512_reduce_add_ps(a);
+}
+
+INLINE float vf_largest(vf a) {
+    return _mm512_reduce_max_ps(a);
+}
+
+INLINE vf vf_load_f16(const uint16_t *p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+
+INLINE vf vf_load_f16_part(const uint16_t *p, int64_t n) {
+    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(vf_lanes(n), p));
+}
+
+INLINE vf vf_from_bf16(__m256i bits) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+}
+
+INLINE vf vf_load_bf16(const uint16_t *p) {
+    return vf_from_bf16(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+
+INLINE vf vf_load_bf16_part(const uint16_t *p, int64_t n) {
+    return vf_from_bf16(_mm256_maskz_loadu_epi16(vf_lanes(n), p));
+}
+
+/* Rounded to bf16, to nearest with ties to even; a NaN's payload is cut and made quiet. */
+INLINE vf vf_round_bf16(vf a) {
+    __m512i bits = _mm512_castps_si512(a);
+    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    __mmask16 nan = _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q);
+    rounded = _mm512_mask_or_epi32(rounded, nan, bits, _mm512_set1_epi32(0x400000));
+    return _mm512_castsi512_ps(_mm512_and_si512(rounded, _mm512_set1_epi32((int)0xffff0000u)));
+}
+
+/* Stores the first n as bf16. */
+INLINE void vf_store_bf16_part(uint16_t *p, vf a, int64_t n) {
+    __m512i bits = _mm512_srli_epi32(_mm512_castps_si512(vf_round_bf16(a)), 16);
+    _mm256_mask_storeu_epi16(p, vf_lanes(n), _mm512_cvtepi32_epi16(bits));
+}
+
+#endif

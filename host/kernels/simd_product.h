@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dot products and small matrix products, in tiles whose sums stay in registers. */
+#ifndef GRAFT_KERNELS_SIMD_PRODUCT_H
+#define GRAFT_KERNELS_SIMD_PRODUCT_H
+
+#include "kernels/simd_read.h"
+
+struct dot_operands {
+    const char *w;   /* [rows, columns] */
+    int64_t w_bytes; /* from row to row */
+    int64_t columns;
+    const float *x; /* [tokens, columns] */
+    int64_t x_stride;
+    float *y; /* [tokens, rows] */
+    int64_t y_stride;
+};
+
+/* Rows r .. r + rows - 1 with tokens t .. t + tokens - 1; both numbers are constants where this is inlined. Each output
+ * has one vector of sums, filled in the order of the columns whatever the size of the tile. */
+INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_t r, const int rows, int64_t t,
+                     const int tokens) {
+    const char *w = o->w + r * o->w_bytes;
+    const float *x = o->x + t * o->x_stride;
+    vf sums[DOT_ROWS][DOT_TOKENS];
+    vf row[DOT_ROWS];
+    int64_t k = 0;
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < tokens; j++) {
+            sums[i][j] = vf_zero();
+        }
+    }
+    for (; k + VF_WIDTH <= o->columns; k += VF_WIDTH) {
+        for (int i = 0; i < rows; i++) {
+            row[i] = vf_read(reading, w + i * o->w_bytes, k);
+        }
+        for (int j = 0; j < tokens; j++) {
+            vf numbers = vf_load(x + j * o->x_stride + k);
+            for (int i = 0; i < rows; i++) {
+                sums[i][j] = vf_fma(row[i], numbers, sums[i][j]);
+            }
+        }
+    }
+    for (int j = 0; j < tokens && k < o->columns; j++) {
+        vf numbers = vf_load_part(x + j * o->x_stride + k, o->columns - k);
+        for (int i = 0; i < rows; i++) {
+            vf rest = vf_read_part(reading, w + i * o->w_bytes, k, o->columns - k);
+            sums[i][j] = vf_fma(rest, numbers, sums[i][j]);
+        }
+    }
+    for (int j = 0; j < tokens; j++) {
+        for (int i = 0; i < rows; i++) {
+            o->y[(t + j) * o->y_stride + r + i] = vf_sum(sums[i][j]);
+        }
+    }
+}
+
+INLINE void dot_rows(const int32_t reading, const struct dot_operands *o, int64_t rows, int64_t tokens) {
+    int64_t r = 0;
+    for (; r + DOT_ROWS <= rows; r += DOT_ROWS) {
+        int64_t t = 0;
+        for (; t + DOT_TOKENS <= tokens; t += DOT_TOKENS) {
+            dot_tile(reading, o, r, DOT_ROWS, t, DOT_TOKENS);
+        }
+        if (DOT_TOKENS > 2 && t + 2 <= tokens) {
+            dot_tile(reading, o, r, DOT_ROWS, t, 2);
+            t += 2;
+        }
+        if (t < tokens) {
+            dot_tile(reading, o, r, DOT_ROWS, t, 1);
+        }
+    }
+    for (; r < rows; r++) {
+        for (int64_t t = 0; t < tokens; t++) {
+            dot_tile(reading, o, r, 1, t, 1);
+        }
+    }
+}
+
+static void dot(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
+                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride) {
+    struct dot_operands o = {(const char *)w, w_stride * graft_reading_size(reading), columns, x, x_stride, y,
+                             y_stride};
+    switch (reading) {
+    case GRAFT_READ_F32:
+        dot_rows(GRAFT_READ_F32, &o, rows, tokens);
+        break;
+    case GRAFT_READ_F16:
+        dot_rows(GRAFT_READ_F16, &o, rows, tokens);
+        break;
+    case GRAFT_READ_BF16:
+        dot_rows(GRAFT_READ_BF16, &o, rows, tokens);
+        break;
+    case GRAFT_READ_F32_AS_BF16:
+        dot_rows(GRAFT_READ_F32_AS_BF16, &o, rows, tokens);
+        break;
+    case GRAFT_READ_F16_AS_BF16:
+        dot_rows(GRAFT_READ_F16_AS_BF16, &o, rows, tokens);
+        break;
+    default:
+        graft_loops_scalar.dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, y, y_stride);
+        break;
+    }
+}
+
+struct multiply_operands {
+    const float *a; /* [rows, depth], a_row and a_step apart */
+    int64_t a_row;
+    int64_t a_step;
+    const float *b; /* [depth, columns] */
+    int64_t b_stride;
+    int64_t depth;
+    float *c; /* [rows, columns] */
+    int64_t c_stride;
+};
+
+/* `rows` rows from row i on, and `vectors` vectors of columns from column j on, the last of which has `last` lanes. */
+INLINE void multiply_tile(const struct multiply_operands *o, int64_t i, const int rows, int64_t j, const int vectors,
+                          const int64_t last) {
+    const float *a = o->a + i * o->a_row;
+    const float *b = o->b + j;
+    float *c = o->c + i * o->c_stride + j;
+    vf sums[MULTIPLY_ROWS][MULTIPLY_VECTORS];
+    vf row[MULTIPLY_VECTORS];
+    for (int m = 0; m < rows; m++) {
+        for (int n = 0; n < vectors; n++) {
+            const float *from = c + m * o->c_stride + n * VF_WIDTH;
+            sums[m][n] = n + 1 < vectors || last == VF_WIDTH ? vf_load(from) : vf_load_part(from, last);
+        }
+    }
+    for (int64_t k = 0; k < o->depth; k++) {
+        for (int n = 0; n < vectors; n++) {
+            const float *from = b + k * o->b_stride + n * VF_WIDTH;
+            row[n] = n + 1 < vectors || last == VF_WIDTH ? vf_load(from) : vf_load_part(from, last);
+        }
+        for (int m = 0; m < rows; m++) {
+            vf factor = vf_set(a[m * o->a_row + k * o->a_step]);
+            for (int n = 0; n < vectors; n++) {
+                sums[m][n] = vf_fma(factor, row[n], sums[m][n]);
+            }
+        }
+    }
+    for (int m = 0; m < rows; m++) {
+        for (int n = 0; n < vectors; n++) {
+            float *to = c + m * o->c_stride + n * VF_WIDTH;
+            vf_store_part(to, sums[m][n], n + 1 < vectors ? VF_WIDTH : last);
+        }
+    }
+}
+
+/* All rows for the columns of one tile. */
+INLINE void multiply_columns(const struct multiply_operands *o, int64_t rows, int64_t j, const int vectors,
+                             const int64_t last) {
+    int64_t i = 0;
+    for (; i + MULTIPLY_ROWS <= rows; i += MULTIPLY_ROWS) {
+        multiply_tile(o, i, MULTIPLY_ROWS, j, vectors, last);
+    }
+    if (i + 4 <= rows) {
+        multiply_tile(o, i, 4, j, vectors, last);
+        i += 4;
+    }
+    if (i + 2 <= rows) {
+        multiply_tile(o, i, 2, j, vectors, last);
+        i += 2;
+    }
+    if (i < rows) {
+        multiply_tile(o, i, 1, j, vectors, last);
+    }
+}
+
+static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, const float *b, int64_t b_stride,
+                     int64_t depth, int64_t columns, float *c, int64_t c_stride) {
+    struct multiply_operands o = {a, a_row, a_step, b, b_stride, depth, c, c_stride};
+    int64_t j = 0;
+    for (; j + MULTIPLY_VECTORS * VF_WIDTH <= columns; j += MULTIPLY_VECTORS * VF_WIDTH) {
+        multiply_columns(&o, rows, j, MULTIPLY_VECTORS, VF_WIDTH);
+    }
+    for (; j + VF_WIDTH <= columns; j += VF_WIDTH) {
+        multiply_columns(&o, rows, j, 1, VF_WIDTH);
+    }
+    if (j < columns) {
+        multiply_columns(&o, rows, j, 1, columns - j);
+    }
+}
+
+#endif

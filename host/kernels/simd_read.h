@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stored numbers as vectors. `reading` is a constant wherever these are inlined. Included after simd_avx2.h or
+ * simd_avx512.h. */
+#ifndef GRAFT_KERNELS_SIMD_READ_H
+#define GRAFT_KERNELS_SIMD_READ_H
+
+#include "kernels/loops.h"
+
+/* The numbers from number `i` on. */
+INLINE vf vf_read(const int32_t reading, const void *source, int64_t i) {
+    switch (reading) {
+    case GRAFT_READ_F32:
+        return vf_load((const float *)source + i);
+    case GRAFT_READ_F16:
+        return vf_load_f16((const uint16_t *)source + i);
+    case GRAFT_READ_BF16:
+        return vf_load_bf16((const uint16_t *)source + i);
+    case GRAFT_READ_F32_AS_BF16:
+        return vf_round_bf16(vf_load((const float *)source + i));
+    default:
+        return vf_round_bf16(vf_load_f16((const uint16_t *)source + i));
+    }
+}
+
+/* The n numbers from number `i` on; the other lanes are zero. */
+INLINE vf vf_read_part(const int32_t reading, const void *source, int64_t i, int64_t n) {
+    switch (reading) {
+    case GRAFT_READ_F32:
+        return vf_load_part((const float *)source + i, n);
+    case GRAFT_READ_F16:
+        return vf_load_f16_part((const uint16_t *)source + i, n);
+    case GRAFT_READ_BF16:
+        return vf_load_bf16_part((const uint16_t *)source + i, n);
+    case GRAFT_READ_F32_AS_BF16:
+        return vf_round_bf16(vf_load_part((const float *)source + i, n));
+    default:
+        return vf_round_bf16(vf_load_f16_part((const uint16_t *)source + i, n));
+    }
+}
+
+#endif

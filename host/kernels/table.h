@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions behind graft.kernels/1, one file for each family; sdk/include/graft/kernels.h says what they do. */
+#ifndef GRAFT_KERNELS_TABLE_H
+#define GRAFT_KERNELS_TABLE_H
+
+#include "graft/kernels.h"
+
+/* Loops over fewer numbers than this are not worth a second thread. */
+enum { GRAFT_GRAIN_NUMBERS = 16384 };
+
+/* Rows of `columns` numbers that make a run worth handing to a thread. */
+static inline int64_t graft_grain_rows(int64_t columns) {
+    return columns >= GRAFT_GRAIN_NUMBERS ? 1 : GRAFT_GRAIN_NUMBERS / (columns > 0 ? columns : 1);
+}
+
+/* product.c */
+int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
+                 struct graft_error *error);
+
+/* attention.c */
+int graft_attention(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error);
+
+/* norm.c */
+void graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
+                    int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride);
+
+/* rope.c */
+void graft_rope(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads,
+                int64_t head_dim, const float *cos, const float *sin);
+
+/* activation.c */
+void graft_activation(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y);
+void graft_gated_activation(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
+                            const float *up, int64_t up_stride, int64_t tokens, int64_t columns);
+void graft_add(const struct graft_call *call, float *x, const float *y, int64_t count);
+
+/* select.c */
+void graft_softmax(const struct graft_call *call, float *x, int64_t rows, int64_t columns);
+void graft_top_k(const struct graft_call *call, const float *x, int64_t rows, int64_t columns, int64_t k,
+                 int32_t *index, float *values);
+
+/* rows.c */
+void graft_embedding(const struct graft_call *call, const struct graft_weight *weight, const int32_t *ids,
+                     int64_t tokens, float *y);
+void graft_gather_rows(const struct graft_call *call, const float *x, const int32_t *index, int64_t rows,
+                       int64_t columns, float *y);
+void graft_scatter_add_rows(const struct graft_call *call, const float *x, const float *scale, const int32_t *index,
+                            int64_t rows, int64_t columns, float *y);
+void graft_widen(const struct graft_call *call, const struct graft_weight *weight, float *out);
+
+#endif
