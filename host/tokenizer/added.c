@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tokenizer/added.h"
+
+#include "base/alloc.h"
+#include "tokenizer/unicode.h"
+#include "tokenizer/utf8.h"
+
+static int touches_word_before(const char *text, size_t at) {
+    uint32_t code;
+    if (at == 0) {
+        return 0;
+    }
+    (void)graft_utf8_read(text + graft_utf8_previous(text, at), &code);
+    return graft_unicode_is_word(code);
+}
+
+static int touches_word_after(const char *text, size_t length, size_t at) {
+    uint32_t code;
+    if (at == length) {
+        return 0;
+    }
+    (void)graft_utf8_read(text + at, &code);
+    return graft_unicode_is_word(code);
+}
+
+/* Where the white space that ends at `at` begins, not before `bound`. */
+static size_t skip_space_back(const char *text, size_t at, size_t bound) {
+    while (at > bound) {
+        uint32_t code;
+        size_t previous = graft_utf8_previous(text, at);
+        (void)graft_utf8_read(text + previous, &code);
+        if (!graft_unicode_is_space(code)) {
+            break;
+        }
+        at = previous;
+    }
+    return at;
+}
+
+static size_t skip_space(const char *text, size_t length, size_t at) {
+    while (at < length) {
+        uint32_t code;
+        size_t n = graft_utf8_read(text + at, &code);
+        if (!graft_unicode_is_space(code)) {
+            break;
+        }
+        at += n;
+    }
+    return at;
+}
+
+void graft_added_split(const struct graft_added *added, enum graft_added_stage stage, const char *text, size_t length,
+                       int first, struct graft_pieces *out) {
+    const struct graft_trie *trie = stage == GRAFT_ADDED_RAW ? &added->raw : &added->normalized;
+    size_t open = 0; /* where the text that no token has taken begins */
+    for (size_t at = 0; at < length;) {
+        int32_t index = 0;
+        size_t n = graft_trie_longest(trie, text + at, length - at, &index);
+        if (n == 0) {
+            at++;
+            continue;
+        }
+        const struct graft_added_rule *rule = &added->rules[index];
+        size_t start = at, end = at + n;
+        at = end;
+        if (rule->single_word && (touches_word_before(text, start) || touches_word_after(text, length, end))) {
+            continue;
+        }
+        if (rule->lstrip) {
+            start = skip_space_back(text, start, open);
+        }
+        if (rule->rstrip) {
+            end = skip_space(text, length, end);
+        }
+        /* Where the token before took this one's characters as its white space, nothing is left of this one. */
+        if (open < start) {
+            graft_pieces_add(out, text + open, start - open, first && open == 0);
+        }
+        if (start < end) {
+            graft_pieces_add_token(out, added->vocab.tokens[index].id);
+            open = end;
+        }
+    }
+    if (open < length) {
+        graft_pieces_add(out, text + open, length - open, first && open == 0);
+    }
+}
+
+const char *graft_added_decoded(const struct graft_added *added, int32_t id, size_t *length) {
+    const struct graft_token *token = graft_vocab_find_id(&added->vocab, id);
+    if (token == NULL) {
+        return NULL;
+    }
+    const struct graft_added_rule *rule = &added->rules[token - added->vocab.tokens];
+    if (rule->form_length > 0) {
+        *length = rule->form_length;
+        return added->forms.bytes + rule->form_start;
+    }
+    *length = token->length;
+    return graft_vocab_text(&added->vocab, token);
+}
+
+int graft_added_is_special(const struct graft_added *added, int32_t id) {
+    const struct graft_token *token = graft_vocab_find_id(&added->vocab, id);
+    return token != NULL && added->rules[token - added->vocab.tokens].special;
+}
+
+void graft_added_finish(struct graft_added *added) {
+    graft_vocab_free(&added->vocab);
+    graft_free(added->rules);
+    graft_text_free(&added->forms);
+    graft_trie_free(&added->raw);
+    graft_trie_free(&added->normalized);
+    *added = (struct graft_added){0};
+}

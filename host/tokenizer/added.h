@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * First step of an encode: tokens that were added to the vocabulary, such as "<|im_end|>", are found in the text before
+ * anything else happens to it. Those marked `normalized` are found after the normalizer instead, in their own
+ * normalized form. At each place the longest one counts.
+ */
+#ifndef GRAFT_TOKENIZER_ADDED_H
+#define GRAFT_TOKENIZER_ADDED_H
+
+#include "tokenizer/normalizer.h"
+#include "tokenizer/pieces.h"
+#include "tokenizer/spec.h"
+#include "tokenizer/trie.h"
+#include "tokenizer/vocab.h"
+
+enum graft_added_stage { GRAFT_ADDED_RAW, GRAFT_ADDED_NORMALIZED };
+
+/* How a token is recognised, beside its text. */
+struct graft_added_rule {
+    int special;     /* left out when decoding without special tokens */
+    int single_word; /* not where a letter, digit or the like touches it */
+    int lstrip;      /* takes the white space before it */
+    int rstrip;
+    int normalized;
+    size_t form_start; /* of a normalized token's normalized form, in `forms` */
+    size_t form_length;
+};
+
+/* Starts as {0}. */
+struct graft_added {
+    struct graft_vocab vocab;
+    struct graft_added_rule *rules; /* [vocab.count] of the tokens of `vocab`, in its order */
+    size_t capacity;
+    struct graft_text forms;
+    struct graft_trie raw; /* → index of the token */
+    struct graft_trie normalized;
+};
+
+/* [load] Reads the field `added_tokens`. Ids must agree with `vocab`, the model's vocabulary. */
+int graft_added_load(struct graft_added *added, const struct graft_spec *spec, const struct graft_vocab *vocab,
+                     const struct graft_normalizer *normalizer, struct graft_error *error);
+
+/* [any] Cuts `text` (valid UTF-8) at the tokens of that stage and adds both to `out`. */
+void graft_added_split(const struct graft_added *added, enum graft_added_stage stage, const char *text, size_t length,
+                       int first, struct graft_pieces *out);
+
+/* [any] What the decoder gets for an added token: the normalized form of a normalized one, because decoders undo what
+ * normalizers do; else its text. NULL when the id is no added token. */
+const char *graft_added_decoded(const struct graft_added *added, int32_t id, size_t *length);
+
+/* [any] Whether this id is a special token. */
+int graft_added_is_special(const struct graft_added *added, int32_t id);
+
+void graft_added_finish(struct graft_added *added);
+
+#endif

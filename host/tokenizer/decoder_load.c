@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the decoder: nested sequences become one chain. */
+#include <string.h>
+
+#include "tokenizer/decoder.h"
+
+static const struct {
+    const char *type;
+    graft_decoder_create *create;
+    int takes_parts; /* may stand behind one that fuses */
+} kinds[] = {
+    {"ByteLevel", graft_decoder_create_byte_level, 0},
+    {"ByteFallback", graft_decoder_create_byte_fallback, 0},
+    {"Replace", graft_decoder_create_replace, 0},
+    {"Strip", graft_decoder_create_strip, 1},
+    {"Metaspace", graft_decoder_create_metaspace, 1},
+    {"WordPiece", graft_decoder_create_wordpiece, 0},
+    {"Fuse", graft_decoder_create_fuse, 1},
+};
+
+/* The end of the chain so far. */
+struct tail {
+    struct graft_decoder **slot;
+    size_t n;
+    int fused;
+};
+
+static int load_one(const struct graft_spec *spec, const char *type, struct tail *tail, struct graft_error *error) {
+    struct graft_spec field = graft_spec_get(spec, "type");
+    size_t i = 0;
+    while (i < sizeof kinds / sizeof kinds[0] && strcmp(kinds[i].type, type) != 0) {
+        i++;
+    }
+    if (i == sizeof kinds / sizeof kinds[0]) {
+        return graft_spec_error(&field, error, "\"%s\" is not supported", type);
+    }
+    if (tail->fused && !kinds[i].takes_parts) {
+        return graft_spec_error(&field, error, "\"%s\" behind a decoder that fuses is not supported", type);
+    }
+    int status = kinds[i].create(spec, tail->slot, error);
+    if (status == GRAFT_OK) {
+        struct graft_decoder *made = *tail->slot;
+        made->index = tail->n++;
+        made->fused = tail->fused;
+        tail->fused |= made->fuses;
+        tail->slot = &made->next;
+    }
+    return status;
+}
+
+static int load_chain(const struct graft_spec *spec, int depth, struct tail *tail, struct graft_error *error) {
+    static const char *const keys[] = {"type", "decoders", NULL};
+    struct graft_spec members = graft_spec_get(spec, "decoders");
+    const char *type;
+    int status = graft_spec_string(spec, "type", &type, NULL, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (strcmp(type, "Sequence") != 0) {
+        return load_one(spec, type, tail, error);
+    }
+    if (depth == GRAFT_SPEC_MAX_NESTING) {
+        return graft_spec_error(spec, error, "sequences nested deeper than %d", depth);
+    }
+    status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_expect_array(&members, error);
+    }
+    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(members.value); i++) {
+        struct graft_spec member = graft_spec_at(&members, i);
+        status = load_chain(&member, depth + 1, tail, error);
+    }
+    return status;
+}
+
+int graft_decoder_load(const struct graft_spec *spec, struct graft_decoder **chain, struct graft_error *error) {
+    struct tail tail = {chain, 0, 0};
+    *chain = NULL;
+    int status =
+        graft_spec_is_none(spec) ? graft_decoder_create_join(spec, chain, error) : load_chain(spec, 0, &tail, error);
+    if (status != GRAFT_OK) {
+        graft_decoder_destroy(*chain);
+        *chain = NULL;
+    }
+    return status;
+}

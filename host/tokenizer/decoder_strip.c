@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strip: up to so many of one character are dropped at the start of a token, or of the text once it is fused. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/utf8.h"
+
+struct strip {
+    struct graft_decoder base;
+    struct graft_text content; /* one character */
+    size_t start;
+};
+
+static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *token, size_t length,
+                struct graft_error *error) {
+    const struct strip *strip = (const struct strip *)self;
+    struct graft_decoder_state *state = &run->states[self->index];
+    const struct graft_text *content = &strip->content;
+    size_t at = 0;
+    if (!self->fused) {
+        state->count = 0;
+    }
+    while (state->count < strip->start && length - at >= content->length &&
+           memcmp(token + at, content->bytes, content->length) == 0) {
+        at += content->length;
+        state->count++;
+    }
+    if (at < length) {
+        state->count = strip->start; /* something else has come: no more is dropped */
+    }
+    return graft_decoder_emit(self->next, run, token + at, length - at, error);
+}
+
+static void destroy(struct graft_decoder *self) {
+    graft_text_free(&((struct strip *)self)->content);
+    graft_free(self);
+}
+
+static int read_settings(struct strip *strip, const struct graft_spec *spec, struct graft_error *error) {
+    static const char *const keys[] = {"type", "content", "start", "stop", NULL};
+    struct graft_spec content_field = graft_spec_get(spec, "content");
+    struct graft_spec stop_field = graft_spec_get(spec, "stop");
+    const char *content;
+    size_t length = 0;
+    int64_t start = 0, stop = 0;
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_string(spec, "content", &content, &length, error);
+    }
+    if (status == GRAFT_OK && graft_utf8_count(content, length) != 1) {
+        status = graft_spec_error(&content_field, error, "expected one character");
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_count(spec, "start", INT32_MAX, &start, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_count(spec, "stop", INT32_MAX, &stop, error);
+    }
+    if (status == GRAFT_OK && stop != 0) {
+        status = graft_spec_error(&stop_field, error, "only 0 is supported");
+    }
+    if (status == GRAFT_OK) {
+        strip->start = (size_t)start;
+        graft_text_add(&strip->content, content, length);
+        status = strip->content.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
+    }
+    return status;
+}
+
+int graft_decoder_create_strip(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
+    struct strip *strip = graft_alloc(1, sizeof *strip);
+    if (strip == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    strip->base.token = take;
+    strip->base.destroy = destroy;
+    int status = read_settings(strip, spec, error);
+    if (status != GRAFT_OK) {
+        destroy(&strip->base);
+        return status;
+    }
+    *made = &strip->base;
+    return GRAFT_OK;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* WordPiece: tokens with the prefix continue a word, the others start one; then English gets its spacing back. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/decoder.h"
+
+struct wordpiece {
+    struct graft_decoder base;
+    struct graft_text prefix;
+    int cleanup;
+};
+
+/* Replaces every `from` in the text by `to`, which is no longer. */
+static void replace_all(struct graft_text *text, const char *from, const char *to) {
+    size_t from_length = strlen(from), to_length = strlen(to), kept = 0;
+    for (size_t at = 0; at < text->length;) {
+        if (text->length - at >= from_length && memcmp(text->bytes + at, from, from_length) == 0) {
+            memcpy(text->bytes + kept, to, to_length);
+            kept += to_length;
+            at += from_length;
+        } else {
+            text->bytes[kept++] = text->bytes[at++];
+        }
+    }
+    text->length = kept;
+}
+
+/* The order matters: each works on what those before it left. */
+static void clean_up(struct graft_text *text) {
+    static const char *const pairs[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+                                           {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+                                           {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        replace_all(text, pairs[i][0], pairs[i][1]);
+    }
+}
+
+static int take(const struct graft_decoder *self, struct graft_decoder_run *run, const char *token, size_t length,
+                struct graft_error *error) {
+    const struct wordpiece *wordpiece = (const struct wordpiece *)self;
+    struct graft_decoder_state *state = &run->states[self->index];
+    const struct graft_text *prefix = &wordpiece->prefix;
+    struct graft_text text = {0};
+    if (state->started && length >= prefix->length && memcmp(token, prefix->bytes, prefix->length) == 0) {
+        graft_text_add(&text, token + prefix->length, length - prefix->length);
+    } else {
+        graft_text_add(&text, " ", state->started ? 1 : 0);
+        graft_text_add(&text, token, length);
+    }
+    state->started = 1;
+    if (wordpiece->cleanup && !text.failed) {
+        clean_up(&text);
+    }
+    int status = text.failed ? graft_fail_memory(error, "WordPiece")
+                             : graft_decoder_emit(self->next, run, text.bytes, text.length, error);
+    graft_text_free(&text);
+    return status;
+}
+
+static void destroy(struct graft_decoder *self) {
+    graft_text_free(&((struct wordpiece *)self)->prefix);
+    graft_free(self);
+}
+
+int graft_decoder_create_wordpiece(const struct graft_spec *spec, struct graft_decoder **made,
+                                   struct graft_error *error) {
+    static const char *const keys[] = {"type", "prefix", "cleanup", NULL};
+    struct wordpiece *wordpiece = graft_alloc(1, sizeof *wordpiece);
+    const char *prefix;
+    size_t length = 0;
+    if (wordpiece == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    wordpiece->base.token = take;
+    wordpiece->base.destroy = destroy;
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "cleanup", 1, &wordpiece->cleanup, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_string(spec, "prefix", &prefix, &length, error);
+    }
+    if (status == GRAFT_OK) {
+        graft_text_add(&wordpiece->prefix, prefix, length);
+        status = wordpiece->prefix.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
+    }
+    if (status != GRAFT_OK) {
+        destroy(&wordpiece->base);
+        return status;
+    }
+    *made = &wordpiece->base;
+    return GRAFT_OK;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a tokenizer.json calls a pattern: {"String": …} or {"Regex": …}, searched for in text. */
+#ifndef GRAFT_TOKENIZER_MATCHER_H
+#define GRAFT_TOKENIZER_MATCHER_H
+
+#include "base/regex.h"
+#include "tokenizer/segments.h"
+#include "tokenizer/spec.h"
+
+/* Starts as {0}. */
+struct graft_matcher {
+    struct graft_regex *regex; /* NULL for a string */
+    char *string;
+    size_t length;
+    char *file; /* where the pattern stands, for errors that a text brings out */
+    char *field;
+};
+
+/* [load] Reads a pattern. On failure the matcher is as after graft_matcher_finish. */
+int graft_matcher_init(struct graft_matcher *matcher, const struct graft_spec *spec, struct graft_error *error);
+
+/* [load] The same from an expression of our own making. */
+int graft_matcher_init_regex(struct graft_matcher *matcher, const char *expression, const struct graft_spec *spec,
+                             struct graft_error *error);
+
+/* [any] Starts `segments` anew with the matches in `text` (valid UTF-8) and what is between them. An expression that
+ * takes too many steps is GRAFT_ERROR_MODEL. */
+int graft_matcher_find(const struct graft_matcher *matcher, const char *text, size_t length,
+                       struct graft_segments *segments, struct graft_error *error);
+
+void graft_matcher_finish(struct graft_matcher *matcher);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BertNormalizer: control characters go, white space becomes spaces, ideographs stand alone, accents and case go. */
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/unicode.h"
+#include "tokenizer/utf8.h"
+
+struct bert {
+    struct graft_normalizer base;
+    int clean_text;
+    int handle_chinese_chars;
+    int strip_accents;
+    int lowercase;
+};
+
+/* The blocks that BERT takes for Chinese. The last of them starts late, as the reference has it, so that ids agree. */
+static int is_ideograph(uint32_t code) {
+    return (code >= 0x4E00 && code <= 0x9FFF) || (code >= 0x3400 && code <= 0x4DBF) ||
+           (code >= 0x20000 && code <= 0x2A6DF) || (code >= 0x2A700 && code <= 0x2B81F) ||
+           (code >= 0x2B920 && code <= 0x2CEAF) || (code >= 0xF900 && code <= 0xFAFF) ||
+           (code >= 0x2F800 && code <= 0x2FA1F);
+}
+
+static int is_white(uint32_t code) {
+    return code == '\t' || code == '\n' || code == '\r';
+}
+
+/* The steps that look at one character. */
+static void add_cleaned(const struct bert *bert, struct graft_text *out, uint32_t code) {
+    if (bert->clean_text) {
+        if (code == 0 || code == 0xFFFD || (graft_unicode_is_control(code) && !is_white(code))) {
+            return;
+        }
+        code = graft_unicode_is_space(code) ? ' ' : code;
+    }
+    if (bert->handle_chinese_chars && is_ideograph(code)) {
+        graft_text_add(out, " ", 1);
+        graft_utf8_add(out, code);
+        graft_text_add(out, " ", 1);
+    } else {
+        graft_utf8_add(out, code);
+    }
+}
+
+/* The letters without their accents and in lower case, as far as wanted. */
+static void add_folded(const struct bert *bert, const struct graft_text *cleaned, struct graft_text *out) {
+    struct graft_text decomposed = {0};
+    if (bert->strip_accents) {
+        graft_unicode_normalize(GRAFT_UNICODE_NFD, cleaned->bytes, cleaned->length, &decomposed);
+        out->failed |= decomposed.failed;
+        cleaned = &decomposed;
+    }
+    for (size_t at = 0; at < cleaned->length;) {
+        uint32_t code;
+        at += graft_utf8_read(cleaned->bytes + at, &code);
+        if (bert->strip_accents && graft_unicode_is_nonspacing(code)) {
+            continue;
+        }
+        if (bert->lowercase) {
+            graft_unicode_add_lower(out, code);
+        } else {
+            graft_utf8_add(out, code);
+        }
+    }
+    graft_text_free(&decomposed);
+}
+
+static int run(const struct graft_normalizer *self, const char *text, size_t length, struct graft_text *out,
+               struct graft_error *error) {
+    const struct bert *bert = (const struct bert *)self;
+    struct graft_text cleaned = {0};
+    (void)error;
+    for (size_t at = 0; at < length;) {
+        uint32_t code;
+        at += graft_utf8_read(text + at, &code);
+        add_cleaned(bert, &cleaned, code);
+    }
+    out->failed |= cleaned.failed;
+    if (cleaned.length > 0) {
+        add_folded(bert, &cleaned, out);
+    }
+    graft_text_free(&cleaned);
+    return GRAFT_OK;
+}
+
+static void destroy(struct graft_normalizer *self) {
+    graft_free(self);
+}
+
+static int read_settings(struct bert *bert, const struct graft_spec *spec, struct graft_error *error) {
+    static const char *const keys[] = {"type",          "clean_text", "handle_chinese_chars",
+                                       "strip_accents", "lowercase",  NULL};
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "clean_text", 1, &bert->clean_text, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "handle_chinese_chars", 1, &bert->handle_chinese_chars, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "lowercase", 1, &bert->lowercase, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "strip_accents", bert->lowercase, &bert->strip_accents, error);
+    }
+    return status;
+}
+
+int graft_normalizer_create_bert(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+                                 struct graft_error *error) {
+    struct bert *bert = graft_alloc(1, sizeof *bert);
+    (void)type;
+    if (bert == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    bert->base.run = run;
+    bert->base.destroy = destroy;
+    int status = read_settings(bert, spec, error);
+    if (status != GRAFT_OK) {
+        destroy(&bert->base);
+        return status;
+    }
+    *made = &bert->base;
+    return GRAFT_OK;
+}

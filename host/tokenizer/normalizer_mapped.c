@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Normalizers without settings that look at one character at a time: Lowercase, StripAccents. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/unicode.h"
+#include "tokenizer/utf8.h"
+
+struct mapped {
+    struct graft_normalizer base;
+    void (*add)(struct graft_text *out, uint32_t code);
+};
+
+static void add_unless_mark(struct graft_text *out, uint32_t code) {
+    if (!graft_unicode_is_mark(code)) {
+        graft_utf8_add(out, code);
+    }
+}
+
+static int run(const struct graft_normalizer *self, const char *text, size_t length, struct graft_text *out,
+               struct graft_error *error) {
+    (void)error;
+    for (size_t at = 0; at < length;) {
+        uint32_t code;
+        at += graft_utf8_read(text + at, &code);
+        ((const struct mapped *)self)->add(out, code);
+    }
+    return GRAFT_OK;
+}
+
+static void destroy(struct graft_normalizer *self) {
+    graft_free(self);
+}
+
+int graft_normalizer_create_mapped(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+                                   struct graft_error *error) {
+    static const char *const keys[] = {"type", NULL};
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct mapped *mapped = graft_alloc(1, sizeof *mapped);
+    if (mapped == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    mapped->base.run = run;
+    mapped->base.destroy = destroy;
+    mapped->add = strcmp(type, "Lowercase") == 0 ? graft_unicode_add_lower : add_unless_mark;
+    *made = &mapped->base;
+    return GRAFT_OK;
+}

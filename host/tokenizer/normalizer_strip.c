@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strip: white space at the ends is dropped. */
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/unicode.h"
+#include "tokenizer/utf8.h"
+
+struct strip {
+    struct graft_normalizer base;
+    int left;
+    int right;
+};
+
+static int run(const struct graft_normalizer *self, const char *text, size_t length, struct graft_text *out,
+               struct graft_error *error) {
+    const struct strip *strip = (const struct strip *)self;
+    size_t start = 0;
+    uint32_t code;
+    (void)error;
+    while (strip->left && start < length) {
+        size_t n = graft_utf8_read(text + start, &code);
+        if (!graft_unicode_is_space(code)) {
+            break;
+        }
+        start += n;
+    }
+    while (strip->right && length > start) {
+        size_t last = graft_utf8_previous(text, length);
+        (void)graft_utf8_read(text + last, &code);
+        if (!graft_unicode_is_space(code)) {
+            break;
+        }
+        length = last;
+    }
+    graft_text_add(out, text + start, length - start);
+    return GRAFT_OK;
+}
+
+static void destroy(struct graft_normalizer *self) {
+    graft_free(self);
+}
+
+int graft_normalizer_create_strip(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+                                  struct graft_error *error) {
+    static const char *const keys[] = {"type", "strip_left", "strip_right", NULL};
+    struct strip *strip = graft_alloc(1, sizeof *strip);
+    (void)type;
+    if (strip == NULL) {
+        return graft_fail_memory(error, spec->file);
+    }
+    strip->base.run = run;
+    strip->base.destroy = destroy;
+    int status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "strip_left", 1, &strip->left, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_spec_bool(spec, "strip_right", 1, &strip->right, error);
+    }
+    if (status != GRAFT_OK) {
+        destroy(&strip->base);
+        return status;
+    }
+    *made = &strip->base;
+    return GRAFT_OK;
+}

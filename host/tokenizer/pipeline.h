@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a tokenizer, in the order in which a text meets them. */
+#ifndef GRAFT_TOKENIZER_PIPELINE_H
+#define GRAFT_TOKENIZER_PIPELINE_H
+
+#include "tokenizer/added.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/model.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/pretokenizer.h"
+#include "tokenizer/template.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/vocab.h"
+
+struct graft_tokenizer {
+    char *path; /* of the tokenizer.json */
+    struct graft_added added;
+    struct graft_normalizer *normalizer;
+    struct graft_pretokenizer *pretokenizer;
+    struct graft_vocab vocab;
+    struct graft_token_model *model;
+    struct graft_template postprocessor;
+    struct graft_decoder *decoder;
+    size_t size;
+    int32_t max_id;
+};
+
+#endif

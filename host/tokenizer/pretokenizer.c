@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tokenizer/pretokenizer.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+static const struct {
+    const char *type;
+    graft_pretokenizer_create *create;
+} kinds[] = {
+    {"Split", graft_pretokenizer_create_split},
+    {"ByteLevel", graft_pretokenizer_create_byte_level},
+    {"Digits", graft_pretokenizer_create_digits},
+    {"WhitespaceSplit", graft_pretokenizer_create_spaces},
+    {"BertPreTokenizer", graft_pretokenizer_create_spaces},
+    {"Metaspace", graft_pretokenizer_create_metaspace},
+};
+
+static int load_one(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
+                    struct graft_error *error) {
+    struct graft_spec field = graft_spec_get(spec, "type");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(kinds[i].type, type) == 0) {
+            return kinds[i].create(spec, type, made, error);
+        }
+    }
+    return graft_spec_error(&field, error, "\"%s\" is not supported", type);
+}
+
+/* Hangs the pre-tokenizers of `spec` behind `*tail` and moves it to the new end. */
+static int load_chain(const struct graft_spec *spec, int depth, struct graft_pretokenizer ***tail,
+                      struct graft_error *error) {
+    static const char *const keys[] = {"type", "pretokenizers", NULL};
+    struct graft_spec members = graft_spec_get(spec, "pretokenizers");
+    const char *type;
+    int status = graft_spec_string(spec, "type", &type, NULL, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (strcmp(type, "Sequence") != 0) {
+        status = load_one(spec, type, *tail, error);
+        *tail = **tail != NULL ? &(**tail)->next : *tail;
+        return status;
+    }
+    if (depth == GRAFT_SPEC_MAX_NESTING) {
+        return graft_spec_error(spec, error, "sequences nested deeper than %d", depth);
+    }
+    status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_expect_array(&members, error);
+    }
+    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(members.value); i++) {
+        struct graft_spec member = graft_spec_at(&members, i);
+        status = load_chain(&member, depth + 1, tail, error);
+    }
+    return status;
+}
+
+int graft_pretokenizer_load(const struct graft_spec *spec, struct graft_pretokenizer **chain,
+                            struct graft_error *error) {
+    struct graft_pretokenizer **tail = chain;
+    *chain = NULL;
+    if (graft_spec_is_none(spec)) {
+        return GRAFT_OK;
+    }
+    int status = load_chain(spec, 0, &tail, error);
+    if (status != GRAFT_OK) {
+        graft_pretokenizer_destroy(*chain);
+        *chain = NULL;
+    }
+    return status;
+}
+
+static int run_one(const struct graft_pretokenizer *self, const struct graft_pieces *from,
+                   struct graft_segments *scratch, struct graft_pieces *to, struct graft_error *error) {
+    for (size_t i = 0; i < from->n; i++) {
+        const struct graft_piece *piece = &from->items[i];
+        if (piece->id >= 0) {
+            graft_pieces_add_token(to, piece->id);
+            continue;
+        }
+        int status = self->run(self, graft_piece_text(from, piece), piece->length, piece->first, scratch, to, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+    }
+    return to->failed || to->text.failed || scratch->failed ? graft_fail_memory(error, "pre_tokenizer") : GRAFT_OK;
+}
+
+int graft_pretokenizer_run(const struct graft_pretokenizer *chain, struct graft_pieces *pieces,
+                           struct graft_error *error) {
+    struct graft_segments scratch = {0};
+    struct graft_pieces other = {0};
+    int status = GRAFT_OK;
+    for (; status == GRAFT_OK && chain != NULL; chain = chain->next) {
+        struct graft_pieces swap;
+        graft_pieces_clear(&other);
+        status = run_one(chain, pieces, &scratch, &other, error);
+        swap = *pieces;
+        *pieces = other;
+        other = swap;
+    }
+    graft_pieces_free(&other);
+    graft_segments_free(&scratch);
+    return status;
+}
+
+void graft_pretokenizer_destroy(struct graft_pretokenizer *chain) {
+    while (chain != NULL) {
+        struct graft_pretokenizer *next = chain->next;
+        chain->destroy(chain);
+        chain = next;
+    }
+}

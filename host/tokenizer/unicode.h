@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tokenizer asks of the Unicode tables. All functions are [any]. */
+#ifndef GRAFT_TOKENIZER_UNICODE_H
+#define GRAFT_TOKENIZER_UNICODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+int graft_unicode_is_space(uint32_t code);       /* property White_Space */
+int graft_unicode_is_word(uint32_t code);        /* Alphabetic, marks, decimal digits, connectors, joiners */
+int graft_unicode_is_punctuation(uint32_t code); /* P* */
+int graft_unicode_is_number(uint32_t code);      /* N* */
+int graft_unicode_is_mark(uint32_t code);        /* M* */
+int graft_unicode_is_nonspacing(uint32_t code);  /* Mn */
+int graft_unicode_is_control(uint32_t code);     /* Cc, Cf, Co */
+
+/* Adds the character's lower case, without regard to its neighbours or a language. */
+void graft_unicode_add_lower(struct graft_text *text, uint32_t code);
+
+enum graft_unicode_form { GRAFT_UNICODE_NFC, GRAFT_UNICODE_NFD, GRAFT_UNICODE_NFKC, GRAFT_UNICODE_NFKD };
+
+/* Adds valid UTF-8 in that normalization form. Takes linear time, also where a letter carries a million marks. */
+void graft_unicode_normalize(enum graft_unicode_form form, const char *bytes, size_t length, struct graft_text *out);
+
+#endif

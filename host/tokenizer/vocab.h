@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens and their ids, found both ways. What it takes depends on the number of tokens, never on the largest id. */
+#ifndef GRAFT_TOKENIZER_VOCAB_H
+#define GRAFT_TOKENIZER_VOCAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "tokenizer/map.h"
+
+struct graft_token {
+    size_t start; /* in the vocabulary's text */
+    uint32_t length;
+    int32_t id;
+};
+
+/* Starts as {0}. */
+struct graft_vocab {
+    struct graft_text text;     /* all tokens, one behind the other, each with a NUL behind it */
+    struct graft_token *tokens; /* [count] in the order in which they were added */
+    size_t count;
+    size_t capacity;
+    uint32_t *by_text; /* [slots] index + 1 of a token, or 0 */
+    size_t slots;
+    struct graft_map by_id; /* id → index */
+};
+
+/* [load] Room for `count` tokens. Returns 0, or -1 out of memory. */
+int graft_vocab_reserve(struct graft_vocab *vocab, size_t count);
+
+/* [load] Adds a token of which neither text nor id is known yet. Returns 0, or -1 out of memory. */
+int graft_vocab_add(struct graft_vocab *vocab, const char *text, size_t length, int32_t id);
+
+/* [any] The token with this text or id; NULL when there is none. */
+const struct graft_token *graft_vocab_find(const struct graft_vocab *vocab, const char *text, size_t length);
+const struct graft_token *graft_vocab_find_id(const struct graft_vocab *vocab, int32_t id);
+
+/* [any] The token's bytes, NUL-terminated, until the vocabulary changes. */
+static inline const char *graft_vocab_text(const struct graft_vocab *vocab, const struct graft_token *token) {
+    return vocab->text.bytes + token->start;
+}
+
+void graft_vocab_free(struct graft_vocab *vocab);
+
+#endif
