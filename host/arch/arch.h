@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The built-in classes, by model family. This folder includes SDK headers only: built-in classes and plugins use one
+ * door.
+ */
+#ifndef GRAFT_ARCH_H
+#define GRAFT_ARCH_H
+
+#include "graft/class.h"
+
+struct graft_family {
+    const char *model_type;           /* config.json's `model_type`; NULL: basic classes that every family may use */
+    const char *architecture;         /* the class built when `architectures` is absent: "LlamaForCausalLM" */
+    const char *base_model_prefix;    /* "model": what a checkpoint of the bare model leaves out of its names */
+    const struct graft_class *const *classes; /* NULL-terminated */
+};
+
+/* [any] NULL-terminated. */
+const struct graft_family *const *graft_families(void);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The activations: each is one of the host's kernels. They have no state: `self` is the number of the kernel. */
+#include "arch/basic/activation.h"
+
+#include "graft/activation.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
+
+static const int32_t silu = GRAFT_ACTIVATION_SILU;
+static const int32_t gelu = GRAFT_ACTIVATION_GELU;
+static const int32_t gelu_tanh = GRAFT_ACTIVATION_GELU_TANH;
+static const int32_t quick_gelu = GRAFT_ACTIVATION_QUICK_GELU;
+static const int32_t relu = GRAFT_ACTIVATION_RELU;
+static const int32_t hyperbolic_tangent = GRAFT_ACTIVATION_TANH;
+static const int32_t sigmoid = GRAFT_ACTIVATION_SIGMOID;
+
+static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    (void)self;
+    (void)config;
+    (void)args;
+    (void)sink;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int32_t as_kernel(void *instance) {
+    const int32_t *kernel = instance;
+    return *kernel;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_activation_args *args,
+                   struct graft_error *error) {
+    (void)error;
+    call->kernels->activation(call, as_kernel(instance), args->x, args->count, args->y);
+    return GRAFT_OK;
+}
+
+static const struct graft_activation vtable = {
+    .struct_size = sizeof vtable,
+    .forward = forward,
+    .as_kernel = as_kernel,
+};
+
+#define ACTIVATION(class_name, kernel)                                                                      \
+    {                                                                                                       \
+        .struct_size = sizeof(struct graft_class), .flags = GRAFT_CLASS_BASIC, .name = class_name,          \
+        .interface_id = GRAFT_INTERFACE_ACTIVATION, .describe = describe, .create = graft_create_stateless, \
+        .forward = &vtable, .data = &(kernel)                                                               \
+    }
+
+const struct graft_class graft_activation_classes[GRAFT_ACTIVATION_CLASSES] = {
+    ACTIVATION("SiLUActivation", silu), ACTIVATION("SiLU", silu),
+    ACTIVATION("GELUActivation", gelu), ACTIVATION("NewGELUActivation", gelu_tanh),
+    ACTIVATION("GELUTanh", gelu_tanh),  ACTIVATION("QuickGELUActivation", quick_gelu),
+    ACTIVATION("ReLU", relu),           ACTIVATION("Tanh", hyperbolic_tangent),
+    ACTIVATION("Sigmoid", sigmoid),
+};

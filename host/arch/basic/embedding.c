@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/role.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
+
+struct embedding {
+    struct graft_instance base;
+    const struct graft_weight *weight; /* [num_embeddings, embedding_dim] */
+};
+
+int graft_embedding_describe(const struct graft_class *self, const struct graft_config *config,
+                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    int64_t shape[2] = {graft_arg(args, "num_embeddings", 0), graft_arg(args, "embedding_dim", 0)};
+    (void)self;
+    (void)config;
+    int status = sink->attribute(sink->data, "num_embeddings", &shape[0], 1, error);
+    if (status == GRAFT_OK) {
+        status = sink->attribute(sink->data, "embedding_dim", &shape[1], 1, error);
+    }
+    return status == GRAFT_OK ? graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error) : status;
+}
+
+int graft_embedding_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                           struct graft_error *error) {
+    int status = GRAFT_OK;
+    struct embedding *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->weight = graft_build_weight(build, "weight", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
+                   struct graft_error *error) {
+    const struct embedding *self = instance;
+    (void)error;
+    call->kernels->embedding(call, self->weight, args->ids, args->tokens, args->output);
+    return GRAFT_OK;
+}
+
+const struct graft_embedding graft_embedding_vtable = {
+    .struct_size = sizeof graft_embedding_vtable,
+    .forward = forward,
+};

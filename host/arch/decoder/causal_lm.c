@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A decoder with its head, which only sees the tokens whose logits are wanted. */
+#include "arch/decoder/decoder_config.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
+
+struct causal_lm {
+    struct graft_instance base;
+    const struct graft_module *model;
+    const struct graft_module *lm_head; /* hidden_size -> vocab_size */
+    int64_t hidden_size;
+};
+
+int graft_causal_lm_describe(const struct graft_class *self, const struct graft_config *config,
+                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_decoder_traits *traits = self->data;
+    struct graft_decoder_config decoder;
+    (void)args;
+    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_child(sink, "model", traits->model, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "lm_head", decoder.hidden_size, decoder.vocab_size, 0, error);
+    }
+    if (status == GRAFT_OK && decoder.tie_word_embeddings) {
+        status = sink->tie(sink->data, "lm_head.weight", "model.embed_tokens.weight", error);
+    }
+    return status;
+}
+
+int graft_causal_lm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                           struct graft_error *error) {
+    struct graft_decoder_config decoder;
+    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct causal_lm *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = decoder.hidden_size;
+    self->model = graft_build_child(build, "model", &status, error);
+    self->lm_head = graft_build_child(build, "lm_head", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_causal_lm_args *args,
+                   struct graft_error *error) {
+    const struct causal_lm *self = instance;
+    float *hidden = graft_scratch_floats(call, args->batch->tokens, self->hidden_size, error); /* [tokens, hidden] */
+    float *wanted = graft_scratch_floats(call, args->n_rows, self->hidden_size, error);        /* [n_rows, hidden] */
+    const struct graft_base_model_args model_args = {sizeof model_args, 0, args->batch, args->input_ids, hidden};
+    const struct graft_linear_args head_args = {sizeof head_args, 0, args->n_rows, wanted, args->logits};
+    if (hidden == NULL || wanted == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_base_model_forward(self->model, call, &model_args, error);
+    if (status != GRAFT_OK || args->n_rows == 0) {
+        return status;
+    }
+    call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted);
+    return graft_linear_forward(self->lm_head, call, &head_args, error);
+}
+
+const struct graft_causal_lm graft_causal_lm_vtable = {
+    .struct_size = sizeof graft_causal_lm_vtable,
+    .forward = forward,
+};

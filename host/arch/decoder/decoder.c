@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A decoder without its head: embedding, layers, a last norm. */
+#include "arch/decoder/decoder_config.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+
+struct layer {
+    const struct graft_module *module;
+    struct graft_mask mask;
+};
+
+struct decoder {
+    struct graft_instance base;
+    const struct graft_module *embed_tokens;
+    const struct graft_module *norm;
+    const struct graft_module *rotary_emb;
+    int64_t hidden_size;
+    int64_t head_dim;
+    int64_t n_layers;
+    struct layer layers[]; /* [n_layers] */
+};
+
+enum { MAX_NAME = 32 };
+
+static void layer_name(int64_t layer, char name[MAX_NAME]) {
+    (void)snprintf(name, MAX_NAME, "layers.%lld", (long long)layer);
+}
+
+static int describe_layers(const struct graft_decoder_traits *traits, int64_t layers, const struct graft_sink *sink,
+                           struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int64_t i = 0; i < layers && status == GRAFT_OK; i++) {
+        char name[MAX_NAME];
+        const struct graft_arg args[] = {{"layer_idx", i}};
+        layer_name(i, name);
+        status = graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args, 1, error);
+    }
+    return status;
+}
+
+int graft_decoder_describe(const struct graft_class *self, const struct graft_config *config,
+                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_decoder_traits *traits = self->data;
+    struct graft_decoder_config decoder;
+    (void)args;
+    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const struct graft_arg embedding_args[] = {{"num_embeddings", decoder.vocab_size},
+                                               {"embedding_dim", decoder.hidden_size}};
+    const struct graft_arg norm_args[] = {{"hidden_size", decoder.hidden_size}};
+    status =
+        graft_describe_child(sink, "embed_tokens", "Embedding", GRAFT_INTERFACE_EMBEDDING, embedding_args, 2, error);
+    if (status == GRAFT_OK) {
+        status = describe_layers(traits, decoder.num_hidden_layers, sink, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_child(sink, "norm", traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
+    }
+    if (status == GRAFT_OK) {
+        status =
+            graft_describe_child(sink, "rotary_emb", traits->rotary_embedding, GRAFT_INTERFACE_ROTARY, NULL, 0, error);
+    }
+    return status;
+}
+
+static int fill_layers(struct decoder *self, const struct graft_build *build, const struct graft_decoder_traits *traits,
+                       const struct graft_decoder_config *decoder, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
+        char name[MAX_NAME];
+        int64_t window = 0;
+        layer_name(i, name);
+        self->layers[i].module = graft_build_child(build, name, &status, error);
+        if (status == GRAFT_OK) {
+            status = graft_decoder_config_window(build->config, traits, decoder, i, &window, error);
+        }
+        self->layers[i].mask = (struct graft_mask){
+            .struct_size = sizeof(struct graft_mask),
+            .kind = window > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL,
+            .window = window,
+        };
+    }
+    return status;
+}
+
+int graft_decoder_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                         struct graft_error *error) {
+    struct graft_decoder_config decoder;
+    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    size_t layers = (size_t)decoder.num_hidden_layers;
+    struct decoder *self = graft_instance_new(build, sizeof *self + layers * sizeof self->layers[0], error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = decoder.hidden_size;
+    self->head_dim = decoder.head_dim;
+    self->n_layers = decoder.num_hidden_layers;
+    self->embed_tokens = graft_build_child(build, "embed_tokens", &status, error);
+    self->norm = graft_build_child(build, "norm", &status, error);
+    self->rotary_emb = graft_build_child(build, "rotary_emb", &status, error);
+    if (status == GRAFT_OK) {
+        status = fill_layers(self, build, cls->data, &decoder, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+/* hidden [tokens, hidden_size] through all layers. */
+static int run_layers(const struct decoder *self, const struct graft_call *call, const struct graft_batch *batch,
+                      float *hidden, struct graft_error *error) {
+    float *cosines = graft_scratch_floats(call, batch->tokens, self->head_dim, error); /* [tokens, head_dim] */
+    float *sines = graft_scratch_floats(call, batch->tokens, self->head_dim, error);   /* [tokens, head_dim] */
+    const struct graft_rotary_args rotary_args = {sizeof rotary_args, 0, batch, self->head_dim, cosines, sines};
+    if (cosines == NULL || sines == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_rotary_forward(self->rotary_emb, call, &rotary_args, error);
+    for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
+        const struct layer *layer = &self->layers[i];
+        const struct graft_decoder_layer_args args = {sizeof args, 0, batch, hidden, cosines, sines, &layer->mask};
+        status = graft_decoder_layer_forward(layer->module, call, &args, error);
+    }
+    return status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_base_model_args *args,
+                   struct graft_error *error) {
+    const struct decoder *self = instance;
+    int64_t tokens = args->batch->tokens;
+    float *hidden = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
+    const struct graft_embedding_args embedding_args = {sizeof embedding_args, 0, tokens, args->input_ids, hidden};
+    const struct graft_norm_args norm_args = {sizeof norm_args, 0, tokens, hidden, NULL, args->last_hidden_state};
+    if (hidden == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_embedding_forward(self->embed_tokens, call, &embedding_args, error);
+    if (status == GRAFT_OK) {
+        status = run_layers(self, call, args->batch, hidden, error);
+    }
+    return status == GRAFT_OK ? graft_norm_forward(self->norm, call, &norm_args, error) : status;
+}
+
+const struct graft_base_model graft_decoder_vtable = {
+    .struct_size = sizeof graft_decoder_vtable,
+    .forward = forward,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/decoder_config.h"
+
+#include <stddef.h>
+
+/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
+enum { MAX_SIZE = 1 << 20, MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 30, MAX_LAYERS = 4096, MAX_EXPERTS = 4096 };
+
+struct integer_field {
+    const char *name;
+    size_t offset; /* of an int64_t in struct graft_decoder_config */
+    int64_t minimum;
+    int64_t maximum;
+};
+
+#define FIELD(name, minimum, maximum) \
+    { #name, offsetof(struct graft_decoder_config, name), (minimum), (maximum) }
+
+static const struct integer_field fields[] = {
+    FIELD(vocab_size, 1, MAX_VOCAB),
+    FIELD(hidden_size, 1, MAX_SIZE),
+    FIELD(intermediate_size, 1, MAX_SIZE),
+    FIELD(num_hidden_layers, 1, MAX_LAYERS),
+    FIELD(num_attention_heads, 1, MAX_SIZE),
+    FIELD(num_key_value_heads, 1, MAX_SIZE),
+    FIELD(head_dim, 1, MAX_SIZE),
+    FIELD(max_position_embeddings, 1, MAX_POSITIONS),
+};
+
+static const struct integer_field window_fields[] = {
+    FIELD(sliding_window, 0, MAX_POSITIONS), /* 0 is written where no window is used */
+    FIELD(max_window_layers, 0, MAX_POSITIONS),
+};
+
+static const struct integer_field moe_fields[] = {
+    FIELD(num_experts, 0, MAX_EXPERTS),        FIELD(num_experts_per_tok, 1, MAX_EXPERTS),
+    FIELD(moe_intermediate_size, 1, MAX_SIZE), FIELD(shared_expert_intermediate_size, 1, MAX_SIZE),
+    FIELD(decoder_sparse_step, 1, MAX_LAYERS),
+};
+
+static int read_integers(const struct graft_config *config, const struct integer_field *table, size_t count,
+                         struct graft_decoder_config *decoder, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < count && status == GRAFT_OK; i++) {
+        int64_t *value = (int64_t *)(void *)((char *)decoder + table[i].offset);
+        status = graft_config_int(config, table[i].name, table[i].minimum, table[i].maximum, value, error);
+    }
+    return status;
+}
+
+/* Fills in the sizes that follow from others. */
+static int check_heads(const struct graft_config *config, struct graft_decoder_config *decoder,
+                       struct graft_error *error) {
+    int64_t heads = decoder->num_attention_heads;
+    if (decoder->num_key_value_heads == 0) {
+        decoder->num_key_value_heads = heads;
+    }
+    if (heads % decoder->num_key_value_heads != 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                               "num_key_value_heads: %lld does not divide num_attention_heads (%lld)",
+                               (long long)decoder->num_key_value_heads, (long long)heads);
+    }
+    if (decoder->head_dim == 0) {
+        if (decoder->hidden_size % heads != 0) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                   "num_attention_heads: %lld does not divide hidden_size (%lld), and there is no "
+                                   "head_dim",
+                                   (long long)heads, (long long)decoder->hidden_size);
+        }
+        decoder->head_dim = decoder->hidden_size / heads;
+    }
+    if (decoder->head_dim % 2 != 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                               "head_dim: expected an even number, because halves of a head are rotated, got %lld",
+                               (long long)decoder->head_dim);
+    }
+    return GRAFT_OK;
+}
+
+static int read_common(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                       struct graft_decoder_config *decoder, struct graft_error *error) {
+    int status = read_integers(config, fields, sizeof fields / sizeof fields[0], decoder, error);
+    if (status == GRAFT_OK) {
+        status = check_heads(config, decoder, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_real(config, "rms_norm_eps", 0.0, &decoder->rms_norm_eps, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "tie_word_embeddings", &decoder->tie_word_embeddings, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, traits->qkv_bias, &decoder->qkv_bias, error);
+    }
+    if (status == GRAFT_OK && traits->mlp_bias != NULL) {
+        status = graft_config_bool(config, traits->mlp_bias, &decoder->mlp_bias, error);
+    }
+    if (status == GRAFT_OK) {
+        decoder->rope.original_max_position_embeddings = decoder->max_position_embeddings;
+        status = graft_rope_config_read(config, &decoder->rope, error);
+    }
+    return status;
+}
+
+static int read_windows(const struct graft_config *config, struct graft_decoder_config *decoder,
+                        struct graft_error *error) {
+    int status = graft_config_bool(config, "use_sliding_window", &decoder->use_sliding_window, error);
+    if (status == GRAFT_OK) {
+        status = read_integers(config, window_fields, sizeof window_fields / sizeof window_fields[0], decoder, error);
+    }
+    return status;
+}
+
+static int read_moe(const struct graft_config *config, struct graft_decoder_config *decoder,
+                    struct graft_error *error) {
+    int status = read_integers(config, moe_fields, sizeof moe_fields / sizeof moe_fields[0], decoder, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "norm_topk_prob", &decoder->norm_topk_prob, error);
+    }
+    if (status == GRAFT_OK && decoder->num_experts > 0 && decoder->num_experts_per_tok > decoder->num_experts) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "num_experts_per_tok: expected at most num_experts (%lld), got %lld",
+                                 (long long)decoder->num_experts, (long long)decoder->num_experts_per_tok);
+    }
+    return status;
+}
+
+int graft_decoder_config_read(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                              struct graft_decoder_config *decoder, struct graft_error *error) {
+    *decoder = traits->defaults;
+    int status = read_common(config, traits, decoder, error);
+    if (status == GRAFT_OK && traits->windows != GRAFT_WINDOWS_NEVER) {
+        status = read_windows(config, decoder, error);
+    }
+    if (status == GRAFT_OK && traits->sparse_moe_block != NULL) {
+        status = read_moe(config, decoder, error);
+    }
+    return status;
+}

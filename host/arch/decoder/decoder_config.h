@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What config.json says about a decoder, checked; and how families differ in what they make of it.
+ */
+#ifndef GRAFT_ARCH_DECODER_DECODER_CONFIG_H
+#define GRAFT_ARCH_DECODER_DECODER_CONFIG_H
+
+#include "arch/decoder/rope_config.h"
+#include "graft/config.h"
+
+/* Fields have the names they have in config.json. */
+struct graft_decoder_config {
+    int64_t vocab_size;
+    int64_t hidden_size;
+    int64_t intermediate_size;
+    int64_t num_hidden_layers;
+    int64_t num_attention_heads;
+    int64_t num_key_value_heads; /* default 0: num_attention_heads */
+    int64_t head_dim;            /* default 0: hidden_size / num_attention_heads */
+    int64_t max_position_embeddings;
+    double rms_norm_eps;
+    int32_t tie_word_embeddings;
+    int32_t qkv_bias; /* under the name that traits->qkv_bias gives */
+    int32_t mlp_bias;
+    struct graft_rope_config rope;
+    /* With traits->windows. */
+    int32_t use_sliding_window;
+    int64_t sliding_window;
+    int64_t max_window_layers;
+    /* With traits->sparse_moe_block. */
+    int64_t num_experts;
+    int64_t num_experts_per_tok;
+    int64_t moe_intermediate_size;
+    int64_t shared_expert_intermediate_size;
+    int64_t decoder_sparse_step;
+    int32_t norm_topk_prob;
+};
+
+/* Which layers see a sliding window when the config has no `layer_types`. */
+enum {
+    GRAFT_WINDOWS_NEVER = 0,      /* the family knows neither windows nor `layer_types` */
+    GRAFT_WINDOWS_ALTERNATING = 1 /* with use_sliding_window: every second layer from 0 on, below max_window_layers */
+};
+
+/* The `data` of each class of a family. */
+struct graft_decoder_traits {
+    /* The names of its classes. */
+    const char *model;
+    const char *decoder_layer;
+    const char *attention;
+    const char *mlp;
+    const char *rms_norm;
+    const char *rotary_embedding;
+    const char *sparse_moe_block; /* NULL: a family without experts */
+    const char *router;
+    const char *experts;
+
+    const char *qkv_bias;   /* the config field: whether q_proj, k_proj and v_proj have biases */
+    int32_t o_proj_bias;    /* 1: the field holds for o_proj too; 0: it has none */
+    const char *mlp_bias;   /* the config field; NULL: an MLP has no biases */
+    int32_t query_key_norm; /* 1: heads of queries and keys are normed (q_norm, k_norm) before they are rotated */
+    int32_t windows;        /* GRAFT_WINDOWS_... */
+    struct graft_decoder_config defaults;
+};
+
+/* [load] Reads and checks the whole config; errors name file and field. */
+int graft_decoder_config_read(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                              struct graft_decoder_config *decoder, struct graft_error *error);
+
+/* [load] How many keys a query of layer `layer` sees; 0: all before it. */
+int graft_decoder_config_window(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                                const struct graft_decoder_config *decoder, int64_t layer, int64_t *window,
+                                struct graft_error *error);
+
+/* [load] Whether layer `layer` has experts in the place of its MLP. */
+int graft_decoder_config_sparse(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                                const struct graft_decoder_config *decoder, int64_t layer, int32_t *sparse,
+                                struct graft_error *error);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/decoder_config.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+
+struct rms_norm {
+    struct graft_instance base;
+    const struct graft_weight *weight; /* [hidden_size] */
+    float eps;
+};
+
+int graft_rms_norm_describe(const struct graft_class *self, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_decoder_config decoder;
+    int status = graft_decoder_config_read(config, self->data, &decoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    return graft_describe_vector(sink, "weight", graft_arg(args, "hidden_size", decoder.hidden_size), error);
+}
+
+int graft_rms_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                          struct graft_error *error) {
+    struct graft_decoder_config decoder;
+    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct rms_norm *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->eps = (float)decoder.rms_norm_eps;
+    self->weight = graft_build_weight(build, "weight", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,
+                   struct graft_error *error) {
+    const struct rms_norm *self = instance;
+    int64_t hidden = self->weight->rows;
+    (void)error;
+    if (args->residual != NULL) {
+        call->kernels->add(call, args->hidden_states, args->residual, args->tokens * hidden);
+    }
+    call->kernels->rms_norm(call, self->weight, self->eps, args->hidden_states, hidden, args->tokens, hidden,
+                            args->output, hidden);
+    return GRAFT_OK;
+}
+
+const struct graft_norm graft_rms_norm_vtable = {
+    .struct_size = sizeof graft_rms_norm_vtable,
+    .forward = forward,
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GRAFT_ARCH_FAMILIES_H
+#define GRAFT_ARCH_FAMILIES_H
+
+#include "arch/arch.h"
+
+extern const struct graft_family graft_family_llama;
+extern const struct graft_family graft_family_qwen2_moe;
+
+#endif

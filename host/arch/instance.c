@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/instance.h"
+
+void *graft_instance_new(const struct graft_build *build, size_t bytes, struct graft_error *error) {
+    struct graft_instance *instance = build->host->alloc((int64_t)bytes);
+    if (instance == NULL) {
+        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        return NULL;
+    }
+    instance->host = build->host;
+    instance->path = build->path;
+    return instance;
+}
+
+void graft_instance_destroy(void *instance) {
+    if (instance != NULL) {
+        const struct graft_host *host = ((const struct graft_instance *)instance)->host;
+        host->free(instance);
+    }
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/decoder_config.h"
+#include "arch/families.h"
+#include "arch/role.h"
+
+static const struct graft_decoder_traits traits = {
+    .model = "LlamaModel",
+    .decoder_layer = "LlamaDecoderLayer",
+    .attention = "LlamaAttention",
+    .mlp = "LlamaMLP",
+    .rms_norm = "LlamaRMSNorm",
+    .rotary_embedding = "LlamaRotaryEmbedding",
+    .qkv_bias = "attention_bias",
+    .o_proj_bias = 1,
+    .mlp_bias = "mlp_bias",
+    .windows = GRAFT_WINDOWS_NEVER,
+    .defaults =
+        {
+            .vocab_size = 32000,
+            .hidden_size = 4096,
+            .intermediate_size = 11008,
+            .num_hidden_layers = 32,
+            .num_attention_heads = 32,
+            .max_position_embeddings = 2048,
+            .rms_norm_eps = 1e-6,
+            .rope = {.rope_theta = 10000.0},
+        },
+};
+
+static const struct graft_class causal_lm = {
+    .name = "LlamaForCausalLM",
+    .data = &traits,
+    GRAFT_ROLE(GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
+};
+
+static const struct graft_class model = {
+    .name = "LlamaModel",
+    .data = &traits,
+    GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
+};
+
+static const struct graft_class decoder_layer = {
+    .name = "LlamaDecoderLayer",
+    .data = &traits,
+    GRAFT_ROLE(GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
+};
+
+static const struct graft_class attention = {
+    .name = "LlamaAttention",
+    .data = &traits,
+    GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
+};
+
+static const struct graft_class mlp = {
+    .name = "LlamaMLP",
+    .data = &traits,
+    GRAFT_ROLE(GRAFT_INTERFACE_MLP, graft_mlp),
+};
+
+static const struct graft_class rms_norm = {
+    .name = "LlamaRMSNorm",
+    .data = &traits,
+    GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_rms_norm),
+};
+
+static const struct graft_class rotary_embedding = {
+    .name = "LlamaRotaryEmbedding",
+    .data = &traits,
+    GRAFT_ROLE(GRAFT_INTERFACE_ROTARY, graft_rotary),
+};
+
+static const struct graft_class *const classes[] = {
+    &causal_lm, &model, &decoder_layer, &attention, &mlp, &rms_norm, &rotary_embedding, NULL,
+};
+
+const struct graft_family graft_family_llama = {
+    .model_type = "llama",
+    .architecture = "LlamaForCausalLM",
+    .base_model_prefix = "model",
+    .classes = classes,
+};

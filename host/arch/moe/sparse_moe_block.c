@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Experts chosen per token, and a shared expert behind a gate of its own, in the place of an MLP. */
+#include "arch/decoder/decoder_config.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+
+struct sparse_moe_block {
+    struct graft_instance base;
+    const struct graft_module *gate; /* the router */
+    const struct graft_module *experts;
+    const struct graft_module *shared_expert;
+    const struct graft_module *shared_expert_gate; /* hidden_size -> 1 */
+    int64_t hidden_size;
+    int64_t num_experts;
+    int64_t num_experts_per_tok;
+};
+
+int graft_sparse_moe_block_describe(const struct graft_class *self, const struct graft_config *config,
+                                    const struct graft_args *args, const struct graft_sink *sink,
+                                    struct graft_error *error) {
+    const struct graft_decoder_traits *traits = self->data;
+    struct graft_decoder_config decoder;
+    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const struct graft_arg shared_args[] = {{"layer_idx", graft_arg(args, "layer_idx", 0)},
+                                            {"intermediate_size", decoder.shared_expert_intermediate_size}};
+    status = graft_describe_child(sink, "gate", traits->router, GRAFT_INTERFACE_ROUTER, NULL, 0, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_child(sink, "experts", traits->experts, GRAFT_INTERFACE_EXPERTS, NULL, 0, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_child(sink, "shared_expert", traits->mlp, GRAFT_INTERFACE_MLP, shared_args, 2, error);
+    }
+    return status == GRAFT_OK ? graft_describe_linear(sink, "shared_expert_gate", decoder.hidden_size, 1, 0, error)
+                              : status;
+}
+
+int graft_sparse_moe_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                                  struct graft_error *error) {
+    struct graft_decoder_config decoder;
+    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct sparse_moe_block *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = decoder.hidden_size;
+    self->num_experts = decoder.num_experts;
+    self->num_experts_per_tok = decoder.num_experts_per_tok;
+    self->gate = graft_build_child(build, "gate", &status, error);
+    self->experts = graft_build_child(build, "experts", &status, error);
+    self->shared_expert = graft_build_child(build, "shared_expert", &status, error);
+    self->shared_expert_gate = graft_build_child(build, "shared_expert_gate", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+/* output = the chosen experts, weighted. */
+static int run_experts(const struct sparse_moe_block *self, const struct graft_call *call,
+                       const struct graft_mlp_args *args, struct graft_error *error) {
+    int64_t tokens = args->tokens;
+    int64_t k = self->num_experts_per_tok;
+    float *logits = graft_scratch_floats(call, tokens, self->num_experts, error); /* [tokens, num_experts] */
+    float *weights = graft_scratch_floats(call, tokens, k, error);                /* [tokens, k] */
+    int32_t *index = graft_scratch_ints(call, tokens * k, error);                 /* [tokens, k] */
+    if (logits == NULL || weights == NULL || index == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct graft_router_args router_args = {
+        .struct_size = sizeof router_args,
+        .tokens = tokens,
+        .experts = self->num_experts,
+        .k = k,
+        .hidden_states = args->hidden_states,
+        .logits = logits,
+        .top_k_index = index,
+        .top_k_weights = weights,
+    };
+    const struct graft_experts_args experts_args = {
+        .struct_size = sizeof experts_args,
+        .tokens = tokens,
+        .k = k,
+        .hidden_states = args->hidden_states,
+        .top_k_index = index,
+        .top_k_weights = weights,
+        .output = args->output,
+    };
+    int status = graft_router_forward(self->gate, call, &router_args, error);
+    return status == GRAFT_OK ? graft_experts_forward(self->experts, call, &experts_args, error) : status;
+}
+
+/* output += sigmoid(shared_expert_gate(x)) * shared_expert(x). */
+static int add_shared_expert(const struct sparse_moe_block *self, const struct graft_call *call,
+                             const struct graft_mlp_args *args, struct graft_error *error) {
+    int64_t tokens = args->tokens;
+    float *shared = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden] */
+    float *gate = graft_scratch_floats(call, tokens, 1, error);                   /* [tokens] */
+    int32_t *index = graft_scratch_ints(call, tokens, error);                     /* [tokens] */
+    const struct graft_mlp_args shared_args = {sizeof shared_args, 0, tokens, args->hidden_states, shared};
+    const struct graft_linear_args gate_args = {sizeof gate_args, 0, tokens, args->hidden_states, gate};
+    if (shared == NULL || gate == NULL || index == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_mlp_forward(self->shared_expert, call, &shared_args, error);
+    if (status == GRAFT_OK) {
+        status = graft_linear_forward(self->shared_expert_gate, call, &gate_args, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    for (int64_t t = 0; t < tokens; t++) {
+        index[t] = (int32_t)t;
+    }
+    call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, gate, tokens, gate);
+    call->kernels->scatter_add_rows(call, shared, gate, index, tokens, self->hidden_size, args->output);
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
+                   struct graft_error *error) {
+    const struct sparse_moe_block *self = instance;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = run_experts(self, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status == GRAFT_OK ? add_shared_expert(self, call, args, error) : status;
+}
+
+const struct graft_mlp graft_sparse_moe_block_vtable = {
+    .struct_size = sizeof graft_sparse_moe_block_vtable,
+    .forward = forward,
+};

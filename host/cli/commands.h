@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands. Each prints its result to stdout and returns a status, which is the program's exit status. */
+#ifndef GRAFT_CLI_COMMANDS_H
+#define GRAFT_CLI_COMMANDS_H
+
+#include "cli/options.h"
+#include "library/library.h"
+
+/* `plan`: the decisions for a model that was opened. */
+int graft_command_plan(const struct graft_options *options, const struct graft_model *model,
+                       const struct graft_library *library, struct graft_error *error);
+
+/* `run`: the prompts through a model that was loaded. */
+int graft_command_run(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* `tokenize`: lines of stdin through the directory's tokenizer. */
+int graft_command_tokenize(const struct graft_options *options, struct graft_error *error);
+
+/* `list`: a line a plugin, or a line a class. */
+int graft_command_list(const struct graft_options *options, const struct graft_library *library,
+                       struct graft_error *error);
+
+#endif

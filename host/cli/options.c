@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum kind { FLAG, TEXT, TEXTS, NUMBER };
+
+struct spec {
+    const char *name; /* without the dashes */
+    enum kind kind;
+    size_t offset;    /* of the field in struct graft_options */
+    int commands;     /* that take it */
+};
+
+enum {
+    RUN = GRAFT_COMMAND_RUN,
+    PLAN = GRAFT_COMMAND_PLAN,
+    TOKENIZE = GRAFT_COMMAND_TOKENIZE,
+    LIST = GRAFT_COMMAND_LIST,
+    MODEL = RUN | PLAN,
+    EVERY = RUN | PLAN | TOKENIZE | LIST
+};
+
+static const struct spec specs[] = {
+    {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE},
+    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST},
+    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST},
+    {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL},
+    {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST},
+    {"threads", NUMBER, offsetof(struct graft_options, threads), MODEL},
+    {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL},
+    {"strict", FLAG, offsetof(struct graft_options, strict), MODEL},
+    {"report", TEXT, offsetof(struct graft_options, report), RUN},
+    {"quiet", FLAG, offsetof(struct graft_options, quiet), EVERY},
+    {"prompt", TEXTS, offsetof(struct graft_options, prompts), RUN},
+    {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), RUN},
+    {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), RUN},
+    {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), RUN},
+    {"temperature", TEXT, offsetof(struct graft_options, temperature), RUN},
+    {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
+    {"output-ids", FLAG, offsetof(struct graft_options, output_ids), RUN},
+    {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), RUN | TOKENIZE},
+    {"json", FLAG, offsetof(struct graft_options, json), PLAN | TOKENIZE | LIST},
+    {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
+    {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
+    {"version", FLAG, offsetof(struct graft_options, version), EVERY},
+    {"help", FLAG, offsetof(struct graft_options, help), EVERY},
+};
+
+static int usage(struct graft_error *error, const char *what, const char *name) {
+    (void)graft_error_set(error, GRAFT_ERROR_USAGE, name, "%s", what);
+    graft_error_hint(error, "see --help");
+    return GRAFT_ERROR_USAGE;
+}
+
+/* The option that `argument` ("--name" or "--name=value") means; `*value` is what follows the '=' or NULL. */
+static const struct spec *find(const char *argument, const char **value) {
+    const char *name = argument + 2;
+    size_t length = strcspn(name, "=");
+    *value = name[length] == '=' ? name + length + 1 : NULL;
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        if (strlen(specs[i].name) == length && memcmp(specs[i].name, name, length) == 0) {
+            return &specs[i];
+        }
+    }
+    return NULL;
+}
+
+static int store(const struct spec *spec, struct graft_options *options, const char *argument, const char *value,
+                 struct graft_error *error) {
+    void *field = (char *)options + spec->offset;
+    struct graft_strings *list = field;
+    char *end = NULL;
+    switch (spec->kind) {
+    case FLAG:
+        *(int *)field = 1;
+        return GRAFT_OK;
+    case TEXT:
+        *(const char **)field = value;
+        return GRAFT_OK;
+    case TEXTS:
+        if (graft_grow(&list->items, &list->capacity, list->count, sizeof *list->items) != 0) {
+            return graft_error_set(error, GRAFT_ERROR_INTERNAL, argument, "out of memory");
+        }
+        list->items[list->count++] = value;
+        return GRAFT_OK;
+    case NUMBER:
+    default:
+        errno = 0;
+        *(int64_t *)field = strtoll(value, &end, 10);
+        if (errno != 0 || end == value || *end != '\0' || *(int64_t *)field < 0) {
+            return usage(error, "expected a number that is not negative", argument);
+        }
+        return GRAFT_OK;
+    }
+}
+
+static int parse_option(int argc, char **argv, int *at, struct graft_options *options, struct graft_error *error) {
+    const char *argument = argv[*at];
+    const char *value = NULL;
+    const struct spec *spec = strncmp(argument, "--", 2) == 0 ? find(argument, &value) : NULL;
+    if (spec == NULL) {
+        return usage(error, "no such option", argument);
+    }
+    if ((spec->commands & (int)options->command) == 0) {
+        return usage(error, "not an option of this command", argument);
+    }
+    if (spec->kind == FLAG && value != NULL) {
+        return usage(error, "takes no value", argument);
+    }
+    if (spec->kind != FLAG && value == NULL) {
+        if (*at + 1 >= argc) {
+            return usage(error, "expected a value", argument);
+        }
+        *at += 1;
+        value = argv[*at];
+    }
+    return store(spec, options, argument, value, error);
+}
+
+static int one_of(const char *value, const char *const *choices) {
+    for (; *choices != NULL; choices++) {
+        if (strcmp(value, *choices) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int check(const struct graft_options *options, struct graft_error *error) {
+    static const char *const dtypes[] = {"auto", "float32", "bfloat16", NULL};
+    static const char *const reports[] = {"text", "json", "none", NULL};
+    if (options->help || options->version) {
+        return GRAFT_OK;
+    }
+    if (options->model == NULL && options->command != GRAFT_COMMAND_LIST) {
+        return usage(error, "is missing: which model directory?", "--model");
+    }
+    if (options->command == GRAFT_COMMAND_LIST && !options->classes && options->plugins_dirs.count == 0) {
+        return usage(error, "expected --plugins-dir or --classes", "list");
+    }
+    if (!one_of(options->dtype, dtypes)) {
+        return usage(error, "expected auto, float32 or bfloat16", "--dtype");
+    }
+    if (!one_of(options->report, reports)) {
+        return usage(error, "expected text, json or none", "--report");
+    }
+    if (options->temperature != NULL && strtod(options->temperature, NULL) != 0.0) {
+        return usage(error, "only 0 (greedy) is there in this version", "--temperature");
+    }
+    return GRAFT_OK;
+}
+
+int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
+    static const char *const names[] = {"run", "plan", "tokenize", "list"};
+    int at = 1;
+    *options = (struct graft_options){
+        .command = GRAFT_COMMAND_RUN,
+        .dtype = "auto",
+        .report = "text",
+        .max_new_tokens = -1,
+    };
+    if (argc > 1 && argv[1][0] != '-') {
+        for (int i = 0; i < 4; i++) {
+            if (strcmp(argv[1], names[i]) == 0) {
+                options->command = (enum graft_command)(1 << i);
+                at = 2;
+            }
+        }
+        if (at == 1) {
+            return usage(error, "no such command", argv[1]);
+        }
+    }
+    for (; at < argc; at++) {
+        int status = parse_option(argc, argv, &at, options, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+    }
+    return check(options, error);
+}
+
+void graft_options_finish(struct graft_options *options) {
+    graft_free(options->plugins_dirs.items);
+    graft_free(options->prompts.items);
+    graft_free(options->prompt_files.items);
+    graft_free(options->input_ids.items);
+}

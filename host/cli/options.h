@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: docs/cli.md says what each option means. */
+#ifndef GRAFT_CLI_OPTIONS_H
+#define GRAFT_CLI_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+
+enum graft_command {
+    GRAFT_COMMAND_RUN = 1,
+    GRAFT_COMMAND_PLAN = 2,
+    GRAFT_COMMAND_TOKENIZE = 4,
+    GRAFT_COMMAND_LIST = 8
+};
+
+/* A repeatable option's values, in order; they point into argv. */
+struct graft_strings {
+    const char **items;
+    size_t count;
+    size_t capacity;
+};
+
+struct graft_options {
+    enum graft_command command;
+    int help;
+    int version;
+
+    const char *model;
+    struct graft_strings plugins_dirs;
+    const char *plugins; /* "ID,ID", or NULL */
+    int no_plugins;
+    int skip_bad_plugins;
+    int64_t threads; /* 0: all */
+    const char *dtype;
+    int strict;
+    const char *report;
+    int quiet;
+
+    struct graft_strings prompts;
+    struct graft_strings prompt_files;
+    struct graft_strings input_ids;
+    int64_t max_new_tokens; /* -1: as the model says */
+    const char *temperature;
+    const char *logits;
+    int output_ids;
+    int no_special_tokens;
+
+    int json;
+    int decode;
+    int classes;
+};
+
+/* Parses; the caller gives the result to graft_options_finish, also after an error (GRAFT_ERROR_USAGE). */
+int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error);
+void graft_options_finish(struct graft_options *options);
+
+/* The text of --help. */
+extern const char graft_usage[];
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/prompts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+enum { MAX_PROMPT_BYTES = 64 << 20 };
+
+static int read_file(const struct graft_options *options, const struct graft_tokenizer *tokenizer, const char *path,
+                     struct graft_ids *ids, struct graft_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    int status = graft_file_read(path, MAX_PROMPT_BYTES, GRAFT_ERROR_IO, &text, &length, error);
+    if (status == GRAFT_OK) {
+        status = graft_tokenizer_encode(tokenizer, text, length, !options->no_special_tokens, ids, error);
+    }
+    graft_free(text);
+    return status;
+}
+
+/* "1,2,3". */
+static int read_ids(const char *text, struct graft_ids *ids, struct graft_error *error) {
+    for (const char *at = text;; at++) {
+        char *end = NULL;
+        errno = 0;
+        long id = strtol(at, &end, 10);
+        if (end == at || errno != 0 || id < 0 || id > INT32_MAX || (*end != ',' && *end != '\0')) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "--input-ids", "expected ids like 1,2,3, got \"%s\"", text);
+        }
+        graft_ids_add(ids, (int32_t)id);
+        if (*end == '\0') {
+            return GRAFT_OK;
+        }
+        at = end;
+    }
+}
+
+static int read_one(const struct graft_options *options, const struct graft_tokenizer *tokenizer, size_t i,
+                    struct graft_ids *ids, struct graft_error *error) {
+    if (i < options->prompts.count) {
+        const char *text = options->prompts.items[i];
+        return graft_tokenizer_encode(tokenizer, text, strlen(text), !options->no_special_tokens, ids, error);
+    }
+    i -= options->prompts.count;
+    if (i < options->prompt_files.count) {
+        return read_file(options, tokenizer, options->prompt_files.items[i], ids, error);
+    }
+    return read_ids(options->input_ids.items[i - options->prompt_files.count], ids, error);
+}
+
+int graft_prompts_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
+                       struct graft_prompts *prompts, struct graft_error *error) {
+    size_t count = options->prompts.count + options->prompt_files.count + options->input_ids.count;
+    int status = GRAFT_OK;
+    *prompts = (struct graft_prompts){
+        .ids = graft_alloc(count + 1, sizeof *prompts->ids),
+        .prompts = graft_alloc(count + 1, sizeof *prompts->prompts),
+    };
+    if (prompts->ids == NULL || prompts->prompts == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "prompt", "out of memory");
+    }
+    for (; prompts->count < count && status == GRAFT_OK; prompts->count++) {
+        struct graft_ids *ids = &prompts->ids[prompts->count];
+        status = read_one(options, tokenizer, prompts->count, ids, error);
+        if (status == GRAFT_OK && ids->failed) {
+            status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "prompt", "out of memory");
+        }
+        if (status == GRAFT_OK && ids->n == 0) {
+            status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "prompt %zu has no tokens", prompts->count + 1);
+        }
+        prompts->prompts[prompts->count] = (struct graft_prompt){ids->ids, ids->n};
+    }
+    return status;
+}
+
+void graft_prompts_finish(struct graft_prompts *prompts) {
+    for (size_t i = 0; i < prompts->count; i++) {
+        graft_ids_free(&prompts->ids[i]);
+    }
+    graft_free(prompts->ids);
+    graft_free(prompts->prompts);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The prompts of a command line as token ids. */
+#ifndef GRAFT_CLI_PROMPTS_H
+#define GRAFT_CLI_PROMPTS_H
+
+#include "cli/options.h"
+#include "include/graft/graft.h"
+#include "tokenizer/tokenizer.h"
+
+struct graft_prompts {
+    struct graft_ids *ids; /* [count] */
+    struct graft_prompt *prompts; /* [count], onto `ids` */
+    size_t count;
+};
+
+/* Texts, then files, then ids, each in the order given. `tokenizer` may be NULL when there are only ids. */
+int graft_prompts_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
+                       struct graft_prompts *prompts, struct graft_error *error);
+void graft_prompts_finish(struct graft_prompts *prompts);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/setup.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/output.h"
+#include "cli/report.h"
+#include "kernels/parallel.h"
+#include "plugin/host_services.h"
+
+static void print_log(void *data, const char *sender, const char *text) {
+    (void)data;
+    (void)fprintf(stderr, "%s: %s\n", sender, text);
+}
+
+void graft_setup_process(const struct graft_options *options) {
+    enum { MAX_THREADS = 1024 };
+    graft_threads_set_count(options->threads < MAX_THREADS ? (int32_t)options->threads : MAX_THREADS);
+    if (!options->quiet) {
+        graft_log_set_sink(print_log, NULL);
+    }
+}
+
+/* Cuts "a,b,c" in place; the caller frees `*items`, not what they point to. */
+static int split(char *list, const char ***items, int32_t *n) {
+    size_t commas = 0;
+    for (const char *at = list; *at != '\0'; at++) {
+        commas += *at == ',';
+    }
+    *n = 0;
+    *items = graft_alloc(commas + 1, sizeof **items);
+    if (*items == NULL) {
+        return -1;
+    }
+    for (char *at = list; at != NULL;) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL) {
+            *comma++ = '\0';
+        }
+        (*items)[(*n)++] = at;
+        at = comma;
+    }
+    return 0;
+}
+
+int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
+    struct graft_library_options wanted = {.struct_size = sizeof wanted, .skip_bad_plugins = options->skip_bad_plugins};
+    char *list = NULL;
+    const char **allow = NULL;
+    if (options->no_plugins || options->plugins_dirs.count == 0) {
+        return GRAFT_OK;
+    }
+    if (options->plugins != NULL) {
+        list = graft_strdup(options->plugins);
+        if (list == NULL || split(list, &allow, &wanted.n_allow) != 0) {
+            graft_free(list);
+            return graft_error_set(error, GRAFT_ERROR_INTERNAL, "--plugins", "out of memory");
+        }
+        wanted.allow = allow;
+    }
+    int status = graft_library_load_plugins(library, options->plugins_dirs.items, (int32_t)options->plugins_dirs.count,
+                                            &wanted, error);
+    graft_free(allow);
+    graft_free(list);
+    return status;
+}
+
+int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
+                      struct graft_error *error) {
+    static const char *const names[] = {"auto", "float32", "bfloat16"};
+    struct graft_model_options wanted = {.struct_size = sizeof wanted, .precision = GRAFT_PRECISION_AUTO};
+    for (int32_t i = 0; i < 3; i++) {
+        if (strcmp(options->dtype, names[i]) == 0) {
+            wanted.precision = i;
+        }
+    }
+    int status = graft_model_open(library, options->model, &wanted, model, error);
+    return status == GRAFT_OK && options->strict ? graft_report_strict(*model, error) : status;
+}
+
+int graft_setup_report(const struct graft_options *options, const struct graft_model *model,
+                       const struct graft_library *library, struct graft_error *error) {
+    if (options->quiet || strcmp(options->report, "none") == 0) {
+        return GRAFT_OK;
+    }
+    if (strcmp(options->report, "text") == 0) {
+        return graft_report_text(model, library, stderr, error);
+    }
+    graft_json *document = graft_report_json(model, library);
+    int status = document != NULL ? graft_output_json(document, stderr, 1, error)
+                                  : graft_error_set(error, GRAFT_ERROR_INTERNAL, "report", "out of memory");
+    graft_json_free(document);
+    return status;
+}

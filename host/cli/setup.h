@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From options to the library's handles. */
+#ifndef GRAFT_CLI_SETUP_H
+#define GRAFT_CLI_SETUP_H
+
+#include "cli/options.h"
+#include "library/library.h"
+
+/* Threads, and where plugins' log lines go. */
+void graft_setup_process(const struct graft_options *options);
+
+/* Loads the plugins that the options name. */
+int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
+
+/* Opens the model; with --strict, refuses one whose checkpoint does not fit exactly. */
+int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
+                      struct graft_error *error);
+
+/* The load report on stderr, in the form that --report and --quiet ask for. */
+int graft_setup_report(const struct graft_options *options, const struct graft_model *model,
+                       const struct graft_library *library, struct graft_error *error);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+enum { MAX_CONFIG_BYTES = 16 << 20, MAX_KEY = 128 };
+
+/* The value at a dotted path; a part that is a number picks an element of an array. */
+static const graft_json *find(const void *document, const char *path) {
+    const graft_json *value = document;
+    while (value != NULL) {
+        char key[MAX_KEY];
+        size_t length = strcspn(path, ".");
+        if (length >= sizeof key) {
+            return NULL;
+        }
+        memcpy(key, path, length);
+        key[length] = '\0';
+        value = graft_json_type(value) == GRAFT_JSON_ARRAY ? graft_json_at(value, strtoul(key, NULL, 10))
+                                                           : graft_json_get(value, key);
+        if (path[length] == '\0') {
+            break;
+        }
+        path += length + 1;
+    }
+    return value;
+}
+
+static int32_t kind(const void *document, const char *path) {
+    switch (graft_json_type(find(document, path))) {
+    case GRAFT_JSON_BOOL:
+        return GRAFT_FIELD_BOOL;
+    case GRAFT_JSON_INT:
+        return GRAFT_FIELD_INT;
+    case GRAFT_JSON_REAL:
+        return GRAFT_FIELD_REAL;
+    case GRAFT_JSON_STRING:
+        return GRAFT_FIELD_STRING;
+    case GRAFT_JSON_ARRAY:
+        return GRAFT_FIELD_ARRAY;
+    case GRAFT_JSON_OBJECT:
+        return GRAFT_FIELD_OBJECT;
+    default:
+        return GRAFT_FIELD_ABSENT;
+    }
+}
+
+static int64_t integer(const void *document, const char *path) {
+    const graft_json *value = find(document, path);
+    return graft_json_type(value) == GRAFT_JSON_BOOL ? graft_json_bool(value) : graft_json_int(value);
+}
+
+static double real(const void *document, const char *path) {
+    return graft_json_real(find(document, path));
+}
+
+static const char *string(const void *document, const char *path) {
+    return graft_json_string(find(document, path), NULL);
+}
+
+static int64_t size(const void *document, const char *path) {
+    const graft_json *value = find(document, path);
+    return graft_json_type(value) == GRAFT_JSON_ARRAY ? (int64_t)graft_json_size(value) : 0;
+}
+
+static int read_identity(struct graft_model_config *config, struct graft_error *error) {
+    const struct graft_config *view = &config->view;
+    if (graft_json_type(config->document) != GRAFT_JSON_OBJECT) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "expected an object, got %s",
+                               graft_json_type_name(config->document));
+    }
+    if (kind(config->document, "model_type") == GRAFT_FIELD_ABSENT) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");
+    }
+    int status = graft_config_string(view, "model_type", &config->model_type, error);
+    if (status == GRAFT_OK && kind(config->document, "architectures") != GRAFT_FIELD_ABSENT) {
+        if (kind(config->document, "architectures") != GRAFT_FIELD_ARRAY) {
+            return graft_config_expected(view, "architectures", "an array of strings", error);
+        }
+        status = graft_config_string(view, "architectures.0", &config->architecture, error);
+    }
+    return status;
+}
+
+int graft_model_config_read(const char *directory, struct graft_model_config **config, struct graft_error *error) {
+    int status = GRAFT_ERROR_INTERNAL;
+    struct graft_model_config *result = graft_alloc(1, sizeof *result);
+    if (result == NULL || (result->file = graft_path_join(directory, "config.json")) == NULL) {
+        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, directory, "out of memory");
+        goto fail;
+    }
+    status = graft_json_read(result->file, MAX_CONFIG_BYTES, &result->document, error);
+    if (status != GRAFT_OK) {
+        goto fail;
+    }
+    result->view = (struct graft_config){
+        .struct_size = sizeof result->view,
+        .file = result->file,
+        .data = result->document,
+        .kind = kind,
+        .integer = integer,
+        .real = real,
+        .string = string,
+        .size = size,
+    };
+    status = read_identity(result, error);
+    if (status != GRAFT_OK) {
+        goto fail;
+    }
+    *config = result;
+    return GRAFT_OK;
+fail:
+    graft_model_config_free(result);
+    return status;
+}
+
+void graft_model_config_free(struct graft_model_config *config) {
+    if (config != NULL) {
+        graft_json_free(config->document);
+        graft_free(config->file);
+        graft_free(config);
+    }
+}

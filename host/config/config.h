@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.json of a model directory, as plugins and built-in classes read it. */
+#ifndef GRAFT_CONFIG_CONFIG_H
+#define GRAFT_CONFIG_CONFIG_H
+
+#include "base/json.h"
+#include "graft/config.h"
+
+struct graft_model_config {
+    char *file; /* "DIR/config.json" */
+    graft_json *document;
+    const char *model_type;   /* "qwen2_moe" */
+    const char *architecture; /* the first of `architectures`, or NULL when there is none */
+    struct graft_config view; /* what classes are given; its `data` is `document` */
+};
+
+/* [any] Reads DIR/config.json. The caller frees the result, which is immutable until then. */
+int graft_model_config_read(const char *directory, struct graft_model_config **config, struct graft_error *error);
+void graft_model_config_free(struct graft_model_config *config);
+
+#endif

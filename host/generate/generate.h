@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Generating text: several sequences at once, each until its end. */
+#ifndef GRAFT_GENERATE_GENERATE_H
+#define GRAFT_GENERATE_GENERATE_H
+
+#include "base/json.h"
+#include "generate/session.h"
+
+enum { GRAFT_MAX_EOS = 32 };
+
+/* How to generate. */
+struct graft_generation_settings {
+    int64_t max_new_tokens;
+    int32_t eos[GRAFT_MAX_EOS]; /* ids that end a sequence */
+    int32_t n_eos;
+};
+
+/* [load] Defaults, then generation_config.json if the directory has one, then eos_token_id of config.json if that one
+ * says nothing of it. */
+int graft_generation_settings_read(const char *directory, const graft_json *config,
+                                   struct graft_generation_settings *settings, struct graft_error *error);
+
+/* Told of each new token, in order within a sequence; `last` is 1 for the one that ends it. A status other than GRAFT_OK
+ * stops the generation. */
+typedef int (*graft_token_sink)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
+
+/* [forward] Feeds the prompts to `session`'s slots 0 to n - 1 (all empty) and generates greedily. An eos id is told to the
+ * sink, too. */
+int graft_generate(struct graft_session *session, int64_t vocab_size, const struct graft_ids_view *prompts, size_t n,
+                   const struct graft_generation_settings *settings, graft_token_sink sink, void *data,
+                   struct graft_error *error);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generate/session.h"
+
+#include "base/alloc.h"
+#include "graft/causal_lm.h"
+#include "kernels/kernels.h"
+#include "kernels/kv_cache.h"
+
+struct graft_session {
+    const struct graft_module *model;
+    int64_t vocab_size;
+    struct graft_kv_cache *cache;
+    struct graft_scratch *scratch;
+    struct graft_call call;
+    int64_t *lengths; /* [slots]: tokens that each sequence holds */
+    int32_t slots;
+    float *logits; /* [logits_rows, vocab_size] */
+    int64_t logits_rows;
+};
+
+static int out_of_memory(struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "generation", "out of memory");
+}
+
+int graft_session_create(const struct graft_module *model, int64_t vocab_size, int32_t precision, int32_t slots,
+                         struct graft_session **session, struct graft_error *error) {
+    struct graft_session *result = graft_alloc(1, sizeof *result);
+    if (result == NULL) {
+        return out_of_memory(error);
+    }
+    result->model = model;
+    result->vocab_size = vocab_size;
+    result->slots = slots;
+    result->cache = graft_kv_cache_create(slots);
+    result->scratch = graft_scratch_create();
+    result->lengths = graft_alloc((size_t)slots, sizeof *result->lengths);
+    if (result->cache == NULL || result->scratch == NULL || result->lengths == NULL) {
+        graft_session_free(result);
+        return out_of_memory(error);
+    }
+    graft_call_init(&result->call, precision, result->scratch);
+    *session = result;
+    return GRAFT_OK;
+}
+
+void graft_session_free(struct graft_session *session) {
+    if (session != NULL) {
+        graft_kv_cache_destroy(session->cache);
+        graft_scratch_destroy(session->scratch);
+        graft_free(session->lengths);
+        graft_free(session->logits);
+        graft_free(session);
+    }
+}
+
+/* The arrays of one ragged batch. */
+struct step {
+    int64_t tokens;
+    int64_t *cu_seqlens; /* [n + 1] */
+    int64_t *positions;  /* [tokens] */
+    int32_t *ids;        /* [tokens] */
+    int32_t *rows;       /* [n_rows] */
+    int64_t n_rows;
+};
+
+static void step_finish(struct step *step) {
+    graft_free(step->cu_seqlens);
+    graft_free(step->positions);
+    graft_free(step->ids);
+    graft_free(step->rows);
+}
+
+static int check_ids(const struct graft_session *session, const struct graft_ids_view *news, size_t n,
+                     struct graft_error *error) {
+    for (size_t i = 0; i < n; i++) {
+        if (news[i].count == 0) {
+            return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "sequence %zu has no tokens", i);
+        }
+        for (size_t j = 0; j < news[i].count; j++) {
+            if (news[i].ids[j] < 0 || news[i].ids[j] >= session->vocab_size) {
+                return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+                                       "token id %ld is outside the model's vocabulary of %lld", (long)news[i].ids[j],
+                                       (long long)session->vocab_size);
+            }
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int step_init(struct step *step, const struct graft_session *session, const int32_t *slots,
+                     const struct graft_ids_view *news, size_t n, enum graft_logits_rows which) {
+    size_t tokens = 0;
+    for (size_t i = 0; i < n; i++) {
+        tokens += news[i].count;
+    }
+    *step = (struct step){.tokens = (int64_t)tokens};
+    step->cu_seqlens = graft_alloc(n + 1, sizeof *step->cu_seqlens);
+    step->positions = graft_alloc(tokens, sizeof *step->positions);
+    step->ids = graft_alloc(tokens, sizeof *step->ids);
+    step->rows = graft_alloc(tokens, sizeof *step->rows);
+    if (step->cu_seqlens == NULL || step->positions == NULL || step->ids == NULL || step->rows == NULL) {
+        return -1;
+    }
+    int64_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < news[i].count; j++, at++) {
+            step->ids[at] = news[i].ids[j];
+            step->positions[at] = session->lengths[slots[i]] + (int64_t)j;
+            if (which == GRAFT_LOGITS_ALL || j + 1 == news[i].count) {
+                step->rows[step->n_rows++] = (int32_t)at;
+            }
+        }
+        step->cu_seqlens[i + 1] = at;
+    }
+    return 0;
+}
+
+static int reserve_logits(struct graft_session *session, int64_t rows) {
+    if (rows <= session->logits_rows) {
+        return 0;
+    }
+    float *logits = graft_realloc(session->logits, (size_t)rows, (size_t)session->vocab_size * sizeof *logits);
+    if (logits == NULL) {
+        return -1;
+    }
+    session->logits = logits;
+    session->logits_rows = rows;
+    return 0;
+}
+
+static int run(struct graft_session *session, const struct step *step, const int32_t *slots, size_t n,
+               struct graft_error *error) {
+    struct graft_batch batch = {
+        .struct_size = sizeof batch,
+        .sequences = (int32_t)n,
+        .tokens = step->tokens,
+        .cu_seqlens = step->cu_seqlens,
+        .positions = step->positions,
+        .slots = slots,
+        .cache = session->cache,
+    };
+    struct graft_causal_lm_args args = {
+        .struct_size = sizeof args,
+        .batch = &batch,
+        .input_ids = step->ids,
+        .n_rows = step->n_rows,
+        .rows = step->rows,
+        .logits = session->logits,
+    };
+    return graft_causal_lm_forward(session->model, &session->call, &args, error);
+}
+
+int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
+                       enum graft_logits_rows which, const float **logits, struct graft_error *error) {
+    struct step step = {0};
+    int status = check_ids(session, news, n, error);
+    if (status == GRAFT_OK && (step_init(&step, session, slots, news, n, which) != 0 ||
+                               reserve_logits(session, step.n_rows) != 0)) {
+        status = out_of_memory(error);
+    }
+    if (status == GRAFT_OK) {
+        status = run(session, &step, slots, n, error);
+    }
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        session->lengths[slots[i]] += (int64_t)news[i].count;
+    }
+    *logits = session->logits;
+    step_finish(&step);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a built model on token ids, with a cache of keys and values. One thread uses a session at a time. */
+#ifndef GRAFT_GENERATE_SESSION_H
+#define GRAFT_GENERATE_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+#include "graft/module.h"
+
+/* Token ids of one sequence. */
+struct graft_ids_view {
+    const int32_t *ids;
+    size_t count;
+};
+
+struct graft_session;
+
+/* [load] A session of `slots` sequences on a module of interface graft.causal_lm/1, which outlives it. */
+int graft_session_create(const struct graft_module *model, int64_t vocab_size, int32_t precision, int32_t slots,
+                         struct graft_session **session, struct graft_error *error);
+void graft_session_free(struct graft_session *session);
+
+/* Which rows of logits a step gives. */
+enum graft_logits_rows {
+    GRAFT_LOGITS_LAST, /* one per sequence: of its last token */
+    GRAFT_LOGITS_ALL   /* one per token */
+};
+
+/* Appends `news[i]` (at least one id each) to the sequence in `slots[i]`, for `n` sequences as one ragged batch. `logits`
+ * [rows, vocab_size] belongs to the session and is valid until its next step. */
+int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
+                       enum graft_logits_rows which, const float **logits, struct graft_error *error);
+
+#endif

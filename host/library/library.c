@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library handle: built-in classes and plugins into one registry. */
+#include "library/library.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+const struct graft_family *graft_family_find(const char *model_type) {
+    for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
+        if ((*family)->model_type != NULL && strcmp((*family)->model_type, model_type) == 0) {
+            return *family;
+        }
+    }
+    return NULL;
+}
+
+static int add_built_in(struct graft_registry *registry, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
+        for (const struct graft_class *const *cls = (*family)->classes; *cls != NULL && status == GRAFT_OK; cls++) {
+            status = graft_registry_add_class(registry, *cls, NULL, 0, error);
+        }
+    }
+    return status;
+}
+
+int graft_library_create(struct graft_library **library, struct graft_error *error) {
+    struct graft_library *result = graft_alloc(1, sizeof *result);
+    if (result == NULL || (result->registry = graft_registry_create()) == NULL) {
+        graft_library_free(result);
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "library", "out of memory");
+    }
+    int status = add_built_in(result->registry, error);
+    if (status != GRAFT_OK) {
+        graft_library_free(result);
+        return status;
+    }
+    *library = result;
+    return GRAFT_OK;
+}
+
+void graft_library_free(struct graft_library *library) {
+    if (library != NULL) {
+        graft_registry_free(library->registry);
+        graft_plugin_set_free(library->plugins);
+        graft_free(library);
+    }
+}
+
+int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
+                               const struct graft_library_options *options, struct graft_error *error) {
+    struct graft_plugin_options wanted = {0};
+    if (library->plugins != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "library", "plugins were loaded before");
+    }
+    if (options != NULL) {
+        wanted.allow = options->allow;
+        wanted.n_allow = options->n_allow;
+        wanted.skip_bad = options->skip_bad_plugins;
+    }
+    int status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
+    for (size_t i = 0; status == GRAFT_OK && i < library->plugins->n; i++) {
+        const struct graft_loaded_plugin *plugin = &library->plugins->plugins[i];
+        struct graft_origin origin = {plugin->descriptor->id, plugin->file, plugin->rank};
+        status = graft_registry_add_plugin(library->registry, plugin->descriptor, &origin, error);
+    }
+    return status;
+}
+
+int graft_library_register(struct graft_library *library, const struct graft_replacement *replacement,
+                           struct graft_error *error) {
+    static const struct graft_origin program = {.plugin = "program"};
+    return graft_registry_add_replacement(library->registry, replacement, &program, error);
+}
+
+const char *graft_library_note(const struct graft_library *library, size_t i) {
+    return library->plugins != NULL && i < library->plugins->n_notes ? library->plugins->notes[i] : NULL;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model handle: config, tree, plan; then weights and modules. */
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "graft/causal_lm.h"
+#include "library/library.h"
+#include "plugin/host_services.h"
+
+double graft_seconds(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int read_config(struct graft_model *model, struct graft_error *error) {
+    int status = graft_model_config_read(model->directory, &model->config, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    model->family = graft_family_find(model->config->model_type);
+    if (model->family == NULL) {
+        (void)graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file, "model_type: \"%s\" is not known",
+                              model->config->model_type);
+        graft_error_hint(error, "host list --classes names the classes there are");
+        return GRAFT_ERROR_MODEL;
+    }
+    return graft_generation_settings_read(model->directory, model->config->document, &model->generation, error);
+}
+
+static int build_tree(struct graft_model *model, struct graft_library *library, struct graft_error *error) {
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    struct graft_tree_options options = {
+        .config = model->config,
+        .snapshot = snapshot,
+        .class_name = model->config->architecture != NULL ? model->config->architecture : model->family->architecture,
+    };
+    int status = graft_tree_build(&options, &model->tree, error);
+    graft_snapshot_release(snapshot);
+    return status;
+}
+
+static int open_model(struct graft_model *model, struct graft_library *library, struct graft_error *error) {
+    int status = read_config(model, error);
+    if (status == GRAFT_OK) {
+        status = build_tree(model, library, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_need_int(&model->config->view, "vocab_size", 1, INT32_MAX, &model->vocab_size, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_checkpoint_open(model->directory, &model->checkpoint, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_plan_make(model->tree, model->checkpoint, model->family->base_model_prefix, &model->plan, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_collect_notes(model, library, error);
+    }
+    return status;
+}
+
+int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
+                     struct graft_model **model, struct graft_error *error) {
+    double start = graft_seconds();
+    struct graft_model *result = graft_alloc(1, sizeof *result);
+    if (result == NULL || (result->directory = graft_strdup(directory)) == NULL) {
+        graft_model_free(result);
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, directory, "out of memory");
+    }
+    result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
+    int status = open_model(result, library, error);
+    if (status != GRAFT_OK) {
+        graft_model_free(result);
+        return status;
+    }
+    result->open_seconds = graft_seconds() - start;
+    *model = result;
+    return GRAFT_OK;
+}
+
+int graft_model_load(struct graft_model *model, struct graft_error *error) {
+    double start = graft_seconds();
+    const struct graft_node *root = model->tree->root;
+    int status = graft_plan_check(model->plan, error);
+    if (status == GRAFT_OK && strcmp(root->maker->cls->interface_id, GRAFT_INTERFACE_CAUSAL_LM) != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file,
+                                 "architectures: %s has no language model head to generate with", root->class_name);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_bind(model->plan, &model->bound, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_tree_instantiate(model->tree, graft_host_get(), error);
+    }
+    if (status == GRAFT_OK) {
+        model->head = &root->module;
+        model->load_seconds = graft_seconds() - start;
+    }
+    return status;
+}
+
+void graft_model_free(struct graft_model *model) {
+    if (model != NULL) {
+        graft_tree_free(model->tree);
+        graft_bound_free(model->bound);
+        graft_plan_free(model->plan);
+        graft_checkpoint_close(model->checkpoint);
+        graft_model_config_free(model->config);
+        for (size_t i = 0; i < model->n_notes; i++) {
+            graft_free(model->notes[i]);
+        }
+        graft_free(model->notes);
+        graft_free(model->directory);
+        graft_free(model);
+    }
+}
+
+int64_t graft_model_vocab_size(const struct graft_model *model) {
+    return model->vocab_size;
+}
+
+const char *graft_model_class_at(const struct graft_model *model, const char *path) {
+    const struct graft_node *node = graft_node_find(model->tree->root, path);
+    return node != NULL ? node->class_name : NULL;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a loaded model. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "library/library.h"
+
+/* Prompts as the session takes them, and slots 0 to n - 1. */
+struct request {
+    struct graft_session *session;
+    struct graft_ids_view *views;
+    int32_t *slots;
+};
+
+static void request_finish(struct request *request) {
+    graft_session_free(request->session);
+    graft_free(request->views);
+    graft_free(request->slots);
+}
+
+static int request_init(struct request *request, const struct graft_model *model, const struct graft_prompt *prompts,
+                        size_t n, struct graft_error *error) {
+    *request = (struct request){0};
+    if (model->head == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "the model is not loaded");
+    }
+    if (n == 0 || n > INT32_MAX) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one prompt");
+    }
+    request->views = graft_alloc(n, sizeof *request->views);
+    request->slots = graft_alloc(n, sizeof *request->slots);
+    if (request->views == NULL || request->slots == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
+    }
+    for (size_t i = 0; i < n; i++) {
+        request->views[i] = (struct graft_ids_view){prompts[i].ids, prompts[i].count};
+        request->slots[i] = (int32_t)i;
+    }
+    return graft_session_create(model->head, model->vocab_size, model->precision, (int32_t)n, &request->session, error);
+}
+
+int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                         int64_t max_new_tokens, graft_token_function on_token, void *data, struct graft_error *error) {
+    struct graft_generation_settings settings = model->generation;
+    struct request request;
+    int status = request_init(&request, model, prompts, n, error);
+    if (max_new_tokens >= 0) {
+        settings.max_new_tokens = max_new_tokens;
+    }
+    if (status == GRAFT_OK) {
+        status = graft_generate(request.session, model->vocab_size, request.views, n, &settings, on_token, data, error);
+    }
+    request_finish(&request);
+    return status;
+}
+
+int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
+                       struct graft_error *error) {
+    struct request request;
+    const float *rows = NULL;
+    size_t tokens = 0;
+    int status = request_init(&request, model, prompts, n, error);
+    if (status == GRAFT_OK) {
+        status = graft_session_step(request.session, request.slots, request.views, n, GRAFT_LOGITS_ALL, &rows, error);
+    }
+    for (size_t i = 0; i < n; i++) {
+        tokens += prompts[i].count;
+    }
+    if (status == GRAFT_OK) {
+        memcpy(logits, rows, tokens * (size_t)model->vocab_size * sizeof *logits);
+    }
+    request_finish(&request);
+    return status;
+}

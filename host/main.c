@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of the data: options, plugins, registries, module tree and plan, bound weights, and what was asked for. */
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+
+/* plan, run: a model is opened (everything is decided), then loaded (weights bound, modules made). */
+static int with_model(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
+    struct graft_model *model = NULL;
+    int status = graft_setup_model(options, library, &model, error);
+    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
+        status = graft_command_plan(options, model, library, error);
+    } else if (status == GRAFT_OK) {
+        status = graft_model_load(model, error);
+        if (status == GRAFT_OK) {
+            status = graft_setup_report(options, model, library, error);
+        }
+        if (status == GRAFT_OK) {
+            status = graft_command_run(options, model, error);
+        }
+    }
+    graft_model_free(model);
+    return status;
+}
+
+static int with_library(const struct graft_options *options, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    int status = graft_library_create(&library, error);
+    if (status == GRAFT_OK) {
+        status = graft_setup_plugins(options, library, error);
+    }
+    if (status == GRAFT_OK) {
+        status = options->command == GRAFT_COMMAND_LIST ? graft_command_list(options, library, error)
+                                                        : with_model(options, library, error);
+    }
+    graft_library_free(library);
+    return status;
+}
+
+static int run(const struct graft_options *options, struct graft_error *error) {
+    if (options->help) {
+        (void)fputs(graft_usage, stdout);
+        return graft_output_flush(stdout, error);
+    }
+    if (options->version) {
+        (void)printf("graft %s (plugin ABI %d.%d)\n", GRAFT_VERSION, GRAFT_ABI_MAJOR, GRAFT_ABI_MINOR);
+        return graft_output_flush(stdout, error);
+    }
+    graft_setup_process(options);
+    return options->command == GRAFT_COMMAND_TOKENIZE ? graft_command_tokenize(options, error)
+                                                      : with_library(options, error);
+}
+
+int main(int argc, char **argv) {
+    struct graft_options options;
+    struct graft_error error = graft_error_none();
+    int status = graft_options_parse(argc, argv, &options, &error);
+    if (status == GRAFT_OK) {
+        status = run(&options, &error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_output_flush(stdout, &error);
+    }
+    if (status != GRAFT_OK) {
+        graft_output_error(&error);
+    }
+    graft_options_finish(&options);
+    return status;
+}

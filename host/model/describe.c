@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sink that descriptions go to. What a class says is checked here: classes come from plugins. */
+#include "model/describe.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/node.h"
+
+/* Bounds on what a config can make a class describe. */
+enum { MAX_DEPTH = 64, MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_NAME = 256, MAX_ARGS = 32 };
+
+static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
+    const struct graft_node *node = builder->describing;
+    return graft_error_set(error, node->describer->origin.plugin != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL,
+                           node->path, "%s describes %s \"%s\"", node->describer->cls->name, what,
+                           name != NULL ? name : "(null)");
+}
+
+static int out_of_memory(const struct builder *builder, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, builder->describing->path, "out of memory");
+}
+
+/* Letters, digits, '_' and '-', in parts divided by single dots. */
+static int is_name(const char *name, int dots_allowed) {
+    size_t length = name != NULL ? strlen(name) : 0;
+    if (length == 0 || length > MAX_NAME) {
+        return 0;
+    }
+    for (size_t i = 0; i < length; i++) {
+        int dot = name[i] == '.';
+        int letter = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z');
+        int other = (name[i] >= '0' && name[i] <= '9') || name[i] == '_' || name[i] == '-';
+        int dot_allowed = dots_allowed && i > 0 && i + 1 < length && name[i - 1] != '.';
+        if (!letter && !other && !(dot && dot_allowed)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether every dimension is positive and the bytes of 8-byte elements fit. */
+static int is_shape(const int64_t *shape, int32_t rank) {
+    int64_t elements = 1;
+    if (rank < 1 || rank > GRAFT_MAX_RANK) {
+        return 0;
+    }
+    for (int32_t i = 0; i < rank; i++) {
+        if (shape[i] < 1 || shape[i] > INT64_MAX / 8 / elements) {
+            return 0;
+        }
+        elements *= shape[i];
+    }
+    return 1;
+}
+
+static int add_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
+    if (graft_grow(&node->parameters, &node->parameters_capacity, node->n_parameters,
+                   sizeof(struct graft_parameter *)) != 0) {
+        return -1;
+    }
+    struct graft_parameter *parameter = graft_alloc(1, sizeof *parameter);
+    char *name = node->path[0] != '\0' ? graft_format("%s.%s", node->path, info->name) : graft_strdup(info->name);
+    if (parameter == NULL || name == NULL) {
+        graft_free(parameter);
+        graft_free(name);
+        return -1;
+    }
+    parameter->name = name;
+    parameter->own_name = name + strlen(name) - strlen(info->name);
+    parameter->node = node;
+    parameter->rank = info->rank;
+    parameter->init = info->init;
+    parameter->flags = info->flags;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        parameter->shape[i] = i < info->rank ? info->shape[i] : 1;
+    }
+    node->parameters[node->n_parameters++] = parameter;
+    return 0;
+}
+
+static int on_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
+    struct builder *builder = data;
+    struct graft_node *node = builder->describing;
+    if (!is_name(info->name, 0)) {
+        return refuse(builder, error, "a parameter with the bad name", info->name);
+    }
+    if (!is_shape(info->shape, info->rank)) {
+        return refuse(builder, error, "a shape that is empty or too large for parameter", info->name);
+    }
+    if (info->init < GRAFT_INIT_NONE || info->init > GRAFT_INIT_ONES) {
+        return refuse(builder, error, "an unknown initial value for parameter", info->name);
+    }
+    if (graft_node_parameter(node, info->name) != NULL) {
+        return refuse(builder, error, "two parameters of the name", info->name);
+    }
+    if (++builder->tree->n_parameters > MAX_PARAMETERS) {
+        return refuse(builder, error, "more parameters than this host takes, from", info->name);
+    }
+    return add_parameter(node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
+}
+
+/* The ModuleList called `name` below `node`, made when it is not there yet; NULL when memory ran out. */
+static struct graft_node *module_list(struct builder *builder, struct graft_node *node, const char *name) {
+    for (size_t i = 0; i < node->n_children; i++) {
+        if (strcmp(node->children[i]->name, name) == 0) {
+            return node->children[i];
+        }
+    }
+    struct graft_node *list = node_create(node, name);
+    if (list == NULL || node_adopt(node, list) != 0) {
+        return NULL;
+    }
+    list->class_name = "ModuleList";
+    builder->tree->n_nodes++;
+    return list;
+}
+
+/* Adds the child called `name` below `parent`, with a ModuleList for every part of the name before the last. */
+static int add_child(struct builder *builder, const struct graft_child_info *info, struct graft_error *error) {
+    struct graft_node *parent = builder->describing;
+    const char *name = info->name;
+    for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(name, '.')) {
+        char part[MAX_NAME + 1];
+        memcpy(part, name, (size_t)(dot - name));
+        part[dot - name] = '\0';
+        parent = module_list(builder, parent, part);
+        if (parent == NULL) {
+            return out_of_memory(builder, error);
+        }
+        if (parent->known != NULL) {
+            return refuse(builder, error, "a child below another one:", info->name);
+        }
+        name = dot + 1;
+    }
+    for (size_t i = 0; i < parent->n_children; i++) {
+        if (strcmp(parent->children[i]->name, name) == 0) {
+            return refuse(builder, error, "two children of the name", info->name);
+        }
+    }
+    return builder_add_child(builder, parent, name, info, error);
+}
+
+static int on_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
+    struct builder *builder = data;
+    if (!is_name(info->name, 1)) {
+        return refuse(builder, error, "a child with the bad name", info->name);
+    }
+    if (info->class_name == NULL || info->interface_id == NULL) {
+        return refuse(builder, error, "a child without class or interface:", info->name);
+    }
+    if (info->args.count < 0 || info->args.count > MAX_ARGS || (info->args.count > 0 && info->args.items == NULL)) {
+        return refuse(builder, error, "bad arguments for child", info->name);
+    }
+    return add_child(builder, info, error);
+}
+
+static int on_attribute(void *data, const char *name, const int64_t *values, int32_t count, struct graft_error *error) {
+    struct builder *builder = data;
+    struct graft_node *node = builder->describing;
+    if (!is_name(name, 0) || count < 1 || count > GRAFT_MAX_RANK || values == NULL) {
+        return refuse(builder, error, "the bad attribute", name);
+    }
+    if (graft_grow(&node->attributes, &node->attributes_capacity, node->n_attributes, sizeof *node->attributes) != 0) {
+        return out_of_memory(builder, error);
+    }
+    struct graft_attribute *attribute = &node->attributes[node->n_attributes];
+    *attribute = (struct graft_attribute){.name = graft_strdup(name), .count = count};
+    if (attribute->name == NULL) {
+        return out_of_memory(builder, error);
+    }
+    memcpy(attribute->values, values, (size_t)count * sizeof *values);
+    node->n_attributes++;
+    return GRAFT_OK;
+}
+
+static int on_tie(void *data, const char *name, const char *source, struct graft_error *error) {
+    struct builder *builder = data;
+    if (!is_name(name, 1) || !is_name(source, 1)) {
+        return refuse(builder, error, "a bad tie of", name);
+    }
+    if (graft_grow(&builder->ties, &builder->ties_capacity, builder->n_ties, sizeof *builder->ties) != 0) {
+        return out_of_memory(builder, error);
+    }
+    struct tie *tie = &builder->ties[builder->n_ties];
+    *tie = (struct tie){builder->describing, graft_strdup(name), graft_strdup(source)};
+    builder->n_ties++;
+    return tie->name != NULL && tie->source != NULL ? GRAFT_OK : out_of_memory(builder, error);
+}
+
+int builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
+    struct graft_node *outer = builder->describing;
+    const struct graft_class *cls = node->describer->cls;
+    struct graft_args args = node_args(node);
+    struct graft_sink sink = {
+        .struct_size = sizeof sink,
+        .data = builder,
+        .parameter = on_parameter,
+        .child = on_child,
+        .attribute = on_attribute,
+        .tie = on_tie,
+    };
+    if (cls->describe == NULL) {
+        return GRAFT_OK;
+    }
+    builder->describing = node;
+    builder->depth++;
+    builder->tree->n_nodes++;
+    int status = GRAFT_OK;
+    if (builder->depth > MAX_DEPTH) {
+        status = refuse(builder, error, "modules nested too deeply, at", node->name);
+    } else if (builder->tree->n_nodes > MAX_NODES) {
+        status = refuse(builder, error, "more modules than this host takes, at", node->name);
+    } else {
+        status = cls->describe(cls, &builder->options->config->view, &args, &sink, error);
+        if (status != GRAFT_OK) {
+            (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s: describe failed without saying why",
+                                  cls->name);
+        }
+    }
+    builder->depth--;
+    builder->describing = outer;
+    return status;
+}

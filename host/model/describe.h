@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of building a tree: shared by the units of this folder only. */
+#ifndef GRAFT_MODEL_DESCRIBE_H
+#define GRAFT_MODEL_DESCRIBE_H
+
+#include "model/tree.h"
+
+struct tie {
+    struct graft_node *node;
+    char *name;
+    char *source;
+};
+
+struct builder {
+    const struct graft_tree_options *options;
+    struct graft_tree *tree;
+    struct graft_node *describing; /* the module whose `describe` is running; NULL at the root */
+    int32_t depth;
+    struct tie *ties;
+    size_t n_ties;
+    size_t ties_capacity;
+};
+
+/* Adds a module below `parent` (NULL: the root) and all that it describes. */
+int builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
+                      const struct graft_child_info *info, struct graft_error *error);
+
+/* Lets the node's class describe itself into the tree. */
+int builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error);
+
+/* Turns the ties declared into links between parameters. */
+int builder_resolve_ties(struct builder *builder, struct graft_error *error);
+
+/* Frees all but the tree. */
+void builder_finish(struct builder *builder);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making the instances of a tree whose weights are bound, and destroying them. */
+#include <string.h>
+
+#include "model/node.h"
+
+static const struct graft_weight *find_weight(void *data, const char *name) {
+    const struct graft_parameter *parameter = graft_node_parameter(data, name);
+    return parameter != NULL ? parameter->weight : NULL;
+}
+
+static const struct graft_module *find_child(void *data, const char *name) {
+    const struct graft_node *child = graft_node_find(data, name);
+    return child != NULL && child->module.forward != NULL ? &child->module : NULL;
+}
+
+static int create(struct graft_node *node, const struct graft_tree *tree, const struct graft_host *host,
+                  struct graft_error *error) {
+    const struct graft_class *maker = node->maker->cls;
+    struct graft_args args = node_args(node);
+    void *instance = NULL;
+    struct graft_build build = {
+        .struct_size = sizeof build,
+        .path = node->path,
+        .host = host,
+        .config = &tree->config->view,
+        .args = &args,
+        .data = node,
+        .weight = find_weight,
+        .child = find_child,
+        .super = node->super != NULL ? &node->super->module : NULL,
+    };
+    if (maker->create == NULL) {
+        instance = node->super != NULL ? &node->super->module : NULL;
+    } else {
+        int status = maker->create(maker, &build, &instance, error);
+        if (status != GRAFT_OK) {
+            return graft_error_set(error, status, node->path, "%s: create failed without saying why", maker->name);
+        }
+    }
+    node->module = (struct graft_module){sizeof node->module, 0, node->path, node->class_name, maker->forward, instance};
+    return GRAFT_OK;
+}
+
+static int instantiate(struct graft_node *node, const struct graft_tree *tree, const struct graft_host *host,
+                       struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < node->n_children && status == GRAFT_OK; i++) {
+        status = instantiate(node->children[i], tree, host, error);
+    }
+    if (status == GRAFT_OK && node->super != NULL) {
+        status = instantiate(node->super, tree, host, error);
+    }
+    if (status == GRAFT_OK && node->known != NULL) {
+        status = create(node, tree, host, error);
+    }
+    return status;
+}
+
+int graft_tree_instantiate(struct graft_tree *tree, const struct graft_host *host, struct graft_error *error) {
+    return instantiate(tree->root, tree, host, error);
+}
+
+static void destroy(struct graft_node *node) {
+    if (node->module.forward != NULL) {
+        const struct graft_class *maker = node->maker->cls;
+        if (maker->create != NULL && maker->destroy != NULL && node->module.instance != NULL) {
+            maker->destroy(node->module.instance);
+        }
+        memset(&node->module, 0, sizeof node->module);
+    }
+    if (node->super != NULL) {
+        destroy(node->super);
+    }
+    for (size_t i = 0; i < node->n_children; i++) {
+        destroy(node->children[i]);
+    }
+}
+
+void graft_tree_destroy_instances(struct graft_tree *tree) {
+    destroy(tree->root);
+}

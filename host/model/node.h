@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making nodes: shared by the units of this folder only. */
+#ifndef GRAFT_MODEL_NODE_H
+#define GRAFT_MODEL_NODE_H
+
+#include "model/tree.h"
+
+/* A node called `name` below `parent` (NULL: the root), not yet among its children. NULL when memory ran out. */
+struct graft_node *node_create(struct graft_node *parent, const char *name);
+void node_free(struct graft_node *node);
+
+/* Puts `child_take` among the parent's children; on failure (-1, out of memory) it is freed. */
+int node_adopt(struct graft_node *parent, struct graft_node *child_take);
+
+/* Copies the arguments; 0, or -1 out of memory. */
+int node_set_args(struct graft_node *node, const struct graft_args *args);
+
+/* The node's arguments, as classes are given them. */
+struct graft_args node_args(const struct graft_node *node);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameters that are one and the same ("lm_head.weight" and "model.embed_tokens.weight"). */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/describe.h"
+
+/* The parameter at a path below `node`, or NULL. */
+static struct graft_parameter *parameter_at(struct graft_node *node, char *path) {
+    char *dot = strrchr(path, '.');
+    if (dot == NULL) {
+        return graft_node_parameter(node, path);
+    }
+    *dot = '\0';
+    struct graft_node *owner = graft_node_find(node, path);
+    *dot = '.';
+    for (; owner != NULL; owner = owner->super) {
+        struct graft_parameter *found = graft_node_parameter(owner, dot + 1);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+static int same_shape(const struct graft_parameter *a, const struct graft_parameter *b) {
+    return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+}
+
+int builder_resolve_ties(struct builder *builder, struct graft_error *error) {
+    for (size_t i = 0; i < builder->n_ties; i++) {
+        const struct tie *tie = &builder->ties[i];
+        struct graft_parameter *parameter = parameter_at(tie->node, tie->name);
+        struct graft_parameter *source = parameter_at(tie->node, tie->source);
+        /* A replaced class may keep its weights under other names: then there is nothing to tie. */
+        if (parameter == NULL || source == NULL || parameter == source) {
+            continue;
+        }
+        if (!same_shape(parameter, source)) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, parameter->name, "tied to %s, which has another shape",
+                                   source->name);
+        }
+        parameter->tied_to = source;
+    }
+    return GRAFT_OK;
+}
+
+void builder_finish(struct builder *builder) {
+    for (size_t i = 0; i < builder->n_ties; i++) {
+        graft_free(builder->ties[i].name);
+        graft_free(builder->ties[i].source);
+    }
+    graft_free(builder->ties);
+}

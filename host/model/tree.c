@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking around in a tree, and freeing it. */
+#include "model/tree.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/node.h"
+
+static struct graft_node *child_named(const struct graft_node *node, const char *name, size_t length) {
+    for (size_t i = 0; i < node->n_children; i++) {
+        if (strlen(node->children[i]->name) == length && memcmp(node->children[i]->name, name, length) == 0) {
+            return node->children[i];
+        }
+    }
+    return NULL;
+}
+
+struct graft_node *graft_node_find(struct graft_node *from, const char *path) {
+    while (from != NULL && *path != '\0') {
+        size_t length = strcspn(path, ".");
+        struct graft_node *next = child_named(from, path, length);
+        if (next == NULL && from->super != NULL) {
+            next = child_named(from->super, path, length);
+        }
+        from = next;
+        path += path[length] == '.' ? length + 1 : length;
+    }
+    return from;
+}
+
+struct graft_parameter *graft_node_parameter(const struct graft_node *node, const char *own_name) {
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        if (strcmp(node->parameters[i]->own_name, own_name) == 0) {
+            return node->parameters[i];
+        }
+    }
+    return NULL;
+}
+
+static int walk(struct graft_node *node, graft_node_visitor visit, void *data, struct graft_error *error) {
+    int status = visit(data, node, error);
+    if (status == GRAFT_OK && node->super != NULL) {
+        status = walk(node->super, visit, data, error);
+    }
+    for (size_t i = 0; i < node->n_children && status == GRAFT_OK; i++) {
+        status = walk(node->children[i], visit, data, error);
+    }
+    return status;
+}
+
+int graft_tree_walk(struct graft_tree *tree, graft_node_visitor visit, void *data, struct graft_error *error) {
+    return walk(tree->root, visit, data, error);
+}
+
+void node_free(struct graft_node *node) {
+    if (node == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < node->n_children; i++) {
+        node_free(node->children[i]);
+    }
+    node_free(node->super);
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        graft_free(node->parameters[i]->name);
+        graft_free(node->parameters[i]);
+    }
+    for (size_t i = 0; i < node->n_attributes; i++) {
+        graft_free(node->attributes[i].name);
+    }
+    for (int32_t i = 0; i < node->n_args; i++) {
+        graft_free((char *)(uintptr_t)node->args[i].name);
+    }
+    graft_free(node->args);
+    graft_free(node->attributes);
+    graft_free(node->parameters);
+    graft_free(node->children);
+    graft_free(node->name);
+    graft_free(node->path);
+    graft_free(node);
+}
+
+void graft_tree_free(struct graft_tree *tree) {
+    if (tree != NULL) {
+        if (tree->root != NULL) {
+            graft_tree_destroy_instances(tree);
+        }
+        node_free(tree->root);
+        graft_snapshot_release(tree->snapshot);
+        graft_free(tree);
+    }
+}

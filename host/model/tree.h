@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The module tree of a model. It is built "meta" first: structure, classes, parameter names and shapes are known before
+ * a byte of weight is read. Weights are bound to it later, then instances are made in it.
+ */
+#ifndef GRAFT_MODEL_TREE_H
+#define GRAFT_MODEL_TREE_H
+
+#include "config/config.h"
+#include "registry/registry.h"
+
+/* A parameter of one module. */
+struct graft_parameter {
+    char *name;     /* "model.layers.0.mlp.gate_proj.weight" */
+    const char *own_name; /* its last part, as the class gave it: "weight"; points into `name` */
+    struct graft_node *node;
+    int32_t rank;
+    int32_t init;   /* GRAFT_INIT_... */
+    uint32_t flags; /* GRAFT_PARAMETER_... */
+    int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
+    struct graft_parameter *tied_to;   /* whose weight it takes when the checkpoint has none of its name; or NULL */
+    size_t index;                      /* of its binding in a plan */
+    const struct graft_weight *weight; /* once bound; the binding's */
+};
+
+struct graft_attribute {
+    char *name; /* "kernel_size" */
+    int32_t count;
+    int64_t values[GRAFT_MAX_RANK];
+};
+
+/* A module. */
+struct graft_node {
+    char *name;  /* "q_proj"; of the root "" */
+    char *path;  /* "model.layers.0.self_attn.q_proj"; of the root "" */
+    const char *class_name;             /* "Linear"; "ModuleList" for a list without a class of its own */
+    const struct graft_known_class *known;    /* the class built here; NULL for a ModuleList */
+    const struct graft_known_class *original; /* the class it replaces, or NULL */
+    const struct graft_known_class *describer; /* whose `describe` and conversions hold here: `known` or `original` */
+    const struct graft_known_class *maker;     /* whose `create`, `destroy` and `forward` */
+    struct graft_arg *args;
+    int32_t n_args;
+    struct graft_node *parent;
+    struct graft_node **children;
+    size_t n_children;
+    size_t children_capacity;
+    struct graft_node *super; /* the original class at the same path, for a replacement that calls it */
+    int32_t is_super;         /* this is such an original */
+    int32_t below_super;      /* this is one, or part of one: its parameters may repeat those of the replacement */
+    struct graft_parameter **parameters;
+    size_t n_parameters;
+    size_t parameters_capacity;
+    struct graft_attribute *attributes;
+    size_t n_attributes;
+    size_t attributes_capacity;
+    struct graft_module module; /* the instance, once made: `module.forward` is NULL until then */
+};
+
+struct graft_tree {
+    struct graft_node *root;
+    const struct graft_model_config *config;
+    struct graft_snapshot *snapshot;
+    size_t n_nodes;
+    size_t n_parameters;
+};
+
+/* What to build. */
+struct graft_tree_options {
+    const struct graft_model_config *config; /* outlives the tree */
+    struct graft_snapshot *snapshot;         /* the tree takes a reference of its own */
+    const char *class_name;                  /* of the root: "LlamaForCausalLM" */
+    int32_t without_replacements;            /* 1: every class is the original one */
+};
+
+/* [load] Builds the meta tree. The caller frees it. */
+int graft_tree_build(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error);
+void graft_tree_free(struct graft_tree *tree);
+
+/* [any] The module at a path relative to `from` ("" is `from` itself); NULL if there is none. */
+struct graft_node *graft_node_find(struct graft_node *from, const char *path);
+
+/* [any] The parameter of that own name, or NULL. */
+struct graft_parameter *graft_node_parameter(const struct graft_node *node, const char *own_name);
+
+/* [any] Calls `visit` for every module, parents first, a module's `super` right after the module. Stops at the first
+ * status that is not GRAFT_OK, and returns it. */
+typedef int (*graft_node_visitor)(void *data, struct graft_node *node, struct graft_error *error);
+int graft_tree_walk(struct graft_tree *tree, graft_node_visitor visit, void *data, struct graft_error *error);
+
+/* [load] Makes the instances, children first, from the bound weights. */
+int graft_tree_instantiate(struct graft_tree *tree, const struct graft_host *host, struct graft_error *error);
+
+/* [load] Destroys the instances, parents first. */
+void graft_tree_destroy_instances(struct graft_tree *tree);
+
+#endif

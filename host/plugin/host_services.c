@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/host_services.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "graft/kernels.h"
+#include "graft/log.h"
+#include "graft/threads.h"
+#include "kernels/kernels.h"
+#include "kernels/parallel.h"
+#include "plugin/version.h"
+
+enum { MAX_SENDER = 128, MAX_LINE = 2048 };
+
+static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
+static graft_log_sink current_sink;
+static void *sink_data;
+
+void graft_log_set_sink(graft_log_sink sink, void *data) {
+    (void)pthread_mutex_lock(&sink_lock);
+    current_sink = sink;
+    sink_data = data;
+    (void)pthread_mutex_unlock(&sink_lock);
+}
+
+static void log_line(const char *sender, const char *text) {
+    char clean_sender[MAX_SENDER];
+    char clean_text[MAX_LINE];
+    (void)snprintf(clean_sender, sizeof clean_sender, "%s", sender != NULL ? sender : "");
+    (void)snprintf(clean_text, sizeof clean_text, "%s", text != NULL ? text : "");
+    graft_text_defang(clean_sender);
+    graft_text_defang(clean_text);
+    (void)pthread_mutex_lock(&sink_lock);
+    if (current_sink != NULL) {
+        current_sink(sink_data, clean_sender, clean_text);
+    }
+    (void)pthread_mutex_unlock(&sink_lock);
+}
+
+static const void *log_get(void) {
+    static const struct graft_log log = {.struct_size = sizeof log, .line = log_line};
+    return &log;
+}
+
+static const void *kernels_get(void) {
+    return graft_kernels_get();
+}
+
+static const void *threads_get(void) {
+    return graft_threads_get();
+}
+
+static const struct {
+    const char *id;
+    const void *(*get)(void);
+} extensions[] = {
+    {GRAFT_KERNELS_ID, kernels_get},
+    {GRAFT_LOG_ID, log_get},
+    {GRAFT_THREADS_ID, threads_get},
+};
+
+enum { N_EXTENSIONS = sizeof extensions / sizeof extensions[0] };
+
+const char *graft_host_extension_id(size_t index) {
+    return index < N_EXTENSIONS ? extensions[index].id : NULL;
+}
+
+static const void *get_extension(const char *id) {
+    for (size_t i = 0; id != NULL && i < N_EXTENSIONS; i++) {
+        if (strcmp(extensions[i].id, id) == 0) {
+            return extensions[i].get();
+        }
+    }
+    return NULL;
+}
+
+static void *host_alloc(int64_t bytes) {
+    return bytes < 0 || (uint64_t)bytes > SIZE_MAX ? NULL : graft_alloc((size_t)bytes, 1);
+}
+
+const struct graft_host *graft_host_get(void) {
+    static const struct graft_host host = {
+        .struct_size = sizeof host,
+        .abi_major = GRAFT_ABI_MAJOR,
+        .abi_minor = GRAFT_ABI_MINOR,
+        .version = GRAFT_VERSION,
+        .get_extension = get_extension,
+        .alloc = host_alloc,
+        .free = graft_free,
+    };
+    return &host;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/plugin.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "plugin/discover.h"
+#include "plugin/use.h"
+
+/* A load under way. */
+struct loading {
+    const struct graft_plugin_options *options;
+    struct graft_plugin_set *set;
+    struct graft_text known_ids; /* "a, b" */
+    char *found;                 /* [n_allow]: whether the id was met */
+    size_t plugin_capacity;
+    size_t note_capacity;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The note is consumed; NULL counts as out of memory. */
+static int add_note(struct loading *loading, char *note_take, struct graft_error *error) {
+    struct graft_plugin_set *set = loading->set;
+    if (note_take == NULL || graft_grow(&set->notes, &loading->note_capacity, set->n_notes, sizeof *set->notes) != 0) {
+        graft_free(note_take);
+        return graft_fail_memory(error, NULL);
+    }
+    graft_text_defang(note_take);
+    set->notes[set->n_notes++] = note_take;
+    return GRAFT_OK;
+}
+
+/* Makes a note of `cause` when that is allowed and a plugin is to blame, or hands it on. */
+static int note_or_fail(struct loading *loading, int may_note, const struct graft_error *cause,
+                        struct graft_error *error) {
+    if (may_note && cause->code == GRAFT_ERROR_PLUGIN) {
+        return add_note(loading, graft_format("%s: skipped: %s", cause->source, cause->message), error);
+    }
+    int status = graft_error_set(error, cause->code, cause->source, "%s", cause->message);
+    if (cause->hint[0] != '\0') {
+        graft_error_hint(error, "%s", cause->hint);
+    }
+    return status;
+}
+
+/* Place of an id in the allow list, from 1; 0 when there is no list, -1 when it is not in it. */
+static int rank_of(const struct graft_plugin_options *options, const char *id) {
+    for (int i = 0; i < options->n_allow; i++) {
+        if (strcmp(options->allow[i], id) == 0) {
+            return i + 1;
+        }
+    }
+    return options->n_allow > 0 ? -1 : 0;
+}
+
+static int add_plugin(struct loading *loading, const char *file, int rank, struct graft_use *use,
+                      struct graft_error *error) {
+    struct graft_plugin_set *set = loading->set;
+    const struct graft_plugin *descriptor = graft_use_descriptor(use);
+    for (size_t i = 0; i < set->n; i++) {
+        if (strcmp(set->plugins[i].descriptor->id, descriptor->id) == 0) {
+            int status =
+                graft_fail(error, GRAFT_ERROR_PLUGIN, file, "expected an id of its own, got \"%s\", that of %s",
+                           descriptor->id, set->plugins[i].file);
+            graft_error_hint(error, "take one of the two away");
+            return status;
+        }
+    }
+    int status = graft_use_accept(use, file, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    char *name = graft_strdup(file);
+    if (name == NULL || graft_grow(&set->plugins, &loading->plugin_capacity, set->n, sizeof *set->plugins) != 0) {
+        graft_free(name);
+        return graft_fail_memory(error, file);
+    }
+    set->plugins[set->n++] =
+        (struct graft_loaded_plugin){.descriptor = descriptor, .file = name, .rank = rank, .use = use};
+    return GRAFT_OK;
+}
+
+static int load_file(struct loading *loading, const char *file, int must_be_plugin, struct graft_error *error) {
+    struct graft_error cause = graft_error_none();
+    struct graft_use *use = NULL;
+    int status = graft_use_open(file, &use, &cause);
+    if (status == GRAFT_OK && use == NULL && must_be_plugin) {
+        status = graft_fail(&cause, GRAFT_ERROR_PLUGIN, file, "no plugin: it exports no graft_plugin_entry");
+    }
+    if (status != GRAFT_OK) {
+        /* With an allow list this file need not be one that was asked for: a missing id tells later. */
+        return note_or_fail(loading, loading->options->skip_bad || loading->options->n_allow > 0, &cause, error);
+    }
+    if (use == NULL) {
+        return add_note(loading, graft_format("%s: no plugin: it exports no graft_plugin_entry", file), error);
+    }
+    const char *id = graft_use_descriptor(use)->id;
+    int rank = rank_of(loading->options, id);
+    graft_text_printf(&loading->known_ids, "%s%s", loading->known_ids.length > 0 ? ", " : "", id);
+    if (rank >= 0) {
+        if (rank > 0) {
+            loading->found[rank - 1] = 1;
+        }
+        status = add_plugin(loading, file, rank, use, &cause);
+    }
+    if (rank < 0 || status != GRAFT_OK) {
+        graft_use_close(use);
+    }
+    return status == GRAFT_OK ? GRAFT_OK : note_or_fail(loading, loading->options->skip_bad, &cause, error);
+}
+
+static int check_options(const struct graft_plugin_options *options, struct graft_error *error) {
+    for (int i = 0; i < options->n_allow; i++) {
+        if (rank_of(options, options->allow[i]) != i + 1) {
+            return graft_fail(error, GRAFT_ERROR_USAGE, NULL, "the plugin id \"%s\" is listed twice",
+                              options->allow[i]);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int check_found(const struct loading *loading, struct graft_error *error) {
+    for (int i = 0; i < loading->options->n_allow; i++) {
+        if (!loading->found[i]) {
+            const struct graft_plugin_set *set = loading->set;
+            int status = graft_fail(error, GRAFT_ERROR_PLUGIN, NULL, "no plugin has the id \"%s\"; known ids: %s",
+                                    loading->options->allow[i],
+                                    loading->known_ids.length > 0 ? loading->known_ids.bytes : "none");
+            if (set->n_notes > 0) {
+                graft_error_hint(error, "see to the files that could not be used: %s", set->notes[0]);
+            }
+            return status;
+        }
+    }
+    return loading->known_ids.failed ? graft_fail_memory(error, NULL) : GRAFT_OK;
+}
+
+static void finish_plugin(struct graft_loaded_plugin *plugin) {
+    graft_use_close(plugin->use);
+    graft_free(plugin->file);
+}
+
+/* Last, so that nothing is initialised when the load fails before. */
+static int init_all(struct loading *loading, struct graft_error *error) {
+    struct graft_plugin_set *set = loading->set;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < set->n && status == GRAFT_OK;) {
+        struct graft_error cause = graft_error_none();
+        if (graft_use_init(set->plugins[i].use, set->plugins[i].file, &cause) == GRAFT_OK) {
+            i++;
+            continue;
+        }
+        status = note_or_fail(loading, loading->options->skip_bad, &cause, error);
+        finish_plugin(&set->plugins[i]);
+        memmove(&set->plugins[i], &set->plugins[i + 1], (set->n - i - 1) * sizeof *set->plugins);
+        set->n--;
+    }
+    return status;
+}
+
+/* With the lock held. */
+static void free_set(struct graft_plugin_set *set) {
+    while (set->n > 0) {
+        finish_plugin(&set->plugins[--set->n]);
+    }
+    for (size_t i = 0; i < set->n_notes; i++) {
+        graft_free(set->notes[i]);
+    }
+    graft_free(set->plugins);
+    graft_free(set->notes);
+    graft_free(set);
+}
+
+static int load_files(const char *const *files, size_t n, int must_be_plugin,
+                      const struct graft_plugin_options *options, struct graft_plugin_set **set,
+                      struct graft_error *error) {
+    static const struct graft_plugin_options defaults;
+    struct loading loading = {.options = options != NULL ? options : &defaults};
+    int status = check_options(loading.options, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    loading.set = graft_alloc(1, sizeof *loading.set);
+    loading.found = graft_alloc((size_t)loading.options->n_allow, 1);
+    if (loading.set == NULL || loading.found == NULL) {
+        graft_free(loading.set);
+        graft_free(loading.found);
+        return graft_fail_memory(error, NULL);
+    }
+    (void)pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = load_file(&loading, files[i], must_be_plugin, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_found(&loading, error);
+    }
+    if (status == GRAFT_OK && !loading.options->leave_idle) {
+        status = init_all(&loading, error);
+    }
+    if (status == GRAFT_OK) {
+        *set = loading.set;
+    } else {
+        free_set(loading.set);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    graft_text_free(&loading.known_ids);
+    graft_free(loading.found);
+    return status;
+}
+
+int graft_plugins_load(const char *const *directories, int n, const struct graft_plugin_options *options,
+                       struct graft_plugin_set **set, struct graft_error *error) {
+    struct graft_plugin_files files = {0};
+    const char **names = NULL;
+    int status = graft_plugin_files_find(directories, n, &files, error);
+    if (status == GRAFT_OK) {
+        names = graft_alloc(files.n, sizeof *names);
+        status = names != NULL ? GRAFT_OK : graft_fail_memory(error, NULL);
+    }
+    for (size_t i = 0; i < files.n && status == GRAFT_OK; i++) {
+        names[i] = files.items[i].name;
+    }
+    if (status == GRAFT_OK) {
+        status = load_files(names, files.n, 0, options, set, error);
+    }
+    graft_free(names);
+    graft_plugin_files_free(&files);
+    return status;
+}
+
+int graft_plugins_load_file(const char *file, const struct graft_plugin_options *options, struct graft_plugin_set **set,
+                            struct graft_error *error) {
+    return load_files(&file, 1, 1, options, set, error);
+}
+
+void graft_plugin_set_free(struct graft_plugin_set *set) {
+    if (set != NULL) {
+        (void)pthread_mutex_lock(&lock);
+        free_set(set);
+        (void)pthread_mutex_unlock(&lock);
+    }
+}

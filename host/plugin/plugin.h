@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plugins of one run: found in directories, opened, validated and initialised.
+ *
+ * To know a plugin's id its file has to be opened, and opening runs code: with an allow list, the constructors and the
+ * entry function of the others run too. They are closed then, and never initialised.
+ *
+ * Both functions are [load]; calls from several threads wait for each other. Sets may share plugins: `init` and
+ * `deinit` run once, for the first set and the last. A plugin in use, or used before, is not read again from the disk.
+ */
+#ifndef GRAFT_PLUGIN_PLUGIN_H
+#define GRAFT_PLUGIN_PLUGIN_H
+
+#include <stddef.h>
+
+#include "graft/error.h"
+#include "graft/plugin.h"
+
+struct graft_use;
+
+struct graft_loaded_plugin {
+    const struct graft_plugin *descriptor; /* validated; the plugin's, const until the set is freed */
+    char *file;                            /* as found: the directory as given, and the path below it */
+    int rank;                              /* 1, 2, ... by the allow list; 0 without one */
+    struct graft_use *use;
+};
+
+struct graft_plugin_set {
+    struct graft_loaded_plugin *plugins; /* in the order of the directories, then of the file names */
+    size_t n;
+    char **notes; /* one line each: files that are no plugins, or could not be used */
+    size_t n_notes;
+};
+
+struct graft_plugin_options {
+    const char *const *allow; /* ids; all others stay out. With n_allow 0 every plugin is wanted */
+    int n_allow;
+    int skip_bad;   /* a plugin that cannot be used becomes a note */
+    int leave_idle; /* `init` is not called: for looking at descriptors only */
+};
+
+/* Loads the plugins of `n` directories (discover.h says which files are looked at). `options` may be NULL. The caller
+ * frees the set. Errors are GRAFT_ERROR_PLUGIN: a directory that cannot be read, a plugin that cannot be used, two of
+ * one id, an allowed id that is not there. With an allow list, a file that cannot be used before its id is known is a
+ * note too, unless an id is missing. */
+int graft_plugins_load(const char *const *directories, int n, const struct graft_plugin_options *options,
+                       struct graft_plugin_set **set, struct graft_error *error);
+
+/* As graft_plugins_load, for one file; that it is no plugin is an error. */
+int graft_plugins_load_file(const char *file, const struct graft_plugin_options *options, struct graft_plugin_set **set,
+                            struct graft_error *error);
+
+/* Calls `deinit` of each plugin that no other set uses, the last one first. The objects stay mapped. Takes NULL. */
+void graft_plugin_set_free(struct graft_plugin_set *set);
+
+#endif

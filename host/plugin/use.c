@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/use.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "plugin/host_services.h"
+#include "plugin/loader.h"
+#include "plugin/validate.h"
+
+#define ENTRY "graft_plugin_entry"
+
+struct graft_use {
+    struct graft_use *next;
+    const void *entry; /* of its function: one plugin, by whatever name its object was opened */
+    struct graft_object *object;
+    const struct graft_plugin *descriptor;
+    int users;
+    int accepted;
+    int initialised;
+};
+
+static struct graft_use *uses;
+
+/* Passes on the words that a plugin left in `own`, or says that it left none. */
+static int plugin_failed(const char *file, const char *what, struct graft_error *own, struct graft_error *error) {
+    own->source[sizeof own->source - 1] = own->message[sizeof own->message - 1] = own->hint[sizeof own->hint - 1] =
+        '\0';
+    int has_words = own->message[0] != '\0';
+    int status = graft_fail(error, GRAFT_ERROR_PLUGIN, file, "%s%s%s%s%s", what, has_words ? ": " : "", own->source,
+                            own->source[0] != '\0' ? ": " : "", has_words ? own->message : " without giving a reason");
+    graft_text_defang(own->hint);
+    if (own->hint[0] != '\0') {
+        graft_error_hint(error, "%s", own->hint);
+    }
+    graft_error_hint(error, "the plugin refuses by itself: its author knows why");
+    return status;
+}
+
+static int call_entry(const char *file, void *address, const struct graft_plugin **descriptor,
+                      struct graft_error *error) {
+    struct graft_error own = graft_error_none();
+    graft_plugin_entry_function entry;
+    memcpy(&entry, &address, sizeof entry); /* ISO C has no cast from data to functions; POSIX says they are alike */
+    *descriptor = entry(graft_host_get(), &own);
+    if (*descriptor == NULL) {
+        return plugin_failed(file, ENTRY " returned NULL", &own, error);
+    }
+    return graft_plugin_validate_identity(file, *descriptor, error);
+}
+
+static struct graft_use *find(const void *entry) {
+    struct graft_use *use = uses;
+    while (use != NULL && use->entry != entry) {
+        use = use->next;
+    }
+    return use;
+}
+
+int graft_use_open(const char *file, struct graft_use **use, struct graft_error *error) {
+    struct graft_object *object = NULL;
+    struct graft_use *made = NULL;
+    *use = NULL;
+    int status = graft_object_open(file, &object, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    void *address = graft_object_symbol(object, ENTRY);
+    struct graft_use *found = find(address);
+    if (address == NULL || found != NULL) {
+        if (found != NULL) {
+            found->users++;
+        }
+        *use = found;
+        goto close;
+    }
+    made = graft_alloc(1, sizeof *made);
+    if (made == NULL) {
+        status = graft_fail_memory(error, file);
+        goto close;
+    }
+    status = call_entry(file, address, &made->descriptor, error);
+    if (status != GRAFT_OK) {
+        goto close;
+    }
+    made->entry = address;
+    made->object = object;
+    made->users = 1;
+    made->next = uses;
+    uses = made;
+    *use = made;
+    return GRAFT_OK;
+
+close:
+    graft_free(made);
+    graft_object_close(object);
+    return status;
+}
+
+const struct graft_plugin *graft_use_descriptor(const struct graft_use *use) {
+    return use->descriptor;
+}
+
+int graft_use_accept(struct graft_use *use, const char *file, struct graft_error *error) {
+    int status = use->accepted ? GRAFT_OK : graft_plugin_validate_content(file, use->descriptor, error);
+    if (status == GRAFT_OK) {
+        graft_object_keep(use->object);
+        use->accepted = 1;
+    }
+    return status;
+}
+
+int graft_use_init(struct graft_use *use, const char *file, struct graft_error *error) {
+    if (!use->initialised && use->descriptor->init != NULL) {
+        struct graft_error own = graft_error_none();
+        if (use->descriptor->init(&own) != GRAFT_OK) {
+            return plugin_failed(file, "init failed", &own, error);
+        }
+    }
+    use->initialised = 1;
+    return GRAFT_OK;
+}
+
+void graft_use_close(struct graft_use *use) {
+    if (use == NULL || --use->users > 0) {
+        return;
+    }
+    struct graft_use **link = &uses;
+    while (*link != use) {
+        link = &(*link)->next;
+    }
+    *link = use->next;
+    if (use->initialised && use->descriptor->deinit != NULL) {
+        use->descriptor->deinit();
+    }
+    graft_object_close(use->object);
+    graft_free(use);
+}

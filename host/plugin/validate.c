@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/validate.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "plugin/host_services.h"
+
+enum { MAX_ID = 64, MAX_ELEMENTS = 4096, MAX_LIST = 256 };
+
+/* "abi_major: expected 0, got 1; ": a field of the head that differs. */
+static void tell_difference(struct graft_text *text, const char *field, uint32_t expected, uint32_t got) {
+    if (expected != got) {
+        graft_text_printf(text, "%s%s: expected %u, got %u", text->length > 0 ? "; " : "", field, (unsigned)expected,
+                          (unsigned)got);
+    }
+}
+
+static int validate_magic(const struct graft_place *place, const struct graft_plugin *plugin,
+                          struct graft_error *error) {
+    static const char magic[sizeof plugin->magic] = GRAFT_PLUGIN_MAGIC;
+    if (memcmp(plugin->magic, magic, sizeof magic) == 0) {
+        return GRAFT_OK;
+    }
+    char got[2 * sizeof magic + 1];
+    for (size_t i = 0; i < sizeof magic; i++) {
+        (void)snprintf(got + 2 * i, 3, "%02x", (unsigned)(unsigned char)plugin->magic[i]);
+    }
+    return graft_check_failed(place, "magic", error, "expected 4752414654504c0a (\"GRAFTPL\\n\"), got %s", got);
+}
+
+/* While the interface is 0.x, host and plugin need the same minor. */
+static int validate_head(const struct graft_place *place, const struct graft_plugin *plugin,
+                         struct graft_error *error) {
+    struct graft_text differences = {0};
+    tell_difference(&differences, "abi_major", GRAFT_ABI_MAJOR, plugin->abi_major);
+    tell_difference(&differences, "abi_minor_needed", GRAFT_ABI_MINOR, plugin->abi_minor_needed);
+    tell_difference(&differences, "abi_minor_built", GRAFT_ABI_MINOR, plugin->abi_minor_built);
+    int same_abi = differences.length == 0;
+    tell_difference(&differences, "pointer_size", sizeof(void *), plugin->pointer_size);
+    int status = GRAFT_OK;
+    if (differences.failed) {
+        status = graft_fail_memory(error, place->file);
+    } else if (!same_abi) {
+        status = graft_check_failed(place, NULL, error, "built for ABI %u.%u, this host speaks %d.%d: %s",
+                                    (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor_built, GRAFT_ABI_MAJOR,
+                                    GRAFT_ABI_MINOR, differences.bytes);
+    } else if (differences.length > 0) {
+        status = graft_check_failed(place, NULL, error, "%s", differences.bytes);
+    }
+    graft_text_free(&differences);
+    return status;
+}
+
+static int validate_id(const struct graft_place *place, const char *id, struct graft_error *error) {
+    int status = graft_check_text(place, "id", id, MAX_ID, error);
+    if (status == GRAFT_OK && id[strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_.-")] != '\0') {
+        status = graft_check_failed(place, "id", error, "expected only a-z, 0-9, '_', '.' and '-', got \"%s\"", id);
+    }
+    return status;
+}
+
+int graft_plugin_validate_identity(const char *file, const struct graft_plugin *plugin, struct graft_error *error) {
+    const struct graft_place place = {.file = file, .index = -1};
+    int status = validate_magic(&place, plugin, error);
+    if (status == GRAFT_OK) {
+        /* The size of a struct of another version says nothing: its version comes first, if it is there at all. */
+        status = graft_check_size(&place, plugin->struct_size, offsetof(struct graft_plugin, id), error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_head(&place, plugin, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_check_size(&place, plugin->struct_size, sizeof *plugin, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_error_hint(error,
+                         "rebuild it with the headers of this host (graft %s); GRAFT_PLUGIN_HEADER fills these in",
+                         graft_host_get()->version);
+        return status;
+    }
+    status = validate_id(&place, plugin->id, error);
+    graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");
+    return status;
+}
+
+static int validate_extensions(const struct graft_place *place, const char *const *ids, struct graft_error *error) {
+    for (int32_t i = 0; ids != NULL && ids[i] != NULL; i++) {
+        const struct graft_place element = {.parent = place, .field = "requires_extensions", .index = i};
+        if (i == MAX_LIST) {
+            return graft_check_failed(place, "requires_extensions", error, "expected NULL behind at most %d ids",
+                                      MAX_LIST);
+        }
+        int status = graft_check_text(&element, NULL, ids[i], GRAFT_MAX_NAME, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        if (graft_host_get()->get_extension(ids[i]) == NULL) {
+            char known[256] = "";
+            for (size_t k = 0; graft_host_extension_id(k) != NULL; k++) {
+                size_t length = strlen(known);
+                (void)snprintf(known + length, sizeof known - length, "%s%s", k > 0 ? ", " : "",
+                               graft_host_extension_id(k));
+            }
+            status = graft_check_failed(&element, NULL, error, "expected one of %s, got \"%s\"", known, ids[i]);
+            graft_error_hint(error, "this host has no such service: a newer one may");
+            return status;
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int validate_model_types(const struct graft_place *place, const char *const *types, struct graft_error *error) {
+    for (int32_t i = 0; types != NULL && types[i] != NULL; i++) {
+        const struct graft_place element = {.parent = place, .field = "model_types", .index = i};
+        if (i == MAX_LIST) {
+            return graft_check_failed(place, "model_types", error, "expected NULL behind at most %d names", MAX_LIST);
+        }
+        int status = graft_check_text(&element, NULL, types[i], GRAFT_MAX_NAME, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int validate_target(const struct graft_place *place, const struct graft_replacement *replacement,
+                           struct graft_error *error) {
+    if (replacement->key == GRAFT_KEY_PATTERN) {
+        return graft_check_pattern(place, "target", replacement->target, error);
+    }
+    if (replacement->key != GRAFT_KEY_NAME) {
+        return graft_check_failed(place, "key", error, "expected GRAFT_KEY_NAME (%d) or GRAFT_KEY_PATTERN (%d), got %d",
+                                  GRAFT_KEY_NAME, GRAFT_KEY_PATTERN, (int)replacement->key);
+    }
+    int status = graft_check_class_name(place, "target", replacement->target, error);
+    graft_error_hint(error, "a regular expression needs the key GRAFT_KEY_PATTERN");
+    return status;
+}
+
+static int validate_replacement(const struct graft_place *place, const struct graft_replacement *replacement,
+                                struct graft_error *error) {
+    int status = validate_target(place, replacement, error);
+    if (status == GRAFT_OK && replacement->module_path != NULL) {
+        status = graft_check_pattern(place, "module_path", replacement->module_path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_model_types(place, replacement->model_types, error);
+    }
+    if (status == GRAFT_OK && replacement->replacement == NULL) {
+        status = graft_check_failed(place, "replacement", error, "expected a class, got NULL");
+    }
+    if (status == GRAFT_OK) {
+        const struct graft_place inner = {.parent = place, .field = "replacement", .index = -1};
+        status = graft_class_validate(&inner, replacement->replacement, 1, error);
+    }
+    return status;
+}
+
+static int validate_replacements(const struct graft_place *place, const struct graft_plugin *plugin,
+                                 struct graft_error *error) {
+    const struct graft_array array = {"replacements",       "n_replacements",           "replacement_stride",
+                                      plugin->replacements, plugin->n_replacements,     0,
+                                      MAX_ELEMENTS,         plugin->replacement_stride, sizeof *plugin->replacements};
+    int status = graft_check_array(place, &array, error);
+    for (int32_t i = 0; i < plugin->n_replacements && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = place, .field = "replacements", .index = i};
+        status =
+            validate_replacement(&element, graft_array_at(plugin->replacements, plugin->replacement_stride, i), error);
+    }
+    return status;
+}
+
+static int validate_classes(const struct graft_place *place, const struct graft_plugin *plugin,
+                            struct graft_error *error) {
+    const struct graft_array array = {"classes",       "n_classes",          "class_stride",
+                                      plugin->classes, plugin->n_classes,    0,
+                                      MAX_ELEMENTS,    plugin->class_stride, sizeof *plugin->classes};
+    int status = graft_check_array(place, &array, error);
+    for (int32_t i = 0; i < plugin->n_classes && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = place, .field = "classes", .index = i};
+        const struct graft_class *class = graft_array_at(plugin->classes, plugin->class_stride, i);
+        status = graft_class_validate(&element, class, 0, error);
+        for (int32_t k = 0; k < i && status == GRAFT_OK; k++) {
+            const struct graft_class *other = graft_array_at(plugin->classes, plugin->class_stride, k);
+            if (strcmp(class->name, other->name) == 0) {
+                status = graft_check_failed(&element, "name", error, "\"%s\" is that of classes[%d] too", class->name,
+                                            (int)k);
+            }
+        }
+    }
+    return status;
+}
+
+int graft_plugin_validate_content(const char *file, const struct graft_plugin *plugin, struct graft_error *error) {
+    const struct graft_place place = {.file = file, .index = -1};
+    int status = graft_check_text(&place, "version", plugin->version, GRAFT_MAX_NAME, error);
+    if (status == GRAFT_OK) {
+        status = graft_check_text(&place, "license", plugin->license, GRAFT_MAX_NAME, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_check_text(&place, "description", plugin->description, GRAFT_MAX_LINE, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_extensions(&place, plugin->requires_extensions, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_replacements(&place, plugin, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_classes(&place, plugin, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");
+    }
+    return status;
+}

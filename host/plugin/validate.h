@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a plugin's descriptor can be used: every field, before anything in it is called. It guards against mistakes,
+ * not malice: the plugin's code has run already, and a pointer to nowhere cannot be told.
+ *
+ * While the interface is 0.x a struct has to be as large as this host's; so all fields of a valid plugin may be read.
+ *
+ * All functions are [any]. Errors name the file, the path of the field, what was expected and what is there.
+ */
+#ifndef GRAFT_PLUGIN_VALIDATE_H
+#define GRAFT_PLUGIN_VALIDATE_H
+
+#include "graft/plugin.h"
+#include "plugin/check.h"
+
+/* The head of the root struct, its size and the plugin's id: what one must know before reading on, or before saying
+ * that this plugin is not wanted. */
+int graft_plugin_validate_identity(const char *file, const struct graft_plugin *plugin, struct graft_error *error);
+
+/* The rest, of a plugin whose identity is valid. */
+int graft_plugin_validate_content(const char *file, const struct graft_plugin *plugin, struct graft_error *error);
+
+/* A class at `place`, whose struct_size was not looked at yet. In a replacement some fields may be NULL: inherited. */
+int graft_class_validate(const struct graft_place *place, const struct graft_class *class, int is_replacement,
+                         struct graft_error *error);
+
+/* A conversion at `place`, whose struct_size was. */
+int graft_conversion_validate(const struct graft_place *place, const struct graft_conversion *conversion,
+                              struct graft_error *error);
+
+#endif

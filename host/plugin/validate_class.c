@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "plugin/interfaces.h"
+#include "plugin/validate.h"
+
+enum { MAX_CONVERSIONS = 4096 };
+
+static int validate_interface(const struct graft_place *place, const struct graft_class *class,
+                              struct graft_error *error) {
+    int status = graft_check_text(place, "interface_id", class->interface_id, GRAFT_MAX_NAME, error);
+    if (status == GRAFT_OK && graft_interface_find(class->interface_id) == NULL) {
+        char known[480] = "";
+        for (const struct graft_interface *at = graft_interfaces(); at->id != NULL; at++) {
+            size_t length = strlen(known);
+            (void)snprintf(known + length, sizeof known - length, "%s%s", length > 0 ? ", " : "", at->id);
+        }
+        status = graft_check_failed(place, "interface_id", error, "expected an interface of this host, got \"%s\"",
+                                    class->interface_id);
+        graft_error_hint(error, "known: %s", known);
+    }
+    return status;
+}
+
+/* All vtables start with their size; only then their slots may be read. */
+static int validate_vtable(const struct graft_place *place, const struct graft_class *class,
+                           struct graft_error *error) {
+    const struct graft_interface *interface = graft_interface_find(class->interface_id);
+    const struct graft_place vtable = {.parent = place, .field = "forward", .index = -1};
+    uint32_t size;
+    void (*slot)(void);
+    memcpy(&size, class->forward, sizeof size);
+    int status = graft_check_size(&vtable, size, interface->size_needed, error);
+    if (status == GRAFT_OK) {
+        memcpy(&slot, (const char *)class->forward + interface->forward, sizeof slot);
+        if (slot == NULL) {
+            status = graft_check_failed(&vtable, "forward", error, "expected a function, got NULL");
+        }
+    }
+    graft_error_hint(error, "the header of %s says what its vtable must hold", interface->id);
+    return status;
+}
+
+/* `create`, `destroy` and `forward` know the same instance: they come together, or not at all. */
+static int validate_functions(const struct graft_place *place, const struct graft_class *class, int is_replacement,
+                              struct graft_error *error) {
+    int calls_super = (class->flags & GRAFT_CLASS_CALLS_SUPER) != 0;
+    if (!is_replacement && class->describe == NULL) {
+        return graft_check_failed(place, "describe", error, "expected a function, got NULL");
+    }
+    if (!is_replacement && class->create == NULL) {
+        return graft_check_failed(place, "create", error, "expected a function, got NULL");
+    }
+    if (class->create != NULL && class->forward == NULL) {
+        return graft_check_failed(place, "forward", error, "expected a vtable, as there is a create, got NULL");
+    }
+    if (class->create == NULL && class->destroy != NULL) {
+        return graft_check_failed(place, "create", error, "expected a function, as there is a destroy, got NULL");
+    }
+    if (class->create == NULL && class->forward != NULL && !calls_super) {
+        int status = graft_check_failed(place, "create", error, "expected a function, as there is a forward, got NULL");
+        graft_error_hint(error, "with GRAFT_CLASS_CALLS_SUPER it may be left out");
+        return status;
+    }
+    if (calls_super && !is_replacement) {
+        return graft_check_failed(place, "flags", error, "GRAFT_CLASS_CALLS_SUPER, but it replaces no class");
+    }
+    if (calls_super && class->forward == NULL) {
+        return graft_check_failed(place, "flags", error, "GRAFT_CLASS_CALLS_SUPER, but there is no forward to do so");
+    }
+    if (class->describe == NULL && class->forward == NULL) {
+        return graft_check_failed(place, "describe", error, "expected it or forward, got NULL for both");
+    }
+    return GRAFT_OK;
+}
+
+static int validate_conversions(const struct graft_place *place, const struct graft_class *class,
+                                struct graft_error *error) {
+    const struct graft_array array = {"conversions",      "n_conversions",          "conversion_stride",
+                                      class->conversions, class->n_conversions,     0,
+                                      MAX_CONVERSIONS,    class->conversion_stride, sizeof *class->conversions};
+    int status = graft_check_array(place, &array, error);
+    if (status == GRAFT_OK && class->n_conversions > 0 && class->describe == NULL) {
+        status =
+            graft_check_failed(place, "describe", error, "expected a function, as there are conversions, got NULL");
+        graft_error_hint(error, "a class inherits what it leaves out: describe together with the conversions");
+    }
+    for (int32_t i = 0; i < class->n_conversions && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = place, .field = "conversions", .index = i};
+        status =
+            graft_conversion_validate(&element, graft_array_at(class->conversions, class->conversion_stride, i), error);
+    }
+    return status;
+}
+
+int graft_class_validate(const struct graft_place *place, const struct graft_class *class, int is_replacement,
+                         struct graft_error *error) {
+    const uint32_t known_flags = GRAFT_CLASS_CALLS_SUPER | GRAFT_CLASS_BASIC;
+    int status = graft_check_size(place, class->struct_size, sizeof *class, error);
+    if (status == GRAFT_OK) {
+        status = graft_check_class_name(place, "name", class->name, error);
+    }
+    if (status == GRAFT_OK && (class->flags & ~known_flags) != 0) {
+        status = graft_check_failed(place, "flags", error, "expected only 0x%x, got 0x%x", (unsigned)known_flags,
+                                    (unsigned)class->flags);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_interface(place, class, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_functions(place, class, is_replacement, error);
+    }
+    if (status == GRAFT_OK && class->forward != NULL) {
+        status = validate_vtable(place, class, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_conversions(place, class, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_error_hint(error, "graft/class.h says what a class must hold");
+    }
+    return status;
+}

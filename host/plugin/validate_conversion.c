@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "graft/tensor.h"
+#include "plugin/validate.h"
+
+enum { MAX_NAMES = 1024, MAX_OPERATIONS = 64 };
+
+/* What the operations make of the values. */
+struct chain {
+    int32_t values;
+    int32_t n_targets;
+    int star_in_sources;
+    int star_in_targets;
+};
+
+static int is_listed(const char *name) {
+    return strchr(name, '*') != NULL;
+}
+
+/* A name below the module, part by part; `*` stands for a whole part, and there is one at most. */
+static int validate_name(const struct graft_place *place, const char *name, struct graft_error *error) {
+    int stars = 0;
+    int status = graft_check_text(place, NULL, name, GRAFT_MAX_NAME, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    for (const char *part = name;;) {
+        size_t length = strcspn(part, ".");
+        if (length == 0) {
+            return graft_check_failed(place, NULL, error,
+                                      "expected a name relative to the module, without empty parts,"
+                                      " got \"%s\"",
+                                      name);
+        }
+        if (memchr(part, '*', length) != NULL) {
+            stars++;
+            if (length > 1 || stars > 1) {
+                return graft_check_failed(place, NULL, error, "expected at most one * that is a whole part, got \"%s\"",
+                                          name);
+            }
+        }
+        if (part[length] == '\0') {
+            return GRAFT_OK;
+        }
+        part += length + 1;
+    }
+}
+
+static int validate_names(const struct graft_place *place, const struct graft_array *array, int *listed,
+                          struct graft_error *error) {
+    int status = graft_check_array(place, array, error);
+    const char *const *names = array->items;
+    for (int32_t i = 0; i < array->count && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = place, .field = array->field, .index = i};
+        status = validate_name(&element, names[i], error);
+        *listed |= status == GRAFT_OK && is_listed(names[i]);
+    }
+    return status;
+}
+
+static int validate_operation(const struct graft_place *place, const struct graft_operation *operation,
+                              struct chain *chain, struct graft_error *error) {
+    if (operation->kind < GRAFT_OP_CONCATENATE || operation->kind > GRAFT_OP_SPLIT_MODULELIST) {
+        return graft_check_failed(place, "kind", error, "expected %d to %d, got %d", GRAFT_OP_CONCATENATE,
+                                  GRAFT_OP_SPLIT_MODULELIST, (int)operation->kind);
+    }
+    if (operation->dim < -GRAFT_MAX_RANK || operation->dim >= GRAFT_MAX_RANK) {
+        return graft_check_failed(place, "dim", error, "expected %d to %d, got %lld", -GRAFT_MAX_RANK,
+                                  GRAFT_MAX_RANK - 1, (long long)operation->dim);
+    }
+    if (operation->kind == GRAFT_OP_CHUNK && chain->values != 1) {
+        return graft_check_failed(place, "kind", error, "a Chunk takes one value, got %d", (int)chain->values);
+    }
+    if (operation->kind == GRAFT_OP_MERGE_MODULELIST && !chain->star_in_sources) {
+        return graft_check_failed(place, "kind", error, "a MergeModulelist needs a * in a source");
+    }
+    if (operation->kind == GRAFT_OP_SPLIT_MODULELIST && !chain->star_in_targets) {
+        return graft_check_failed(place, "kind", error, "a SplitModulelist needs a * in a target");
+    }
+    if (operation->kind == GRAFT_OP_CONCATENATE) {
+        chain->values = 1;
+    } else if (operation->kind == GRAFT_OP_CHUNK) {
+        chain->values = chain->n_targets;
+    }
+    return GRAFT_OK;
+}
+
+static int validate_chain(const struct graft_place *place, const struct graft_conversion *conversion,
+                          struct chain *chain, struct graft_error *error) {
+    const struct graft_array operations = {"operations",
+                                           "n_operations",
+                                           "operation_stride",
+                                           conversion->operations,
+                                           conversion->n_operations,
+                                           0,
+                                           MAX_OPERATIONS,
+                                           conversion->operation_stride,
+                                           sizeof *conversion->operations};
+    int status = graft_check_array(place, &operations, error);
+    if (status == GRAFT_OK && conversion->n_operations == 0 &&
+        (conversion->n_sources != 1 || conversion->n_targets != 1)) {
+        return graft_check_failed(place, NULL, error,
+                                  "a renaming (no operations) takes 1 source and 1 target, got %d and %d",
+                                  (int)conversion->n_sources, (int)conversion->n_targets);
+    }
+    for (int32_t i = 0; i < conversion->n_operations && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = place, .field = "operations", .index = i};
+        status = validate_operation(&element, graft_array_at(conversion->operations, conversion->operation_stride, i),
+                                    chain, error);
+    }
+    if (status == GRAFT_OK && chain->values != conversion->n_targets) {
+        status = graft_check_failed(place, "n_targets", error, "expected %d, what the operations make, got %d",
+                                    (int)chain->values, (int)conversion->n_targets);
+    }
+    return status;
+}
+
+int graft_conversion_validate(const struct graft_place *place, const struct graft_conversion *conversion,
+                              struct graft_error *error) {
+    const struct graft_array sources = {.field = "sources",
+                                        .count_field = "n_sources",
+                                        .items = conversion->sources,
+                                        .count = conversion->n_sources,
+                                        .min_count = 1,
+                                        .max_count = MAX_NAMES};
+    const struct graft_array targets = {.field = "targets",
+                                        .count_field = "n_targets",
+                                        .items = conversion->targets,
+                                        .count = conversion->n_targets,
+                                        .min_count = 1,
+                                        .max_count = MAX_NAMES};
+    struct chain chain = {.values = conversion->n_sources, .n_targets = conversion->n_targets};
+    int status = validate_names(place, &sources, &chain.star_in_sources, error);
+    if (status == GRAFT_OK) {
+        status = validate_names(place, &targets, &chain.star_in_targets, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_chain(place, conversion, &chain, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_error_hint(error, "graft/conversion.h says what a conversion must hold");
+    }
+    return status;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filling a registry: every change makes a new snapshot and swaps it in. */
+#include "registry/registry.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "registry/snapshot.h"
+
+struct graft_registry {
+    pthread_mutex_t lock; /* guards `current`, not what it points to */
+    struct graft_snapshot *current;
+};
+
+struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot) {
+    atomic_fetch_add(&snapshot->references, 1);
+    return snapshot;
+}
+
+struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
+    struct graft_snapshot *copy = graft_alloc(1, sizeof *copy);
+    size_t classes = old != NULL ? old->n_classes : 0;
+    size_t patches = old != NULL ? old->n_patches : 0;
+    if (copy == NULL) {
+        return NULL;
+    }
+    copy->references = 1;
+    copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
+    copy->patches = graft_alloc(patches + 1, sizeof(struct patch *));
+    if (copy->classes == NULL || copy->patches == NULL) {
+        graft_snapshot_release(copy);
+        return NULL;
+    }
+    for (; copy->n_classes < classes; copy->n_classes++) {
+        copy->classes[copy->n_classes] = old->classes[copy->n_classes];
+    }
+    for (; copy->n_patches < patches; copy->n_patches++) {
+        copy->patches[copy->n_patches] = old->patches[copy->n_patches];
+        atomic_fetch_add(&copy->patches[copy->n_patches]->references, 1);
+    }
+    return copy;
+}
+
+void graft_snapshot_release(struct graft_snapshot *snapshot) {
+    if (snapshot != NULL && atomic_fetch_sub(&snapshot->references, 1) == 1) {
+        for (size_t i = 0; i < snapshot->n_patches; i++) {
+            patch_release(snapshot->patches[i]);
+        }
+        graft_free(snapshot->patches);
+        graft_free(snapshot->classes);
+        graft_free(snapshot);
+    }
+}
+
+struct graft_registry *graft_registry_create(void) {
+    struct graft_registry *registry = graft_alloc(1, sizeof *registry);
+    if (registry == NULL || (registry->current = snapshot_copy(NULL)) == NULL) {
+        graft_free(registry);
+        return NULL;
+    }
+    (void)pthread_mutex_init(&registry->lock, NULL);
+    return registry;
+}
+
+void graft_registry_free(struct graft_registry *registry) {
+    if (registry != NULL) {
+        graft_snapshot_release(registry->current);
+        (void)pthread_mutex_destroy(&registry->lock);
+        graft_free(registry);
+    }
+}
+
+struct graft_snapshot *graft_registry_snapshot(struct graft_registry *registry) {
+    (void)pthread_mutex_lock(&registry->lock);
+    struct graft_snapshot *snapshot = graft_snapshot_retain(registry->current);
+    (void)pthread_mutex_unlock(&registry->lock);
+    return snapshot;
+}
+
+static int out_of_memory(struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "registry", "out of memory");
+}
+
+static int append_class(struct graft_snapshot *snapshot, const struct graft_known_class *added,
+                        struct graft_error *error) {
+    const char *name = added->cls->name;
+    const struct graft_known_class *known =
+        graft_snapshot_class(snapshot, name, added->private_to_plugin ? added->origin.plugin : NULL);
+    if (known != NULL && known->private_to_plugin == added->private_to_plugin) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, added->origin.file, "class %s: there is one of that name in %s",
+                               name, known->origin.file != NULL ? known->origin.file : "the host");
+    }
+    snapshot->classes[snapshot->n_classes++] = *added;
+    return GRAFT_OK;
+}
+
+static int append_patch(struct graft_snapshot *snapshot, const struct graft_replacement *replacement,
+                        const struct graft_origin *origin, struct graft_error *error) {
+    int status = patch_create(replacement, origin, &snapshot->patches[snapshot->n_patches], error);
+    if (status == GRAFT_OK) {
+        snapshot->n_patches++;
+    }
+    return status;
+}
+
+/* The snapshot with `n_classes` classes and `n_patches` patches more, not yet the registry's. */
+static struct graft_snapshot *grown(const struct graft_snapshot *old, size_t n_classes, size_t n_patches) {
+    struct graft_snapshot *next = snapshot_copy(old);
+    if (next == NULL) {
+        return NULL;
+    }
+    struct graft_known_class *classes =
+        graft_realloc(next->classes, next->n_classes + n_classes + 1, sizeof *next->classes);
+    if (classes != NULL) {
+        next->classes = classes;
+    }
+    struct patch **patches = graft_realloc(next->patches, next->n_patches + n_patches + 1, sizeof(struct patch *));
+    if (patches != NULL) {
+        next->patches = patches;
+    }
+    if (classes == NULL || patches == NULL) {
+        graft_snapshot_release(next);
+        return NULL;
+    }
+    return next;
+}
+
+static int add_all(struct graft_snapshot *next, const struct graft_plugin *plugin, const struct graft_origin *origin,
+                   struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < plugin->n_classes && status == GRAFT_OK; i++) {
+        const char *at = (const char *)plugin->classes + (size_t)i * plugin->class_stride;
+        struct graft_known_class added = {(const struct graft_class *)(const void *)at, *origin, 1};
+        status = append_class(next, &added, error);
+    }
+    for (int32_t i = 0; i < plugin->n_replacements && status == GRAFT_OK; i++) {
+        status = append_patch(next, graft_plugin_replacement(plugin, i), origin, error);
+    }
+    return status;
+}
+
+/* Puts `next` in the place of the current snapshot if `status` allows. Called with the lock held. */
+static int commit(struct graft_registry *registry, struct graft_snapshot *next, int status) {
+    if (status == GRAFT_OK) {
+        struct graft_snapshot *old = registry->current;
+        registry->current = next;
+        next = old;
+    }
+    graft_snapshot_release(next);
+    return status;
+}
+
+int graft_registry_add_class(struct graft_registry *registry, const struct graft_class *cls,
+                             const struct graft_origin *origin, int32_t private_to_plugin, struct graft_error *error) {
+    static const struct graft_origin host = {0};
+    struct graft_known_class added = {cls, origin != NULL ? *origin : host, private_to_plugin};
+    (void)pthread_mutex_lock(&registry->lock);
+    struct graft_snapshot *next = grown(registry->current, 1, 0);
+    int status = next == NULL ? out_of_memory(error)
+                              : commit(registry, next, append_class(next, &added, error));
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+int graft_registry_add_replacement(struct graft_registry *registry, const struct graft_replacement *replacement,
+                                   const struct graft_origin *origin, struct graft_error *error) {
+    (void)pthread_mutex_lock(&registry->lock);
+    struct graft_snapshot *next = grown(registry->current, 0, 1);
+    int status = next == NULL ? out_of_memory(error)
+                              : commit(registry, next, append_patch(next, replacement, origin, error));
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
+                              const struct graft_origin *origin, struct graft_error *error) {
+    (void)pthread_mutex_lock(&registry->lock);
+    struct graft_snapshot *next =
+        grown(registry->current, (size_t)plugin->n_classes, (size_t)plugin->n_replacements);
+    int status = next == NULL ? out_of_memory(error)
+                              : commit(registry, next, add_all(next, plugin, origin, error));
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which classes there are, and which replace which.
+ *
+ * A registry is filled, then a snapshot of it is taken; a model load works on the snapshot alone. A snapshot is
+ * immutable and shared: registering makes a new one, so what is registered after a load affects the next load only, and
+ * nothing has to be restored afterwards.
+ */
+#ifndef GRAFT_REGISTRY_REGISTRY_H
+#define GRAFT_REGISTRY_REGISTRY_H
+
+#include "graft/class.h"
+#include "graft/plugin.h"
+
+/* Who brought a class. All zero for the built-in ones. */
+struct graft_origin {
+    const char *plugin; /* the plugin's id */
+    const char *file;   /* its shared object */
+    int32_t rank;       /* its place in the order the user gave, from 1; 0 when no order was given */
+};
+
+/* A class and where it comes from. */
+struct graft_known_class {
+    const struct graft_class *cls;
+    struct graft_origin origin;
+    int32_t private_to_plugin; /* found only while describing the plugin's own classes */
+};
+
+/* What a class name stands for at one place of a model. */
+struct graft_resolution {
+    const struct graft_known_class *original;    /* the class of that name */
+    const struct graft_known_class *replacement; /* NULL when nothing replaces it */
+};
+
+struct graft_registry;
+struct graft_snapshot;
+
+/* [any] An empty registry. The caller frees it; snapshots outlive it. */
+struct graft_registry *graft_registry_create(void);
+void graft_registry_free(struct graft_registry *registry);
+
+/* [any] Adds a class under its name. A name that is taken is an error. `private_to_plugin`: as in graft_known_class. */
+int graft_registry_add_class(struct graft_registry *registry, const struct graft_class *cls,
+                             const struct graft_origin *origin, int32_t private_to_plugin, struct graft_error *error);
+
+/* [any] Adds a replacement behind those already there. */
+int graft_registry_add_replacement(struct graft_registry *registry, const struct graft_replacement *replacement,
+                                   const struct graft_origin *origin, struct graft_error *error);
+
+/* [any] Adds all that a plugin brings, or nothing. */
+int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
+                              const struct graft_origin *origin, struct graft_error *error);
+
+/* [any] The registry's present state; given back with graft_snapshot_release. */
+struct graft_snapshot *graft_registry_snapshot(struct graft_registry *registry);
+struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot);
+void graft_snapshot_release(struct graft_snapshot *snapshot);
+
+/* [any] A class by its name, as the plugin `asking` (NULL: the host) sees it: its own private classes first. */
+const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
+                                                     const char *asking);
+
+/* Where a class name is asked for. */
+struct graft_place {
+    const char *class_name;
+    const char *path;       /* of the module */
+    const char *model_type; /* of the model */
+    const char *asking;     /* id of the plugin whose class describes this child, or NULL */
+};
+
+/* [any] What to build at `place`. Exact names go before patterns, then the order of registration decides; two plugins
+ * that want the same module are an error unless the user ordered them. An unknown class and a replacement with another
+ * interface are errors. */
+int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_place *place,
+                           struct graft_resolution *resolution, struct graft_error *error);
+
+/* [any] The interface rule over the classes that a model uses: a pattern that hits one with another interface is an error
+ * that lists the classes hit, those that fit, and a narrower pattern that would do. */
+int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const char *model_type,
+                                  const char *const *class_names, size_t n, struct graft_error *error);
+
+/* [any] The replacements, in order of registration; NULL behind the last. */
+const struct graft_replacement *graft_snapshot_replacement(const struct graft_snapshot *snapshot, size_t i,
+                                                           struct graft_origin *origin);
+
+/* [any] The classes, in order of registration; NULL behind the last. */
+const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i);
+
+#endif

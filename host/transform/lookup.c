@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transform/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { MAX_NAME = 1024, MAX_INDEX_DIGITS = 9 };
+
+/* `name` with the prefix added (way 1) or taken away (way 2), or as it is (way 0). Returns 0 when that way makes no
+ * sense. */
+static int spell(const struct lookup *lookup, const char *name, int way, char *spelled) {
+    size_t prefix = strlen(lookup->prefix);
+    size_t length = strlen(name);
+    if (length + prefix + 2 > MAX_NAME || (way > 0 && prefix == 0)) {
+        return 0;
+    }
+    if (way == 1) {
+        memcpy(spelled, lookup->prefix, prefix);
+        spelled[prefix] = '.';
+        memcpy(spelled + prefix + 1, name, length + 1);
+        return 1;
+    }
+    if (way == 2) {
+        if (strncmp(name, lookup->prefix, prefix) != 0 || name[prefix] != '.') {
+            return 0;
+        }
+        name += prefix + 1;
+        length -= prefix + 1;
+    }
+    memcpy(spelled, name, length + 1);
+    return 1;
+}
+
+const struct graft_tensor_view *lookup_find(const struct lookup *lookup, const char *name) {
+    for (int way = 0; way < 3; way++) {
+        char spelled[MAX_NAME];
+        const struct graft_tensor_view *tensor =
+            spell(lookup, name, way, spelled) ? graft_checkpoint_find(lookup->checkpoint, spelled) : NULL;
+        if (tensor != NULL) {
+            return tensor;
+        }
+    }
+    return NULL;
+}
+
+void lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor) {
+    lookup->used[graft_checkpoint_lower_bound(lookup->checkpoint, tensor->name)] = 1;
+}
+
+/* The index between `before` and `after` in a name, or -1. Leading zeros and signs are no indices. */
+static int64_t index_in(const char *name, const char *before, const char *after) {
+    size_t length = strlen(before);
+    if (strncmp(name, before, length) != 0) {
+        return -1;
+    }
+    const char *digits = name + length;
+    size_t n = strspn(digits, "0123456789");
+    if (n == 0 || n > MAX_INDEX_DIGITS || (n > 1 && digits[0] == '0') || strcmp(digits + n, after) != 0) {
+        return -1;
+    }
+    return strtoll(digits, NULL, 10);
+}
+
+static int by_index(const void *a, const void *b) {
+    const struct indexed_tensor *left = a, *right = b;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+/* Collects the tensors of one spelling of `before`. */
+static int64_t collect(const struct lookup *lookup, const char *before, const char *after,
+                       struct indexed_tensor **found) {
+    size_t count = 0, capacity = 0;
+    size_t n = graft_checkpoint_count(lookup->checkpoint);
+    for (size_t i = graft_checkpoint_lower_bound(lookup->checkpoint, before); i < n; i++) {
+        const struct graft_tensor_view *tensor = graft_checkpoint_at(lookup->checkpoint, i);
+        if (strncmp(tensor->name, before, strlen(before)) != 0) {
+            break;
+        }
+        int64_t index = index_in(tensor->name, before, after);
+        if (index < 0) {
+            continue;
+        }
+        if (graft_grow(found, &capacity, count, sizeof **found) != 0) {
+            return -1;
+        }
+        (*found)[count++] = (struct indexed_tensor){index, tensor};
+    }
+    if (count > 0) {
+        qsort(*found, count, sizeof **found, by_index);
+    }
+    return (int64_t)count;
+}
+
+int64_t lookup_indexed(const struct lookup *lookup, const char *before, const char *after,
+                       struct indexed_tensor **found) {
+    int64_t count = 0;
+    *found = NULL;
+    for (int way = 0; way < 3 && count == 0; way++) {
+        char spelled[MAX_NAME];
+        if (spell(lookup, before, way, spelled)) {
+            count = collect(lookup, spelled, after, found);
+        }
+    }
+    return count;
+}

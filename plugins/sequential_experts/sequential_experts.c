@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Experts as a list of small MLPs, each with Linear children of its own, instead of two stacked parameters: a layout
+ * that quantizers can walk. Results are those of the original to the bit.
+ *
+ * ModuleListExperts replaces Qwen2MoeExperts. Its children "0", "1", ... are of the class MoeMLP, which only this
+ * plugin knows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graft/describe.h"
+#include "graft/experts.h"
+#include "graft/mlp.h"
+#include "graft/plugin.h"
+
+/* --- MoeMLP: down_proj(act_fn(gate_proj(x)) * up_proj(x)) --- */
+
+struct moe_mlp {
+    const struct graft_module *gate_proj; /* hidden_size -> intermediate_size */
+    const struct graft_module *up_proj;   /* hidden_size -> intermediate_size */
+    const struct graft_module *down_proj; /* intermediate_size -> hidden_size */
+    const struct graft_module *act_fn;
+    int64_t intermediate_size;
+};
+
+static int moe_mlp_describe(const struct graft_class *cls, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    int64_t hidden = graft_arg(args, "hidden_size", 0);
+    int64_t intermediate = graft_arg(args, "intermediate_size", 0);
+    (void)cls;
+    int status = graft_describe_linear(sink, "gate_proj", hidden, intermediate, 0, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "up_proj", hidden, intermediate, 0, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "down_proj", intermediate, hidden, 0, error);
+    }
+    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
+}
+
+static int moe_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                          struct graft_error *error) {
+    int status = GRAFT_OK;
+    struct moe_mlp *self = calloc(1, sizeof *self);
+    (void)cls;
+    if (self == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+    }
+    self->intermediate_size = graft_arg(build->args, "intermediate_size", 0);
+    self->gate_proj = graft_build_child(build, "gate_proj", &status, error);
+    self->up_proj = graft_build_child(build, "up_proj", &status, error);
+    self->down_proj = graft_build_child(build, "down_proj", &status, error);
+    self->act_fn = graft_build_child(build, "act_fn", &status, error);
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int moe_mlp_forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
+                           struct graft_error *error) {
+    const struct moe_mlp *self = instance;
+    int64_t tokens = args->tokens;
+    float *gate = graft_scratch_floats(call, tokens, self->intermediate_size, error); /* [tokens, intermediate_size] */
+    float *up = graft_scratch_floats(call, tokens, self->intermediate_size, error);   /* [tokens, intermediate_size] */
+    if (gate == NULL || up == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct graft_module *projections[] = {self->gate_proj, self->up_proj};
+    const struct graft_linear_args projection_args[] = {
+        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, gate},
+        {sizeof(struct graft_linear_args), 0, tokens, args->hidden_states, up},
+    };
+    const struct graft_linear_args down_args = {sizeof down_args, 0, tokens, gate, args->output};
+    int status = graft_linear_forward_all(projections, call, projection_args, 2, error);
+    if (status == GRAFT_OK) {
+        status = graft_activation_gate(self->act_fn, call, gate, up, tokens, self->intermediate_size, error);
+    }
+    return status == GRAFT_OK ? graft_linear_forward(self->down_proj, call, &down_args, error) : status;
+}
+
+static const struct graft_mlp moe_mlp_vtable = {.struct_size = sizeof moe_mlp_vtable, .forward = moe_mlp_forward};
+
+/* --- ModuleListExperts: the experts one after the other, in ascending order --- */
+
+struct experts {
+    int64_t hidden_size;
+    int64_t num_experts;
+    const struct graft_module *items[]; /* [num_experts] */
+};
+
+enum { MAX_EXPERTS = 4096, MAX_SIZE = 1 << 20, MAX_NAME = 24 };
+
+static void expert_name(int64_t expert, char name[MAX_NAME]) {
+    (void)snprintf(name, MAX_NAME, "%lld", (long long)expert);
+}
+
+static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    int64_t experts = 0;
+    struct graft_arg sizes[] = {{"hidden_size", 0}, {"intermediate_size", 0}};
+    (void)cls;
+    (void)args;
+    int status = graft_config_need_int(config, "num_experts", 1, MAX_EXPERTS, &experts, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, &sizes[0].value, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_need_int(config, "moe_intermediate_size", 1, MAX_SIZE, &sizes[1].value, error);
+    }
+    for (int64_t e = 0; e < experts && status == GRAFT_OK; e++) {
+        char name[MAX_NAME];
+        expert_name(e, name);
+        status = graft_describe_child(sink, name, "MoeMLP", GRAFT_INTERFACE_MLP, sizes, 2, error);
+    }
+    return status;
+}
+
+static int experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                          struct graft_error *error) {
+    int status = GRAFT_OK;
+    int64_t count = build->config->integer(build->config->data, "num_experts"); /* checked by describe */
+    struct experts *self = calloc(1, sizeof *self + (size_t)count * sizeof self->items[0]);
+    (void)cls;
+    if (self == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+    }
+    self->num_experts = count;
+    self->hidden_size = build->config->integer(build->config->data, "hidden_size");
+    for (int64_t e = 0; e < count; e++) {
+        char name[MAX_NAME];
+        expert_name(e, name);
+        self->items[e] = graft_build_child(build, name, &status, error);
+    }
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+/* The tokens that go to one expert, and what becomes of them. */
+struct share {
+    int32_t *tokens;  /* [tokens]: their numbers, ascending */
+    float *weights;   /* [tokens] */
+    float *gathered;  /* [tokens, hidden_size] */
+    float *processed; /* [tokens, hidden_size] */
+};
+
+/* How many tokens go to `expert`; fills in which, and their weights. */
+static int64_t find_tokens(const struct graft_experts_args *args, int64_t expert, struct share *share) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < args->tokens * args->k; i++) {
+        if (args->top_k_index[i] == expert) {
+            share->tokens[n] = (int32_t)(i / args->k);
+            share->weights[n] = args->top_k_weights[i];
+            n++;
+        }
+    }
+    return n;
+}
+
+static int experts_forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
+                           struct graft_error *error) {
+    const struct experts *self = instance;
+    int64_t hidden = self->hidden_size;
+    int status = GRAFT_OK;
+    struct share share = {
+        graft_scratch_ints(call, args->tokens * args->k, error),
+        graft_scratch_floats(call, args->tokens, args->k, error),
+        graft_scratch_floats(call, args->tokens, hidden, error),
+        graft_scratch_floats(call, args->tokens, hidden, error),
+    };
+    if (share.tokens == NULL || share.weights == NULL || share.gathered == NULL || share.processed == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    memset(args->output, 0, (size_t)(args->tokens * hidden) * sizeof(float));
+    for (int64_t e = 0; e < self->num_experts && status == GRAFT_OK; e++) {
+        int64_t n = find_tokens(args, e, &share);
+        const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, n, share.gathered, share.processed};
+        if (n == 0) {
+            continue;
+        }
+        call->kernels->gather_rows(call, args->hidden_states, share.tokens, n, hidden, share.gathered);
+        status = graft_mlp_forward(self->items[e], call, &mlp_args, error);
+        if (status == GRAFT_OK) {
+            call->kernels->scatter_add_rows(call, share.processed, share.weights, share.tokens, n, hidden,
+                                            args->output);
+        }
+    }
+    return status;
+}
+
+static const struct graft_experts experts_vtable = {.struct_size = sizeof experts_vtable, .forward = experts_forward};
+
+/* --- Conversions: checkpoints with experts one by one need none; these are for stacked ones --- */
+
+static const char *const gate_up_sources[] = {"gate_up_proj"};
+static const char *const gate_up_targets[] = {"*.gate_proj.weight", "*.up_proj.weight"};
+static const char *const down_sources[] = {"down_proj"};
+static const char *const down_targets[] = {"*.down_proj.weight"};
+
+/* [num_experts, 2 * intermediate_size, hidden_size] is cut in two along dim 1, then into experts along dim 0. */
+static const struct graft_operation cut_gate_up[] = {
+    {sizeof(struct graft_operation), GRAFT_OP_CHUNK, 1},
+    {sizeof(struct graft_operation), GRAFT_OP_SPLIT_MODULELIST, 0},
+};
+static const struct graft_operation cut_down[] = {
+    {sizeof(struct graft_operation), GRAFT_OP_SPLIT_MODULELIST, 0},
+};
+
+static const struct graft_conversion conversions[] = {
+    {
+        .struct_size = sizeof(struct graft_conversion),
+        .n_sources = 1,
+        .sources = gate_up_sources,
+        .n_targets = 2,
+        .targets = gate_up_targets,
+        .n_operations = 2,
+        .operations = cut_gate_up,
+        .operation_stride = sizeof cut_gate_up[0],
+    },
+    {
+        .struct_size = sizeof(struct graft_conversion),
+        .n_sources = 1,
+        .sources = down_sources,
+        .n_targets = 1,
+        .targets = down_targets,
+        .n_operations = 1,
+        .operations = cut_down,
+        .operation_stride = sizeof cut_down[0],
+    },
+};
+
+/* --- What the host is told --- */
+
+static const struct graft_class moe_mlp = {
+    .struct_size = sizeof(struct graft_class),
+    .name = "MoeMLP",
+    .interface_id = GRAFT_INTERFACE_MLP,
+    .describe = moe_mlp_describe,
+    .create = moe_mlp_create,
+    .destroy = free,
+    .forward = &moe_mlp_vtable,
+};
+
+static const struct graft_class module_list_experts = {
+    .struct_size = sizeof(struct graft_class),
+    .name = "ModuleListExperts",
+    .interface_id = GRAFT_INTERFACE_EXPERTS,
+    .describe = experts_describe,
+    .create = experts_create,
+    .destroy = free,
+    .forward = &experts_vtable,
+    .conversions = conversions,
+    .n_conversions = 2,
+    .conversion_stride = sizeof conversions[0],
+};
+
+static const struct graft_replacement replacements[] = {
+    {
+        .struct_size = sizeof(struct graft_replacement),
+        .key = GRAFT_KEY_NAME,
+        .target = "Qwen2MoeExperts",
+        .replacement = &module_list_experts,
+    },
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "sequential_experts",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Experts as a list of MLPs instead of stacked parameters",
+    .replacements = replacements,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacements[0],
+    .classes = &moe_mlp,
+    .n_classes = 1,
+    .class_stride = sizeof moe_mlp,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}
