@@ -3,7 +3,7 @@
 #ifndef GRAFT_CLI_LOGITS_H
 #define GRAFT_CLI_LOGITS_H
 
-#include "include/graft/graft.h"
+#include "graft/graft.h"
 
 /* Runs the prompts as one ragged batch and writes tensor `logits` [tokens, vocab_size], or of several prompts `logits.0`,
  * `logits.1`, ... */

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-enum kind { FLAG, TEXT, TEXTS, NUMBER };
+enum kind { FLAG, TEXT, TEXTS, NUMBER, FRACTION };
 
 struct spec {
     const char *name; /* without the dashes */
@@ -40,7 +40,11 @@ static const struct spec specs[] = {
     {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), RUN},
     {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), RUN},
     {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), RUN},
-    {"temperature", TEXT, offsetof(struct graft_options, temperature), RUN},
+    {"temperature", FRACTION, offsetof(struct graft_options, temperature), RUN},
+    {"top-k", NUMBER, offsetof(struct graft_options, top_k), RUN},
+    {"top-p", FRACTION, offsetof(struct graft_options, top_p), RUN},
+    {"repetition-penalty", FRACTION, offsetof(struct graft_options, repetition_penalty), RUN},
+    {"seed", NUMBER, offsetof(struct graft_options, seed), RUN},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
     {"output-ids", FLAG, offsetof(struct graft_options, output_ids), RUN},
     {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), RUN | TOKENIZE},
@@ -87,6 +91,13 @@ static int store(const struct spec *spec, struct graft_options *options, const c
             return graft_error_set(error, GRAFT_ERROR_INTERNAL, argument, "out of memory");
         }
         list->items[list->count++] = value;
+        return GRAFT_OK;
+    case FRACTION:
+        errno = 0;
+        *(double *)field = strtod(value, &end);
+        if (errno != 0 || end == value || *end != '\0' || !(*(double *)field >= 0.0 && *(double *)field < 1e6)) {
+            return usage(error, "expected a number that is not negative", argument);
+        }
         return GRAFT_OK;
     case NUMBER:
     default:
@@ -149,8 +160,11 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (!one_of(options->report, reports)) {
         return usage(error, "expected text, json or none", "--report");
     }
-    if (options->temperature != NULL && strtod(options->temperature, NULL) != 0.0) {
-        return usage(error, "only 0 (greedy) is there in this version", "--temperature");
+    if (options->top_p == 0.0 || options->top_p > 1.0) {
+        return usage(error, "expected more than 0 and at most 1", "--top-p");
+    }
+    if (options->repetition_penalty == 0.0) {
+        return usage(error, "expected more than 0", "--repetition-penalty");
     }
     return GRAFT_OK;
 }
@@ -163,6 +177,11 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .dtype = "auto",
         .report = "text",
         .max_new_tokens = -1,
+        .temperature = -1.0,
+        .top_p = -1.0,
+        .repetition_penalty = -1.0,
+        .top_k = -1,
+        .seed = -1,
     };
     if (argc > 1 && argv[1][0] != '-') {
         for (int i = 0; i < 4; i++) {

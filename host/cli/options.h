@@ -42,7 +42,11 @@ struct graft_options {
     struct graft_strings prompt_files;
     struct graft_strings input_ids;
     int64_t max_new_tokens; /* -1: as the model says */
-    const char *temperature;
+    double temperature; /* -1: as the model says; likewise below */
+    double top_p;
+    double repetition_penalty;
+    int64_t top_k;
+    int64_t seed;
     const char *logits;
     int output_ids;
     int no_special_tokens;

@@ -5,12 +5,13 @@
 
 #include "base/json.h"
 #include "generate/session.h"
+#include "graft/generation.h"
 
 enum { GRAFT_MAX_EOS = 32 };
 
-/* How to generate. */
+/* How to generate, and when a sequence ends. */
 struct graft_generation_settings {
-    int64_t max_new_tokens;
+    struct graft_generation generation;
     int32_t eos[GRAFT_MAX_EOS]; /* ids that end a sequence */
     int32_t n_eos;
 };
@@ -24,8 +25,8 @@ int graft_generation_settings_read(const char *directory, const graft_json *conf
  * stops the generation. */
 typedef int (*graft_token_sink)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
-/* [forward] Feeds the prompts to `session`'s slots 0 to n - 1 (all empty) and generates greedily. An eos id is told to the
- * sink, too. */
+/* [forward] Feeds the prompts to `session`'s slots 0 to n - 1 (all empty) and generates. An eos id is told to the sink,
+ * too. */
 int graft_generate(struct graft_session *session, int64_t vocab_size, const struct graft_ids_view *prompts, size_t n,
                    const struct graft_generation_settings *settings, graft_token_sink sink, void *data,
                    struct graft_error *error);

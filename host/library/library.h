@@ -6,7 +6,7 @@
 #include "arch/arch.h"
 #include "bind/bind.h"
 #include "generate/generate.h"
-#include "include/graft/graft.h"
+#include "graft/graft.h"
 #include "plugin/plugin.h"
 #include "registry/registry.h"
 

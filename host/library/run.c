@@ -39,13 +39,37 @@ static int request_init(struct request *request, const struct graft_model *model
     return graft_session_create(model->head, model->vocab_size, model->precision, (int32_t)n, &request->session, error);
 }
 
+void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {
+    *generation = model->generation.generation;
+}
+
+static int check_generation(const struct graft_generation *generation, struct graft_error *error) {
+    const char *wrong = NULL;
+    if (generation->struct_size < sizeof *generation) {
+        wrong = "struct_size";
+    } else if (generation->max_new_tokens < 0) {
+        wrong = "max_new_tokens";
+    } else if (!(generation->temperature > 0.0)) {
+        wrong = "temperature";
+    } else if (generation->top_k < 0) {
+        wrong = "top_k";
+    } else if (!(generation->top_p > 0.0 && generation->top_p <= 1.0)) {
+        wrong = "top_p";
+    } else if (!(generation->repetition_penalty > 0.0)) {
+        wrong = "repetition_penalty";
+    }
+    return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
+}
+
 int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                         int64_t max_new_tokens, graft_token_function on_token, void *data, struct graft_error *error) {
+                         const struct graft_generation *generation, graft_token_function on_token, void *data,
+                         struct graft_error *error) {
     struct graft_generation_settings settings = model->generation;
     struct request request;
     int status = request_init(&request, model, prompts, n, error);
-    if (max_new_tokens >= 0) {
-        settings.max_new_tokens = max_new_tokens;
+    if (status == GRAFT_OK && generation != NULL) {
+        status = check_generation(generation, error);
+        settings.generation = *generation;
     }
     if (status == GRAFT_OK) {
         status = graft_generate(request.session, model->vocab_size, request.views, n, &settings, on_token, data, error);

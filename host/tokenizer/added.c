@@ -23,8 +23,11 @@ static int touches_word_after(const char *text, size_t length, size_t at) {
     return graft_unicode_is_word(code);
 }
 
-/* Where the white space that ends at `at` begins, not before `bound`. */
+/* Where the white space that ends at `at` begins, but never before `bound`. */
 static size_t skip_space_back(const char *text, size_t at, size_t bound) {
+    if (at < bound) {
+        return bound;
+    }
     while (at > bound) {
         uint32_t code;
         size_t previous = graft_utf8_previous(text, at);

@@ -14,62 +14,70 @@ static void destroy(struct graft_token_model *self) {
     graft_free(bpe);
 }
 
-/* The two halves of a merge: ["a", "b"], or "a b" in older files. */
+/* What a merge is read into. */
 struct halves {
-    const char *left, *right;
-    size_t left_length, right_length;
+    struct graft_text text; /* both, one behind the other */
+    size_t middle;          /* where the second begins */
 };
 
-static int read_halves(const struct graft_spec *spec, struct halves *halves, struct graft_error *error) {
-    size_t length = 0;
-    const char *text = graft_json_string(spec->value, &length);
-    const char *space = text != NULL ? memchr(text, ' ', length) : NULL;
-    if (text == NULL) {
-        halves->left = graft_json_string(graft_json_at(spec->value, 0), &halves->left_length);
-        halves->right = graft_json_string(graft_json_at(spec->value, 1), &halves->right_length);
-        if (halves->left == NULL || halves->right == NULL || graft_json_size(spec->value) != 2) {
-            return graft_spec_error(spec, error, "expected two tokens");
-        }
-        return GRAFT_OK;
+/* "a b", as older files have it. */
+static int cut_at_space(struct halves *halves) {
+    char *space = memchr(halves->text.bytes, ' ', halves->text.length);
+    if (space == NULL) {
+        return -1;
     }
-    if (space == NULL || memchr(space + 1, ' ', length - (size_t)(space + 1 - text)) != NULL) {
-        return graft_spec_error(spec, error, "expected two tokens with a space between them, got \"%s\"", text);
+    char *end = halves->text.bytes + halves->text.length;
+    if (memchr(space + 1, ' ', (size_t)(end - space - 1)) != NULL) {
+        return -1;
     }
-    *halves = (struct halves){text, space + 1, (size_t)(space - text), length - (size_t)(space + 1 - text)};
-    return GRAFT_OK;
+    halves->middle = (size_t)(space - halves->text.bytes);
+    memmove(space, space + 1, (size_t)(end - space)); /* the NUL too */
+    halves->text.length--;
+    return 0;
+}
+
+/* ["a", "b"] or "a b" */
+static int read_halves(struct graft_cursor *cursor, struct halves *halves) {
+    halves->text.length = 0;
+    if (!graft_cursor_take(cursor, '[')) {
+        return graft_cursor_string(cursor, &halves->text) != 0 || halves->text.failed ? -1 : cut_at_space(halves);
+    }
+    if (graft_cursor_string(cursor, &halves->text) != 0 || !graft_cursor_take(cursor, ',')) {
+        return -1;
+    }
+    halves->middle = halves->text.length;
+    return graft_cursor_string(cursor, &halves->text) != 0 || !graft_cursor_take(cursor, ']') ? -1 : 0;
 }
 
 static int require(const struct graft_bpe *bpe, const struct graft_spec *spec, const char *text, size_t length,
                    int32_t *id, struct graft_error *error) {
     const struct graft_token *token = graft_vocab_find(bpe->vocab, text, length);
     if (token == NULL) {
-        return graft_spec_error(spec, error, "\"%s\" is not in the vocabulary", text);
+        return graft_spec_error(spec, error, "\"%.*s\" is not in the vocabulary", (int)(length < 200 ? length : 200),
+                                text);
     }
     *id = token->id;
     return GRAFT_OK;
 }
 
-/* Reads one merge. `joined` is memory for its result. Of equal pairs the last one counts, as in the reference. */
-static int add_merge(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_text *joined,
-                     struct graft_error *error) {
-    struct halves halves;
+/* Reads one merge. Of equal pairs the last one counts, as in the reference. */
+static int read_merge(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_cursor *cursor,
+                      struct halves *halves, struct graft_error *error) {
     int32_t left = -1, right = -1, merged = -1;
-    int status = read_halves(spec, &halves, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    joined->length = 0;
-    graft_text_add(joined, halves.left, halves.left_length);
-    status = joined->failed ? GRAFT_OK : require(bpe, spec, joined->bytes, joined->length, &left, error);
-    graft_text_add(joined, halves.right, halves.right_length);
-    if (joined->failed) {
+    int malformed = read_halves(cursor, halves) != 0;
+    const struct graft_text *text = &halves->text;
+    if (text->failed) {
         return graft_fail_memory(error, spec->file);
     }
+    if (malformed) {
+        return graft_spec_error(spec, error, "expected two tokens, [\"a\", \"b\"] or \"a b\"");
+    }
+    int status = require(bpe, spec, text->bytes, halves->middle, &left, error);
     if (status == GRAFT_OK) {
-        status = require(bpe, spec, halves.right, halves.right_length, &right, error);
+        status = require(bpe, spec, text->bytes + halves->middle, text->length - halves->middle, &right, error);
     }
     if (status == GRAFT_OK) {
-        status = require(bpe, spec, joined->bytes, joined->length, &merged, error);
+        status = require(bpe, spec, text->bytes, text->length, &merged, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -79,18 +87,31 @@ static int add_merge(struct graft_bpe *bpe, const struct graft_spec *spec, struc
                                                                                  : graft_fail_memory(error, spec->file);
 }
 
-static int read_merges(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_error *error) {
-    struct graft_text joined = {0};
-    size_t n = graft_json_size(spec->value);
-    int status = graft_spec_expect_array(spec, error);
-    if (status == GRAFT_OK && graft_map_reserve(&bpe->merges, n) != 0) {
-        status = graft_fail_memory(error, spec->file);
+/* A guess at a merge's length, for the table's first size; indented files have more. */
+enum { BYTES_A_MERGE = 20 };
+
+static int read_merges(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_cursor cursor,
+                       struct graft_error *error) {
+    struct halves halves = {0};
+    int status = GRAFT_OK;
+    if (!graft_cursor_take(&cursor, '[')) {
+        return graft_spec_error(spec, error, "expected an array");
     }
-    for (size_t i = 0; status == GRAFT_OK && i < n; i++) {
-        struct graft_spec merge = graft_spec_at(spec, i);
-        status = add_merge(bpe, &merge, &joined, error);
+    if (graft_cursor_take(&cursor, ']')) {
+        return GRAFT_OK;
     }
-    graft_text_free(&joined);
+    if (graft_map_reserve(&bpe->merges, cursor.length / BYTES_A_MERGE) != 0) {
+        return graft_fail_memory(error, spec->file);
+    }
+    struct graft_spec merge = {NULL, spec->file, spec, NULL, 0};
+    do {
+        status = read_merge(bpe, &merge, &cursor, &halves, error);
+        merge.index++;
+    } while (status == GRAFT_OK && graft_cursor_take(&cursor, ','));
+    if (status == GRAFT_OK && !graft_cursor_take(&cursor, ']')) {
+        status = graft_spec_error(spec, error, "expected a comma or an end, %zu bytes in", cursor.at);
+    }
+    graft_text_free(&halves.text);
     return status;
 }
 
@@ -154,8 +175,9 @@ static int read_settings(struct graft_bpe *bpe, const struct graft_spec *spec, s
     return status;
 }
 
-int graft_token_model_create_bpe(const struct graft_spec *spec, const struct graft_vocab *vocab,
-                                 struct graft_token_model **made, struct graft_error *error) {
+int graft_token_model_create_bpe(const struct graft_spec *spec, const struct graft_document *document,
+                                 const struct graft_vocab *vocab, struct graft_token_model **made,
+                                 struct graft_error *error) {
     static const char *const keys[] = {"type",          "dropout",       "unk_token", "continuing_subword_prefix",
                                        "fuse_unk",      "byte_fallback", "merges",    "end_of_word_suffix",
                                        "ignore_merges", "vocab",         NULL};
@@ -174,7 +196,7 @@ int graft_token_model_create_bpe(const struct graft_spec *spec, const struct gra
         status = read_settings(bpe, spec, error);
     }
     if (status == GRAFT_OK) {
-        status = read_merges(bpe, &merges, error);
+        status = read_merges(bpe, &merges, document->merges, error);
     }
     if (status != GRAFT_OK) {
         destroy(&bpe->base);

@@ -5,34 +5,66 @@
 
 #include "base/fail.h"
 
-static int load_vocab(const struct graft_spec *spec, struct graft_vocab *vocab, struct graft_error *error) {
-    void *iterator = NULL;
-    const char *token;
-    const graft_json *value;
-    if (graft_json_type(spec->value) != GRAFT_JSON_OBJECT) {
-        return graft_spec_error(spec, error, "expected an object that gives each token its id");
+static int add_token(struct graft_vocab *vocab, const struct graft_spec *spec, const struct graft_text *token,
+                     int64_t id, struct graft_error *error) {
+    if (id < 0 || id > INT32_MAX) {
+        return graft_spec_error(spec, error, "the id %lld of \"%s\" is not between 0 and %ld", (long long)id,
+                                token->bytes, (long)INT32_MAX);
     }
-    if (graft_vocab_reserve(vocab, graft_json_size(spec->value)) != 0) {
+    const struct graft_token *other = graft_vocab_find_id(vocab, (int32_t)id);
+    if (graft_vocab_find(vocab, token->bytes, token->length) != NULL) {
+        return graft_spec_error(spec, error, "\"%s\" is there twice", token->bytes);
+    }
+    if (other != NULL) {
+        return graft_spec_error(spec, error, "\"%s\" and \"%s\" have the same id %lld", graft_vocab_text(vocab, other),
+                                token->bytes, (long long)id);
+    }
+    return graft_vocab_add(vocab, token->bytes, token->length, (int32_t)id) == 0 ? GRAFT_OK
+                                                                                 : graft_fail_memory(error, spec->file);
+}
+
+/* One "token": id; `token` is memory for it. */
+static int read_token(struct graft_cursor *cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
+                      struct graft_text *token, struct graft_error *error) {
+    int64_t id;
+    token->length = 0;
+    if (graft_cursor_string(cursor, token) != 0 || !graft_cursor_take(cursor, ':')) {
+        return token->failed ? graft_fail_memory(error, spec->file)
+                             : graft_spec_error(spec, error, "expected a token, %zu bytes in", cursor->at);
+    }
+    if (token->failed) {
         return graft_fail_memory(error, spec->file);
     }
-    while (graft_json_next(spec->value, &iterator, &token, &value)) {
-        struct graft_spec entry = {value, spec->file, spec, token, 0};
-        const struct graft_token *other;
-        int32_t id;
-        int status = graft_spec_id(&entry, &id, error);
-        if (status != GRAFT_OK) {
-            return status;
-        }
-        other = graft_vocab_find_id(vocab, id);
-        if (other != NULL) {
-            return graft_spec_error(spec, error, "\"%s\" and \"%s\" have the same id %d",
-                                    graft_vocab_text(vocab, other), token, (int)id);
-        }
-        if (graft_vocab_add(vocab, token, strlen(token), id) != 0) {
-            return graft_fail_memory(error, spec->file);
-        }
+    if (graft_cursor_integer(cursor, &id) != 0) {
+        return graft_spec_error(spec, error, "the id of \"%s\" is not an integer", token->bytes);
     }
-    return GRAFT_OK;
+    return add_token(vocab, spec, token, id, error);
+}
+
+/* A guess at a member's length, for the tables' first size; indented files have more. */
+enum { BYTES_A_MEMBER = 20 };
+
+static int load_vocab(struct graft_cursor cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
+                      struct graft_error *error) {
+    struct graft_text token = {0};
+    int status = GRAFT_OK;
+    if (!graft_cursor_take(&cursor, '{')) {
+        return graft_spec_error(spec, error, "expected an object that gives each token its id");
+    }
+    if (graft_vocab_reserve(vocab, cursor.length / BYTES_A_MEMBER) != 0) {
+        return graft_fail_memory(error, spec->file);
+    }
+    if (graft_cursor_take(&cursor, '}')) {
+        return GRAFT_OK;
+    }
+    do {
+        status = read_token(&cursor, vocab, spec, &token, error);
+    } while (status == GRAFT_OK && graft_cursor_take(&cursor, ','));
+    if (status == GRAFT_OK && !graft_cursor_take(&cursor, '}')) {
+        status = graft_spec_error(spec, error, "expected a comma or an end, %zu bytes in", cursor.at);
+    }
+    graft_text_free(&token);
+    return status;
 }
 
 /* Files from before the field `type` are told apart by what only one kind has. */
@@ -43,8 +75,8 @@ static const char *guess_type(const struct graft_spec *spec) {
     return graft_json_get(spec->value, "max_input_chars_per_word") != NULL ? "WordPiece" : NULL;
 }
 
-int graft_token_model_load(const struct graft_spec *spec, struct graft_vocab *vocab, struct graft_token_model **model,
-                           struct graft_error *error) {
+int graft_token_model_load(const struct graft_spec *spec, const struct graft_document *document,
+                           struct graft_vocab *vocab, struct graft_token_model **model, struct graft_error *error) {
     struct graft_spec type_field = graft_spec_get(spec, "type");
     struct graft_spec vocab_field = graft_spec_get(spec, "vocab");
     const char *type = NULL;
@@ -64,12 +96,12 @@ int graft_token_model_load(const struct graft_spec *spec, struct graft_vocab *vo
     if (!is_bpe && strcmp(type, "WordPiece") != 0) {
         return graft_spec_error(&type_field, error, "\"%s\" is not supported", type);
     }
-    status = load_vocab(&vocab_field, vocab, error);
+    status = load_vocab(document->vocab, vocab, &vocab_field, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    return is_bpe ? graft_token_model_create_bpe(spec, vocab, model, error)
-                  : graft_token_model_create_wordpiece(spec, vocab, model, error);
+    return is_bpe ? graft_token_model_create_bpe(spec, document, vocab, model, error)
+                  : graft_token_model_create_wordpiece(spec, document, vocab, model, error);
 }
 
 void graft_token_model_destroy(struct graft_token_model *model) {

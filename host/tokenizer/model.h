@@ -4,6 +4,7 @@
 #define GRAFT_TOKENIZER_MODEL_H
 
 #include "tokenizer/bpe_merge.h"
+#include "tokenizer/document.h"
 #include "tokenizer/ids.h"
 #include "tokenizer/spec.h"
 #include "tokenizer/vocab.h"
@@ -17,14 +18,15 @@ struct graft_token_model {
 };
 
 /* [load] Reads the field `model`, its vocabulary into `vocab` (empty), which the model goes on to use. */
-int graft_token_model_load(const struct graft_spec *spec, struct graft_vocab *vocab, struct graft_token_model **model,
-                           struct graft_error *error);
+int graft_token_model_load(const struct graft_spec *spec, const struct graft_document *document,
+                           struct graft_vocab *vocab, struct graft_token_model **model, struct graft_error *error);
 
 void graft_token_model_destroy(struct graft_token_model *model);
 
 /* [load] What makes each kind, the vocabulary being read. */
-typedef int graft_token_model_create(const struct graft_spec *spec, const struct graft_vocab *vocab,
-                                     struct graft_token_model **made, struct graft_error *error);
+typedef int graft_token_model_create(const struct graft_spec *spec, const struct graft_document *document,
+                                     const struct graft_vocab *vocab, struct graft_token_model **made,
+                                     struct graft_error *error);
 graft_token_model_create graft_token_model_create_bpe;
 graft_token_model_create graft_token_model_create_wordpiece;
 

@@ -9,9 +9,6 @@
 #include "base/file.h"
 #include "tokenizer/pipeline.h"
 
-/* Published files have up to 35 MB. */
-enum { MAX_FILE_BYTES = 256 << 20 };
-
 static int has_token(const void *data, int32_t id) {
     return graft_tokenizer_token(data, id, NULL) != NULL;
 }
@@ -37,7 +34,8 @@ static int load_postprocessor(struct graft_tokenizer *tokenizer, const struct gr
 }
 
 /* Each part may need those before it. */
-static int load_parts(struct graft_tokenizer *tokenizer, const struct graft_spec *root, struct graft_error *error) {
+static int load_parts(struct graft_tokenizer *tokenizer, const struct graft_document *document,
+                      const struct graft_spec *root, struct graft_error *error) {
     struct graft_spec normalizer = graft_spec_get(root, "normalizer");
     struct graft_spec pretokenizer = graft_spec_get(root, "pre_tokenizer");
     struct graft_spec model = graft_spec_get(root, "model");
@@ -49,7 +47,7 @@ static int load_parts(struct graft_tokenizer *tokenizer, const struct graft_spec
         status = graft_pretokenizer_load(&pretokenizer, &tokenizer->pretokenizer, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_token_model_load(&model, &tokenizer->vocab, &tokenizer->model, error);
+        status = graft_token_model_load(&model, document, &tokenizer->vocab, &tokenizer->model, error);
     }
     if (status == GRAFT_OK) {
         status = graft_added_load(&tokenizer->added, &added, &tokenizer->vocab, tokenizer->normalizer, error);
@@ -60,15 +58,16 @@ static int load_parts(struct graft_tokenizer *tokenizer, const struct graft_spec
     return status != GRAFT_OK ? status : graft_decoder_load(&decoder, &tokenizer->decoder, error);
 }
 
-static int load_document(struct graft_tokenizer *tokenizer, const graft_json *document, struct graft_error *error) {
+static int load_document(struct graft_tokenizer *tokenizer, const struct graft_document *document,
+                         struct graft_error *error) {
     static const char *const keys[] = {"version",       "truncation", "padding",        "added_tokens", "normalizer",
                                        "pre_tokenizer", "model",      "post_processor", "decoder",      NULL};
-    struct graft_spec root = {document, tokenizer->path, NULL, NULL, 0};
+    struct graft_spec root = {document->rest, tokenizer->path, NULL, NULL, 0};
     int status = graft_spec_expect_object(&root, keys, error);
     if (status == GRAFT_OK) {
         status = check_version(&root, error);
     }
-    return status != GRAFT_OK ? status : load_parts(tokenizer, &root, error);
+    return status != GRAFT_OK ? status : load_parts(tokenizer, document, &root, error);
 }
 
 static void count_tokens(struct graft_tokenizer *tokenizer) {
@@ -87,7 +86,7 @@ static void count_tokens(struct graft_tokenizer *tokenizer) {
 }
 
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error) {
-    graft_json *document = NULL;
+    struct graft_document document = {0};
     struct graft_tokenizer *made = graft_alloc(1, sizeof *made);
     *tokenizer = NULL;
     if (made != NULL) {
@@ -97,11 +96,11 @@ int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokeniz
         graft_tokenizer_free(made);
         return graft_fail_memory(error, directory);
     }
-    int status = graft_json_read(made->path, MAX_FILE_BYTES, &document, error);
+    int status = graft_document_read(&document, made->path, error);
     if (status == GRAFT_OK) {
-        status = load_document(made, document, error);
+        status = load_document(made, &document, error);
     }
-    graft_json_free(document);
+    graft_document_finish(&document);
     if (status != GRAFT_OK) {
         graft_tokenizer_free(made);
         return status;

@@ -113,12 +113,14 @@ static int read_settings(struct wordpiece *model, const struct graft_spec *spec,
     return status;
 }
 
-int graft_token_model_create_wordpiece(const struct graft_spec *spec, const struct graft_vocab *vocab,
-                                       struct graft_token_model **made, struct graft_error *error) {
+int graft_token_model_create_wordpiece(const struct graft_spec *spec, const struct graft_document *document,
+                                       const struct graft_vocab *vocab, struct graft_token_model **made,
+                                       struct graft_error *error) {
     struct wordpiece *model = graft_alloc(1, sizeof *model);
     if (model == NULL) {
         return graft_fail_memory(error, spec->file);
     }
+    (void)document;
     model->base.encode = encode;
     model->base.destroy = destroy;
     model->vocab = vocab;

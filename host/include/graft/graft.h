@@ -9,7 +9,7 @@
  *     graft_library_load_plugins(library, directories, 1, NULL, &error);
  *     graft_model_open(library, "model", NULL, &model, &error);   // decides everything, reads no weight
  *     graft_model_load(model, &error);                            // binds the weights, makes the modules
- *     graft_model_generate(model, prompts, 1, 64, on_token, data, &error);
+ *     graft_model_generate(model, prompts, 1, NULL, on_token, data, &error);
  *
  * Functions return GRAFT_OK or a code of error.h, with the reason in `error`. Nothing here prints or exits.
  */
@@ -21,6 +21,7 @@
 
 #include "graft/call.h"
 #include "graft/error.h"
+#include "graft/generation.h"
 #include "graft/plugin.h"
 
 #ifdef __cplusplus
@@ -90,10 +91,14 @@ struct graft_prompt {
 /* Told of each new token; `last` is 1 for the one that ends its sequence. Another status than GRAFT_OK stops. */
 typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
-/* [any, one thread a model] Generates greedily from `n` prompts as one ragged batch, up to `max_new_tokens` each or an
- * end-of-sequence id (`generation_config.json`). A negative maximum: what generation_config.json says, else 128. */
+/* [any] What the model directory says about generating (generation_config.json), with our defaults for the rest. */
+void graft_model_generation(const struct graft_model *model, struct graft_generation *generation);
+
+/* [any, one thread a model] Generates from `n` prompts as one ragged batch, each until an end-of-sequence id or the
+ * maximum. `generation` NULL: as the model directory says. */
 int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                         int64_t max_new_tokens, graft_token_function on_token, void *data, struct graft_error *error);
+                         const struct graft_generation *generation, graft_token_function on_token, void *data,
+                         struct graft_error *error);
 
 /* [any, one thread a model] The logits of every position of `n` prompts, one ragged batch: [sum of counts, vocab_size]
  * f32, one prompt behind the other, into memory of the caller. */

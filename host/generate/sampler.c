@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generate/sampler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct candidate {
+    float logit;
+    int32_t id;
+    double probability;
+};
+
+struct graft_sampler {
+    int64_t vocab_size;
+    float *scores;                /* [vocab_size] */
+    unsigned char *seen;          /* [vocab_size]: in the history; all 0 between picks */
+    struct candidate *candidates; /* [vocab_size] */
+};
+
+int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, struct graft_error *error) {
+    struct graft_sampler *result = graft_alloc(1, sizeof *result);
+    size_t n = (size_t)vocab_size;
+    if (result != NULL) {
+        result->vocab_size = vocab_size;
+        result->scores = graft_alloc(n, sizeof *result->scores);
+        result->seen = graft_alloc(n, 1);
+        result->candidates = graft_alloc(n, sizeof *result->candidates);
+    }
+    if (result == NULL || result->scores == NULL || result->seen == NULL || result->candidates == NULL) {
+        graft_sampler_free(result);
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "generation", "out of memory");
+    }
+    *sampler = result;
+    return GRAFT_OK;
+}
+
+void graft_sampler_free(struct graft_sampler *sampler) {
+    if (sampler != NULL) {
+        graft_free(sampler->scores);
+        graft_free(sampler->seen);
+        graft_free(sampler->candidates);
+        graft_free(sampler);
+    }
+}
+
+/* One step of SplitMix64 (Steele, Lea, Flood 2014): every seed gives another full sequence. */
+static uint64_t next_random(struct graft_sampler_state *state) {
+    uint64_t z = state->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+void graft_sampler_state_init(struct graft_sampler_state *state, uint64_t seed, size_t sequence) {
+    struct graft_sampler_state mixer = {seed};
+    state->state = next_random(&mixer) ^ ((uint64_t)sequence * 0xd1342543de82ef95u);
+}
+
+/* In [0, 1). */
+static double next_uniform(struct graft_sampler_state *state) {
+    return (double)(next_random(state) >> 11) * 0x1p-53;
+}
+
+/* scores = logits with the penalty on the history. A token that occurs several times is punished once. */
+static void apply_penalty(struct graft_sampler *sampler, double penalty, const float *logits, const int32_t *history,
+                          size_t n) {
+    memcpy(sampler->scores, logits, (size_t)sampler->vocab_size * sizeof *logits);
+    if (penalty == 1.0) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        float *score = &sampler->scores[history[i]];
+        if (!sampler->seen[history[i]]) {
+            *score = *score < 0.0F ? *score * (float)penalty : *score / (float)penalty;
+        }
+        sampler->seen[history[i]] = 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        sampler->seen[history[i]] = 0;
+    }
+}
+
+/* The first of the largest; NaN counts as smallest. */
+static int32_t argmax(const float *scores, int64_t n) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++) {
+        if (scores[i] > scores[best] || (isnan(scores[best]) && !isnan(scores[i]))) {
+            best = i;
+        }
+    }
+    return (int32_t)best;
+}
+
+/* Largest first; of equals the smaller id first, so that a draw does not depend on the sort. */
+static int by_logit(const void *a, const void *b) {
+    const struct candidate *left = a, *right = b;
+    if (left->logit != right->logit) {
+        return left->logit < right->logit ? 1 : -1;
+    }
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+/* Lets heap[at] sink in a heap whose smallest is on top. */
+static void sift_down(float *heap, int64_t n, int64_t at) {
+    for (;;) {
+        int64_t least = at;
+        for (int64_t child = 2 * at + 1; child <= 2 * at + 2 && child < n; child++) {
+            least = heap[child] < heap[least] ? child : least;
+        }
+        if (least == at) {
+            return;
+        }
+        float swapped = heap[at];
+        heap[at] = heap[least];
+        heap[least] = swapped;
+        at = least;
+    }
+}
+
+/* The k-th largest score; `heap` has room for k. */
+static float kth_largest(const float *scores, int64_t n, int64_t k, float *heap) {
+    memcpy(heap, scores, (size_t)k * sizeof *heap);
+    for (int64_t i = k / 2; i-- > 0;) {
+        sift_down(heap, k, i);
+    }
+    for (int64_t i = k; i < n; i++) {
+        if (scores[i] > heap[0]) {
+            heap[0] = scores[i];
+            sift_down(heap, k, 0);
+        }
+    }
+    return heap[0];
+}
+
+/* The candidates that top_k leaves, largest first. Returns how many; at least one. */
+static int64_t take_top_k(struct graft_sampler *sampler, int64_t k, float *heap) {
+    int64_t n = sampler->vocab_size;
+    float threshold = k > 0 && k < n ? kth_largest(sampler->scores, n, k, heap) : -INFINITY;
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (sampler->scores[i] >= threshold) {
+            sampler->candidates[count++] = (struct candidate){sampler->scores[i], (int32_t)i, 0.0};
+        }
+    }
+    qsort(sampler->candidates, (size_t)count, sizeof *sampler->candidates, by_logit);
+    return count;
+}
+
+/* Softmax over the candidates, then those that top_p leaves. Returns how many; at least one. */
+static int64_t take_top_p(struct candidate *candidates, int64_t count, double temperature, double top_p) {
+    double total = 0.0, cumulative = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        candidates[i].probability = exp(((double)candidates[i].logit - (double)candidates[0].logit) / temperature);
+        total += candidates[i].probability;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        candidates[i].probability /= total;
+    }
+    while (top_p < 1.0 && count > 1) {
+        cumulative += candidates[count - 1].probability;
+        if (cumulative > 1.0 - top_p) {
+            break;
+        }
+        count--;
+    }
+    return count;
+}
+
+static int32_t draw(const struct candidate *candidates, int64_t count, struct graft_sampler_state *state) {
+    double total = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        total += candidates[i].probability;
+    }
+    double left = next_uniform(state) * total;
+    for (int64_t i = 0; i + 1 < count; i++) {
+        left -= candidates[i].probability;
+        if (left < 0.0) {
+            return candidates[i].id;
+        }
+    }
+    return candidates[count - 1].id;
+}
+
+int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation, const float *logits,
+                           const int32_t *history, size_t n, struct graft_sampler_state *state) {
+    apply_penalty(sampler, generation->repetition_penalty, logits, history, n);
+    int32_t best = argmax(sampler->scores, sampler->vocab_size);
+    if (!generation->do_sample || !isfinite(sampler->scores[best])) {
+        return best;
+    }
+    /* The candidates are not filled yet: their memory serves as the heap. */
+    int64_t count = take_top_k(sampler, generation->top_k, (float *)(void *)sampler->candidates);
+    count = take_top_p(sampler->candidates, count, generation->temperature, generation->top_p);
+    return draw(sampler->candidates, count, state);
+}

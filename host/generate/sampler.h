@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing the next token from logits, in the order and by the rules of transformers' logits processors. */
+#ifndef GRAFT_GENERATE_SAMPLER_H
+#define GRAFT_GENERATE_SAMPLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+#include "graft/generation.h"
+
+/* The draws of one sequence. Sequence `i` of a batch draws the same whatever else is in the batch. */
+struct graft_sampler_state {
+    uint64_t state;
+};
+void graft_sampler_state_init(struct graft_sampler_state *state, uint64_t seed, size_t sequence);
+
+/* Working memory for one vocabulary. */
+struct graft_sampler;
+int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, struct graft_error *error);
+void graft_sampler_free(struct graft_sampler *sampler);
+
+/* The next token. `logits` [vocab_size]; `history` [n]: the ids of the sequence so far, prompt included. */
+int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation, const float *logits,
+                           const int32_t *history, size_t n, struct graft_sampler_state *state);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tokenizer/cursor.h"
+
+#include <string.h>
+
+#include "tokenizer/utf8.h"
+
+static int is_space(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+int graft_cursor_sees(struct graft_cursor *cursor, char c) {
+    while (cursor->at < cursor->length && is_space(cursor->text[cursor->at])) {
+        cursor->at++;
+    }
+    return cursor->at < cursor->length && cursor->text[cursor->at] == c;
+}
+
+int graft_cursor_take(struct graft_cursor *cursor, char c) {
+    int seen = graft_cursor_sees(cursor, c);
+    cursor->at += (size_t)seen;
+    return seen;
+}
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The four digits of "\uHHHH"; -1 when they are not there. */
+static int32_t read_unit(struct graft_cursor *cursor) {
+    int32_t unit = 0;
+    if (cursor->length - cursor->at < 6 || memcmp(cursor->text + cursor->at, "\\u", 2) != 0) {
+        return -1;
+    }
+    for (size_t i = 2; i < 6; i++) {
+        int digit = hex_digit(cursor->text[cursor->at + i]);
+        if (digit < 0) {
+            return -1;
+        }
+        unit = unit * 16 + digit;
+    }
+    cursor->at += 6;
+    return unit;
+}
+
+/* "\uHHHH", or two of them for a character outside of the basic plane. */
+static int read_code_point(struct graft_cursor *cursor, struct graft_text *out) {
+    int32_t code = read_unit(cursor);
+    if (code >= 0xD800 && code < 0xDC00) {
+        int32_t low = read_unit(cursor);
+        code = low >= 0xDC00 && low < 0xE000 ? 0x10000 + (code - 0xD800) * 0x400 + (low - 0xDC00) : -1;
+    }
+    if (code < 0 || (code >= 0xD800 && code < 0xE000)) {
+        return -1;
+    }
+    graft_utf8_add(out, (uint32_t)code);
+    return 0;
+}
+
+static int read_escape(struct graft_cursor *cursor, struct graft_text *out) {
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    char letter = cursor->at + 1 < cursor->length ? cursor->text[cursor->at + 1] : '\0';
+    if (letter == 'u') {
+        return read_code_point(cursor, out);
+    }
+    const char *known = letter != '\0' ? strchr(from, letter) : NULL;
+    if (known == NULL) {
+        return -1;
+    }
+    graft_text_add(out, to + (known - from), 1);
+    cursor->at += 2;
+    return 0;
+}
+
+int graft_cursor_string(struct graft_cursor *cursor, struct graft_text *out) {
+    if (!graft_cursor_take(cursor, '"')) {
+        return -1;
+    }
+    for (;;) {
+        size_t start = cursor->at;
+        while (cursor->at < cursor->length && (unsigned char)cursor->text[cursor->at] >= 0x20 &&
+               cursor->text[cursor->at] != '"' && cursor->text[cursor->at] != '\\') {
+            cursor->at++;
+        }
+        graft_text_add(out, cursor->text + start, cursor->at - start);
+        if (cursor->at == cursor->length) {
+            return -1;
+        }
+        if (cursor->text[cursor->at] == '"') {
+            cursor->at++;
+            return 0;
+        }
+        if (cursor->text[cursor->at] != '\\' || read_escape(cursor, out) != 0) {
+            return -1;
+        }
+    }
+}
+
+int graft_cursor_integer(struct graft_cursor *cursor, int64_t *number) {
+    int negative = graft_cursor_take(cursor, '-');
+    size_t start = cursor->at;
+    *number = 0;
+    while (cursor->at < cursor->length && cursor->text[cursor->at] >= '0' && cursor->text[cursor->at] <= '9') {
+        int digit = cursor->text[cursor->at++] - '0';
+        *number = *number > (INT64_MAX - digit) / 10 ? INT64_MAX : *number * 10 + digit;
+    }
+    int leading_zero = cursor->at - start > 1 && cursor->text[start] == '0';
+    int goes_on = cursor->at < cursor->length && strchr(".eE", cursor->text[cursor->at]) != NULL;
+    *number = negative ? -*number : *number;
+    return cursor->at == start || leading_zero || goes_on ? -1 : 0;
+}
+
+static int skip_string(struct graft_cursor *cursor) {
+    for (cursor->at++; cursor->at < cursor->length; cursor->at++) {
+        if (cursor->text[cursor->at] == '"') {
+            cursor->at++;
+            return 0;
+        }
+        cursor->at += cursor->text[cursor->at] == '\\';
+    }
+    cursor->at = cursor->length;
+    return -1;
+}
+
+int graft_cursor_skip(struct graft_cursor *cursor) {
+    size_t depth = 0;
+    if (graft_cursor_sees(cursor, '"')) {
+        return skip_string(cursor);
+    }
+    while (cursor->at < cursor->length) {
+        char c = cursor->text[cursor->at];
+        if (c == '"') {
+            if (skip_string(cursor) != 0) {
+                return -1;
+            }
+            continue;
+        }
+        if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
+            return 0; /* behind a number or a word */
+        }
+        depth += c == '{' || c == '[';
+        cursor->at++;
+        if ((c == '}' || c == ']') && --depth == 0) {
+            return 0;
+        }
+    }
+    return -1;
+}

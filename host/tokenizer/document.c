@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tokenizer/document.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+
+/* Published files have up to 35 MB. */
+enum { MAX_FILE_BYTES = 256 << 20 };
+
+/* Whether the string that the cursor just passed, from `start` on, is this key. */
+static int is_key(const struct graft_cursor *cursor, size_t start, const char *key) {
+    size_t n = strlen(key);
+    return cursor->at - start == n + 2 && memcmp(cursor->text + start + 1, key, n) == 0;
+}
+
+/* Steps to the value of the next member of an object that has been entered. Returns 0 behind the last one, or where
+ * the text makes no sense; the parser of the rest will say so. `*key` is where the key starts. */
+static int next_member(struct graft_cursor *cursor, size_t *key) {
+    (void)graft_cursor_take(cursor, ',');
+    if (!graft_cursor_sees(cursor, '"')) {
+        return 0;
+    }
+    *key = cursor->at;
+    return graft_cursor_skip(cursor) == 0;
+}
+
+/* Steps over a member's value, and takes it down if it starts with that bracket. */
+static int pass_value(struct graft_cursor *cursor, char bracket, struct graft_cursor *value) {
+    if (!graft_cursor_take(cursor, ':')) {
+        return 0;
+    }
+    int wanted = graft_cursor_sees(cursor, bracket);
+    size_t start = cursor->at;
+    if (graft_cursor_skip(cursor) != 0) {
+        return 0;
+    }
+    if (wanted && value->length == 0) {
+        *value = (struct graft_cursor){cursor->text + start, cursor->at - start, 0};
+    }
+    return 1;
+}
+
+/* Looks through the object of the model, which comes next. */
+static int pass_model(struct graft_cursor *cursor, struct graft_document *document) {
+    size_t key;
+    if (!graft_cursor_take(cursor, ':') || !graft_cursor_take(cursor, '{')) {
+        return 0;
+    }
+    while (next_member(cursor, &key)) {
+        int is_vocab = is_key(cursor, key, "vocab"), is_merges = is_key(cursor, key, "merges");
+        struct graft_cursor ignored = {0};
+        if (!pass_value(cursor, is_merges ? '[' : '{',
+                        is_vocab    ? &document->vocab
+                        : is_merges ? &document->merges
+                                    : &ignored)) {
+            return 0;
+        }
+    }
+    return graft_cursor_take(cursor, '}');
+}
+
+static void find_large_members(struct graft_document *document, size_t length) {
+    struct graft_cursor cursor = {document->text, length, 0};
+    size_t key;
+    int more = graft_cursor_take(&cursor, '{');
+    while (more && next_member(&cursor, &key)) {
+        struct graft_cursor ignored = {0};
+        more = is_key(&cursor, key, "model") ? pass_model(&cursor, document) : pass_value(&cursor, '{', &ignored);
+    }
+}
+
+/* Puts an empty value in the place of a large one. Line ends stay, so that complaints about the rest name the right
+ * line. `*copied` is how far the file has been copied. */
+static void add_without(struct graft_text *rest, const struct graft_document *document,
+                        const struct graft_cursor *member, size_t *copied) {
+    size_t start = (size_t)(member->text - document->text);
+    const char *line = member->text, *end = member->text + member->length;
+    graft_text_add(rest, document->text + *copied, start + 1 - *copied);
+    while ((line = memchr(line, '\n', (size_t)(end - line))) != NULL) {
+        graft_text_add(rest, "\n", 1);
+        line++;
+    }
+    *copied = start + member->length - 1;
+}
+
+static int parse_rest(struct graft_document *document, size_t length, const char *path, struct graft_error *error) {
+    const struct graft_cursor *first = &document->vocab, *second = &document->merges;
+    struct graft_text rest = {0};
+    size_t copied = 0;
+    if (second->length > 0 && (first->length == 0 || second->text < first->text)) {
+        first = &document->merges;
+        second = &document->vocab;
+    }
+    if (first->length > 0) {
+        add_without(&rest, document, first, &copied);
+    }
+    if (second->length > 0) {
+        add_without(&rest, document, second, &copied);
+    }
+    graft_text_add(&rest, document->text + copied, length - copied);
+    int status = rest.failed ? graft_fail_memory(error, path)
+                             : graft_json_parse(rest.bytes, rest.length, path, &document->rest, error);
+    graft_text_free(&rest);
+    return status;
+}
+
+int graft_document_read(struct graft_document *document, const char *path, struct graft_error *error) {
+    size_t length = 0;
+    int status = graft_file_read(path, MAX_FILE_BYTES, GRAFT_ERROR_MODEL, &document->text, &length, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    size_t valid = graft_utf8_valid_prefix(document->text, length);
+    if (valid < length) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, path, "not UTF-8 at byte %zu", valid);
+    }
+    find_large_members(document, length);
+    return parse_rest(document, length, path, error);
+}
+
+void graft_document_finish(struct graft_document *document) {
+    graft_json_free(document->rest);
+    graft_free(document->text);
+    *document = (struct graft_document){0};
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tokenizer.json, read: a small JSON document, and apart from it the two members that make up nearly all of a file.
+ */
+#ifndef GRAFT_TOKENIZER_DOCUMENT_H
+#define GRAFT_TOKENIZER_DOCUMENT_H
+
+#include "base/json.h"
+#include "graft/error.h"
+#include "tokenizer/cursor.h"
+
+/* Starts as {0}. */
+struct graft_document {
+    char *text;       /* the whole file; it is valid UTF-8 */
+    graft_json *rest; /* the document, in which `model.vocab` and `model.merges` are empty */
+    /* Those two, from bracket to bracket, as they stand in the file; a length of 0 says that there is none. */
+    struct graft_cursor vocab;
+    struct graft_cursor merges;
+};
+
+/* [load] Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */
+int graft_document_read(struct graft_document *document, const char *path, struct graft_error *error);
+void graft_document_finish(struct graft_document *document);
+
+#endif
