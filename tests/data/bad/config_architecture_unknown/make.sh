@@ -1,0 +1,1 @@
+edit model/config.json s/LlamaForCausalLM/LlamaForCausalLLM/

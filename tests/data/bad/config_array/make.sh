@@ -1,0 +1,1 @@
+printf '[]' >model/config.json

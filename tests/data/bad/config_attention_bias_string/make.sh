@@ -1,0 +1,1 @@
+config attention_bias '"no"'

@@ -1,0 +1,1 @@
+rm model/config.json && ln -s nowhere model/config.json

@@ -1,0 +1,2 @@
+start_from qwen2_moe
+config num_experts_per_tok 7

@@ -1,0 +1,1 @@
+config head_dim 0

@@ -1,0 +1,2 @@
+without head_dim
+config num_attention_heads 0

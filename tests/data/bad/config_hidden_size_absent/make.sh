@@ -1,0 +1,1 @@
+without hidden_size

@@ -1,0 +1,1 @@
+config hidden_size 18446744073709551680

@@ -1,0 +1,1 @@
+config intermediate_size -112

@@ -1,0 +1,1 @@
+rm model/config.json && mkdir model/config.json

@@ -1,0 +1,1 @@
+config num_key_value_heads 0

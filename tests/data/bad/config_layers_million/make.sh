@@ -1,0 +1,1 @@
+config num_hidden_layers 1000000

@@ -1,0 +1,1 @@
+config max_position_embeddings 0

@@ -1,0 +1,2 @@
+start_from qwen2_moe
+config mlp_only_layers '["0"]'

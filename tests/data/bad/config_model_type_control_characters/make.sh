@@ -1,0 +1,1 @@
+config model_type '"\\u001b[31mllama\\n"' 

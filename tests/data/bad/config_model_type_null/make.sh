@@ -1,0 +1,1 @@
+config model_type null

@@ -1,0 +1,1 @@
+without model_type

@@ -1,0 +1,1 @@
+config hidden_size NaN

@@ -1,0 +1,1 @@
+echo 'hidden_size = 64' >model/config.json

@@ -1,0 +1,1 @@
+edit model/config.json 's/"llama"/"llama\\u0000x"/' 

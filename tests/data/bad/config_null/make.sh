@@ -1,0 +1,1 @@
+printf 'null' >model/config.json

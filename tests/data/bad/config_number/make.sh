@@ -1,0 +1,1 @@
+printf '12' >model/config.json

@@ -1,0 +1,1 @@
+printf ' \n\n ' >model/config.json

@@ -1,0 +1,1 @@
+config rms_norm_eps '"1e-5"'

@@ -1,0 +1,1 @@
+config rope_theta 0

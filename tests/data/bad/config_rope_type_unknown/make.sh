@@ -1,0 +1,1 @@
+config rope_scaling '{"rope_type": "spiral"}'

@@ -1,0 +1,1 @@
+printf '\000' >>model/config.json

@@ -1,0 +1,2 @@
+[ "$(id -u)" -ne 0 ] || skip 'root may read everything'
+chmod 0 model/config.json

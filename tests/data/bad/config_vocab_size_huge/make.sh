@@ -1,0 +1,1 @@
+config vocab_size 9223372036854775807

@@ -1,0 +1,1 @@
+echo [] >model/generation_config.json

@@ -1,0 +1,1 @@
+edit model/generation_config.json 's/^    581,$/    "581",/' 

@@ -1,0 +1,1 @@
+rm model/generation_config.json && mkdir model/generation_config.json

@@ -1,0 +1,2 @@
+start_from llama_sharded
+echo [] >model/model.safetensors.index.json

@@ -1,0 +1,2 @@
+start_from llama_sharded
+rm model/model.safetensors.index.json && mkdir model/model.safetensors.index.json

@@ -1,0 +1,2 @@
+start_from llama_sharded
+echo no >model/model.safetensors.index.json

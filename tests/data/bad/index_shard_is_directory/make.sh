@@ -1,0 +1,2 @@
+start_from llama_sharded
+rm model/model-00002-of-00004.safetensors && mkdir model/model-00002-of-00004.safetensors

@@ -1,0 +1,1 @@
+[ -c /dev/full ] || skip "no /dev/full here"

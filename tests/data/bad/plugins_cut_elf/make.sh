@@ -1,0 +1,1 @@
+mkdir plugins && head -c 300 /bin/sh >plugins/cut.so

@@ -1,0 +1,1 @@
+mkdir -p plugins/empty && : >plugins/empty/empty.so

@@ -1,0 +1,1 @@
+mkdir -p plugins/junk && echo junk >plugins/junk/junk.so

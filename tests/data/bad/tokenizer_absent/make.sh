@@ -1,0 +1,1 @@
+rm model/tokenizer.json

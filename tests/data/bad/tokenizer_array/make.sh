@@ -1,0 +1,1 @@
+echo [] >model/tokenizer.json

@@ -1,0 +1,1 @@
+head -c 5000 model/tokenizer.json >cut && mv cut model/tokenizer.json

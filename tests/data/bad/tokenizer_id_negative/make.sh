@@ -1,0 +1,1 @@
+edit model/tokenizer.json 's/"id": 580,/"id": -580,/' 

@@ -1,0 +1,1 @@
+rm model/tokenizer.json && mkfifo model/tokenizer.json

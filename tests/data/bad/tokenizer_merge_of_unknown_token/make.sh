@@ -1,0 +1,1 @@
+edit model/tokenizer.json '/^"merges": \[/{n;s/"[^"]*"/"Qq Zz"/;}' 

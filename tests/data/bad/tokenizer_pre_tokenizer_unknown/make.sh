@@ -1,0 +1,1 @@
+edit model/tokenizer.json 's/"type": "Split"/"type": "Spilt"/'

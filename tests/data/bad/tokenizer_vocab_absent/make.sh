@@ -1,0 +1,1 @@
+edit model/tokenizer.json 's/^"vocab": /"vocabulary": /'

@@ -1,0 +1,1 @@
+head -c 700 model/model.safetensors >cut && mv cut model/model.safetensors

@@ -1,0 +1,1 @@
+rm model/model.safetensors && ln -s nowhere model/model.safetensors

@@ -1,0 +1,1 @@
+header 's/"dtype":"F32",//'

@@ -1,0 +1,1 @@
+put_header 'hidden_size=64'

@@ -1,0 +1,1 @@
+header 's/lm_head/lm\xffhead/' 

@@ -1,0 +1,1 @@
+length_bytes 0 >model/model.safetensors

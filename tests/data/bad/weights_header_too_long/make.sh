@@ -1,0 +1,1 @@
+printf '\377\377\377\377\377\377\377\377{}' >model/model.safetensors

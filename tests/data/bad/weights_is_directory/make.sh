@@ -1,0 +1,1 @@
+rm model/model.safetensors && mkdir model/model.safetensors

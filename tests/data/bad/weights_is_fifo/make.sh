@@ -1,0 +1,1 @@
+rm model/model.safetensors && mkfifo model/model.safetensors

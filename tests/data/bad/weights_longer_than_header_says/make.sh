@@ -1,0 +1,1 @@
+echo more >>model/model.safetensors

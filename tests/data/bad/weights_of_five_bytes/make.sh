@@ -1,0 +1,1 @@
+printf 12345 >model/model.safetensors

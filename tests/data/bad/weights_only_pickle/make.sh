@@ -1,0 +1,1 @@
+mv model/model.safetensors model/pytorch_model.bin

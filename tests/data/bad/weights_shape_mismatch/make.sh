@@ -1,0 +1,1 @@
+config vocab_size 584

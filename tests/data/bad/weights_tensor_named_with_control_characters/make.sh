@@ -1,0 +1,1 @@
+header 's/lm_head/\\u001b[31mlm_head\\n/;s/F32/F99/' 

@@ -1,0 +1,1 @@
+put_header '{"lm_head.weight": 3}' 

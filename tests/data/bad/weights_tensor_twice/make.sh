@@ -1,0 +1,1 @@
+header 's/"model.norm.weight"/"lm_head.weight"/' 

@@ -1,0 +1,64 @@
+# Sourced by run_bad.sh before a case's make.sh, in a folder with a sound model in model/.
+# shellcheck shell=sh
+
+# start_from NAME: another golden instead.
+start_from() {
+    rm -rf model
+    mkdir model
+    for file in "$goldens/$1"/*; do
+        case ${file##*/} in
+        golden.*) ;;
+        *) cp "$file" model/ ;;
+        esac
+    done
+}
+
+skip() {
+    echo "$1" >&2
+    exit 77
+}
+
+# edit FILE SCRIPT: with sed; a script that changes nothing is a mistake in the case.
+edit() {
+    LC_ALL=C sed "$2" "$1" >edited
+    if cmp -s "$1" edited; then
+        echo "make.sh: nothing in $1 changed by $2" >&2
+        exit 1
+    fi
+    mv edited "$1"
+}
+
+# config KEY VALUE: a field of config.json that stands on a line of its own.
+config() {
+    edit model/config.json "s/^\(  \"$1\": \)[^,]*/\1$2/"
+}
+
+without() {
+    edit model/config.json "/^  \"$1\": /d"
+}
+
+# A number as the 8 bytes at the start of a safetensors file.
+length_bytes() {
+    rest=$1
+    for _ in 1 2 3 4 5 6 7 8; do
+        # shellcheck disable=SC2059 # the format is the byte
+        printf "\\$(printf %03o $((rest % 256)))"
+        rest=$((rest / 256))
+    done
+}
+
+# header SCRIPT [FILE]: edits the header of a safetensors file; its length follows, the data stay.
+header() {
+    file=${2:-model/model.safetensors}
+    length=$(($(od -An -tu8 -N8 "$file")))
+    tail -c +9 "$file" | head -c "$length" >header
+    tail -c "+$((9 + length))" "$file" >data
+    edit header "$1"
+    { length_bytes "$(wc -c <header)" && cat header data; } >"$file"
+    rm header data
+}
+
+# put_header TEXT: a safetensors file with this header and no data.
+put_header() {
+    { length_bytes "${#1}" && printf %s "$1"; } >model/model.safetensors
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../parts.h"
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host, (void)error;
+    static struct graft_conversion conversion;
+    static struct graft_class class;
+    static struct graft_replacement replacement;
+    static struct graft_plugin plugin;
+    static const char *const sources[] = {"gate*.weight", "*.up_proj.weight"};
+    conversion = good_conversion();
+    class = good_class(&conversion, 1);
+    replacement = good_replacement(&class);
+    plugin = good_plugin("conversion_star", &replacement, 1);
+    conversion.sources = sources;
+    return &plugin;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "folder.h"
+
+static graft_json *parse(const char *text) {
+    graft_json *document = NULL;
+    struct graft_error error = graft_error_none();
+    if (graft_json_parse(text, strlen(text), "text", &document, &error) != GRAFT_OK) {
+        print_message("%s\n", error.message);
+    }
+    assert_non_null(document);
+    return document;
+}
+
+static void assert_dump(const graft_json *document, int indent, const char *expected) {
+    char *text = graft_json_dump(document, indent);
+    assert_string_equal(text, expected);
+    graft_free(text);
+}
+
+static void test_getters(void **state) {
+    (void)state;
+    graft_json *document = parse("{\"i\": -3, \"r\": 1e-06, \"s\": \"a\\u0000b\", \"t\": true, \"n\": null, "
+                                 "\"a\": [1, {\"x\": 2}], \"o\": {}}");
+    size_t length;
+    assert_int_equal(graft_json_int(graft_json_get(document, "i")), -3);
+    assert_true(graft_json_real(graft_json_get(document, "i")) == -3.0);
+    assert_true(graft_json_real(graft_json_get(document, "r")) == 1e-6);
+    assert_int_equal(graft_json_int(graft_json_get(document, "r")), 0);
+    assert_memory_equal(graft_json_string(graft_json_get(document, "s"), &length), "a\0b", 4);
+    assert_int_equal(length, 3);
+    assert_true(graft_json_bool(graft_json_get(document, "t")));
+    const graft_json *array = graft_json_get(document, "a");
+    assert_int_equal(graft_json_size(array), 2);
+    assert_int_equal(graft_json_int(graft_json_get(graft_json_at(array, 1), "x")), 2);
+    assert_null(graft_json_at(array, 2));
+    assert_null(graft_json_get(array, "x"));
+    assert_null(graft_json_at(document, 0));
+    assert_null(graft_json_get(NULL, "x"));
+    assert_null(graft_json_string(NULL, NULL));
+    assert_int_equal(graft_json_size(document), 7);
+    assert_int_equal(graft_json_size(graft_json_get(document, "i")), 0);
+    graft_json_free(document);
+    graft_json_free(NULL);
+}
+
+static void test_types(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum graft_json_type type;
+        const char *name;
+    } cases[] = {
+        {"null", GRAFT_JSON_NULL, "null"},          {"false", GRAFT_JSON_BOOL, "true or false"},
+        {"1", GRAFT_JSON_INT, "an integer"},        {"1.0", GRAFT_JSON_REAL, "a real number"},
+        {"\"\"", GRAFT_JSON_STRING, "a string"},    {"[]", GRAFT_JSON_ARRAY, "an array"},
+        {" {} \n", GRAFT_JSON_OBJECT, "an object"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        graft_json *document = parse(cases[i].text);
+        assert_int_equal(graft_json_type(document), cases[i].type);
+        assert_string_equal(graft_json_type_name(document), cases[i].name);
+        graft_json_free(document);
+    }
+    assert_int_equal(graft_json_type(NULL), GRAFT_JSON_ABSENT);
+    assert_string_equal(graft_json_type_name(NULL), "nothing");
+}
+
+static void test_order(void **state) {
+    (void)state;
+    graft_json *document = parse("{\"z\": 0, \"a\": 1, \"m\": 2}");
+    void *iterator = NULL;
+    const char *key;
+    const graft_json *value;
+    char keys[4] = "";
+    for (int64_t i = 0; graft_json_next(document, &iterator, &key, &value); i++) {
+        keys[i] = key[0];
+        assert_int_equal(graft_json_int(value), i);
+    }
+    assert_string_equal(keys, "zam");
+    graft_json_free(document);
+}
+
+/* Numbers at and beyond the bounds of int64. */
+static void test_wide_integers(void **state) {
+    (void)state;
+    graft_json *document = parse("[9223372036854775807, -9223372036854775808, 9223372036854775808, "
+                                 "-9223372036854775809, 1000000000000000019884624838656, "
+                                 "\"9999999999999999999 \\\" 9999999999999999999\", 1.5e3, 99999999999999999999.5]");
+    static const enum graft_json_type types[] = {GRAFT_JSON_INT,  GRAFT_JSON_INT,    GRAFT_JSON_REAL, GRAFT_JSON_REAL,
+                                                 GRAFT_JSON_REAL, GRAFT_JSON_STRING, GRAFT_JSON_REAL, GRAFT_JSON_REAL};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        assert_int_equal(graft_json_type(graft_json_at(document, i)), types[i]);
+    }
+    assert_true(graft_json_int(graft_json_at(document, 0)) == INT64_MAX);
+    assert_true(graft_json_int(graft_json_at(document, 1)) == INT64_MIN);
+    assert_true(graft_json_real(graft_json_at(document, 4)) == 1e30);
+    assert_string_equal(graft_json_string(graft_json_at(document, 5), NULL),
+                        "9999999999999999999 \" 9999999999999999999");
+    graft_json_free(document);
+}
+
+static void test_refuses(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"", "not valid JSON, line 1 column 0: "},
+        {"\xEF\xBB\xBF{}", "starts with a byte order mark, expected JSON without one"},
+        {"{\"a\": 1,\n \"a\": 2}", "not valid JSON, line 2 column 4: duplicate object key"},
+        {"[\"\xFF\"]", "not valid JSON, line 1 column 2: unable to decode byte 0xff"},
+        {"{} x", "not valid JSON, line 1 column 4: end of file expected"},
+        {"[1,]", "not valid JSON, line 1 column 4: unexpected token"},
+        {"[1e999]", "not valid JSON, line 1 column 6: real number overflow"},
+        {"[99999999999999999999, 1e999]", "not valid JSON, line 1 column 30: real number overflow"},
+        {"{\"a\\u0000\": 1}", "not valid JSON, line 1 column 10: NUL byte in object key"},
+        {"[\"\x1B[31m\"]", "not valid JSON, line 1 column 2: control character 0x1b"},
+        {"[\"", "not valid JSON, line 1 column 2: premature end of input"},
+        {"[\"\\", "not valid JSON, line 1 column 3: invalid escape"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        graft_json *document = NULL;
+        struct graft_error error = graft_error_none();
+        assert_int_equal(graft_json_parse(cases[i][0], strlen(cases[i][0]), "text", &document, &error),
+                         GRAFT_ERROR_MODEL);
+        assert_null(document);
+        if (strncmp(error.message, cases[i][1], strlen(cases[i][1])) != 0) {
+            fail_msg("%zu: %s", i, error.message);
+        }
+        assert_string_equal(error.source, "text");
+    }
+}
+
+static void test_depth(void **state) {
+    (void)state;
+    char text[600];
+    for (size_t depth = 128; depth <= 129; depth++) {
+        memset(text, '[', depth);
+        memset(text + depth, ']', depth);
+        graft_json *document = NULL;
+        struct graft_error error = graft_error_none();
+        int status = graft_json_parse(text, 2 * depth, "text", &document, &error);
+        assert_int_equal(status, depth == 128 ? GRAFT_OK : GRAFT_ERROR_MODEL);
+        if (depth > 128) {
+            assert_string_equal(error.message, "JSON nested deeper than 128 levels");
+        }
+        graft_json_free(document);
+    }
+    /* Brackets inside a string are none. */
+    memset(text, '[', sizeof text);
+    memcpy(text, "\"\\\"", 3);
+    memcpy(text + sizeof text - 2, "\"", 2);
+    graft_json_free(parse(text));
+}
+
+static void test_dump(void **state) {
+    (void)state;
+    graft_json *document = parse("{\"b\":[1,[],{},true,false,null],\"a\":{\"s\":\"\\u00e9\\n\\\"\\\\\\u001b\\u007f"
+                                 "\\u009b\\ud83d\\ude00\\u0000/\"}}");
+    assert_dump(document, 0,
+                "{\"b\": [1, [], {}, true, false, null], \"a\": {\"s\": \"\xC3\xA9\\n\\\"\\\\\\u001b\\u007f"
+                "\\u009b\xF0\x9F\x98\x80\\u0000/\"}}");
+    graft_json_free(document);
+    document = parse("{\"b\":[1,{\"x\":2}],\"a\":[]}");
+    assert_dump(document, 2, "{\n  \"b\": [\n    1,\n    {\n      \"x\": 2\n    }\n  ],\n  \"a\": []\n}");
+    graft_json_free(document);
+    assert_dump(NULL, 0, "null");
+}
+
+static void test_dump_reals(void **state) {
+    (void)state;
+    static const struct {
+        double number;
+        const char *text;
+    } cases[] = {{0.1, "0.1"},
+                 {1e-6, "1e-06"},
+                 {10000.0, "10000.0"},
+                 {-0.0, "-0.0"},
+                 {1.0 / 3.0, "0.3333333333333333"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {5e-324, "4.94065645841247e-324"},
+                 {1e22, "1e+22"},
+                 {(double)INFINITY, "null"},
+                 {(double)NAN, "null"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        graft_json *value = graft_json_new_real(cases[i].number);
+        assert_dump(value, 0, cases[i].text);
+        graft_json_free(value);
+    }
+}
+
+static void test_build(void **state) {
+    (void)state;
+    graft_json *object = graft_json_new_object();
+    graft_json *array = graft_json_new_array();
+    assert_int_equal(graft_json_append_take(array, graft_json_new_int(INT64_MIN)), 0);
+    assert_int_equal(graft_json_append_take(array, graft_json_new_bool(1)), 0);
+    assert_int_equal(graft_json_append_take(array, graft_json_new_string(NULL)), 0);
+    assert_int_equal(graft_json_append_take(array, graft_json_new_string("a\xFF\xC3z")), 0);
+    assert_int_equal(graft_json_append_take(array, graft_json_new_string_n("a\0b", 3)), 0);
+    assert_int_equal(graft_json_set_take(object, "k\xFF", array), 0);
+    assert_int_equal(graft_json_set_take(object, "i", graft_json_new_int(1)), 0);
+    assert_int_equal(graft_json_set_take(object, "i", NULL), -1);
+    assert_int_equal(graft_json_append_take(array, NULL), -1);
+    assert_int_equal(graft_json_set_take(NULL, "i", graft_json_new_int(1)), -1);
+    assert_dump(object, 0,
+                "{\"k\xEF\xBF\xBD\": [-9223372036854775808, true, null, \"a\xEF\xBF\xBD\xEF\xBF\xBDz\", "
+                "\"a\\u0000b\"], \"i\": 1}");
+    graft_json_free(object);
+}
+
+static void test_read(void **state) {
+    (void)state;
+    char folder[64];
+    graft_json *document = NULL;
+    struct graft_error error = graft_error_none();
+    folder_create(folder);
+    folder_put(folder, "f.json", "[1]", 3);
+    const char *path = folder_path(folder, "f.json");
+    assert_int_equal(graft_json_read(path, 3, &document, &error), GRAFT_OK);
+    graft_json_free(document);
+    document = NULL;
+    assert_int_equal(graft_json_read(path, 2, &document, &error), GRAFT_ERROR_MODEL);
+    assert_string_equal(error.source, path);
+    assert_null(document);
+    folder_remove(folder);
+}
+
+static int parse_and_dump(void) {
+    static const char text[] = "{\"a\": [1, 2.5, \"s\", 99999999999999999999], \"b\": {\"c\": null}}";
+    graft_json *document = NULL;
+    struct graft_error error = graft_error_none();
+    int status = graft_json_parse(text, sizeof text - 1, "text", &document, &error);
+    if (status != GRAFT_OK) {
+        assert_int_equal(status, GRAFT_ERROR_INTERNAL);
+        assert_string_equal(error.message, "out of memory");
+    } else {
+        graft_free(graft_json_dump(document, 1));
+    }
+    graft_json_free(document);
+    return status;
+}
+
+static int build(void) {
+    graft_json *object = graft_json_new_object();
+    graft_json *array = graft_json_new_array();
+    int failed = graft_json_append_take(array, graft_json_new_string("\xFF")) != 0;
+    failed |= graft_json_append_take(array, graft_json_new_real(0.5)) != 0;
+    failed |= graft_json_set_take(object, "k\xFF", array) != 0;
+    failed |= graft_json_set_take(object, "i", graft_json_new_int(5)) != 0;
+    graft_json_free(object);
+    return failed;
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    int failures = 0;
+    for (long n = 1;; n++) {
+        graft_alloc_fail_at(n);
+        failures += parse_and_dump() != GRAFT_OK;
+        if (graft_alloc_fail_at(0) > 0) {
+            break;
+        }
+    }
+    assert_true(failures > 10);
+    for (long n = 1;; n++) {
+        graft_alloc_fail_at(n);
+        int failed = build();
+        if (graft_alloc_fail_at(0) > 0) {
+            break;
+        }
+        assert_true(failed);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_getters),       cmocka_unit_test(test_types),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_wide_integers), cmocka_unit_test(test_refuses),       cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_dump),          cmocka_unit_test(test_dump_reals),    cmocka_unit_test(test_build),
+        cmocka_unit_test(test_read),          cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each set of vector loops against the scalar ones, with sizes that leave remainders. */
+#include "kernels/loops.h"
+
+#include <float.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "graft/kernels.h"
+#include "kernels/cpu.h"
+#include "numbers.h"
+
+static const int64_t sizes[] = {0, 1, 3, 7, 8, 9, 16, 17, 31, 48, 100, 1000};
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+static const struct graft_loops *loops;                              /* under test */
+static const struct graft_loops *const scalar = &graft_loops_scalar; /* the reference */
+
+static graft_dtype stored_type(int32_t reading) {
+    return reading == GRAFT_READ_BF16                                       ? GRAFT_DTYPE_BF16
+           : reading == GRAFT_READ_F16 || reading == GRAFT_READ_F16_AS_BF16 ? GRAFT_DTYPE_F16
+                                                                            : GRAFT_DTYPE_F32;
+}
+
+static void check_dot(int32_t reading, int64_t rows, int64_t columns, int64_t tokens) {
+    int64_t w_stride = columns + 2;
+    int64_t x_stride = columns + 5;
+    int64_t y_stride = rows + 3;
+    int64_t size = graft_reading_size(reading);
+    void *w = numbers_stored(stored_type(reading), rows * w_stride);
+    float *x = numbers_floats(tokens * x_stride);
+    float *y = numbers_floats(tokens * y_stride);
+    float *expected = numbers_alloc(tokens * y_stride, 4);
+    memcpy(expected, y, (size_t)(tokens * y_stride) * sizeof *y);
+    loops->dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, y, y_stride);
+    scalar->dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, expected, y_stride);
+    assert_int_equal(numbers_differ(y, expected, tokens * y_stride, 2e-5f, 1e-5f), -1);
+    for (int64_t r = 0; r < rows; r++) { /* alone, the same bits */
+        float one = 0.0f;
+        int64_t t = r % tokens;
+        loops->dot(reading, (char *)w + r * w_stride * size, w_stride, 1, columns, x + t * x_stride, 1, 1, &one, 1);
+        assert_memory_equal(&one, &y[t * y_stride + r], sizeof one);
+    }
+    numbers_free(w, size);
+    numbers_free(x, 4);
+    numbers_free(y, 4);
+    numbers_free(expected, 4);
+}
+
+static void test_dot(void **state) {
+    (void)state;
+    for (int32_t reading = GRAFT_READ_F32; reading <= GRAFT_READ_F16_AS_BF16; reading++) {
+        for (int i = 0; i < SIZES; i++) {
+            for (int64_t rows = 1; rows <= 9; rows += 2) {
+                for (int64_t tokens = 1; tokens <= 9; tokens++) {
+                    check_dot(reading, rows, sizes[i], tokens);
+                }
+            }
+        }
+        check_dot(reading, 33, 48, 40);
+    }
+}
+
+static void check_multiply(int64_t rows, int64_t depth, int64_t columns, int transposed) {
+    int64_t b_stride = columns + 1;
+    int64_t c_stride = columns + 2;
+    int64_t a_row = transposed ? 1 : depth;
+    int64_t a_step = transposed ? rows : 1;
+    float *a = numbers_floats(rows * depth);
+    float *b = numbers_floats(depth * b_stride);
+    float *c = numbers_floats(rows * c_stride);
+    float *expected = numbers_alloc(rows * c_stride, 4);
+    memcpy(expected, c, (size_t)(rows * c_stride) * sizeof *c);
+    loops->multiply(a, a_row, a_step, rows, b, b_stride, depth, columns, c, c_stride);
+    scalar->multiply(a, a_row, a_step, rows, b, b_stride, depth, columns, expected, c_stride);
+    assert_int_equal(numbers_differ(c, expected, rows * c_stride, 2e-5f, 1e-5f), -1);
+    numbers_free(a, 4);
+    numbers_free(b, 4);
+    numbers_free(c, 4);
+    numbers_free(expected, 4);
+}
+
+static void test_multiply(void **state) {
+    (void)state;
+    for (int64_t rows = 1; rows <= 13; rows++) {
+        for (int i = 0; i < SIZES - 1; i++) {
+            check_multiply(rows, 5, sizes[i], 0);
+            check_multiply(rows, sizes[i], 17, 1);
+        }
+    }
+}
+
+static void check_pack(int32_t reading, int64_t rows, int64_t columns) {
+    int64_t width = loops->pack_rows;
+    int64_t size = graft_reading_size(reading);
+    void *w = numbers_stored(stored_type(reading), rows * (columns + 1));
+    float *packed = numbers_floats(columns * width + 1);
+    float end = packed[columns * width];
+    loops->pack(reading, w, columns + 1, rows, columns, packed);
+    for (int64_t k = 0; k < columns; k++) {
+        for (int64_t r = 0; r < width; r++) {
+            float expected = 0.0f;
+            if (r < rows) {
+                scalar->widen(reading, (char *)w + (r * (columns + 1) + k) * size, 1, &expected);
+            }
+            assert_true(packed[k * width + r] == expected);
+        }
+    }
+    assert_true(packed[columns * width] == end);
+    numbers_free(w, size);
+    numbers_free(packed, 4);
+}
+
+static void test_pack(void **state) {
+    (void)state;
+    for (int32_t reading = GRAFT_READ_F32; reading <= GRAFT_READ_F16_AS_BF16; reading++) {
+        for (int64_t rows = 1; rows <= loops->pack_rows; rows++) {
+            for (int i = 0; i < SIZES - 1; i++) {
+                check_pack(reading, rows, sizes[i]);
+            }
+        }
+    }
+}
+
+/* Bits, since conversions are exact: a NaN may differ in its payload only. */
+static void check_same(float a, float b) {
+    assert_true((isnan(a) && isnan(b)) || graft_bits_from_f32(a) == graft_bits_from_f32(b));
+}
+
+static void test_all_16bit_numbers(void **state) {
+    (void)state;
+    static uint16_t stored[65536];
+    static float wide[65536];
+    for (int i = 0; i < 65536; i++) {
+        stored[i] = (uint16_t)i;
+    }
+    for (int32_t reading = GRAFT_READ_F16; reading <= GRAFT_READ_F16_AS_BF16; reading++) {
+        if (stored_type(reading) != GRAFT_DTYPE_F32) {
+            loops->widen(reading, stored, 65536, wide);
+            for (int i = 0; i < 65536; i++) {
+                float expected;
+                scalar->widen(reading, &stored[i], 1, &expected);
+                check_same(wide[i], expected);
+            }
+        }
+    }
+}
+
+static void test_rounding(void **state) {
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        uint32_t bits[1000];
+        float x[1000];
+        float wide[1000];
+        float expected[1000];
+        uint16_t narrow[1000];
+        for (int i = 0; i < 1000; i++) {
+            bits[i] = i % 3 == 0 ? (numbers_next() & 0xffff0000u) | 0x8000u : numbers_next();
+        }
+        memcpy(x, bits, sizeof x);
+        x[0] = INFINITY;
+        x[1] = -INFINITY;
+        x[2] = NAN;
+        x[3] = FLT_MAX;
+        x[4] = -0.0f;
+        x[5] = FLT_TRUE_MIN;
+        int64_t count = 1000 - round % 33;
+        loops->widen(GRAFT_READ_F32_AS_BF16, x, count, wide);
+        scalar->widen(GRAFT_READ_F32_AS_BF16, x, count, expected);
+        loops->narrow(x, count, narrow);
+        for (int64_t i = 0; i < count; i++) {
+            check_same(wide[i], expected[i]);
+            check_same(graft_f32_from_bf16(narrow[i]), expected[i]);
+        }
+    }
+}
+
+static void test_rows(void **state) {
+    (void)state;
+    for (int i = 0; i < SIZES; i++) {
+        int64_t n = sizes[i];
+        float *x = numbers_floats(n);
+        float *y = numbers_floats(2 * n);
+        float *expected = numbers_alloc(2 * n, 4);
+        memcpy(expected, y, (size_t)n * sizeof *y);
+        assert_true(numbers_close(loops->sum_of_squares(x, n), scalar->sum_of_squares(x, n), 0.0f, 1e-6f));
+        loops->add_scaled(y, 0.7f, x, n);
+        scalar->add_scaled(expected, 0.7f, x, n);
+        assert_memory_equal(y, expected, (size_t)n * sizeof *y);
+        loops->scale(y, -3.1f, n);
+        scalar->scale(expected, -3.1f, n);
+        assert_memory_equal(y, expected, (size_t)n * sizeof *y);
+        assert_true(loops->maximum(x, n) == scalar->maximum(x, n));
+        for (int32_t reading = GRAFT_READ_F32; reading <= GRAFT_READ_BF16; reading++) {
+            void *weight = numbers_stored(stored_type(reading), n);
+            loops->scale_by(reading, weight, x, 1.3f, n, y);
+            scalar->scale_by(reading, weight, x, 1.3f, n, expected);
+            assert_memory_equal(y, expected, (size_t)n * sizeof *y);
+            numbers_free(weight, graft_reading_size(reading));
+        }
+        numbers_free(x, 4);
+        numbers_free(y, 4);
+        numbers_free(expected, 4);
+    }
+}
+
+static void test_rotate(void **state) {
+    (void)state;
+    for (int i = 0; i < SIZES; i++) {
+        int64_t half = sizes[i];
+        float *x = numbers_floats(2 * half);
+        float *expected = numbers_alloc(2 * half, 4);
+        float *cosine = numbers_floats(2 * half);
+        float *sine = numbers_floats(2 * half);
+        memcpy(expected, x, (size_t)(2 * half) * sizeof *x);
+        loops->rotate(x, x + half, cosine, sine, half);
+        scalar->rotate(expected, expected + half, cosine, sine, half);
+        assert_memory_equal(x, expected, (size_t)(2 * half) * sizeof *x);
+        numbers_free(x, 4);
+        numbers_free(expected, 4);
+        numbers_free(cosine, 4);
+        numbers_free(sine, 4);
+    }
+}
+
+static int32_t units_apart(float a, float b) {
+    int32_t apart = (int32_t)(graft_bits_from_f32(a) - graft_bits_from_f32(b));
+    return apart < 0 ? -apart : apart;
+}
+
+/* Over all of the range, in steps of about 2^-13 of the number. */
+static void test_exp(void **state) {
+    (void)state;
+    for (uint32_t bits = 0; bits < 0x7f900000u; bits += 1021) {
+        float x[2] = {graft_f32_from_bits(bits), graft_f32_from_bits(bits | 0x80000000u)};
+        float given[2] = {x[0], x[1]};
+        (void)loops->exp_sum(x, 0.0f, 2);
+        for (int i = 0; i < 2; i++) {
+            float expected = (float)exp((double)given[i]);
+            assert_true((isnan(x[i]) && isnan(expected)) || units_apart(x[i], expected) <= 2);
+        }
+    }
+    float special[9] = {-INFINITY, INFINITY, NAN, 0.0f, 88.72f, 88.73f, -87.4f, -103.9f, -104.1f};
+    (void)loops->exp_sum(special, 0.0f, 9);
+    assert_true(special[0] == 0.0f && special[1] == INFINITY && isnan(special[2]) && special[3] == 1.0f);
+    assert_true(special[4] < INFINITY && special[5] == INFINITY && special[6] > 0.0f && special[8] == 0.0f);
+}
+
+static void test_exp_sum(void **state) {
+    (void)state;
+    for (int i = 0; i < SIZES; i++) {
+        float *x = numbers_floats(sizes[i]);
+        double expected = 0.0;
+        for (int64_t j = 0; j < sizes[i]; j++) {
+            expected += exp((double)(x[j] - 0.5f));
+        }
+        assert_true(numbers_close(loops->exp_sum(x, 0.5f, sizes[i]), (float)expected, 0.0f, 1e-6f));
+        numbers_free(x, 4);
+    }
+}
+
+static double exact(int32_t activation, double x) {
+    switch (activation) {
+    case GRAFT_ACTIVATION_SILU:
+        return x / (1.0 + exp(-x));
+    case GRAFT_ACTIVATION_GELU:
+        return 0.5 * x * erfc(-x * 0.70710678118654752440);
+    case GRAFT_ACTIVATION_GELU_TANH:
+        return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    case GRAFT_ACTIVATION_QUICK_GELU:
+        return x / (1.0 + exp(-1.702 * x));
+    case GRAFT_ACTIVATION_RELU:
+        return x < 0.0 ? 0.0 : x;
+    case GRAFT_ACTIVATION_TANH:
+        return tanh(x);
+    default:
+        return 1.0 / (1.0 + exp(-x));
+    }
+}
+
+static void test_activations(void **state) {
+    (void)state;
+    enum { COUNT = 24001 };
+    float *x = numbers_alloc(COUNT, 4);
+    float *y = numbers_alloc(COUNT, 4);
+    float *up = numbers_floats(COUNT);
+    for (int32_t activation = GRAFT_ACTIVATION_SILU; activation <= GRAFT_ACTIVATION_SIGMOID; activation++) {
+        for (int i = 0; i < COUNT; i++) {
+            x[i] = (float)(i - COUNT / 2) / 1000.0f;
+        }
+        loops->activate(activation, x, COUNT, y);
+        for (int i = 0; i < COUNT; i++) {
+            assert_true(numbers_close(y[i], (float)exact(activation, (double)x[i]), 3e-7f, 1e-6f));
+        }
+        loops->activate_gate(activation, x, up, COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            assert_true(x[i] == y[i] * up[i]);
+        }
+        float far[3] = {200.0f, -200.0f, NAN};
+        loops->activate(activation, far, 3, y);
+        assert_true(numbers_close(y[0], (float)exact(activation, 200.0), 0.0f, 1e-6f));
+        assert_true(numbers_close(y[1], (float)exact(activation, -200.0), 1e-30f, 0.0f) && isnan(y[2]));
+    }
+    numbers_free(x, 4);
+    numbers_free(y, 4);
+    numbers_free(up, 4);
+}
+
+/* With a column of nothing but -inf, and one that gets its first visible number in the second portion. */
+static void test_columns(void **state) {
+    (void)state;
+    enum { ROWS = 7, COLUMNS = 3 * GRAFT_LANES };
+    float maxima[2][COLUMNS];
+    float sum[2][COLUMNS] = {{0}};
+    float factor[2][COLUMNS];
+    for (int j = 0; j < COLUMNS; j++) {
+        maxima[0][j] = maxima[1][j] = -INFINITY;
+    }
+    for (int portion = 0; portion < 3; portion++) {
+        float *scores = numbers_floats(ROWS * COLUMNS);
+        float *expected = numbers_alloc(ROWS * COLUMNS, 4);
+        for (int i = 0; i < ROWS; i++) {
+            scores[i * COLUMNS + 5] = -INFINITY;
+            scores[i * COLUMNS + 20] = portion == 0 ? -INFINITY : scores[i * COLUMNS + 20];
+        }
+        memcpy(expected, scores, ROWS * COLUMNS * sizeof *scores);
+        loops->columns_softmax(scores, ROWS, COLUMNS, maxima[0], sum[0], factor[0]);
+        scalar->columns_softmax(expected, ROWS, COLUMNS, maxima[1], sum[1], factor[1]);
+        loops->columns_scale(scores, ROWS, COLUMNS, factor[0]);
+        scalar->columns_scale(expected, ROWS, COLUMNS, factor[1]);
+        assert_int_equal(numbers_differ(scores, expected, ROWS * COLUMNS, 0.0f, 1e-6f), -1);
+        assert_int_equal(numbers_differ(maxima[0], maxima[1], COLUMNS, 0.0f, 0.0f), -1);
+        assert_int_equal(numbers_differ(sum[0], sum[1], COLUMNS, 0.0f, 1e-6f), -1);
+        assert_int_equal(numbers_differ(factor[0], factor[1], COLUMNS, 0.0f, 1e-6f), -1);
+        assert_true(sum[0][5] == 0.0f);
+        numbers_free(scores, 4);
+        numbers_free(expected, 4);
+    }
+}
+
+/* 0 * inf and inf - inf are NaN, and nothing else becomes one. */
+static void test_not_finite(void **state) {
+    (void)state;
+    float w[20] = {INFINITY, 1.0f};
+    float x[20] = {1.0f};
+    float y;
+    loops->dot(GRAFT_READ_F32, w, 20, 1, 20, x, 20, 1, &y, 1);
+    assert_true(y == INFINITY);
+    x[0] = 0.0f;
+    loops->dot(GRAFT_READ_F32, w, 20, 1, 20, x, 20, 1, &y, 1);
+    assert_true(isnan(y));
+    float numbers[3] = {1.0f, NAN, 2.0f};
+    assert_true(loops->maximum(numbers, 3) == 2.0f);
+    loops->widen(GRAFT_READ_NONE, w, 1, &y);
+    assert_true(isnan(y));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dot),      cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_multiply), cmocka_unit_test(test_all_16bit_numbers),
+        cmocka_unit_test(test_rounding), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_rotate),   cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_exp_sum),  cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_columns),  cmocka_unit_test(test_not_finite),
+    };
+    int failures = 0;
+    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
+        graft_cpu_set_isa(isa);
+        loops = graft_loops_get();
+        print_message("%s\n", graft_cpu_isa_name(isa));
+        failures += cmocka_run_group_tests(tests, NULL, NULL);
+    }
+    return failures;
+}

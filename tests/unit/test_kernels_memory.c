@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernels stand on: the processor's form, threads, scratch memory, the KV cache. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "kernels/cpu.h"
+#include "kernels/kernels.h"
+#include "kernels/kv_cache.h"
+#include "kernels/parallel.h"
+
+static void test_isa(void **state) {
+    (void)state;
+    int best = graft_cpu_best_isa();
+    assert_int_equal(graft_cpu_isa(), best < GRAFT_ISA_AVX2 ? best : GRAFT_ISA_AVX2); /* main set the variable */
+    for (int isa = GRAFT_ISA_SCALAR; isa <= GRAFT_ISA_AVX512; isa++) {
+        graft_cpu_set_isa(isa);
+        assert_int_equal(graft_cpu_isa(), isa < best ? isa : best);
+    }
+    assert_string_equal(graft_cpu_isa_name(GRAFT_ISA_SCALAR), "scalar");
+    assert_string_equal(graft_cpu_isa_name(GRAFT_ISA_AVX512), "avx512");
+}
+
+struct visits {
+    atomic_int seen[1000];
+    atomic_int workers[64]; /* bodies running with this number */
+    atomic_int faults;
+    int64_t grain;
+};
+
+static void count_inner(void *data, int64_t begin, int64_t end) {
+    struct visits *visits = (struct visits *)data;
+    atomic_fetch_add(&visits->faults, begin != 0 || end != 10 || graft_threads_get()->count() != 1);
+}
+
+static void visit(void *data, int32_t worker, int64_t begin, int64_t end) {
+    struct visits *visits = (struct visits *)data;
+    atomic_fetch_add(&visits->faults, atomic_fetch_add(&visits->workers[worker], 1) != 0);
+    atomic_fetch_add(&visits->faults, end - begin < visits->grain);
+    for (int64_t i = begin; i < end; i++) {
+        atomic_fetch_add(&visits->seen[i], 1);
+    }
+    if (end - begin < 1000) { /* in a parallel region */
+        graft_threads_get()->parallel_for(10, 1, count_inner, visits);
+    }
+    atomic_fetch_sub(&visits->workers[worker], 1);
+}
+
+static void test_parallel(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 4; threads++) {
+        graft_threads_set_count(threads);
+        assert_int_equal(graft_threads_get()->count(), threads);
+        for (int64_t grain = 1; grain < 600; grain = grain * 3 + 1) {
+            struct visits *visits = calloc(1, sizeof *visits);
+            visits->grain = grain;
+            graft_parallel_for_workers(1000, grain, visit, visits);
+            for (int i = 0; i < 1000; i++) {
+                assert_int_equal(atomic_load(&visits->seen[i]), 1);
+            }
+            assert_int_equal(atomic_load(&visits->faults), 0);
+            free(visits);
+        }
+    }
+    graft_parallel_for_workers(0, 1, visit, NULL);
+    graft_threads_set_count(0);
+    assert_true(graft_threads_get()->count() >= 1);
+}
+
+static void test_scratch(void **state) {
+    (void)state;
+    struct graft_scratch *scratch = graft_scratch_create();
+    struct graft_call call;
+    graft_call_init(&call, GRAFT_PRECISION_AUTO, scratch);
+    assert_int_equal(call.struct_size, sizeof call);
+    for (int round = 0; round < 3; round++) {
+        int64_t start = call.scratch_mark(scratch);
+        for (int64_t bytes = 0; bytes < 8000000; bytes = bytes * 2 + 1) {
+            int64_t mark = call.scratch_mark(scratch);
+            unsigned char *block = call.scratch_alloc(scratch, bytes);
+            assert_non_null(block);
+            assert_int_equal((uintptr_t)block % 64, 0);
+            memset(block, round, (size_t)bytes);
+            void *twin = call.scratch_alloc(scratch, bytes);
+            assert_non_null(twin);
+            assert_ptr_not_equal(block, twin);
+            call.scratch_release(scratch, mark);
+            assert_ptr_equal(call.scratch_alloc(scratch, bytes), block); /* the same memory again */
+        }
+        call.scratch_release(scratch, start);
+        assert_int_equal(call.scratch_mark(scratch), start);
+    }
+    assert_null(call.scratch_alloc(scratch, -1));
+    assert_null(call.scratch_alloc(scratch, INT64_MAX));
+    assert_null(call.scratch_alloc(scratch, INT64_MAX / 5));
+    graft_scratch_destroy(scratch);
+    graft_scratch_destroy(NULL);
+}
+
+static void test_scratch_without_memory(void **state) {
+    (void)state;
+    for (long n = 1; n <= 2; n++) {
+        graft_alloc_fail_at(n + 1);
+        struct graft_scratch *scratch = graft_scratch_create();
+        graft_alloc_fail_at(0);
+        graft_scratch_destroy(scratch);
+    }
+    struct graft_scratch *scratch = graft_scratch_create();
+    void *small = graft_scratch_alloc(scratch, 100);
+    graft_alloc_fail_at(1);
+    assert_null(graft_scratch_alloc(scratch, 10000000));
+    graft_alloc_fail_at(2);
+    assert_null(graft_scratch_alloc(scratch, 10000000));
+    graft_alloc_fail_at(0);
+    memset(small, 0, 100);
+    assert_non_null(graft_scratch_alloc(scratch, 10000000));
+    graft_scratch_destroy(scratch);
+}
+
+enum { HEADS = 3, DIM = 5, ROW = HEADS * DIM };
+
+/* Token t's keys are t * 100, t * 100 + 1, ..; its values the negatives. */
+static int append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, int64_t position, int64_t tokens,
+                  struct graft_kv_view *view, struct graft_error *error) {
+    float *keys = calloc((size_t)tokens * (ROW + 2), sizeof *keys);
+    float *values = calloc((size_t)tokens * (ROW + 1), sizeof *values);
+    for (int64_t t = 0; t < tokens; t++) {
+        for (int64_t i = 0; i < ROW; i++) {
+            keys[t * (ROW + 2) + i] = (float)((position + t) * 100 + i);
+            values[t * (ROW + 1) + i] = -(float)((position + t) * 100 + i);
+        }
+    }
+    struct graft_kv_new added = {keys, values, ROW + 2, ROW + 1, tokens, HEADS, DIM, position};
+    int status = graft_kv_cache_append(cache, layer, slot, &added, view, error);
+    free(keys);
+    free(values);
+    return status;
+}
+
+static void check_view(const struct graft_kv_view *view, int64_t length) {
+    assert_int_equal(view->length, length);
+    for (int64_t t = 0; t < length; t++) {
+        for (int64_t i = 0; i < ROW; i++) {
+            float expected = (float)(t * 100 + i);
+            const struct graft_kv_rows *keys = &view->keys;
+            const struct graft_kv_rows *values = &view->values;
+            assert_true(keys->data[i / DIM * keys->head_stride + t * keys->row_stride + i % DIM] == expected);
+            assert_true(values->data[i / DIM * values->head_stride + t * values->row_stride + i % DIM] == -expected);
+        }
+    }
+}
+
+static void test_kv_cache(void **state) {
+    (void)state;
+    struct graft_kv_cache *cache = graft_kv_cache_create(2);
+    struct graft_kv_view view;
+    int64_t length = -1;
+    assert_int_equal(graft_kv_cache_length(cache, 1, &length, NULL), GRAFT_OK);
+    assert_int_equal(length, 0);
+    int64_t held = 0;
+    for (int64_t tokens = 1; tokens < 300; tokens = tokens * 3 + 1) {
+        for (int32_t layer = 0; layer < 3; layer++) {
+            assert_int_equal(append(cache, layer, 1, held, tokens, &view, NULL), GRAFT_OK);
+            check_view(&view, held + tokens);
+        }
+        held += tokens;
+        assert_int_equal(graft_kv_cache_length(cache, 1, &length, NULL), GRAFT_OK);
+        assert_int_equal(length, held);
+    }
+    assert_int_equal(graft_kv_cache_length(cache, 0, &length, NULL), GRAFT_OK);
+    assert_int_equal(length, 0);
+    assert_int_equal(graft_kv_cache_truncate(cache, 1, 7, NULL), GRAFT_OK);
+    assert_int_equal(append(cache, 2, 1, 7, 1, &view, NULL), GRAFT_OK);
+    check_view(&view, 8);
+    struct graft_error error = graft_error_none();
+    assert_int_equal(graft_kv_cache_length(cache, 1, &length, &error), GRAFT_ERROR_INTERNAL);
+    assert_non_null(strstr(error.message, "layer 2 holds 8 tokens and layer 0 7"));
+    graft_kv_cache_destroy(cache);
+    graft_kv_cache_destroy(NULL);
+}
+
+static void test_kv_cache_faults(void **state) {
+    (void)state;
+    assert_null(graft_kv_cache_create(0));
+    struct graft_kv_cache *cache = graft_kv_cache_create(2);
+    struct graft_kv_view view;
+    int64_t length;
+    assert_int_equal(append(cache, 0, 0, 0, 3, &view, NULL), GRAFT_OK);
+    assert_int_equal(append(cache, 0, 2, 0, 3, &view, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(append(cache, -1, 0, 3, 3, &view, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(graft_kv_cache_length(cache, -1, &length, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(graft_kv_cache_truncate(cache, 0, -1, NULL), GRAFT_ERROR_INTERNAL);
+    struct graft_error error = graft_error_none();
+    assert_int_equal(append(cache, 0, 0, 4, 1, &view, &error), GRAFT_ERROR_INTERNAL);
+    assert_non_null(strstr(error.message, "holds 3 tokens, but the batch goes on at position 4"));
+    float numbers[8] = {0};
+    struct graft_kv_new other = {numbers, numbers, 4, 4, 1, 2, 2, 3};
+    assert_int_equal(graft_kv_cache_append(cache, 0, 0, &other, &view, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(append(cache, 0, 0, 3, 2, &view, NULL), GRAFT_OK); /* and nothing was lost */
+    check_view(&view, 5);
+    graft_kv_cache_destroy(cache);
+}
+
+static void test_kv_cache_without_memory(void **state) {
+    (void)state;
+    int status = GRAFT_ERROR_INTERNAL;
+    for (long n = 1; status != GRAFT_OK; n++) {
+        struct graft_kv_cache *cache = graft_kv_cache_create(1);
+        struct graft_kv_view view;
+        assert_int_equal(append(cache, 0, 0, 0, 60, &view, NULL), GRAFT_OK);
+        graft_alloc_fail_at(n);
+        status = append(cache, 0, 0, 60, 10, &view, NULL);
+        if (status == GRAFT_OK) {
+            status = append(cache, 1, 0, 0, 70, &view, NULL);
+        }
+        graft_alloc_fail_at(0);
+        assert_true(n < 10);
+        graft_kv_cache_destroy(cache);
+    }
+}
+
+int main(void) {
+    (void)setenv("GRAFT_ISA", "avx2", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_isa),
+        cmocka_unit_test(test_parallel),
+        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_scratch_without_memory),
+        cmocka_unit_test(test_kv_cache),
+        cmocka_unit_test(test_kv_cache_faults),
+        cmocka_unit_test(test_kv_cache_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels that work row by row or number by number, through the table that plugins see. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "kernels/cpu.h"
+#include "kernels/kernels.h"
+#include "kernels/parallel.h"
+#include "numbers.h"
+
+static struct graft_scratch *scratch;
+static struct graft_call call;
+
+/* Two blocks of different types: `rows` of f32 and 2 more of bf16. */
+struct two_blocks {
+    struct graft_row_block blocks[2];
+    struct graft_weight weight;
+};
+
+static void two_blocks_init(struct two_blocks *two, int64_t rows, int64_t columns) {
+    *two = (struct two_blocks){
+        .blocks = {{sizeof two->blocks[0], GRAFT_DTYPE_F32, numbers_stored(GRAFT_DTYPE_F32, rows * columns), rows},
+                   {sizeof two->blocks[0], GRAFT_DTYPE_BF16, numbers_stored(GRAFT_DTYPE_BF16, 2 * columns), 2}},
+        .weight = {.struct_size = sizeof two->weight,
+                   .rows = rows + 2,
+                   .columns = columns,
+                   .n_blocks = 2,
+                   .block_stride = sizeof two->blocks[0]},
+    };
+    two->weight.blocks = two->blocks;
+}
+
+static void two_blocks_finish(struct two_blocks *two) {
+    numbers_free(two->blocks[0].data, 4);
+    numbers_free(two->blocks[1].data, 2);
+}
+
+static float two_blocks_at(const struct two_blocks *two, int64_t row, int64_t column) {
+    int second = row >= two->blocks[0].rows;
+    const struct graft_row_block *block = &two->blocks[second];
+    return numbers_at(block->dtype, block->data,
+                      (row - (second ? two->blocks[0].rows : 0)) * two->weight.columns + column);
+}
+
+static void test_rms_norm(void **state) {
+    (void)state;
+    static const int64_t columns[] = {1, 3, 17, 64, 1000};
+    for (int i = 0; i < 5; i++) {
+        int64_t n = columns[i];
+        int64_t tokens = 37;
+        int64_t stride = n + 3;
+        const void *data = numbers_stored(GRAFT_DTYPE_BF16, n);
+        struct graft_row_block block = {sizeof block, GRAFT_DTYPE_BF16, data, n};
+        struct graft_weight weight = {.struct_size = sizeof weight,
+                                      .rows = n,
+                                      .columns = 1,
+                                      .blocks = &block,
+                                      .n_blocks = 1,
+                                      .block_stride = sizeof block};
+        float *x = numbers_floats(tokens * stride);
+        float *y = numbers_floats(tokens * n);
+        call.kernels->rms_norm(&call, &weight, 1e-5f, x, stride, tokens, n, y, n);
+        for (int64_t t = 0; t < tokens; t++) {
+            double sum = 0.0;
+            for (int64_t j = 0; j < n; j++) {
+                sum += (double)x[t * stride + j] * (double)x[t * stride + j];
+            }
+            double factor = 1.0 / sqrt(sum / (double)n + 1e-5);
+            for (int64_t j = 0; j < n; j++) {
+                double expected = (double)numbers_at(GRAFT_DTYPE_BF16, data, j) * (double)x[t * stride + j] * factor;
+                assert_true(numbers_close(y[t * n + j], (float)expected, 0.0f, 1e-6f));
+            }
+        }
+        call.kernels->rms_norm(&call, &weight, 1e-5f, x, stride, tokens, n, x, stride); /* in place */
+        for (int64_t t = 0; t < tokens; t++) {
+            assert_memory_equal(x + t * stride, y + t * n, (size_t)n * sizeof *x);
+        }
+        numbers_free(data, 2);
+        numbers_free(x, 4);
+        numbers_free(y, 4);
+    }
+}
+
+static void test_rope(void **state) {
+    (void)state;
+    enum { TOKENS = 5, HEADS = 3, DIM = 12, HALF = DIM / 2, STRIDE = HEADS * DIM + 7 };
+    float *x = numbers_floats(TOKENS * STRIDE);
+    float *given = numbers_alloc(TOKENS * STRIDE, 4);
+    float *cosine = numbers_floats(TOKENS * DIM);
+    float *sine = numbers_floats(TOKENS * DIM);
+    memcpy(given, x, TOKENS * STRIDE * sizeof *x);
+    call.kernels->rope(&call, x, STRIDE, TOKENS, HEADS, DIM, cosine, sine);
+    for (int t = 0; t < TOKENS; t++) {
+        for (int i = 0; i < STRIDE; i++) {
+            float expected = given[t * STRIDE + i];
+            if (i < HEADS * DIM) {
+                int d = i % DIM;
+                float other = d < HALF ? -given[t * STRIDE + i + HALF] : given[t * STRIDE + i - HALF];
+                float turned = other * sine[t * DIM + d];
+                expected = expected * cosine[t * DIM + d] + turned;
+            }
+            assert_true(x[t * STRIDE + i] == expected);
+        }
+    }
+    numbers_free(x, 4);
+    numbers_free(given, 4);
+    numbers_free(cosine, 4);
+    numbers_free(sine, 4);
+}
+
+/* Large enough for several threads. */
+static void test_activation(void **state) {
+    (void)state;
+    enum { TOKENS = 50, COLUMNS = 1001, COUNT = TOKENS * COLUMNS };
+    float *x = numbers_floats(COUNT);
+    float *y = numbers_floats(COUNT);
+    float *gate = numbers_floats(TOKENS * (COLUMNS + 1));
+    for (int t = 0; t < TOKENS; t++) {
+        memcpy(gate + t * (COLUMNS + 1), x + t * COLUMNS, COLUMNS * sizeof *x);
+    }
+    call.kernels->gated_activation(&call, GRAFT_ACTIVATION_SILU, gate, COLUMNS + 1, y, COLUMNS, TOKENS, COLUMNS);
+    for (int i = 0; i < COUNT; i++) {
+        float expected = x[i] / (1.0f + expf(-x[i])) * y[i];
+        assert_true(numbers_close(gate[i / COLUMNS * (COLUMNS + 1) + i % COLUMNS], expected, 0.0f, 1e-6f));
+    }
+    call.kernels->activation(&call, GRAFT_ACTIVATION_RELU, x, COUNT, y);
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(y[i] == (x[i] < 0.0f ? 0.0f : x[i]));
+    }
+    call.kernels->add(&call, y, x, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(y[i] == (x[i] < 0.0f ? 0.0f : x[i]) + x[i]);
+    }
+    numbers_free(x, 4);
+    numbers_free(y, 4);
+    numbers_free(gate, 4);
+}
+
+static void test_softmax(void **state) {
+    (void)state;
+    float x[4][3] = {
+        {1.0f, 2.0f, 3.0f}, {-INFINITY, 1000.0f, -INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, {0.0f, NAN, 0.0f}};
+    call.kernels->softmax(&call, &x[0][0], 4, 3);
+    assert_true(numbers_close(x[0][0], 0.09003057f, 0.0f, 1e-6f) && numbers_close(x[0][2], 0.66524096f, 0.0f, 1e-6f));
+    assert_true(x[1][0] == 0.0f && x[1][1] == 1.0f && x[1][2] == 0.0f);
+    assert_true(x[2][0] == 0.0f && x[2][2] == 0.0f);
+    assert_true(isnan(x[3][0]) && isnan(x[3][1]));
+    enum { ROWS = 9, COLUMNS = 5003 };
+    float *wide = numbers_floats(ROWS * COLUMNS);
+    call.kernels->softmax(&call, wide, ROWS, COLUMNS);
+    for (int i = 0; i < ROWS; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < COLUMNS; j++) {
+            sum += (double)wide[i * COLUMNS + j];
+        }
+        assert_true(fabs(sum - 1.0) < 1e-6);
+    }
+    numbers_free(wide, 4);
+}
+
+static void test_top_k(void **state) {
+    (void)state;
+    const float x[2][6] = {{1.0f, 3.0f, NAN, 3.0f, -INFINITY, 2.0f}, {NAN, NAN, 5.0f, -0.0f, 0.0f, NAN}};
+    int32_t index[12];
+    float values[12];
+    call.kernels->top_k(&call, &x[0][0], 2, 6, 6, index, values);
+    const int32_t order[12] = {1, 3, 5, 0, 4, 2, 2, 3, 4, 0, 1, 5};
+    for (int i = 0; i < 12; i++) {
+        assert_int_equal(index[i], order[i]);
+        assert_true(numbers_close(values[i], x[i / 6][order[i]], 0.0f, 0.0f));
+    }
+    call.kernels->top_k(&call, &x[0][0], 2, 6, 2, index, values);
+    assert_true(index[0] == 1 && index[1] == 3 && index[2] == 2 && index[3] == 3);
+}
+
+static void test_embedding_and_widen(void **state) {
+    (void)state;
+    enum { ROWS = 30, COLUMNS = 1003, TOKENS = 40 };
+    struct two_blocks two;
+    two_blocks_init(&two, ROWS, COLUMNS);
+    int32_t ids[TOKENS];
+    float *y = numbers_floats(TOKENS * COLUMNS);
+    for (int t = 0; t < TOKENS; t++) {
+        ids[t] = (t * 7) % (ROWS + 2);
+    }
+    call.kernels->embedding(&call, &two.weight, ids, TOKENS, y);
+    for (int i = 0; i < TOKENS * COLUMNS; i++) {
+        assert_true(y[i] == two_blocks_at(&two, ids[i / COLUMNS], i % COLUMNS));
+    }
+    call.kernels->widen(&call, &two.weight, y);
+    for (int i = 0; i < (ROWS + 2) * COLUMNS; i++) {
+        assert_true(y[i] == two_blocks_at(&two, i / COLUMNS, i % COLUMNS));
+    }
+    numbers_free(y, 4);
+    two_blocks_finish(&two);
+}
+
+static void test_gather_and_scatter(void **state) {
+    (void)state;
+    enum { ROWS = 40, COLUMNS = 1003 };
+    float *x = numbers_floats(ROWS * COLUMNS);
+    float *y = numbers_floats(ROWS * COLUMNS);
+    float *before = numbers_alloc(ROWS * COLUMNS, 4);
+    float *scale = numbers_floats(ROWS);
+    int32_t index[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        index[i] = (i * 11 + 3) % ROWS;
+    }
+    call.kernels->gather_rows(&call, x, index, ROWS, COLUMNS, y);
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        assert_true(y[i] == x[index[i / COLUMNS] * COLUMNS + i % COLUMNS]);
+    }
+    memcpy(before, y, ROWS * COLUMNS * sizeof *y);
+    call.kernels->scatter_add_rows(&call, x, scale, index, ROWS, COLUMNS, y);
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        int64_t to = (int64_t)index[i / COLUMNS] * COLUMNS + i % COLUMNS;
+        float product = scale[i / COLUMNS] * x[i];
+        assert_true(y[to] == before[to] + product);
+    }
+    numbers_free(x, 4);
+    numbers_free(y, 4);
+    numbers_free(before, 4);
+    numbers_free(scale, 4);
+}
+
+static void test_types(void **state) {
+    (void)state;
+    assert_true(graft_kernels_reads(GRAFT_DTYPE_BF16) && graft_kernels_reads(GRAFT_DTYPE_F16));
+    assert_true(graft_kernels_reads(GRAFT_DTYPE_F32) && !graft_kernels_reads(GRAFT_DTYPE_I64));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rms_norm),
+        cmocka_unit_test(test_rope),
+        cmocka_unit_test(test_activation),
+        cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_top_k),
+        cmocka_unit_test(test_embedding_and_widen),
+        cmocka_unit_test(test_gather_and_scatter),
+        cmocka_unit_test(test_types),
+    };
+    int failures = 0;
+    scratch = graft_scratch_create();
+    graft_threads_set_count(2);
+    graft_call_init(&call, GRAFT_PRECISION_AUTO, scratch);
+    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
+        graft_cpu_set_isa(isa);
+        print_message("%s\n", graft_cpu_isa_name(isa));
+        failures += cmocka_run_group_tests(tests, NULL, NULL);
+    }
+    graft_scratch_destroy(scratch);
+    return failures;
+}

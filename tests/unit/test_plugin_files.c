@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What lies in a plugins directory: which files are tried, in which order, and what is said of those that do not open.
+ */
+#include "plugin_fixture.h"
+
+#include "plugin/discover.h"
+#include "plugin/loader.h"
+
+static char folder[PATH_ROOM];
+
+static int setup(void **state) {
+    (void)state;
+    make_folder(folder);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    remove_folder(folder);
+    return 0;
+}
+
+static void expect_report(const struct graft_plugin_options *options, const char *expected) {
+    struct graft_text report = {0};
+    load_report(&report, folder, options);
+    assert_string_equal(report.bytes, expected);
+    graft_text_free(&report);
+}
+
+static const char *below(const char *name) {
+    static char path[PATH_ROOM];
+    set_path(path, "%s/%s", folder, name);
+    return path;
+}
+
+static void test_empty_folder(void **state) {
+    (void)state;
+    expect_report(NULL, "plugins: 0\n");
+}
+
+static void test_absent_folder(void **state) {
+    struct graft_error error = graft_error_none();
+    struct graft_plugin_set *set = NULL;
+    const char *directory = "/nowhere/plugins";
+    (void)state;
+    assert_int_equal(graft_plugins_load(&directory, 1, NULL, &set, &error), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(error.source, directory);
+    assert_string_equal(error.message, "cannot be read as a plugins directory: No such file or directory");
+    assert_null(set);
+
+    write_bytes(folder, "file", "", 0);
+    directory = below("file");
+    error = graft_error_none();
+    assert_int_equal(graft_plugins_load(&directory, 1, NULL, &set, &error), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(error.message, "cannot be read as a plugins directory: Not a directory");
+}
+
+static void test_junk(void **state) {
+    char text[200];
+    (void)state;
+    memset(text, 'x', sizeof text);
+    write_bytes(folder, "junk.so", text, sizeof text);
+    expect_report(NULL, "error: DIR/junk.so: cannot be loaded: invalid ELF header; expected a shared object built for "
+                        "this machine\n");
+}
+
+static void test_empty_file(void **state) {
+    (void)state;
+    write_bytes(folder, "empty.so", "", 0);
+    expect_report(NULL,
+                  "error: DIR/empty.so: cannot be loaded: file too short; expected a shared object built for this "
+                  "machine\n");
+}
+
+static void read_good(char *bytes, size_t room, size_t *size) {
+    char path[PATH_ROOM];
+    built_plugin(path, "good");
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    *size = fread(bytes, 1, room, file);
+    (void)fclose(file);
+    assert_true(*size > 4096 && *size < room);
+}
+
+static char bytes[4 << 20];
+
+static void test_other_machine(void **state) {
+    size_t size;
+    (void)state;
+    read_good(bytes, sizeof bytes, &size);
+    bytes[4] = 1; /* e_ident[EI_CLASS]: 32 bits */
+    write_bytes(folder, "small.so", bytes, size);
+    expect_report(NULL, "error: DIR/small.so: cannot be loaded: wrong ELF class: ELFCLASS32; expected a shared object "
+                        "built for this machine\n");
+}
+
+/* Whatever its length, a piece of a plugin is refused, and the process lives on. */
+static void test_truncated(void **state) {
+    size_t size;
+    (void)state;
+    read_good(bytes, sizeof bytes, &size);
+    for (size_t length = 16; length < size / 2; length = length * 3 / 2) {
+        char name[32];
+        struct graft_text report = {0};
+        (void)snprintf(name, sizeof name, "cut_%zu.so", length);
+        write_bytes(folder, name, bytes, length);
+        load_report(&report, folder, NULL);
+        assert_non_null(strstr(report.bytes, name));
+        assert_memory_equal(report.bytes, "error: ", 7);
+        if (length > 4096) {
+            assert_non_null(strstr(report.bytes, ": is cut short: expected at least "));
+        }
+        graft_text_free(&report);
+        (void)unlink(below(name));
+    }
+}
+
+/* Nothing waits for a writer to the FIFO, and a folder's name does not make it a plugin. */
+static void test_special_files(void **state) {
+    (void)state;
+    assert_int_equal(mkfifo(below("fifo.so"), 0600), 0);
+    assert_int_equal(mkdir(below("folder.so"), 0700), 0);
+    assert_int_equal(mkdir(below("empty"), 0700), 0);
+    assert_int_equal(symlink("nowhere", below("dangling.so")), 0);
+    write_bytes(folder, "readme.txt", "no", 2);
+    write_bytes(folder, ".so", "no", 2);
+    write_bytes(folder, ".hidden.so", "no", 2);
+    write_bytes(folder, "plugin.so.bak", "no", 2);
+    expect_report(NULL, "plugins: 0\n");
+
+    struct graft_error error = graft_error_none();
+    struct graft_object *object = NULL;
+    assert_int_equal(graft_object_open(below("fifo.so"), &object, &error), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(error.message, "expected a regular file, found a FIFO");
+    error = graft_error_none();
+    assert_int_equal(graft_object_open(below("absent.so"), &object, &error), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(error.message, "cannot be opened: No such file or directory");
+    error = graft_error_none();
+    assert_int_equal(graft_object_open(below("readme.txt"), &object, &error), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(error.message, "expected a name that ends in .so");
+}
+
+static void test_order_and_doubles(void **state) {
+    struct graft_error error = graft_error_none();
+    struct graft_plugin_files files = {0};
+    const char *const directories[] = {folder, folder};
+    static const char *const expected[] = {"a.so", "b/b.so", "c.so"};
+    (void)state;
+    write_bytes(folder, "c.so", "", 0);
+    write_bytes(folder, "a.so", "", 0);
+    assert_int_equal(mkdir(below("b"), 0700), 0);
+    write_bytes(folder, "b/b.so", "", 0);
+    write_bytes(folder, "b/other.so", "", 0);
+    assert_int_equal(symlink("c.so", below("d.so")), 0);
+    assert_int_equal(graft_plugin_files_find(directories, 2, &files, &error), GRAFT_OK);
+    assert_int_equal(files.n, 3);
+    for (size_t i = 0; i < files.n; i++) {
+        assert_string_equal(files.items[i].name, below(expected[i]));
+    }
+    graft_plugin_files_free(&files);
+}
+
+/* The name may be a link to a file of another name, and relative. */
+static void test_link_and_relative_name(void **state) {
+    char path[PATH_ROOM];
+    char before[PATH_ROOM];
+    const char *directory = ".";
+    struct graft_error error = graft_error_none();
+    struct graft_plugin_set *set = NULL;
+    (void)state;
+    built_plugin(path, "good");
+    assert_int_equal(symlink(path, below("linked.so")), 0);
+    expect_report(NULL, "plugins: 1\n");
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(graft_plugins_load(&directory, 1, NULL, &set, &error), GRAFT_OK);
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(set->n, 1);
+    assert_string_equal(set->plugins[0].file, "./linked.so");
+    graft_plugin_set_free(set);
+}
+
+static void test_one_file(void **state) {
+    struct graft_error error = graft_error_none();
+    struct graft_plugin_set *set = NULL;
+    char path[PATH_ROOM];
+    (void)state;
+    built_plugin(path, "no_entry");
+    assert_int_equal(graft_plugins_load_file(path, NULL, &set, &error), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(error.message, "no plugin: it exports no graft_plugin_entry");
+    built_plugin(path, "good");
+    assert_int_equal(graft_plugins_load_file(path, NULL, &set, NULL), GRAFT_OK);
+    assert_string_equal(set->plugins[0].descriptor->id, "good");
+    graft_plugin_set_free(set);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_empty_folder, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_absent_folder, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_junk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_empty_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_special_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_order_and_doubles, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_link_and_relative_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_file, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

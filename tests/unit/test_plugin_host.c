@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What plugins are given by the host. */
+#include "plugin_fixture.h"
+
+#include "graft/kernels.h"
+#include "graft/log.h"
+#include "graft/threads.h"
+#include "plugin/host_services.h"
+
+static void test_host(void **state) {
+    const struct graft_host *host = graft_host_get();
+    (void)state;
+    assert_int_equal(host->struct_size, sizeof *host);
+    assert_int_equal(host->abi_major, GRAFT_ABI_MAJOR);
+    assert_int_equal(host->abi_minor, GRAFT_ABI_MINOR);
+    assert_true(strlen(host->version) >= 5);
+    for (size_t i = 0; graft_host_extension_id(i) != NULL; i++) {
+        assert_non_null(host->get_extension(graft_host_extension_id(i)));
+    }
+    assert_null(host->get_extension("graft.kernels/2"));
+    assert_null(host->get_extension(NULL));
+    assert_int_equal(((const struct graft_kernels *)host->get_extension(GRAFT_KERNELS_ID))->struct_size,
+                     sizeof(struct graft_kernels));
+    assert_int_equal(((const struct graft_threads *)host->get_extension(GRAFT_THREADS_ID))->struct_size,
+                     sizeof(struct graft_threads));
+}
+
+static void test_memory(void **state) {
+    const struct graft_host *host = graft_host_get();
+    (void)state;
+    unsigned char *block = host->alloc(100);
+    assert_non_null(block);
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(block[i], 0);
+    }
+    host->free(block);
+    host->free(NULL);
+    assert_null(host->alloc(-1));
+}
+
+static void collect(void *data, const char *sender, const char *text) {
+    graft_text_printf(data, "%s: %s\n", sender, text);
+}
+
+static void test_log(void **state) {
+    const struct graft_log *log = graft_host_get()->get_extension(GRAFT_LOG_ID);
+    struct graft_text lines = {0};
+    (void)state;
+    log->line("nobody", "listens");
+    graft_log_set_sink(collect, &lines);
+    log->line("good", "one\ntwo \x1b[31mred");
+    log->line(NULL, NULL);
+    graft_log_set_sink(NULL, NULL);
+    log->line("nobody", "listens");
+    assert_string_equal(lines.bytes, "good: one?two ?[31mred\n: \n");
+    graft_text_free(&lines);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_log),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

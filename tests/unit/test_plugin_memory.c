@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A load in which each allocation fails in turn ends with an error, frees what it took, and leaves the next load fine.
+ */
+#include "plugin_fixture.h"
+
+#include "base/alloc.h"
+
+static void test_each_allocation(void **state) {
+    static const char *const ids[] = {"good", "other"};
+    static const struct graft_plugin_options options = {.allow = ids, .n_allow = 2, .skip_bad = 1};
+    char folder[PATH_ROOM];
+    const char *directory = folder;
+    long n = 1;
+    (void)state;
+    make_folder(folder);
+    copy_plugin(folder, "good", "a.so");
+    copy_plugin(folder, "no_entry", "b.so");
+    copy_plugin(folder, "other", "c.so");
+    copy_plugin(folder, "rename_two", "d.so");
+    for (;; n++) {
+        struct graft_error error = graft_error_none();
+        struct graft_plugin_set *set = NULL;
+        (void)graft_alloc_fail_at(n);
+        int status = graft_plugins_load(&directory, 1, &options, &set, &error);
+        long left = graft_alloc_fail_at(0);
+        if (status == GRAFT_OK) {
+            /* All succeeded, or the one that failed was PCRE2's for JIT code, which it can do without. */
+            assert_int_equal(set->n, 2);
+            graft_plugin_set_free(set);
+        } else {
+            assert_int_equal(status, GRAFT_ERROR_INTERNAL);
+            assert_int_equal(error.code, GRAFT_ERROR_INTERNAL);
+            assert_null(set);
+        }
+        if (left != 0) {
+            assert_int_equal(status, GRAFT_OK);
+            break;
+        }
+    }
+    assert_true(n > 20);
+    remove_folder(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

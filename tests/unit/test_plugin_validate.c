@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults of a descriptor that have no plugin of their own in tests/plugins. */
+#include "plugin_fixture.h"
+
+#include "../plugins/parts.h"
+#include "plugin/validate.h"
+
+struct fixture {
+    const char *names[2];
+    struct graft_operation operations[2];
+    struct graft_conversion conversion;
+    struct graft_class class;
+    struct graft_replacement replacement;
+    struct graft_plugin plugin;
+};
+
+static void calls_super_of_nothing(struct fixture *f) {
+    f->plugin.n_replacements = 0;
+    f->plugin.classes = &f->class;
+    f->plugin.n_classes = 1;
+    f->plugin.class_stride = sizeof f->class;
+    f->class.flags = GRAFT_CLASS_CALLS_SUPER;
+}
+
+static void calls_super_without_forward(struct fixture *f) {
+    f->class.flags = GRAFT_CLASS_CALLS_SUPER;
+    f->class.create = NULL;
+    f->class.destroy = NULL;
+    f->class.forward = NULL;
+}
+
+static void larger_than_its_stride(struct fixture *f) {
+    f->replacement.struct_size = 48;
+}
+
+static void stride_of_conversions(struct fixture *f) {
+    f->class.conversion_stride = 8;
+}
+
+static void chunk_of_two(struct fixture *f) {
+    f->operations[0].kind = GRAFT_OP_CHUNK;
+}
+
+static void merge_of_none(struct fixture *f) {
+    f->names[0] = "gate_proj.weight";
+    f->names[1] = "up_proj.weight";
+}
+
+static void split_into_none(struct fixture *f) {
+    f->operations[1].kind = GRAFT_OP_SPLIT_MODULELIST;
+}
+
+static void two_stars(struct fixture *f) {
+    f->names[1] = "*.*.weight";
+}
+
+static void ends_in_a_dot(struct fixture *f) {
+    f->names[1] = "*.up_proj.";
+}
+
+static void not_text(struct fixture *f) {
+    f->names[0] = "*.\xff.weight";
+}
+
+static void long_version(struct fixture *f) {
+    static char text[300];
+    memset(text, '1', sizeof text - 1);
+    f->plugin.version = text;
+}
+
+static const struct {
+    void (*break_it)(struct fixture *f);
+    const char *message;
+} cases[] = {
+    {calls_super_of_nothing, "classes[0].flags: GRAFT_CLASS_CALLS_SUPER, but it replaces no class"},
+    {calls_super_without_forward,
+     "replacements[0].replacement.flags: GRAFT_CLASS_CALLS_SUPER, but there is no forward to do so"},
+    {larger_than_its_stride, "replacements[0].struct_size: expected at most the stride, 40, got 48"},
+    {stride_of_conversions,
+     "replacements[0].replacement.conversion_stride: expected a multiple of 8 from 48 to 65536, got 8"},
+    {chunk_of_two, "replacements[0].replacement.conversions[0].operations[0].kind: a Chunk takes one value, got 2"},
+    {merge_of_none,
+     "replacements[0].replacement.conversions[0].operations[0].kind: a MergeModulelist needs a * in a source"},
+    {split_into_none,
+     "replacements[0].replacement.conversions[0].operations[1].kind: a SplitModulelist needs a * in a target"},
+    {two_stars, "replacements[0].replacement.conversions[0].sources[1]: expected at most one * that is a whole part, "
+                "got \"*.*.weight\""},
+    {ends_in_a_dot, "replacements[0].replacement.conversions[0].sources[1]: expected a name relative to the module, "
+                    "without empty parts, got \"*.up_proj.\""},
+    {not_text, "replacements[0].replacement.conversions[0].sources[0]: expected one line of UTF-8, got \"*.?.weight\""},
+    {long_version, "version: expected at most 255 bytes, got more: \"1111111111111111111111111111111111111111...\""},
+};
+
+static void fill(struct fixture *f) {
+    memcpy(f->names, good_sources, sizeof f->names);
+    memcpy(f->operations, good_operations, sizeof f->operations);
+    f->conversion = good_conversion();
+    f->conversion.sources = f->names;
+    f->conversion.operations = f->operations;
+    f->class = good_class(&f->conversion, 1);
+    f->replacement = good_replacement(&f->class);
+    f->plugin = good_plugin("test", &f->replacement, 1);
+}
+
+static void test_faults(void **state) {
+    struct fixture fixture;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct graft_error error = graft_error_none();
+        fill(&fixture);
+        assert_int_equal(graft_plugin_validate_identity("x.so", &fixture.plugin, NULL), GRAFT_OK);
+        assert_int_equal(graft_plugin_validate_content("x.so", &fixture.plugin, NULL), GRAFT_OK);
+        cases[i].break_it(&fixture);
+        assert_int_equal(graft_plugin_validate_content("x.so", &fixture.plugin, &error), GRAFT_ERROR_PLUGIN);
+        assert_string_equal(error.message, cases[i].message);
+        assert_string_equal(error.source, "x.so");
+        assert_true(error.hint[0] != '\0');
+        assert_int_equal(graft_plugin_validate_content("x.so", &fixture.plugin, NULL), GRAFT_ERROR_PLUGIN);
+    }
+}
+
+/* A plugin of a newer minor of the same major may have larger elements. */
+static void test_larger_elements(void **state) {
+    struct {
+        struct graft_replacement known;
+        int64_t more;
+    } large[2];
+    struct fixture fixture;
+    (void)state;
+    fill(&fixture);
+    for (size_t i = 0; i < 2; i++) {
+        large[i].known = fixture.replacement;
+        large[i].known.struct_size = sizeof large[0];
+        large[i].more = -1;
+    }
+    fixture.plugin.replacements = &large[0].known;
+    fixture.plugin.n_replacements = 2;
+    fixture.plugin.replacement_stride = sizeof large[0];
+    assert_int_equal(graft_plugin_validate_content("x.so", &fixture.plugin, NULL), GRAFT_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_larger_elements),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
