@@ -7,112 +7,30 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/text.h"
+#include "weights/safetensors_entry.h"
+#include "weights/safetensors_scan.h"
 
 /* The official implementation's bound. */
 #define MAX_HEADER_BYTES UINT64_C(100000000)
 
 static const char metadata_key[] = "__metadata__";
 
-/* What the entries of one header are read against. */
+/* Bounds how many tensors a header of some length can hold. */
+static const char shortest_entry[] = "\"\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,0]}";
+
+/* A header being read. */
 struct reader {
-    const char *path;
-    const unsigned char *data; /* the tensors' bytes */
-    int64_t data_bytes;
+    struct graft_safetensors_data data;
+    const char *text;
+    size_t length;
+    struct graft_safetensors_header *header;
+    size_t names_length;
     struct graft_error *error;
 };
 
-static int read_dtype(const struct reader *reader, const graft_json *value, struct graft_tensor_view *view) {
-    const char *name = graft_json_string(value, NULL);
-    if (name == NULL) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": expected dtype to be a string, found %s", view->name,
-                          graft_json_type_name(value));
-    }
-    view->dtype = graft_dtype_from_name(name);
-    if (view->dtype == GRAFT_DTYPE_NONE) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": dtype \"%.40s\" is not supported, expected F64, F32, F16, BF16, F8_E4M3, "
-                          "F8_E5M2, I64 to I8, U64 to U8 or BOOL",
-                          view->name, name);
-    }
-    return GRAFT_OK;
-}
-
-static int read_shape(const struct reader *reader, const graft_json *value, struct graft_tensor_view *view) {
-    size_t rank = graft_json_size(value);
-    if (graft_json_type(value) != GRAFT_JSON_ARRAY) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": expected shape to be an array, found %s", view->name,
-                          graft_json_type_name(value));
-    }
-    if (rank > GRAFT_MAX_RANK) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": shape has %zu dimensions, expected at most %d", view->name, rank,
-                          GRAFT_MAX_RANK);
-    }
-    view->rank = (int32_t)rank;
-    for (size_t i = 0; i < GRAFT_MAX_RANK; i++) {
-        const graft_json *dimension = graft_json_at(value, i);
-        view->shape[i] = i < rank ? graft_json_int(dimension) : 1;
-        if (view->shape[i] < 0 || (i < rank && graft_json_type(dimension) != GRAFT_JSON_INT)) {
-            return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                              "tensor \"%.300s\": expected dimension %zu of shape to be an integer of at least 0, "
-                              "found %s",
-                              view->name, i, view->shape[i] < 0 ? "less" : graft_json_type_name(dimension));
-        }
-    }
-    view->bytes = graft_tensor_view_size(view->dtype, view->rank, view->shape);
-    if (view->bytes < 0) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": the size that shape gives overflows", view->name);
-    }
-    return GRAFT_OK;
-}
-
-static int read_offsets(const struct reader *reader, const graft_json *value, struct graft_tensor_view *view) {
-    const graft_json *first = graft_json_at(value, 0);
-    const graft_json *second = graft_json_at(value, 1);
-    int64_t begin = graft_json_int(first);
-    int64_t end = graft_json_int(second);
-    if (graft_json_size(value) != 2 || graft_json_type(first) != GRAFT_JSON_INT ||
-        graft_json_type(second) != GRAFT_JSON_INT || begin < 0) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": expected data_offsets to be two integers of at least 0", view->name);
-    }
-    if (begin > end || end > reader->data_bytes) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": data_offsets [%" PRId64 ", %" PRId64
-                          "] are no range of the file's %" PRId64 " bytes of data",
-                          view->name, begin, end, reader->data_bytes);
-    }
-    if (end - begin != view->bytes) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": data_offsets hold %" PRId64 " bytes, expected %" PRId64
-                          " by dtype %s and shape",
-                          view->name, end - begin, view->bytes, graft_dtype_name(view->dtype));
-    }
-    view->data = reader->data + begin;
-    return GRAFT_OK;
-}
-
-static int read_tensor(const struct reader *reader, const graft_json *entry, struct graft_tensor_view *view) {
-    if (graft_json_type(entry) != GRAFT_JSON_OBJECT) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "tensor \"%.300s\": expected an object, found %s", view->name, graft_json_type_name(entry));
-    }
-    int status = read_dtype(reader, graft_json_get(entry, "dtype"), view);
-    if (status == GRAFT_OK) {
-        status = read_shape(reader, graft_json_get(entry, "shape"), view);
-    }
-    if (status == GRAFT_OK) {
-        status = read_offsets(reader, graft_json_get(entry, "data_offsets"), view);
-    }
-    view->file = reader->path;
-    return status;
-}
-
-/* Copies `__metadata__`, so that the parsed header, which takes much more memory than the views, can go. */
-static int read_metadata(const struct reader *reader, const graft_json *value, graft_json **metadata) {
+/* Keeps a copy of `__metadata__`, so that the parsed header, which takes much more memory than the views, can go. */
+static int read_metadata(const struct reader *reader, const graft_json *value) {
     void *iterator = NULL;
     const char *key;
     const graft_json *member;
@@ -120,96 +38,196 @@ static int read_metadata(const struct reader *reader, const graft_json *value, g
         return GRAFT_OK; /* the official implementation takes that for none */
     }
     if (graft_json_type(value) != GRAFT_JSON_OBJECT) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path, "expected %s to be an object, found %s",
+        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->data.path, "expected %s to be an object, found %s",
                           metadata_key, graft_json_type_name(value));
     }
-    *metadata = graft_json_new_object();
-    if (*metadata == NULL) {
-        return graft_fail_memory(reader->error, reader->path);
+    graft_json *copy = graft_json_new_object();
+    reader->header->metadata = copy;
+    if (copy == NULL) {
+        return graft_fail_memory(reader->error, reader->data.path);
     }
     while (graft_json_next(value, &iterator, &key, &member)) {
         size_t length;
         const char *text = graft_json_string(member, &length);
         if (text == NULL) {
-            return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
+            return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
                               "%s: expected \"%.300s\" to be a string, found %s", metadata_key, key,
                               graft_json_type_name(member));
         }
-        if (graft_json_set_take(*metadata, key, graft_json_new_string_n(text, length)) != 0) {
-            return graft_fail_memory(reader->error, reader->path);
+        if (graft_json_set_take(copy, key, graft_json_new_string_n(text, length)) != 0) {
+            return graft_fail_memory(reader->error, reader->data.path);
         }
     }
     return GRAFT_OK;
 }
 
-/* Makes room for a view a tensor, and for the bytes of all names. */
-static int allocate_views(const struct reader *reader, const graft_json *object,
-                          struct graft_safetensors_header *header) {
-    void *iterator = NULL;
-    const char *key;
-    const graft_json *value;
-    size_t bytes = 0;
-    while (graft_json_next(object, &iterator, &key, &value)) {
-        bytes += strlen(key) + 1;
-    }
-    header->views = graft_alloc(graft_json_size(object), sizeof *header->views);
-    header->names = graft_alloc(bytes, 1);
-    return header->views != NULL && header->names != NULL ? GRAFT_OK : graft_fail_memory(reader->error, reader->path);
+/* Makes room for views and for the bytes of all names, each with a NUL. */
+static int allocate_views(const struct reader *reader, size_t views, size_t name_bytes) {
+    struct graft_safetensors_header *header = reader->header;
+    header->views = graft_alloc(views, sizeof *header->views);
+    header->names = graft_alloc(name_bytes, 1);
+    return header->views != NULL && header->names != NULL ? GRAFT_OK
+                                                          : graft_fail_memory(reader->error, reader->data.path);
 }
 
-static int read_members(const struct reader *reader, const graft_json *object,
-                        struct graft_safetensors_header *header) {
+/* One more view, with a copy of the name. */
+static struct graft_tensor_view *add_view(struct reader *reader, const char *name, size_t length) {
+    struct graft_tensor_view *view = &reader->header->views[reader->header->count++];
+    char *copy = reader->header->names + reader->names_length;
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    reader->names_length += length + 1;
+    view->name = copy;
+    return view;
+}
+
+/* Reads a header of any form. */
+static int parse_members(struct reader *reader) {
     void *iterator = NULL;
     const char *key;
     const graft_json *value;
-    int status = allocate_views(reader, object, header);
-    char *name = header->names;
-    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
-        if (strcmp(key, metadata_key) == 0) {
-            status = read_metadata(reader, value, &header->metadata);
-            continue;
-        }
-        struct graft_tensor_view *view = &header->views[header->count++];
-        size_t bytes = strlen(key) + 1;
-        view->name = memcpy(name, key, bytes);
-        name += bytes;
-        status = read_tensor(reader, value, view);
+    size_t name_bytes = 0;
+    graft_json *document = NULL;
+    int status = graft_json_parse(reader->text, reader->length, reader->data.path, &document, reader->error);
+    while (graft_json_next(document, &iterator, &key, &value)) {
+        name_bytes += strlen(key) + 1;
     }
+    if (status == GRAFT_OK) {
+        status = allocate_views(reader, graft_json_size(document), name_bytes);
+    }
+    iterator = NULL;
+    while (status == GRAFT_OK && graft_json_next(document, &iterator, &key, &value)) {
+        if (strcmp(key, metadata_key) == 0) {
+            status = read_metadata(reader, value);
+        } else {
+            struct graft_tensor_view *view = add_view(reader, key, strlen(key));
+            status = graft_safetensors_entry_read(&reader->data, value, view, reader->error);
+        }
+    }
+    graft_json_free(document);
     return status;
 }
 
-static int compare_place(const void *left, const void *right) {
-    const struct graft_tensor_view *a = left, *b = right;
-    const unsigned char *a_data = a->data, *b_data = b->data;
-    if (a_data != b_data) {
-        return a_data < b_data ? -1 : 1;
-    }
-    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+static int scan_tensor(struct reader *reader, const struct graft_safetensors_member *member) {
+    struct graft_tensor_view *view = add_view(reader, member->name, member->name_length);
+    view->dtype = member->dtype;
+    view->rank = member->rank;
+    memcpy(view->shape, member->shape, sizeof view->shape);
+    return graft_safetensors_entry_place(&reader->data, member->begin, member->end, view, reader->error);
+}
+
+/* Returns 0 when it is none, for parse_members to say so. */
+static int scan_metadata(const struct reader *reader, const struct graft_safetensors_member *member) {
+    struct reader quiet = *reader;
+    graft_json *document = NULL;
+    quiet.error = NULL;
+    int good = reader->header->metadata == NULL &&
+               graft_json_parse(member->metadata, member->metadata_length, "", &document, NULL) == GRAFT_OK &&
+               read_metadata(&quiet, document) == GRAFT_OK;
+    graft_json_free(document);
+    return good;
 }
 
 static int compare_name(const void *left, const void *right) {
     return strcmp(((const struct graft_tensor_view *)left)->name, ((const struct graft_tensor_view *)right)->name);
 }
 
-/* In the order of their places the tensors must cover the data exactly: no hole could hide bytes, and no two tensors
- * share any. */
-static int check_cover(const struct reader *reader, const struct graft_safetensors_header *header) {
-    int64_t covered = 0;
-    for (size_t i = 0; i < header->count; i++) {
-        const struct graft_tensor_view *view = &header->views[i];
-        int64_t begin = (const unsigned char *)view->data - reader->data;
-        if (begin != covered) {
-            return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                              "tensor \"%.300s\": data_offsets begin at %" PRId64 ", expected %" PRId64 ": %s",
-                              view->name, begin, covered, begin > covered ? "a hole" : "another tensor's bytes");
+/* Sorts the views by name. Returns 0 when two have the same one. */
+static int sort_by_name(struct graft_safetensors_header *header) {
+    qsort(header->views, header->count, sizeof *header->views, compare_name);
+    for (size_t i = 1; i < header->count; i++) {
+        if (strcmp(header->views[i - 1].name, header->views[i].name) == 0) {
+            return 0;
         }
-        covered += view->bytes;
     }
-    if (covered != reader->data_bytes) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->path,
-                          "the tensors have %" PRId64 " bytes, the file has %" PRId64, covered, reader->data_bytes);
+    return 1;
+}
+
+/* Reads a header of the usual form. `*usual` is 0 when it has another one, for parse_members to read or to refuse. */
+static int scan_members(struct reader *reader, int *usual) {
+    struct graft_safetensors_scan scan = graft_safetensors_scan_begin(reader->text, reader->length);
+    struct graft_safetensors_member member;
+    *usual = 0;
+    if (graft_utf8_valid_prefix(reader->text, reader->length) < reader->length) {
+        return GRAFT_OK;
+    }
+    int status = allocate_views(reader, reader->length / (sizeof shortest_entry - 1) + 1, reader->length);
+    while (status == GRAFT_OK) {
+        switch (graft_safetensors_scan_next(&scan, &member)) {
+        case GRAFT_SCANNED_TENSOR:
+            status = scan_tensor(reader, &member);
+            break;
+        case GRAFT_SCANNED_METADATA:
+            if (!scan_metadata(reader, &member)) {
+                return GRAFT_OK;
+            }
+            break;
+        case GRAFT_SCANNED_END:
+            *usual = sort_by_name(reader->header);
+            return GRAFT_OK;
+        case GRAFT_SCANNED_UNUSUAL:
+            return GRAFT_OK;
+        }
+    }
+    return status;
+}
+
+static int read_members(struct reader *reader) {
+    int usual;
+    int status = scan_members(reader, &usual);
+    if (status == GRAFT_OK && !usual) {
+        graft_safetensors_header_finish(reader->header);
+        reader->names_length = 0;
+        status = parse_members(reader);
+        if (status == GRAFT_OK) {
+            (void)sort_by_name(reader->header); /* names are unique: the parser refuses duplicate keys */
+        }
+    }
+    return status;
+}
+
+static int compare_place(const void *left, const void *right) {
+    const struct graft_tensor_view *const *a = left, *const *b = right;
+    const unsigned char *a_data = (*a)->data, *b_data = (*b)->data;
+    if (a_data != b_data) {
+        return a_data < b_data ? -1 : 1;
+    }
+    return ((*a)->bytes > (*b)->bytes) - ((*a)->bytes < (*b)->bytes);
+}
+
+/* The views in the order of their places must cover the data exactly: no hole could hide bytes, and no two share any.
+ */
+static int check_places(const struct reader *reader, const struct graft_tensor_view *const *views) {
+    int64_t covered = 0;
+    for (size_t i = 0; i < reader->header->count; i++) {
+        int64_t begin = (const unsigned char *)views[i]->data - reader->data.start;
+        if (begin != covered) {
+            return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
+                              "tensor \"%.300s\": data_offsets begin at %" PRId64 ", expected %" PRId64 ": %s",
+                              views[i]->name, begin, covered, begin > covered ? "a hole" : "another tensor's bytes");
+        }
+        covered += views[i]->bytes;
+    }
+    if (covered != reader->data.bytes) {
+        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
+                          "the tensors have %" PRId64 " bytes, the file has %" PRId64, covered, reader->data.bytes);
     }
     return GRAFT_OK;
+}
+
+static int check_cover(const struct reader *reader) {
+    size_t count = reader->header->count;
+    const struct graft_tensor_view **views = graft_alloc(count, sizeof *views);
+    if (views == NULL) {
+        return graft_fail_memory(reader->error, reader->data.path);
+    }
+    for (size_t i = 0; i < count; i++) {
+        views[i] = &reader->header->views[i];
+    }
+    qsort(views, count, sizeof *views, compare_place);
+    int status = check_places(reader, views);
+    graft_free(views);
+    return status;
 }
 
 /* The header's length, which the file's first eight bytes give, little-endian. */
@@ -235,27 +253,24 @@ static int read_length(const char *path, const unsigned char *map, size_t size, 
 int graft_safetensors_header_read(const char *path, const unsigned char *map, size_t size,
                                   struct graft_safetensors_header *header, struct graft_error *error) {
     size_t length = 0;
-    graft_json *document = NULL;
     memset(header, 0, sizeof *header);
     int status = read_length(path, map, size, &length, error);
-    if (status == GRAFT_OK) {
-        status = graft_json_parse((const char *)map + 8, length, path, &document, error);
-    }
-    if (status == GRAFT_OK) {
-        const struct reader reader = {path, map + 8 + length, (int64_t)(size - 8 - length), error};
-        status = read_members(&reader, document, header);
-        if (status == GRAFT_OK) {
-            qsort(header->views, header->count, sizeof *header->views, compare_place);
-            status = check_cover(&reader, header);
-        }
-    }
-    graft_json_free(document);
     if (status != GRAFT_OK) {
-        graft_safetensors_header_finish(header);
         return status;
     }
-    qsort(header->views, header->count, sizeof *header->views, compare_name);
-    return GRAFT_OK;
+    struct reader reader = {.data = {path, map + 8 + length, (int64_t)(size - 8 - length)},
+                            .text = (const char *)map + 8,
+                            .length = length,
+                            .header = header,
+                            .error = error};
+    status = read_members(&reader);
+    if (status == GRAFT_OK) {
+        status = check_cover(&reader);
+    }
+    if (status != GRAFT_OK) {
+        graft_safetensors_header_finish(header);
+    }
+    return status;
 }
 
 void graft_safetensors_header_finish(struct graft_safetensors_header *header) {

@@ -9,8 +9,7 @@
 enum { MAX_DIGITS = 18, MAX_DTYPE_BYTES = 15 };
 
 static void skip_space(struct graft_safetensors_scan *scan) {
-    while (scan->at < scan->end &&
-           (*scan->at == ' ' || *scan->at == '\n' || *scan->at == '\r' || *scan->at == '\t')) {
+    while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\n' || *scan->at == '\r' || *scan->at == '\t')) {
         scan->at++;
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Headers in the form that writers give them, read without building a JSON document: a file may have tens of thousands
- * of tensors. What is unusual here (an escape, an unknown member, a number or type that is no plain one, any mistake) is
- * left to the JSON parser, so nothing is decided twice. All functions are [load].
+ * of tensors. What is unusual here (an escape, an unknown member, a number or type that is no plain one, any mistake)
+ * is left to the JSON parser, so nothing is decided twice. All functions are [load].
  */
 #ifndef GRAFT_WEIGHTS_SAFETENSORS_SCAN_H
 #define GRAFT_WEIGHTS_SAFETENSORS_SCAN_H
