@@ -8,6 +8,7 @@
 enum { UNDECIDED = -1 };
 
 static atomic_int chosen = UNDECIDED;
+static atomic_int pretended = 0;
 
 /* The compiler's check includes the operating system's: it reads XCR0 before it reports any AVX feature. */
 int graft_cpu_best_isa(void) {
@@ -49,9 +50,13 @@ int graft_cpu_isa(void) {
     return atomic_load(&chosen);
 }
 
+void graft_cpu_pretend_bf16_products(int yes) {
+    atomic_store(&pretended, yes);
+}
+
 int graft_cpu_has_bf16_products(void) {
 #if defined(__x86_64__)
-    return graft_cpu_isa() == GRAFT_ISA_AVX512 && __builtin_cpu_supports("avx512bf16");
+    return graft_cpu_isa() == GRAFT_ISA_AVX512 && (__builtin_cpu_supports("avx512bf16") || atomic_load(&pretended));
 #else
     return 0;
 #endif

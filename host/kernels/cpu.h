@@ -24,6 +24,9 @@ void graft_cpu_set_isa(int isa);
 /* [any] Whether oneDNN multiplies bf16 with instructions made for it (AVX512-BF16 or AMX), not by emulation. */
 int graft_cpu_has_bf16_products(void);
 
+/* [test] Makes the above say yes where it would say no; oneDNN then emulates. Needs AVX-512. */
+void graft_cpu_pretend_bf16_products(int yes);
+
 /* [any] "scalar", "avx2" or "avx512". */
 const char *graft_cpu_isa_name(int isa);
 

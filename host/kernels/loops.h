@@ -27,10 +27,16 @@ enum {
 enum { GRAFT_LANES = 16 };
 
 struct graft_loops {
+    int64_t pack_rows; /* columns that `multiply` handles at once: how wide what `pack` makes should be */
+
     /* y[t, r] = sum over k of w[r, k] * x[t, k]. w [rows, columns] as `reading` says; x [tokens, columns]; strides in
      * elements. */
     void (*dot)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
                 int64_t x_stride, int64_t tokens, float *y, int64_t y_stride);
+
+    /* out [columns, pack_rows] = w transposed, as f32. w [rows, columns] with 0 < rows <= pack_rows; the columns of
+     * `out` from `rows` on are zeros. */
+    void (*pack)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, float *out);
 
     /* c[i, j] += sum over k of a[i * a_row + k * a_step] * b[k, j]. b [depth, columns], c [rows, columns]. */
     void (*multiply)(const float *a, int64_t a_row, int64_t a_step, int64_t rows, const float *b, int64_t b_stride,

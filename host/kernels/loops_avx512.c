@@ -6,7 +6,9 @@
 #include "kernels/simd_loops.h"
 
 const struct graft_loops graft_loops_avx512 = {
+    .pack_rows = MULTIPLY_VECTORS * VF_WIDTH,
     .dot = dot,
+    .pack = pack,
     .multiply = multiply,
     .widen = widen,
     .narrow = narrow,

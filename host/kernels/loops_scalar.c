@@ -7,7 +7,7 @@
 #include "kernels/loops.h"
 
 /* Sums are kept in several partial ones: more accurate than a single one, and a compiler can vectorise them. */
-enum { PARTS = 16 };
+enum { PARTS = 16, PACK_ROWS = 16 };
 
 static float read_at(int32_t reading, const void *source, int64_t i) {
     switch (reading) {
@@ -47,6 +47,14 @@ static void dot(int32_t reading, const void *w, int64_t w_stride, int64_t rows, 
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t t = 0; t < tokens; t++) {
             y[t * y_stride + r] = dot_one(reading, w, r * w_stride, x + t * x_stride, columns);
+        }
+    }
+}
+
+static void pack(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, float *out) {
+    for (int64_t k = 0; k < columns; k++) {
+        for (int64_t r = 0; r < PACK_ROWS; r++) {
+            out[k * PACK_ROWS + r] = r < rows ? read_at(reading, w, r * w_stride + k) : 0.0f;
         }
     }
 }
@@ -187,7 +195,9 @@ static void columns_scale(float *x, int64_t rows, int64_t columns, const float *
 }
 
 const struct graft_loops graft_loops_scalar = {
+    .pack_rows = PACK_ROWS,
     .dot = dot,
+    .pack = pack,
     .multiply = multiply,
     .widen = widen,
     .narrow = narrow,

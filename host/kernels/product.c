@@ -2,8 +2,9 @@
 /*
  * linear: cuts the products of a call into panels and hands them to the threads in one loop.
  *
- * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products
- * of our own. With many it is bound by arithmetic, and oneDNN multiplies panel by panel.
+ * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products.
+ * With many it is bound by arithmetic: oneDNN multiplies bf16 on processors made for that; otherwise a panel is widened
+ * and transposed in portions that fit the cache, and multiplied in f32.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -14,10 +15,11 @@
 #include "kernels/product.h"
 #include "kernels/table.h"
 
-/* Up to this many tokens our own dot products are faster (docs: measured on AVX-512 without bf16 products). */
-enum { FEW_TOKENS = 8 };
+/* Up to this many tokens dot products are faster (measured with AVX-512 and with AVX2). */
+enum { FEW_TOKENS = 12 };
 
-/* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly. */
+/* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly; whole multiples of what the inner
+ * loops take at once. */
 enum { FEW_PANEL_ROWS = 32, MANY_PANEL_ROWS = 64 };
 
 struct plan {
@@ -33,10 +35,6 @@ struct plan {
     int64_t scratch_bytes;
     atomic_int failed;
 };
-
-static int is_few(const struct graft_product *product) {
-    return product->tokens <= FEW_TOKENS || product->weight->columns == 0 || graft_cpu_isa() == GRAFT_ISA_SCALAR;
-}
 
 static int out_of_memory(struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing a matrix product");
@@ -72,7 +70,7 @@ static int check_product(const struct graft_product *product, struct graft_error
 
 /* Fills the panels of one product, or only counts them if `panels` is NULL. They start anew with each block. */
 static int64_t cut(const struct graft_product *product, struct graft_product_panel *panels) {
-    int64_t most = is_few(product) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
+    int64_t most = product->tokens <= FEW_TOKENS ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
     int64_t n = 0;
     struct graft_row_run run = {NULL, GRAFT_DTYPE_NONE, 0};
     for (int64_t row = 0; row < product->rows && product->tokens > 0; row += run.rows) {
@@ -88,22 +86,24 @@ static int64_t cut(const struct graft_product *product, struct graft_product_pan
                 panels[n].reading = graft_reading_of(run.dtype);
                 panels[n].row = row + first;
                 panels[n].rows = run.rows - first < most ? run.rows - first : most;
-                panels[n].few = is_few(product);
             }
         }
     }
     return n;
 }
 
-/* How x goes with a panel's weights, and whether these are rounded as well. */
-static int32_t choose_form(const struct plan *plan, struct graft_product_panel *panel) {
+/* Chooses how a panel is computed, and returns the form of x that goes with it. */
+static int32_t choose(const struct plan *plan, struct graft_product_panel *panel) {
     int32_t precision = plan->call->precision;
     int rounded = precision == GRAFT_PRECISION_BFLOAT16 ||
                   (precision == GRAFT_PRECISION_AUTO && panel->reading == GRAFT_READ_BF16);
+    panel->kind = panel->product->tokens <= FEW_TOKENS ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
     if (!rounded) {
-        return panel->few ? GRAFT_INPUT_AS_GIVEN : GRAFT_INPUT_DENSE;
+        return GRAFT_INPUT_AS_GIVEN;
     }
-    if (!panel->few && panel->reading == GRAFT_READ_BF16 && graft_cpu_has_bf16_products()) {
+    if (panel->kind == GRAFT_PANEL_MULTIPLY && panel->reading == GRAFT_READ_BF16 &&
+        panel->product->weight->columns > 0 && graft_cpu_has_bf16_products()) {
+        panel->kind = GRAFT_PANEL_ONEDNN;
         return GRAFT_INPUT_BF16;
     }
     panel->reading = graft_reading_rounded(panel->reading);
@@ -118,9 +118,9 @@ static int find_input(struct plan *plan, struct graft_product_panel *panel) {
         .tokens = product->tokens,
         .columns = product->weight->columns,
         .padded_tokens = product->tokens,
-        .form = choose_form(plan, panel),
+        .form = choose(plan, panel),
     };
-    if (!panel->few) {
+    if (panel->kind == GRAFT_PANEL_ONEDNN) {
         wanted.padded_tokens = (product->tokens + GRAFT_TOKEN_STEP - 1) / GRAFT_TOKEN_STEP * GRAFT_TOKEN_STEP;
     }
     panel->input = graft_product_input_get(plan->call, &wanted, plan->inputs, &plan->n_inputs);
@@ -130,8 +130,7 @@ static int find_input(struct plan *plan, struct graft_product_panel *panel) {
 static const struct graft_gemm *find_gemm(struct plan *plan, const struct graft_gemm_shape *shape) {
     for (int64_t i = 0; i < plan->n_gemms; i++) {
         const struct graft_gemm_shape *known = graft_gemm_get_shape(plan->gemms[i]);
-        if (known->bf16 == shape->bf16 && known->tokens == shape->tokens && known->rows == shape->rows &&
-            known->columns == shape->columns) {
+        if (known->tokens == shape->tokens && known->rows == shape->rows && known->columns == shape->columns) {
             return plan->gemms[i];
         }
     }
@@ -143,8 +142,7 @@ static const struct graft_gemm *find_gemm(struct plan *plan, const struct graft_
 }
 
 static int find_gemms(struct plan *plan, struct graft_product_panel *panel) {
-    struct graft_gemm_shape shape = {panel->input->form == GRAFT_INPUT_BF16, GRAFT_TOKEN_TILE, panel->rows,
-                                     panel->product->weight->columns};
+    struct graft_gemm_shape shape = {GRAFT_TOKEN_TILE, panel->rows, panel->product->weight->columns};
     int64_t rest = panel->input->padded_tokens % GRAFT_TOKEN_TILE;
     if (panel->input->padded_tokens >= GRAFT_TOKEN_TILE) {
         panel->whole = find_gemm(plan, &shape);
@@ -189,10 +187,10 @@ static int make_plan(struct plan *plan, const struct graft_product *products, in
     }
     for (int64_t i = 0; i < plan->n_panels; i++) {
         struct graft_product_panel *panel = &plan->panels[i];
-        if (find_input(plan, panel) != 0 || (!panel->few && find_gemms(plan, panel) != 0)) {
+        if (find_input(plan, panel) != 0 || (panel->kind == GRAFT_PANEL_ONEDNN && find_gemms(plan, panel) != 0)) {
             return -1;
         }
-        int64_t bytes = graft_product_panel_scratch(panel);
+        int64_t bytes = graft_product_panel_scratch(plan->loops, panel);
         plan->scratch_bytes = bytes > plan->scratch_bytes ? bytes : plan->scratch_bytes;
     }
     plan->scratch = (char *)call->scratch_alloc(call->scratch, plan->scratch_bytes * graft_parallel_workers());

@@ -14,9 +14,8 @@
 /* What a panel's x looks like. */
 enum {
     GRAFT_INPUT_AS_GIVEN = 0, /* f32 with the caller's stride */
-    GRAFT_INPUT_DENSE = 1,    /* f32 */
-    GRAFT_INPUT_ROUNDED = 2,  /* rounded to bf16, kept as f32 */
-    GRAFT_INPUT_BF16 = 3      /* rounded to bf16 */
+    GRAFT_INPUT_ROUNDED = 1,  /* dense, rounded to bf16, kept as f32 */
+    GRAFT_INPUT_BF16 = 2      /* dense bf16 */
 };
 
 /* x as some panels want it. Made once for all panels of the call that want the same. */
@@ -31,16 +30,23 @@ struct graft_product_input {
     int64_t data_stride;
 };
 
+/* How a panel is computed. */
+enum {
+    GRAFT_PANEL_DOT = 0,      /* few tokens: dot products straight from the file's rows */
+    GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
+    GRAFT_PANEL_ONEDNN = 2    /* many, where the processor multiplies bf16: oneDNN, straight from the file's rows */
+};
+
 struct graft_product_panel {
     const struct graft_product *product;
     const struct graft_product_input *input;
     const void *weights; /* [rows, columns] in the file's type */
     int32_t reading;     /* GRAFT_READ_... */
+    int32_t kind;        /* GRAFT_PANEL_... */
     int64_t row;         /* its first row, counted as y's columns are */
     int64_t rows;
-    const struct graft_gemm *whole; /* for GRAFT_TOKEN_TILE tokens; NULL if there are fewer */
-    const struct graft_gemm *rest;  /* for the tokens that remain; NULL if none do */
-    int32_t few;                    /* computed by our own dot products, without `whole` and `rest` */
+    const struct graft_gemm *whole; /* oneDNN's product for GRAFT_TOKEN_TILE tokens; NULL if there are fewer */
+    const struct graft_gemm *rest;  /* and for the tokens that remain; NULL if none do */
 };
 
 /* Tokens that one oneDNN product multiplies at most, and what their number is rounded up to otherwise: each number of
@@ -54,7 +60,7 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
                                                           struct graft_product_input *inputs, int64_t *n_inputs);
 
 /* Bytes of worker scratch that graft_product_panel_run needs for `panel`. */
-int64_t graft_product_panel_scratch(const struct graft_product_panel *panel);
+int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel);
 
 /* Computes one panel of y. Returns 0, or -1 if oneDNN failed. `scratch` is on a 64-byte boundary. */
 int graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x in the form that panels want: rounded, dense, padded. */
+/* x in the form that panels want. */
 #include <string.h>
 
 #include "kernels/product.h"
@@ -17,8 +17,7 @@ static void convert_row(const struct graft_loops *loops, const struct graft_prod
     if (input->form == GRAFT_INPUT_BF16) {
         loops->narrow(x, input->columns, (uint16_t *)(void *)out);
     } else {
-        loops->widen(input->form == GRAFT_INPUT_ROUNDED ? GRAFT_READ_F32_AS_BF16 : GRAFT_READ_F32, x, input->columns,
-                     (float *)(void *)out);
+        loops->widen(GRAFT_READ_F32_AS_BF16, x, input->columns, (float *)(void *)out);
     }
 }
 
@@ -45,13 +44,6 @@ static int is_same(const struct graft_product_input *a, const struct graft_produ
            a->padded_tokens == b->padded_tokens && a->form == b->form;
 }
 
-/* Whether x can be read where it is. */
-static int is_ready(const struct graft_product_input *input) {
-    return input->form == GRAFT_INPUT_AS_GIVEN ||
-           (input->form == GRAFT_INPUT_DENSE && input->x_stride == input->columns &&
-            input->padded_tokens == input->tokens);
-}
-
 const struct graft_product_input *graft_product_input_get(const struct graft_call *call,
                                                           const struct graft_product_input *wanted,
                                                           struct graft_product_input *inputs, int64_t *n_inputs) {
@@ -62,7 +54,7 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
     }
     struct graft_product_input *input = &inputs[*n_inputs];
     *input = *wanted;
-    if (is_ready(input)) {
+    if (input->form == GRAFT_INPUT_AS_GIVEN) {
         input->data = input->x;
         input->data_stride = input->x_stride;
     } else {

@@ -10,7 +10,6 @@
 #endif
 
 #include "base/alloc.h"
-#include "kernels/cpu.h"
 
 enum { X, W, Y, SCRATCH, ARGUMENTS };
 
@@ -24,9 +23,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static dnnl_engine_t engine;
 
 static void create_engine(void) {
-    if (graft_cpu_isa() == GRAFT_ISA_AVX2) {
-        (void)dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
-    }
     if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success) {
         engine = NULL;
     }
@@ -46,7 +42,6 @@ static int use_threads(int count) {
 
 static dnnl_status_t describe(struct graft_gemm *gemm, dnnl_matmul_desc_t *product) {
     const struct graft_gemm_shape *shape = &gemm->shape;
-    dnnl_data_type_t type = shape->bf16 ? dnnl_bf16 : dnnl_f32;
     const dnnl_dims_t x = {shape->tokens, shape->columns};
     const dnnl_dims_t x_strides = {shape->columns, 1};
     const dnnl_dims_t w = {shape->columns, shape->rows}; /* the file's order, read as its transpose */
@@ -54,9 +49,9 @@ static dnnl_status_t describe(struct graft_gemm *gemm, dnnl_matmul_desc_t *produ
     const dnnl_dims_t y = {shape->tokens, shape->rows};
     const dnnl_dims_t y_strides = {shape->rows, 1};
     dnnl_memory_desc_t *descriptions = gemm->descriptions;
-    dnnl_status_t status = dnnl_memory_desc_init_by_strides(&descriptions[X], 2, x, type, x_strides);
+    dnnl_status_t status = dnnl_memory_desc_init_by_strides(&descriptions[X], 2, x, dnnl_bf16, x_strides);
     if (status == dnnl_success) {
-        status = dnnl_memory_desc_init_by_strides(&descriptions[W], 2, w, type, w_strides);
+        status = dnnl_memory_desc_init_by_strides(&descriptions[W], 2, w, dnnl_bf16, w_strides);
     }
     if (status == dnnl_success) {
         status = dnnl_memory_desc_init_by_strides(&descriptions[Y], 2, y, dnnl_f32, y_strides);

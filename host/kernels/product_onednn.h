@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oneDNN's matrix products, each run by the one thread that asks for it: how the work is divided is ours to say, so
- * that results do not depend on the number of threads.
+ * oneDNN's bf16 matrix products, for processors that have instructions for them; each run by the one thread that asks
+ * for it: how the work is divided is ours to say, so that results do not depend on the number of threads.
  */
 #ifndef GRAFT_KERNELS_PRODUCT_ONEDNN_H
 #define GRAFT_KERNELS_PRODUCT_ONEDNN_H
 
 #include <stdint.h>
 
-/* y [tokens, rows] = x [tokens, columns] w^T, w [rows, columns], all dense. x and w both bf16 or both f32; y f32. */
+/* y [tokens, rows] = x [tokens, columns] w^T, w [rows, columns], all dense; x and w bf16, y f32. */
 struct graft_gemm_shape {
-    int32_t bf16;
     int64_t tokens;
     int64_t rows;
     int64_t columns;

@@ -1,64 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One panel: our own dot products for few tokens, oneDNN for many; then the bias. */
+/* One panel: its products, then the bias. */
+#include <string.h>
+
 #include "kernels/blocks.h"
 #include "kernels/product.h"
 
-enum { BIAS_RUN = 64 };
+/* Columns of a panel that are transposed and multiplied at once: the transposed portion stays in the second-level
+ * cache. Each portion's sums start from zero, which also keeps rounding errors smaller than one long sum would. */
+enum { PORTION = 512 };
 
-static int is_read_in_place(const struct graft_product_panel *panel) {
-    return panel->reading == GRAFT_READ_F32 || panel->input->form == GRAFT_INPUT_BF16;
-}
+enum { BIAS_RUN = 64 };
 
 static int64_t aligned(int64_t bytes) {
     return (bytes + 63) / 64 * 64;
 }
 
-/* The worker's scratch: the widened panel, then oneDNN's result, then what oneDNN needs itself. */
-static int64_t widened_bytes(const struct graft_product_panel *panel) {
-    return is_read_in_place(panel) ? 0 : aligned(panel->rows * panel->product->weight->columns * 4);
-}
-
 static int64_t result_bytes(const struct graft_product_panel *panel) {
-    return aligned(panel->rows * GRAFT_TOKEN_TILE * 4);
+    return aligned(panel->rows * GRAFT_TOKEN_TILE * (int64_t)sizeof(float));
 }
 
-int64_t graft_product_panel_scratch(const struct graft_product_panel *panel) {
-    if (panel->few) {
-        return 0;
+int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel) {
+    if (panel->kind == GRAFT_PANEL_MULTIPLY) {
+        return loops->pack_rows * PORTION * (int64_t)sizeof(float);
     }
-    int64_t whole = panel->whole != NULL ? graft_gemm_scratch_bytes(panel->whole) : 0;
-    int64_t rest = panel->rest != NULL ? graft_gemm_scratch_bytes(panel->rest) : 0;
-    return widened_bytes(panel) + result_bytes(panel) + aligned(whole > rest ? whole : rest);
+    if (panel->kind == GRAFT_PANEL_ONEDNN) {
+        int64_t whole = panel->whole != NULL ? graft_gemm_scratch_bytes(panel->whole) : 0;
+        int64_t rest = panel->rest != NULL ? graft_gemm_scratch_bytes(panel->rest) : 0;
+        return result_bytes(panel) + aligned(whole > rest ? whole : rest);
+    }
+    return 0;
 }
 
-static void run_few(const struct graft_loops *loops, const struct graft_product_panel *panel) {
+static void run_dot(const struct graft_loops *loops, const struct graft_product_panel *panel) {
     const struct graft_product *product = panel->product;
     int64_t columns = product->weight->columns;
     loops->dot(panel->reading, panel->weights, columns, panel->rows, columns, (const float *)panel->input->data,
                panel->input->data_stride, product->tokens, product->y + panel->row, product->y_stride);
 }
 
-static int run_many(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
+static void run_multiply(const struct graft_loops *loops, const struct graft_product_panel *panel, float *packed) {
     const struct graft_product *product = panel->product;
+    const float *x = (const float *)panel->input->data;
     int64_t columns = product->weight->columns;
-    int64_t x_size = panel->input->form == GRAFT_INPUT_BF16 ? 2 : 4;
-    const void *weights = panel->weights;
-    float *result = (float *)(void *)(scratch + widened_bytes(panel)); /* [tokens of the tile, rows] */
-    char *rest = scratch + widened_bytes(panel) + result_bytes(panel);
-    if (!is_read_in_place(panel)) {
-        loops->widen(panel->reading, weights, panel->rows * columns, (float *)(void *)scratch);
-        weights = scratch;
+    int64_t element = graft_reading_size(panel->reading);
+    for (int64_t t = 0; t < product->tokens; t++) {
+        memset(product->y + t * product->y_stride + panel->row, 0, (size_t)panel->rows * sizeof(float));
     }
+    for (int64_t r = 0; r < panel->rows; r += loops->pack_rows) {
+        int64_t rows = panel->rows - r < loops->pack_rows ? panel->rows - r : loops->pack_rows;
+        for (int64_t k = 0; k < columns; k += PORTION) {
+            int64_t depth = columns - k < PORTION ? columns - k : PORTION;
+            const char *weights = (const char *)panel->weights + (r * columns + k) * element;
+            loops->pack(panel->reading, weights, columns, rows, depth, packed);
+            loops->multiply(x + k, panel->input->data_stride, 1, product->tokens, packed, loops->pack_rows, depth, rows,
+                            product->y + panel->row + r, product->y_stride);
+        }
+    }
+}
+
+/* oneDNN writes each tile of tokens to scratch memory, so that strides of y cannot change what it does. */
+static int run_onednn(const struct graft_product_panel *panel, char *scratch) {
+    const struct graft_product *product = panel->product;
+    const uint16_t *x = (const uint16_t *)panel->input->data;
+    const float *result = (const float *)(const void *)scratch; /* [tokens of the tile, rows] */
     for (int64_t t = 0; t < product->tokens; t += GRAFT_TOKEN_TILE) {
         int64_t left = product->tokens - t;
-        const struct graft_gemm *gemm = left >= GRAFT_TOKEN_TILE ? panel->whole : panel->rest;
-        const char *x = (const char *)panel->input->data + t * columns * x_size;
-        if (graft_gemm_run(gemm, x, weights, result, rest) != 0) {
+        int64_t padded_left = panel->input->padded_tokens - t; /* 250 tokens are padded to a whole tile */
+        const struct graft_gemm *gemm = padded_left >= GRAFT_TOKEN_TILE ? panel->whole : panel->rest;
+        if (graft_gemm_run(gemm, x + t * product->weight->columns, panel->weights, (float *)(void *)scratch,
+                           scratch + result_bytes(panel)) != 0) {
             return -1;
         }
         for (int64_t i = 0; i < GRAFT_TOKEN_TILE && i < left; i++) {
-            loops->widen(GRAFT_READ_F32, result + i * panel->rows, panel->rows,
-                         product->y + (t + i) * product->y_stride + panel->row);
+            memcpy(product->y + (t + i) * product->y_stride + panel->row, result + i * panel->rows,
+                   (size_t)panel->rows * sizeof(float));
         }
     }
     return 0;
@@ -81,9 +96,11 @@ static void add_bias(const struct graft_loops *loops, const struct graft_product
 }
 
 int graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
-    if (panel->few) {
-        run_few(loops, panel);
-    } else if (run_many(loops, panel, scratch) != 0) {
+    if (panel->kind == GRAFT_PANEL_DOT) {
+        run_dot(loops, panel);
+    } else if (panel->kind == GRAFT_PANEL_MULTIPLY) {
+        run_multiply(loops, panel, (float *)(void *)scratch);
+    } else if (run_onednn(panel, scratch) != 0) {
         return -1;
     }
     if (panel->product->bias != NULL) {

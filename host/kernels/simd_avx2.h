@@ -158,4 +158,25 @@ INLINE void vf_store_bf16_part(uint16_t *p, vf a, int64_t n) {
     memcpy(p, eight, (size_t)n * sizeof *p);
 }
 
+INLINE void vf_transpose(vf rows[VF_WIDTH]) {
+    __m256 pairs[8];
+    __m256 fours[8];
+    for (int i = 0; i < 8; i += 2) {
+        pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
+        pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        for (int j = 0; j < 2; j++) {
+            __m256d a = _mm256_castps_pd(pairs[i + j]);
+            __m256d b = _mm256_castps_pd(pairs[i + j + 2]);
+            fours[i + 2 * j] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, b));
+            fours[i + 2 * j + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, b));
+        }
+    }
+    for (int j = 0; j < 4; j++) {
+        rows[j] = _mm256_permute2f128_ps(fours[j], fours[j + 4], 0x20);
+        rows[j + 4] = _mm256_permute2f128_ps(fours[j], fours[j + 4], 0x31);
+    }
+}
+
 #endif

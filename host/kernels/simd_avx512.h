@@ -146,4 +146,33 @@ INLINE void vf_store_bf16_part(uint16_t *p, vf a, int64_t n) {
     _mm256_mask_storeu_epi16(p, vf_lanes(n), _mm512_cvtepi32_epi16(bits));
 }
 
+/* Exchanges lanes and vectors: element j of rows[i] becomes element i of rows[j]. Pairs, then fours, within each
+ * quarter; then the quarters. */
+INLINE void vf_transpose(vf rows[VF_WIDTH]) {
+    __m512 pairs[16];
+    __m512 fours[16];
+    for (int i = 0; i < 16; i += 2) {
+        pairs[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
+        pairs[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        for (int j = 0; j < 2; j++) {
+            __m512d a = _mm512_castps_pd(pairs[i + j]);
+            __m512d b = _mm512_castps_pd(pairs[i + j + 2]);
+            fours[i + 2 * j] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+            fours[i + 2 * j + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+        }
+    }
+    for (int j = 0; j < 4; j++) {
+        __m512 even_low = _mm512_shuffle_f32x4(fours[j], fours[j + 4], 0x88);
+        __m512 odd_low = _mm512_shuffle_f32x4(fours[j], fours[j + 4], 0xdd);
+        __m512 even_high = _mm512_shuffle_f32x4(fours[j + 8], fours[j + 12], 0x88);
+        __m512 odd_high = _mm512_shuffle_f32x4(fours[j + 8], fours[j + 12], 0xdd);
+        rows[j] = _mm512_shuffle_f32x4(even_low, even_high, 0x88);
+        rows[j + 4] = _mm512_shuffle_f32x4(odd_low, odd_high, 0x88);
+        rows[j + 8] = _mm512_shuffle_f32x4(even_low, even_high, 0xdd);
+        rows[j + 12] = _mm512_shuffle_f32x4(odd_low, odd_high, 0xdd);
+    }
+}
+
 #endif

@@ -102,6 +102,84 @@ static void dot(int32_t reading, const void *w, int64_t w_stride, int64_t rows, 
     }
 }
 
+enum { PACK_COLUMNS = 32 }; /* a cache line of the narrowest type */
+
+/* Widens a cache line of each of VF_WIDTH rows before any is transposed: rows often are a multiple of 4096 bytes apart,
+ * so that their lines displace each other in the first-level cache. Rows from `rows` on are zeros. */
+INLINE void pack_read(const int32_t reading, const char *w, int64_t w_bytes, int64_t rows, int64_t k, int64_t columns,
+                      float lines[VF_WIDTH][PACK_COLUMNS]) {
+    for (int i = 0; i < VF_WIDTH; i++) {
+        for (int j = 0; j < PACK_COLUMNS; j += VF_WIDTH) {
+            vf numbers = vf_zero();
+            if (i < rows && columns - j >= VF_WIDTH) {
+                numbers = vf_read(reading, w + i * w_bytes, k + j);
+            } else if (i < rows && columns > j) {
+                numbers = vf_read_part(reading, w + i * w_bytes, k + j, columns - j);
+            }
+            vf_store(&lines[i][j], numbers);
+        }
+    }
+}
+
+/* `out` is at the first of VF_WIDTH columns of a row of MULTIPLY_VECTORS * VF_WIDTH. */
+INLINE void pack_write(float lines[VF_WIDTH][PACK_COLUMNS], int64_t columns, float *out) {
+    vf square[VF_WIDTH];
+    for (int j = 0; j < PACK_COLUMNS && j < columns; j += VF_WIDTH) {
+        for (int i = 0; i < VF_WIDTH; i++) {
+            square[i] = vf_load(&lines[i][j]);
+        }
+        vf_transpose(square);
+        for (int i = 0; i < VF_WIDTH && i + j < columns; i++) {
+            vf_store(out + (i + j) * MULTIPLY_VECTORS * VF_WIDTH, square[i]);
+        }
+    }
+}
+
+/* While some rows are transposed, those that come next are fetched: the ones below, and at the end the first again,
+ * further right. */
+INLINE void pack_rows(const int32_t reading, const char *w, int64_t w_bytes, int64_t rows, int64_t columns,
+                      float *out) {
+    float lines[VF_WIDTH][PACK_COLUMNS];
+    const int64_t size = graft_reading_size(reading);
+    for (int64_t r = 0; r < MULTIPLY_VECTORS * VF_WIDTH; r += VF_WIDTH) {
+        const char *next = r + VF_WIDTH < rows ? w + (r + VF_WIDTH) * w_bytes : w + columns * size;
+        for (int64_t k = 0; k < columns; k += PACK_COLUMNS) {
+            for (int i = 0; i < VF_WIDTH; i++) {
+                _mm_prefetch(next + i * w_bytes + k * size, _MM_HINT_T1);
+            }
+            if (k + PACK_COLUMNS <= columns && r + VF_WIDTH <= rows) {
+                pack_read(reading, w + r * w_bytes, w_bytes, VF_WIDTH, k, PACK_COLUMNS, lines);
+                pack_write(lines, PACK_COLUMNS, out + k * MULTIPLY_VECTORS * VF_WIDTH + r);
+            } else {
+                pack_read(reading, w + r * w_bytes, w_bytes, rows - r, k, columns - k, lines);
+                pack_write(lines, columns - k, out + k * MULTIPLY_VECTORS * VF_WIDTH + r);
+            }
+        }
+    }
+}
+
+static void pack(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, float *out) {
+    const char *from = (const char *)w;
+    int64_t w_bytes = w_stride * graft_reading_size(reading);
+    switch (reading) {
+    case GRAFT_READ_F32:
+        pack_rows(GRAFT_READ_F32, from, w_bytes, rows, columns, out);
+        break;
+    case GRAFT_READ_F16:
+        pack_rows(GRAFT_READ_F16, from, w_bytes, rows, columns, out);
+        break;
+    case GRAFT_READ_BF16:
+        pack_rows(GRAFT_READ_BF16, from, w_bytes, rows, columns, out);
+        break;
+    case GRAFT_READ_F32_AS_BF16:
+        pack_rows(GRAFT_READ_F32_AS_BF16, from, w_bytes, rows, columns, out);
+        break;
+    default:
+        pack_rows(GRAFT_READ_F16_AS_BF16, from, w_bytes, rows, columns, out);
+        break;
+    }
+}
+
 struct multiply_operands {
     const float *a; /* [rows, depth], a_row and a_step apart */
     int64_t a_row;
@@ -123,8 +201,7 @@ INLINE void multiply_tile(const struct multiply_operands *o, int64_t i, const in
     vf row[MULTIPLY_VECTORS];
     for (int m = 0; m < rows; m++) {
         for (int n = 0; n < vectors; n++) {
-            const float *from = c + m * o->c_stride + n * VF_WIDTH;
-            sums[m][n] = n + 1 < vectors || last == VF_WIDTH ? vf_load(from) : vf_load_part(from, last);
+            sums[m][n] = vf_zero();
         }
     }
     for (int64_t k = 0; k < o->depth; k++) {
@@ -142,7 +219,11 @@ INLINE void multiply_tile(const struct multiply_operands *o, int64_t i, const in
     for (int m = 0; m < rows; m++) {
         for (int n = 0; n < vectors; n++) {
             float *to = c + m * o->c_stride + n * VF_WIDTH;
-            vf_store_part(to, sums[m][n], n + 1 < vectors ? VF_WIDTH : last);
+            if (n + 1 < vectors || last == VF_WIDTH) {
+                vf_store(to, vf_add(vf_load(to), sums[m][n]));
+            } else {
+                vf_store_part(to, vf_add(vf_load_part(to, last), sums[m][n]), last);
+            }
         }
     }
 }

@@ -172,12 +172,13 @@ static void expect(const struct heads *heads, const struct sequences *sequences,
     }
     memset(out, 0, (size_t)dim * sizeof *out);
     for (int64_t j = 0; j < keys && largest > -INFINITY; j++) {
-        sum += exp(scores[j] - largest);
+        scores[j] = exp(scores[j] - largest);
+        sum += scores[j];
     }
     for (int64_t j = 0; j < keys && largest > -INFINITY; j++) {
         const float *v = sequences->v + ((s * MAX_KEYS + j) * heads->kv_heads + kv_head) * dim;
         for (int64_t d = 0; d < dim; d++) {
-            out[d] += exp(scores[j] - largest) / sum * (double)v[d];
+            out[d] += scores[j] / sum * (double)v[d];
         }
     }
 }
@@ -197,7 +198,7 @@ static void check_values(const struct heads *heads, const struct sequences *sequ
     }
 }
 
-static const struct heads shapes[] = {{4, 2, 16}, {3, 3, 5}, {8, 1, 64}, {7, 1, 17}, {70, 1, 8}};
+static const struct heads shapes[] = {{4, 2, 16}, {3, 3, 5}, {2, 1, 64}, {7, 1, 17}, {70, 1, 3}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* A sequence that ends within a block, one of a single token, an empty one. */
@@ -225,7 +226,7 @@ static void test_without_cache(void **state) {
 /* A prompt, then steps of one token and of several, sequences of different lengths side by side. */
 static void test_with_cache(void **state) {
     (void)state;
-    static const int64_t steps[][2] = {{5, 300}, {1, 1}, {1, 1}, {3, 1}, {0, 1}, {130, 2}, {1, 260}, {1, 1}};
+    static const int64_t steps[][2] = {{5, 260}, {1, 1}, {3, 1}, {0, 1}, {130, 2}, {1, 20}};
     const struct graft_mask masks[] = {{sizeof masks[0], GRAFT_MASK_CAUSAL, 0, NULL, 0},
                                        {sizeof masks[0], GRAFT_MASK_SLIDING, 150, NULL, 0}};
     for (int i = 0; i < SHAPES * 2; i++) {

@@ -58,13 +58,13 @@ static struct graft_weight block_alone(const struct matrix *matrix, int32_t i) {
     return weight;
 }
 
-static float weight_at(const struct graft_weight *weight, int64_t row, int64_t column, graft_dtype *dtype) {
+/* The block that holds a row, which becomes a row of it. */
+static const struct graft_row_block *block_of(const struct graft_weight *weight, int64_t *row) {
     const struct graft_row_block *block = weight->blocks;
-    for (; row >= block->rows; block++) {
-        row -= block->rows;
+    for (; *row >= block->rows; block++) {
+        *row -= block->rows;
     }
-    *dtype = block->dtype;
-    return numbers_at(block->dtype, block->data, row * weight->columns + column);
+    return block;
 }
 
 static float rounded(float value) {
@@ -72,17 +72,21 @@ static float rounded(float value) {
 }
 
 static float expected_at(const struct graft_product *product, int32_t precision, int64_t t, int64_t r) {
+    int64_t columns = product->weight->columns;
+    int64_t row = product->first_row + r;
+    const struct graft_row_block *block = block_of(product->weight, &row);
+    int both = precision == GRAFT_PRECISION_BFLOAT16 ||
+               (precision == GRAFT_PRECISION_AUTO && block->dtype == GRAFT_DTYPE_BF16);
     double sum = 0.0;
-    graft_dtype dtype = GRAFT_DTYPE_NONE;
-    for (int64_t k = 0; k < product->weight->columns; k++) {
-        float w = weight_at(product->weight, product->first_row + r, k, &dtype);
+    for (int64_t k = 0; k < columns; k++) {
+        float w = numbers_at(block->dtype, block->data, row * columns + k);
         float x = product->x[t * product->x_stride + k];
-        int both =
-            precision == GRAFT_PRECISION_BFLOAT16 || (precision == GRAFT_PRECISION_AUTO && dtype == GRAFT_DTYPE_BF16);
         sum += both ? (double)rounded(w) * (double)rounded(x) : (double)w * (double)x;
     }
     if (product->bias != NULL) {
-        sum += (double)weight_at(product->bias, product->first_row + r, 0, &dtype);
+        row = product->first_row + r;
+        block = block_of(product->bias, &row);
+        sum += (double)numbers_at(block->dtype, block->data, row);
     }
     return (float)sum;
 }
@@ -155,7 +159,7 @@ static void check_shape(int64_t columns, int64_t tokens, int64_t rows, int64_t f
 static void test_values(void **state) {
     (void)state;
     static const int64_t columns[] = {1, 3, 17, 48, 1000};
-    static const int64_t tokens[] = {0, 1, 2, 3, 7, 8, 9, 16, 17, 33, 40};
+    static const int64_t tokens[] = {0, 1, 2, 3, 7, 12, 13, 17, 40};
     for (int32_t precision = GRAFT_PRECISION_AUTO; precision <= GRAFT_PRECISION_BFLOAT16; precision++) {
         graft_call_init(&call, precision, scratch);
         for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -164,8 +168,9 @@ static void test_values(void **state) {
                 check_shape(columns[i], tokens[j], 67, 66);
             }
         }
-        check_shape(48, 300, 130, 7); /* more than one tile of tokens */
-        check_shape(48, 512, 1, 0);
+        check_shape(48, 300, 60, 7); /* more than one tile of tokens */
+        check_shape(48, 250, 60, 7); /* less than one, padded to a whole one */
+        check_shape(17, 512, 1, 0);
         check_shape(0, 3, 2, 0);
     }
     graft_call_init(&call, GRAFT_PRECISION_AUTO, scratch);
@@ -209,7 +214,7 @@ static void check_blocks(graft_dtype dtype, int64_t tokens, int64_t columns) {
 }
 
 static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
-static const int64_t token_counts[] = {1, 3, 8, 9, 34, 300};
+static const int64_t token_counts[] = {1, 3, 12, 13, 34, 300};
 enum { TOKEN_COUNTS = sizeof token_counts / sizeof token_counts[0] };
 
 static void test_blocks(void **state) {
@@ -289,8 +294,8 @@ static void test_threads(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < TOKEN_COUNTS; j++) {
-            check_threads(types[i], token_counts[j], 200, 1030);
-            check_threads(types[i], token_counts[j], 60, 2048); /* one panel: run without a parallel region */
+            check_threads(types[i], token_counts[j], 200, 530);
+            check_threads(types[i], token_counts[j], 60, 1030); /* one panel: run without a parallel region */
         }
     }
 }
@@ -344,7 +349,7 @@ static void test_faults(void **state) {
 
 static void test_without_memory(void **state) {
     (void)state;
-    struct matrix *matrix = matrix_of(GRAFT_DTYPE_F16, 3000, 1000);
+    struct matrix *matrix = matrix_of(GRAFT_DTYPE_BF16, 3000, 1000);
     float *x = numbers_floats(300 * 1000);
     float *y = numbers_floats(300 * 3000);
     struct graft_product product = product_of(&matrix->weight, x, 300, y);
@@ -376,6 +381,11 @@ int main(void) {
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
         graft_cpu_set_isa(isa);
         print_message("%s\n", graft_cpu_isa_name(isa));
+        failures += cmocka_run_group_tests(tests, NULL, NULL);
+    }
+    graft_cpu_pretend_bf16_products(1); /* so that oneDNN's part is tested on processors without them, too */
+    if (graft_cpu_has_bf16_products()) {
+        print_message("avx512 with oneDNN\n");
         failures += cmocka_run_group_tests(tests, NULL, NULL);
     }
     graft_scratch_destroy(scratch);
