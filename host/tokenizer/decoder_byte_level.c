@@ -13,8 +13,10 @@ static int flush(const struct graft_decoder *self, struct graft_decoder_run *run
                  struct graft_error *error) {
     struct graft_text *pending = &run->states[self->index].pending;
     struct graft_text whole = {0};
-    if (pending->length == 0) {
-        return GRAFT_OK;
+    size_t n = pending->length;
+    if (graft_utf8_valid_prefix(pending->bytes, n) == n) {
+        pending->length = 0;
+        return n == 0 ? GRAFT_OK : graft_decoder_emit(self->next, run, pending->bytes, n, error);
     }
     size_t done = graft_utf8_lossy(pending->bytes, pending->length, at_end, &whole);
     memmove(pending->bytes, pending->bytes + done, pending->length - done);

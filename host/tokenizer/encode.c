@@ -88,6 +88,10 @@ int graft_tokenizer_encode_pair(const struct graft_tokenizer *tokenizer, const s
                                 const struct graft_text_view *second, int add_special_tokens, struct graft_ids *ids,
                                 struct graft_ids *types, struct graft_error *error) {
     struct graft_ids first_ids = {0}, second_ids = {0};
+    if (second != NULL && tokenizer->postprocessor.refuses_pairs) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, tokenizer->path,
+                               "post_processor.pair: a text of the pair has no place in the template");
+    }
     int status = encode_text(tokenizer, first, &first_ids, error);
     if (status == GRAFT_OK && second != NULL) {
         status = encode_text(tokenizer, second, &second_ids, error);

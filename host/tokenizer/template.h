@@ -21,7 +21,8 @@ struct graft_template_parts {
 
 /* Starts as {0}, which puts nothing around a text and one text of a pair behind the other. */
 struct graft_template {
-    int given; /* whether the file says something */
+    int given;         /* whether the file says something */
+    int refuses_pairs; /* one of two texts would have no place */
     struct graft_template_parts single;
     struct graft_template_parts pair;
 };
