@@ -6,7 +6,22 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 
-/* plan, run: a model is opened (everything is decided), then loaded (weights bound, modules made). */
+/* A model was loaded: it is run, compared, or measured. */
+static int with_loaded(const struct graft_options *options, const struct graft_library *library,
+                       struct graft_model *model, struct graft_error *error) {
+    switch (options->command) {
+    case GRAFT_COMMAND_VERIFY:
+        return graft_command_verify(options, model, error);
+    case GRAFT_COMMAND_BENCH:
+        return graft_command_bench(options, model, error);
+    default: {
+        int status = graft_setup_report(options, model, library, error);
+        return status == GRAFT_OK ? graft_command_run(options, model, error) : status;
+    }
+    }
+}
+
+/* A model is opened (everything is decided), then loaded (weights bound, modules made). */
 static int with_model(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
     struct graft_model *model = NULL;
     int status = graft_setup_model(options, library, &model, error);
@@ -15,10 +30,7 @@ static int with_model(const struct graft_options *options, struct graft_library 
     } else if (status == GRAFT_OK) {
         status = graft_model_load(model, error);
         if (status == GRAFT_OK) {
-            status = graft_setup_report(options, model, library, error);
-        }
-        if (status == GRAFT_OK) {
-            status = graft_command_run(options, model, error);
+            status = with_loaded(options, library, model, error);
         }
     }
     graft_model_free(model);
@@ -31,9 +43,12 @@ static int with_library(const struct graft_options *options, struct graft_error 
     if (status == GRAFT_OK) {
         status = graft_setup_plugins(options, library, error);
     }
-    if (status == GRAFT_OK) {
-        status = options->command == GRAFT_COMMAND_LIST ? graft_command_list(options, library, error)
-                                                        : with_model(options, library, error);
+    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_LIST) {
+        status = graft_command_list(options, library, error);
+    } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_INSPECT) {
+        status = graft_command_inspect(options, library, error);
+    } else if (status == GRAFT_OK) {
+        status = with_model(options, library, error);
     }
     graft_library_free(library);
     return status;

@@ -28,6 +28,7 @@ static const struct graft_class *const basic_classes[] = {
     &graft_activation_classes[6],
     &graft_activation_classes[7],
     &graft_activation_classes[8],
+    &graft_activation_classes[9],
     NULL,
 };
 
@@ -36,7 +37,11 @@ static const struct graft_family basic = {.classes = basic_classes};
 static const struct graft_family *const families[] = {
     &basic,
     &graft_family_llama,
+    &graft_family_mistral,
+    &graft_family_mixtral,
     &graft_family_qwen2_moe,
+    &graft_family_qwen3,
+    &graft_family_qwen3_moe,
     NULL,
 };
 

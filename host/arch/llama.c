@@ -28,45 +28,31 @@ static const struct graft_decoder_traits traits = {
 };
 
 static const struct graft_class causal_lm = {
-    .name = "LlamaForCausalLM",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
+    GRAFT_FAMILY_CLASS("LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
 };
 
 static const struct graft_class model = {
-    .name = "LlamaModel",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
+    GRAFT_FAMILY_CLASS("LlamaModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
 };
 
 static const struct graft_class decoder_layer = {
-    .name = "LlamaDecoderLayer",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
+    GRAFT_FAMILY_CLASS("LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
 };
 
 static const struct graft_class attention = {
-    .name = "LlamaAttention",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
+    GRAFT_FAMILY_CLASS("LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
 };
 
 static const struct graft_class mlp = {
-    .name = "LlamaMLP",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_MLP, graft_mlp),
+    GRAFT_FAMILY_CLASS("LlamaMLP", GRAFT_INTERFACE_MLP, graft_mlp),
 };
 
 static const struct graft_class rms_norm = {
-    .name = "LlamaRMSNorm",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_rms_norm),
+    GRAFT_FAMILY_CLASS("LlamaRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
 };
 
 static const struct graft_class rotary_embedding = {
-    .name = "LlamaRotaryEmbedding",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_ROTARY, graft_rotary),
+    GRAFT_FAMILY_CLASS("LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
 };
 
 static const struct graft_class *const classes[] = {

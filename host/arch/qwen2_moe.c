@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/decoder/decoder_config.h"
 #include "arch/families.h"
+#include "arch/moe/expert_conversions.h"
 #include "arch/role.h"
 
 static const struct graft_decoder_traits traits = {
@@ -16,6 +17,8 @@ static const struct graft_decoder_traits traits = {
     .qkv_bias = "qkv_bias",
     .o_proj_bias = 0,
     .windows = GRAFT_WINDOWS_ALTERNATING,
+    .window_switch = "use_sliding_window",
+    .shared_expert = 1,
     .defaults =
         {
             .vocab_size = 151936,
@@ -39,100 +42,46 @@ static const struct graft_decoder_traits traits = {
 };
 
 static const struct graft_class causal_lm = {
-    .name = "Qwen2MoeForCausalLM",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
+    GRAFT_FAMILY_CLASS("Qwen2MoeForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
 };
 
 static const struct graft_class model = {
-    .name = "Qwen2MoeModel",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
+    GRAFT_FAMILY_CLASS("Qwen2MoeModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
 };
 
 static const struct graft_class decoder_layer = {
-    .name = "Qwen2MoeDecoderLayer",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
+    GRAFT_FAMILY_CLASS("Qwen2MoeDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
 };
 
 static const struct graft_class attention = {
-    .name = "Qwen2MoeAttention",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
+    GRAFT_FAMILY_CLASS("Qwen2MoeAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
 };
 
 static const struct graft_class mlp = {
-    .name = "Qwen2MoeMLP",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_MLP, graft_mlp),
+    GRAFT_FAMILY_CLASS("Qwen2MoeMLP", GRAFT_INTERFACE_MLP, graft_mlp),
 };
 
 static const struct graft_class sparse_moe_block = {
-    .name = "Qwen2MoeSparseMoeBlock",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_MLP, graft_sparse_moe_block),
+    GRAFT_FAMILY_CLASS("Qwen2MoeSparseMoeBlock", GRAFT_INTERFACE_MLP, graft_sparse_moe_block),
 };
 
 static const struct graft_class router = {
-    .name = "Qwen2MoeTopKRouter",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_ROUTER, graft_router),
-};
-
-/* Published checkpoints hold the experts one by one. */
-static const char *const gate_up_sources[] = {"*.gate_proj.weight", "*.up_proj.weight"};
-static const char *const gate_up_targets[] = {"gate_up_proj"};
-static const char *const down_sources[] = {"*.down_proj.weight"};
-static const char *const down_targets[] = {"down_proj"};
-
-static const struct graft_operation stack_and_join[] = {
-    {sizeof(struct graft_operation), GRAFT_OP_MERGE_MODULELIST, 0},
-    {sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1},
-};
-
-static const struct graft_conversion expert_conversions[] = {
-    {
-        .struct_size = sizeof(struct graft_conversion),
-        .n_sources = 2,
-        .sources = gate_up_sources,
-        .n_targets = 1,
-        .targets = gate_up_targets,
-        .n_operations = 2,
-        .operations = stack_and_join,
-        .operation_stride = sizeof stack_and_join[0],
-    },
-    {
-        .struct_size = sizeof(struct graft_conversion),
-        .n_sources = 1,
-        .sources = down_sources,
-        .n_targets = 1,
-        .targets = down_targets,
-        .n_operations = 1,
-        .operations = stack_and_join,
-        .operation_stride = sizeof stack_and_join[0],
-    },
+    GRAFT_FAMILY_CLASS("Qwen2MoeTopKRouter", GRAFT_INTERFACE_ROUTER, graft_router),
 };
 
 static const struct graft_class experts = {
-    .name = "Qwen2MoeExperts",
-    .data = &traits,
-    .conversions = expert_conversions,
-    .n_conversions = 2,
-    .conversion_stride = sizeof expert_conversions[0],
-    GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_experts),
+    GRAFT_FAMILY_CLASS("Qwen2MoeExperts", GRAFT_INTERFACE_EXPERTS, graft_experts),
+    .conversions = graft_expert_conversions,
+    .n_conversions = GRAFT_EXPERT_CONVERSIONS,
+    .conversion_stride = sizeof graft_expert_conversions[0],
 };
 
 static const struct graft_class rms_norm = {
-    .name = "Qwen2MoeRMSNorm",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_rms_norm),
+    GRAFT_FAMILY_CLASS("Qwen2MoeRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
 };
 
 static const struct graft_class rotary_embedding = {
-    .name = "Qwen2MoeRotaryEmbedding",
-    .data = &traits,
-    GRAFT_ROLE(GRAFT_INTERFACE_ROTARY, graft_rotary),
+    GRAFT_FAMILY_CLASS("Qwen2MoeRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
 };
 
 static const struct graft_class *const classes[] = {

@@ -9,6 +9,7 @@
 #include "arch/instance.h"
 #include "graft/activation.h"
 #include "graft/attention.h"
+#include "graft/base_model.h"
 #include "graft/causal_lm.h"
 #include "graft/class.h"
 #include "graft/decoder_layer.h"
@@ -16,7 +17,6 @@
 #include "graft/experts.h"
 #include "graft/linear.h"
 #include "graft/mlp.h"
-#include "graft/base_model.h"
 #include "graft/norm.h"
 #include "graft/rotary.h"
 #include "graft/router.h"
@@ -25,6 +25,10 @@
 #define GRAFT_ROLE(interface, role)                                                                      \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = role##_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
+
+/* The fields of a class of the family whose traits are called `traits`. */
+#define GRAFT_FAMILY_CLASS(class_name, interface, role) \
+    .name = (class_name), .data = &traits, GRAFT_ROLE(interface, role)
 
 /* Types of functions, as in struct graft_class. */
 typedef int graft_role_describe(const struct graft_class *self, const struct graft_config *config,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/disk.h"
 #include "base/fail.h"
 
 /* Linux takes no more in one call; smaller steps also let a signal in between. */
@@ -108,61 +109,38 @@ int graft_file_exists(const char *path) {
     return lstat(path, &status) == 0;
 }
 
-/* Returns 0, or an errno. */
-static int write_all(int fd, const char *bytes, size_t size) {
-    while (size > 0) {
-        ssize_t put = write(fd, bytes, size < largest_step ? size : largest_step);
-        if (put < 0 && errno != EINTR) {
-            return errno;
-        }
-        bytes += put > 0 ? put : 0;
-        size -= put > 0 ? (size_t)put : 0;
-    }
-    return 0;
-}
-
 /* Returns 0, or an errno. Closes `fd` in any case. */
 static int write_pieces(int fd, const struct graft_file_piece *pieces, size_t n) {
     int number = 0;
     for (size_t i = 0; i < n && number == 0; i++) {
-        number = write_all(fd, pieces[i].data, pieces[i].bytes);
+        number = graft_disk_write(fd, pieces[i].data, pieces[i].bytes);
     }
-    if (number == 0 && fsync(fd) != 0) {
-        number = errno;
+    if (number != 0) {
+        (void)close(fd);
+        return number;
     }
-    if (close(fd) != 0 && number == 0) {
-        number = errno;
-    }
-    return number;
+    return graft_disk_finish(fd);
 }
 
-/* Creates a new file beside `path` and hands over its name. Unlike mkstemp, with the permissions that the umask gives
- * to any new file. Returns the descriptor, or -1 with errno set. */
-static int create_beside(const char *path, char **name) {
+/* Creates a new file beside `path` and hands over its name. Returns 0, or an errno. */
+static int create_beside(const char *path, char **name, int *fd) {
     static atomic_uint counter;
     for (;;) {
         *name = graft_format("%s.tmp-%ld-%u", path, (long)getpid(), atomic_fetch_add(&counter, 1));
-        if (*name == NULL) {
-            errno = ENOMEM;
-            return -1;
-        }
-        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) {
-            return fd;
+        int number = *name != NULL ? graft_disk_create(*name, fd) : ENOMEM;
+        if (number != EEXIST) {
+            return number;
         }
         graft_free(*name);
     }
 }
 
-/* Makes the rename survive a loss of power where the file system can do so. Its failure leaves the new content in
- * place, so it is none of ours. */
+/* A failure leaves the new content in place, so it is none of ours. */
 static void sync_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL ? graft_strdup(".") : graft_strndup(path, slash == path ? 1 : (size_t)(slash - path));
-    int fd = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        (void)fsync(fd);
-        (void)close(fd);
+    if (folder != NULL) {
+        (void)graft_disk_sync_folder(folder);
     }
     graft_free(folder);
 }
@@ -175,19 +153,19 @@ int graft_file_write(const char *path, const struct graft_file_piece *pieces, si
                           kind_name(old.st_mode));
     }
     char *name = NULL;
-    int fd = create_beside(path, &name);
-    if (fd < 0) {
-        int number = errno;
+    int fd = -1;
+    int number = create_beside(path, &name, &fd);
+    if (number != 0) {
         graft_free(name);
         return number == ENOMEM ? graft_fail_memory(error, path)
                                 : graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be created", number);
     }
     int status = GRAFT_OK;
-    int number = write_pieces(fd, pieces, n);
+    number = write_pieces(fd, pieces, n);
     if (number != 0) {
         status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be written", number);
-    } else if (rename(name, path) != 0) {
-        status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be put in place", errno);
+    } else if ((number = graft_disk_rename(name, path)) != 0) {
+        status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be put in place", number);
     }
     if (status != GRAFT_OK) {
         (void)unlink(name);

@@ -65,11 +65,14 @@ int graft_json_parse(const char *text, size_t length, const char *source, graft_
     if (*document == NULL && json_error_code(&failure) == json_error_numeric_overflow) {
         *document = load_wide(text, length, &failure);
     }
+    if (ran_out) {
+        /* Jansson's lexer drops characters that it found no room for, and goes on. */
+        json_decref(*document);
+        *document = NULL;
+        return graft_fail_memory(error, source);
+    }
     if (*document != NULL) {
         return GRAFT_OK;
-    }
-    if (ran_out) {
-        return graft_fail_memory(error, source);
     }
     return graft_fail(error, GRAFT_ERROR_MODEL, source, "not valid JSON, line %d column %d: %s", failure.line,
                       failure.column, failure.text);

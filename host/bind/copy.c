@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "kernels/convert.h"
+#include "bind/exact.h"
 #include "kernels/parallel.h"
 
 /* Copying less than this many elements is not worth another thread. */
@@ -16,15 +15,15 @@ struct job {
     char *to;
 };
 
-static float widen(const char *element, graft_dtype dtype) {
+static uint32_t widen(const char *element, graft_dtype dtype) {
     uint16_t half;
-    float single;
+    uint32_t bits;
     if (dtype == GRAFT_DTYPE_F32) {
-        memcpy(&single, element, sizeof single);
-        return single;
+        memcpy(&bits, element, sizeof bits);
+        return bits;
     }
     memcpy(&half, element, sizeof half);
-    return dtype == GRAFT_DTYPE_BF16 ? graft_f32_from_bf16(half) : graft_f32_from_f16(half);
+    return graft_exact_widen(half, dtype);
 }
 
 /* Elements [from, from + count) of a run, to `to`. */
@@ -36,8 +35,8 @@ static void copy_run(const struct graft_run *run, int64_t from, int64_t count, g
         return;
     }
     for (int64_t i = 0; i < count; i++) {
-        float single = widen(elements + i * size, run->tensor->dtype);
-        memcpy(to + i * (int64_t)sizeof single, &single, sizeof single);
+        uint32_t bits = widen(elements + i * size, run->tensor->dtype);
+        memcpy(to + i * (int64_t)sizeof bits, &bits, sizeof bits);
     }
 }
 

@@ -16,6 +16,16 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
 /* `tokenize`: lines of stdin through the directory's tokenizer. */
 int graft_command_tokenize(const struct graft_options *options, struct graft_error *error);
 
+/* `inspect`: a plugin's file, or a class with the plugins of `library`. */
+int graft_command_inspect(const struct graft_options *options, struct graft_library *library,
+                          struct graft_error *error);
+
+/* `verify`: a model that was loaded, against the same without replacements. */
+int graft_command_verify(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* `bench`: the speed of a model that was loaded. */
+int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
 /* `list`: a line a plugin, or a line a class. */
 int graft_command_list(const struct graft_options *options, const struct graft_library *library,
                        struct graft_error *error);

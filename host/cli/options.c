@@ -12,8 +12,8 @@ enum kind { FLAG, TEXT, TEXTS, NUMBER, FRACTION };
 struct spec {
     const char *name; /* without the dashes */
     enum kind kind;
-    size_t offset;    /* of the field in struct graft_options */
-    int commands;     /* that take it */
+    size_t offset; /* of the field in struct graft_options */
+    int commands;  /* that take it */
 };
 
 enum {
@@ -21,8 +21,13 @@ enum {
     PLAN = GRAFT_COMMAND_PLAN,
     TOKENIZE = GRAFT_COMMAND_TOKENIZE,
     LIST = GRAFT_COMMAND_LIST,
-    MODEL = RUN | PLAN,
-    EVERY = RUN | PLAN | TOKENIZE | LIST
+    INSPECT = GRAFT_COMMAND_INSPECT,
+    VERIFY = GRAFT_COMMAND_VERIFY,
+    BENCH = GRAFT_COMMAND_BENCH,
+    LOADED = RUN | VERIFY | BENCH,
+    MODEL = LOADED | PLAN | INSPECT,
+    PROMPT = RUN | VERIFY,
+    EVERY = MODEL | TOKENIZE | LIST
 };
 
 static const struct spec specs[] = {
@@ -36,10 +41,10 @@ static const struct spec specs[] = {
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL},
     {"report", TEXT, offsetof(struct graft_options, report), RUN},
     {"quiet", FLAG, offsetof(struct graft_options, quiet), EVERY},
-    {"prompt", TEXTS, offsetof(struct graft_options, prompts), RUN},
-    {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), RUN},
-    {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), RUN},
-    {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), RUN},
+    {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT},
+    {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), PROMPT},
+    {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), PROMPT},
+    {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), PROMPT},
     {"temperature", FRACTION, offsetof(struct graft_options, temperature), RUN},
     {"top-k", NUMBER, offsetof(struct graft_options, top_k), RUN},
     {"top-p", FRACTION, offsetof(struct graft_options, top_p), RUN},
@@ -47,8 +52,13 @@ static const struct spec specs[] = {
     {"seed", NUMBER, offsetof(struct graft_options, seed), RUN},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
     {"output-ids", FLAG, offsetof(struct graft_options, output_ids), RUN},
-    {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), RUN | TOKENIZE},
-    {"json", FLAG, offsetof(struct graft_options, json), PLAN | TOKENIZE | LIST},
+    {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), PROMPT | TOKENIZE},
+    {"tolerance", FRACTION, offsetof(struct graft_options, tolerance), VERIFY},
+    {"prompt-tokens", NUMBER, offsetof(struct graft_options, prompt_tokens), BENCH},
+    {"new-tokens", NUMBER, offsetof(struct graft_options, new_tokens), BENCH},
+    {"repeat", NUMBER, offsetof(struct graft_options, repeat), BENCH},
+    {"modules", FLAG, offsetof(struct graft_options, modules), BENCH},
+    {"json", FLAG, offsetof(struct graft_options, json), PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH},
     {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
     {"version", FLAG, offsetof(struct graft_options, version), EVERY},
@@ -148,11 +158,17 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->help || options->version) {
         return GRAFT_OK;
     }
-    if (options->model == NULL && options->command != GRAFT_COMMAND_LIST) {
+    if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
+        return usage(error, "expected a plugin's file or a class", "inspect");
+    }
+    if (options->model == NULL && (options->command & (LIST | INSPECT)) == 0) {
         return usage(error, "is missing: which model directory?", "--model");
     }
     if (options->command == GRAFT_COMMAND_LIST && !options->classes && options->plugins_dirs.count == 0) {
         return usage(error, "expected --plugins-dir or --classes", "list");
+    }
+    if (options->command == GRAFT_COMMAND_VERIFY && options->plugins_dirs.count == 0) {
+        return usage(error, "expected --plugins-dir", "verify");
     }
     if (!one_of(options->dtype, dtypes)) {
         return usage(error, "expected auto, float32 or bfloat16", "--dtype");
@@ -169,12 +185,29 @@ static int check(const struct graft_options *options, struct graft_error *error)
     return GRAFT_OK;
 }
 
+enum { MAX_TOKENS = 1 << 20, MAX_REPEATS = 10000 };
+
+static int check_bench(const struct graft_options *options, struct graft_error *error) {
+    const struct {
+        const char *name;
+        int64_t value;
+        int64_t maximum;
+    } counts[] = {{"--prompt-tokens", options->prompt_tokens, MAX_TOKENS},
+                  {"--new-tokens", options->new_tokens, MAX_TOKENS},
+                  {"--repeat", options->repeat, MAX_REPEATS}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (counts[i].value < 1 || counts[i].value > counts[i].maximum) {
+            return usage(error, "expected at least 1, and not that many", counts[i].name);
+        }
+    }
+    return GRAFT_OK;
+}
+
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
-    static const char *const names[] = {"run", "plan", "tokenize", "list"};
+    static const char *const names[] = {"run", "plan", "tokenize", "list", "inspect", "verify", "bench"};
     int at = 1;
     *options = (struct graft_options){
         .command = GRAFT_COMMAND_RUN,
-        .dtype = "auto",
         .report = "text",
         .max_new_tokens = -1,
         .temperature = -1.0,
@@ -182,9 +215,13 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .repetition_penalty = -1.0,
         .top_k = -1,
         .seed = -1,
+        .tolerance = -1.0,
+        .prompt_tokens = 512,
+        .new_tokens = 32,
+        .repeat = 3,
     };
     if (argc > 1 && argv[1][0] != '-') {
-        for (int i = 0; i < 4; i++) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             if (strcmp(argv[1], names[i]) == 0) {
                 options->command = (enum graft_command)(1 << i);
                 at = 2;
@@ -195,12 +232,20 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         }
     }
     for (; at < argc; at++) {
+        if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL && argv[at][0] != '-') {
+            options->subject = argv[at];
+            continue;
+        }
         int status = parse_option(argc, argv, &at, options, error);
         if (status != GRAFT_OK) {
             return status;
         }
     }
-    return check(options, error);
+    if (options->dtype == NULL) {
+        options->dtype = options->command == GRAFT_COMMAND_VERIFY ? "float32" : "auto";
+    }
+    int status = check(options, error);
+    return status == GRAFT_OK ? check_bench(options, error) : status;
 }
 
 void graft_options_finish(struct graft_options *options) {

@@ -12,7 +12,10 @@ enum graft_command {
     GRAFT_COMMAND_RUN = 1,
     GRAFT_COMMAND_PLAN = 2,
     GRAFT_COMMAND_TOKENIZE = 4,
-    GRAFT_COMMAND_LIST = 8
+    GRAFT_COMMAND_LIST = 8,
+    GRAFT_COMMAND_INSPECT = 16,
+    GRAFT_COMMAND_VERIFY = 32,
+    GRAFT_COMMAND_BENCH = 64
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -24,6 +27,7 @@ struct graft_strings {
 
 struct graft_options {
     enum graft_command command;
+    const char *subject; /* what follows `inspect`: a file or a class */
     int help;
     int version;
 
@@ -33,7 +37,7 @@ struct graft_options {
     int no_plugins;
     int skip_bad_plugins;
     int64_t threads; /* 0: all */
-    const char *dtype;
+    const char *dtype; /* "auto" unless given, for `verify` "float32" */
     int strict;
     const char *report;
     int quiet;
@@ -50,6 +54,12 @@ struct graft_options {
     const char *logits;
     int output_ids;
     int no_special_tokens;
+
+    double tolerance; /* -1: the usual one; for `verify` */
+    int64_t prompt_tokens; /* this and the following: for `bench` */
+    int64_t new_tokens;
+    int64_t repeat;
+    int modules;
 
     int json;
     int decode;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "cli/generic_name.h"
 #include "cli/report.h"
 
 enum { MAX_ROWS = 12 };
@@ -48,22 +49,6 @@ static void rows_finish(struct rows *rows) {
     graft_free(rows->items);
 }
 
-/* A name with every index replaced by '*': "model.layers.*.mlp.experts.*.up_proj.weight". */
-static void add_generic_name(struct graft_text *text, const char *name) {
-    while (*name != '\0') {
-        size_t length = strcspn(name, ".");
-        if (strspn(name, "0123456789") == length) {
-            graft_text_add(text, "*", 1);
-        } else {
-            graft_text_add(text, name, length);
-        }
-        name += length;
-        if (*name == '.') {
-            graft_text_add(text, name++, 1);
-        }
-    }
-}
-
 struct summary {
     const struct graft_plan *plan;
     struct rows replaced;
@@ -91,7 +76,7 @@ static void add_replacement(struct summary *summary, const struct graft_node *no
 
 static void add_conversion(struct summary *summary, const struct graft_binding *binding) {
     struct graft_text text = {0};
-    add_generic_name(&text, binding->parameter->name);
+    graft_generic_name_add(&text, binding->parameter->name);
     graft_text_add_string(&text, ": ");
     graft_binding_operations(binding, &text);
     graft_text_add_string(&text, binding->copied ? ", copied" : ", row blocks");
@@ -101,7 +86,7 @@ static void add_conversion(struct summary *summary, const struct graft_binding *
 static void add_problem(struct summary *summary, const struct graft_binding *binding) {
     struct graft_text text = {0};
     graft_text_add_string(&text, binding->status == GRAFT_BINDING_MISSING ? "missing " : "mismatched ");
-    add_generic_name(&text, binding->parameter->name);
+    graft_generic_name_add(&text, binding->parameter->name);
     if (binding->problem != NULL) {
         graft_text_printf(&text, ": %s", binding->problem);
     }

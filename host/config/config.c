@@ -44,6 +44,8 @@ static int32_t kind(const void *document, const char *path) {
         return GRAFT_FIELD_ARRAY;
     case GRAFT_JSON_OBJECT:
         return GRAFT_FIELD_OBJECT;
+    case GRAFT_JSON_NULL:
+        return GRAFT_FIELD_NULL;
     default:
         return GRAFT_FIELD_ABSENT;
     }
@@ -73,11 +75,11 @@ static int read_identity(struct graft_model_config *config, struct graft_error *
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "expected an object, got %s",
                                graft_json_type_name(config->document));
     }
-    if (kind(config->document, "model_type") == GRAFT_FIELD_ABSENT) {
+    if (!graft_config_has(view, "model_type")) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");
     }
     int status = graft_config_string(view, "model_type", &config->model_type, error);
-    if (status == GRAFT_OK && kind(config->document, "architectures") != GRAFT_FIELD_ABSENT) {
+    if (status == GRAFT_OK && graft_config_has(view, "architectures")) {
         if (kind(config->document, "architectures") != GRAFT_FIELD_ARRAY) {
             return graft_config_expected(view, "architectures", "an array of strings", error);
         }

@@ -116,6 +116,10 @@ int graft_generation_settings_read(const char *directory, const graft_json *conf
     }
     if (graft_file_exists(file)) {
         status = graft_json_read(file, MAX_FILE_BYTES, &document, error);
+        if (status == GRAFT_OK && graft_json_type(document) != GRAFT_JSON_OBJECT) {
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, file, "expected an object, got %s",
+                                     graft_json_type_name(document));
+        }
     }
     if (status == GRAFT_OK) {
         status = read_eos(document, file, settings, error);

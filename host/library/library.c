@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "registry/mapping.h"
 
 const struct graft_family *graft_family_find(const char *model_type) {
     for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
@@ -48,6 +49,24 @@ void graft_library_free(struct graft_library *library) {
     }
 }
 
+/* Registers all plugins loaded, or gives them back. */
+static int register_plugins(struct graft_library *library, struct graft_error *error) {
+    struct graft_snapshot *before = graft_registry_snapshot(library->registry);
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && i < library->plugins->n; i++) {
+        const struct graft_loaded_plugin *plugin = &library->plugins->plugins[i];
+        struct graft_origin origin = {plugin->descriptor->id, plugin->file, plugin->rank};
+        status = graft_registry_add_plugin(library->registry, plugin->descriptor, &origin, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_registry_restore(library->registry, before);
+        graft_plugin_set_free(library->plugins);
+        library->plugins = NULL;
+    }
+    graft_snapshot_release(before);
+    return status;
+}
+
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error) {
     struct graft_plugin_options wanted = {0};
@@ -60,20 +79,42 @@ int graft_library_load_plugins(struct graft_library *library, const char *const 
         wanted.skip_bad = options->skip_bad_plugins;
     }
     int status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
-    for (size_t i = 0; status == GRAFT_OK && i < library->plugins->n; i++) {
-        const struct graft_loaded_plugin *plugin = &library->plugins->plugins[i];
-        struct graft_origin origin = {plugin->descriptor->id, plugin->file, plugin->rank};
-        status = graft_registry_add_plugin(library->registry, plugin->descriptor, &origin, error);
-    }
-    return status;
+    return status == GRAFT_OK ? register_plugins(library, error) : status;
 }
 
-int graft_library_register(struct graft_library *library, const struct graft_replacement *replacement,
+int graft_library_register(struct graft_library *library, const struct graft_patch *patches, size_t n, int overwrite,
                            struct graft_error *error) {
-    static const struct graft_origin program = {.plugin = "program"};
-    return graft_registry_add_replacement(library->registry, replacement, &program, error);
+    return graft_registry_register(library->registry, patches, n, overwrite, error);
+}
+
+int graft_library_unregister(struct graft_library *library, const char *const *keys, size_t n,
+                             struct graft_error *error) {
+    return graft_registry_unregister(library->registry, keys, n, error);
+}
+
+int graft_library_clear(struct graft_library *library, struct graft_error *error) {
+    return graft_registry_clear(library->registry, error);
+}
+
+int graft_library_patches(struct graft_library *library, struct graft_patch **patches, size_t *n,
+                          struct graft_error *error) {
+    return graft_registry_patches(library->registry, patches, n, error);
+}
+
+int graft_library_enter(struct graft_library *library, struct graft_scope **scope, struct graft_error *error) {
+    return graft_registry_enter(library->registry, scope, error);
+}
+
+void graft_library_leave(struct graft_library *library, struct graft_scope *scope_take) {
+    graft_registry_leave(library->registry, scope_take);
+}
+
+int graft_library_class(struct graft_library *library, const char *name, const struct graft_class **cls,
+                        struct graft_error *error) {
+    return graft_registry_look_up(library->registry, name, NULL, cls, error);
 }
 
 const char *graft_library_note(const struct graft_library *library, size_t i) {
-    return library->plugins != NULL && i < library->plugins->n_notes ? library->plugins->notes[i] : NULL;
+    size_t of_plugins = library->plugins != NULL ? library->plugins->n_notes : 0;
+    return i < of_plugins ? library->plugins->notes[i] : graft_registry_note(library->registry, i - of_plugins);
 }

@@ -18,13 +18,15 @@ struct graft_library {
 struct graft_model {
     char *directory;
     int32_t precision;
+    int32_t without_weights;
     struct graft_model_config *config;
     const struct graft_family *family;
     struct graft_checkpoint *checkpoint;
     struct graft_tree *tree;
     struct graft_plan *plan;
     struct graft_bound *bound;       /* NULL until loaded */
-    const struct graft_module *head; /* of interface graft.causal_lm/1; NULL until loaded */
+    const struct graft_module *head; /* of interface graft.causal_lm/1; NULL until loaded, and with `unset` */
+    const char *unset;               /* without weights: the first parameter that has no initial value; or NULL */
     int64_t vocab_size;
     struct graft_generation_settings generation;
     char **notes; /* one line each */
@@ -37,11 +39,7 @@ struct graft_model {
 /* [any] The family of a model type, or NULL. */
 const struct graft_family *graft_family_find(const char *model_type);
 
-/* [load] Collects the remarks on a planned model: plugins that matched nothing here, oddities of the checkpoint. */
-int graft_model_collect_notes(struct graft_model *model, const struct graft_library *library,
-                              struct graft_error *error);
-
-/* [any] Seconds since some fixed moment. */
-double graft_seconds(void);
+/* [load] Collects the remarks on a planned model: replacements that do nothing here, oddities of the checkpoint. */
+int graft_model_collect_notes(struct graft_model *model, struct graft_error *error);
 
 #endif

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model handle: config, tree, plan; then weights and modules. */
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "graft/causal_lm.h"
 #include "library/library.h"
 #include "plugin/host_services.h"
-
-double graft_seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static int read_config(struct graft_model *model, struct graft_error *error) {
     int status = graft_model_config_read(model->directory, &model->config, error);
@@ -41,6 +35,16 @@ static int build_tree(struct graft_model *model, struct graft_library *library, 
     return status;
 }
 
+/* The name of the first parameter that nothing fills, or NULL. */
+static const char *first_missing(const struct graft_plan *plan) {
+    for (size_t i = 0; i < plan->n_bindings; i++) {
+        if (plan->bindings[i].status == GRAFT_BINDING_MISSING) {
+            return plan->bindings[i].parameter->name;
+        }
+    }
+    return NULL;
+}
+
 static int open_model(struct graft_model *model, struct graft_library *library, struct graft_error *error) {
     int status = read_config(model, error);
     if (status == GRAFT_OK) {
@@ -50,13 +54,17 @@ static int open_model(struct graft_model *model, struct graft_library *library, 
         status = graft_config_need_int(&model->config->view, "vocab_size", 1, INT32_MAX, &model->vocab_size, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_checkpoint_open(model->directory, &model->checkpoint, error);
+        status = model->without_weights ? graft_checkpoint_open_none(model->directory, &model->checkpoint, error)
+                                        : graft_checkpoint_open(model->directory, &model->checkpoint, error);
     }
     if (status == GRAFT_OK) {
         status = graft_plan_make(model->tree, model->checkpoint, model->family->base_model_prefix, &model->plan, error);
     }
+    if (status == GRAFT_OK && model->without_weights) {
+        model->unset = first_missing(model->plan);
+    }
     if (status == GRAFT_OK) {
-        status = graft_model_collect_notes(model, library, error);
+        status = graft_model_collect_notes(model, error);
     }
     return status;
 }
@@ -70,6 +78,8 @@ int graft_model_open(struct graft_library *library, const char *directory, const
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, directory, "out of memory");
     }
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
+    result->without_weights = options != NULL && GRAFT_HAS(options, struct graft_model_options, without_weights) &&
+                              options->without_weights;
     int status = open_model(result, library, error);
     if (status != GRAFT_OK) {
         graft_model_free(result);
@@ -80,22 +90,35 @@ int graft_model_open(struct graft_library *library, const char *directory, const
     return GRAFT_OK;
 }
 
+static int bind_and_make(struct graft_model *model, struct graft_error *error) {
+    int status = graft_bind(model->plan, &model->bound, error);
+    if (status == GRAFT_OK && model->unset == NULL) {
+        status = graft_tree_instantiate(model->tree, graft_host_get(), error);
+    }
+    if (status != GRAFT_OK) {
+        graft_tree_destroy_instances(model->tree);
+        graft_bound_free(model->bound);
+        model->bound = NULL;
+    }
+    return status;
+}
+
 int graft_model_load(struct graft_model *model, struct graft_error *error) {
     double start = graft_seconds();
     const struct graft_node *root = model->tree->root;
-    int status = graft_plan_check(model->plan, error);
+    if (model->bound != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "the model was loaded before");
+    }
+    int status = model->unset != NULL ? GRAFT_OK : graft_plan_check(model->plan, error);
     if (status == GRAFT_OK && strcmp(root->maker->cls->interface_id, GRAFT_INTERFACE_CAUSAL_LM) != 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file,
                                  "architectures: %s has no language model head to generate with", root->class_name);
     }
     if (status == GRAFT_OK) {
-        status = graft_bind(model->plan, &model->bound, error);
+        status = bind_and_make(model, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_tree_instantiate(model->tree, graft_host_get(), error);
-    }
-    if (status == GRAFT_OK) {
-        model->head = &root->module;
+        model->head = model->unset == NULL ? &root->module : NULL;
         model->load_seconds = graft_seconds() - start;
     }
     return status;

@@ -21,6 +21,12 @@ static void request_finish(struct request *request) {
 static int request_init(struct request *request, const struct graft_model *model, const struct graft_prompt *prompts,
                         size_t n, struct graft_error *error) {
     *request = (struct request){0};
+    if (model->unset != NULL) {
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, model->unset,
+                              "has no value: the model is built from its config alone, and the class declares none");
+        graft_error_hint(error, "open the model with its weights");
+        return GRAFT_ERROR_USAGE;
+    }
     if (model->head == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "the model is not loaded");
     }

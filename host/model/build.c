@@ -3,16 +3,17 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/node.h"
 #include "model/describe.h"
+#include "model/node.h"
+#include "registry/nearest.h"
 
 static int out_of_memory(const char *path, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
 }
 
 /* Decides who describes and who makes the module: what a replacement leaves out is the original's. */
-static void choose_class(struct graft_node *node, const struct graft_resolution *found, int original_only) {
-    const struct graft_known_class *replacement = original_only ? NULL : found->replacement;
+static void choose_class(struct graft_node *node, const struct graft_resolution *found) {
+    const struct graft_known_class *replacement = found->replacement;
     node->known = replacement != NULL ? replacement : found->original;
     node->original = replacement != NULL ? found->original : NULL;
     node->class_name = node->known->cls->name;
@@ -35,6 +36,14 @@ static int means_original(const struct graft_node *parent, const char *class_nam
            strcmp(parent->original->cls->name, class_name) == 0;
 }
 
+/* What the name stands for at `place`; with `original_only` the class of that name, whoever wants to replace it. */
+static int resolve(const struct builder *builder, const struct graft_module_place *place, int original_only,
+                   struct graft_resolution *found, struct graft_error *error) {
+    const struct graft_snapshot *snapshot = builder->options->snapshot;
+    return original_only ? graft_snapshot_original(snapshot, place, found, error)
+                         : graft_snapshot_resolve(snapshot, place, builder->tally, found, error);
+}
+
 static int build_super(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_args args = node_args(node);
     struct graft_resolution original = {node->original, NULL};
@@ -47,7 +56,7 @@ static int build_super(struct builder *builder, struct graft_node *node, struct 
     }
     node->super->is_super = 1;
     node->super->below_super = 1;
-    choose_class(node->super, &original, 1);
+    choose_class(node->super, &original);
     return builder_describe(builder, node->super, error);
 }
 
@@ -59,23 +68,25 @@ int builder_add_child(struct builder *builder, struct graft_node *parent, const 
         return out_of_memory(parent != NULL ? parent->path : name, error);
     }
     struct graft_node *owner = builder->describing;
-    struct graft_place place = {
+    struct graft_module_place place = {
         .class_name = info->class_name,
         .path = child->path,
         .model_type = builder->options->config->model_type,
         .asking = owner != NULL ? owner->describer->origin.plugin : NULL,
     };
+    int original_only = builder->options->without_replacements || means_original(owner, info->class_name);
     struct graft_resolution found;
-    int status = graft_snapshot_resolve(builder->options->snapshot, &place, &found, error);
+    int status = resolve(builder, &place, original_only, &found, error);
     if (status == GRAFT_OK && strcmp(found.original->cls->interface_id, info->interface_id) != 0) {
-        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, child->path, "%s has the interface %s, its parent expects %s",
-                                 info->class_name, found.original->cls->interface_id, info->interface_id);
+        status =
+            graft_error_set(error, GRAFT_ERROR_PLUGIN, child->path, "%s has the interface %s, its parent expects %s",
+                            info->class_name, found.original->cls->interface_id, info->interface_id);
     }
     if (status != GRAFT_OK) {
         node_free(child);
         return status;
     }
-    choose_class(child, &found, builder->options->without_replacements || means_original(owner, info->class_name));
+    choose_class(child, &found);
     if (parent == NULL) {
         builder->tree->root = child;
     } else if (node_adopt(parent, child) != 0) {
@@ -91,6 +102,7 @@ static int build(struct builder *builder, struct graft_error *error) {
     if (root == NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, builder->options->config->file,
                               "architectures: there is no class %s", builder->options->class_name);
+        graft_snapshot_hint_nearest(builder->options->snapshot, builder->options->class_name, error);
         graft_error_hint(error, "host list --classes names the classes there are");
         return GRAFT_ERROR_MODEL;
     }
@@ -104,8 +116,9 @@ static int build(struct builder *builder, struct graft_error *error) {
     return status == GRAFT_OK ? builder_resolve_ties(builder, error) : status;
 }
 
-static int build_tree(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
-    struct builder builder = {.options = options};
+int builder_build(const struct graft_tree_options *options, struct graft_tally *tally, struct graft_tree **tree,
+                  struct graft_error *error) {
+    struct builder builder = {.options = options, .tally = tally};
     builder.tree = graft_alloc(1, sizeof *builder.tree);
     if (builder.tree == NULL) {
         return out_of_memory(options->class_name, error);
@@ -119,54 +132,4 @@ static int build_tree(const struct graft_tree_options *options, struct graft_tre
     }
     *tree = builder.tree;
     return GRAFT_OK;
-}
-
-struct names {
-    const char **items;
-    size_t count;
-    size_t capacity;
-};
-
-static int collect_name(void *data, struct graft_node *node, struct graft_error *error) {
-    struct names *names = data;
-    for (size_t i = 0; i < names->count; i++) {
-        if (strcmp(names->items[i], node->class_name) == 0) {
-            return GRAFT_OK;
-        }
-    }
-    if (graft_grow(&names->items, &names->capacity, names->count, sizeof *names->items) != 0) {
-        return out_of_memory(node->path, error);
-    }
-    names->items[names->count++] = node->class_name;
-    return GRAFT_OK;
-}
-
-/* Patterns are judged by the classes that this model uses before anything is replaced. */
-static int check_patterns(const struct graft_tree_options *options, struct graft_error *error) {
-    struct graft_tree_options plain = *options;
-    struct graft_tree *tree = NULL;
-    struct names names = {0};
-    plain.without_replacements = 1;
-    int status = build_tree(&plain, &tree, error);
-    if (status == GRAFT_OK) {
-        status = graft_tree_walk(tree, collect_name, &names, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_snapshot_check_patterns(options->snapshot, options->config->model_type, names.items, names.count,
-                                               error);
-    }
-    graft_free(names.items);
-    graft_tree_free(tree);
-    return status;
-}
-
-int graft_tree_build(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
-    int status = options->without_replacements ? GRAFT_OK : check_patterns(options, error);
-    if (status == GRAFT_OK) {
-        status = build_tree(options, tree, error);
-    }
-    if (status == GRAFT_OK) {
-        (*tree)->snapshot = graft_snapshot_retain(options->snapshot);
-    }
-    return status;
 }

@@ -141,6 +141,18 @@ static int add_child(struct builder *builder, const struct graft_child_info *inf
     return builder_add_child(builder, parent, name, info, error);
 }
 
+static int are_args(const struct graft_args *args) {
+    if (args->count < 0 || args->count > MAX_ARGS || (args->count > 0 && args->items == NULL)) {
+        return 0;
+    }
+    for (int32_t i = 0; i < args->count; i++) {
+        if (args->items[i].name == NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static int on_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
     struct builder *builder = data;
     if (!is_name(info->name, 1)) {
@@ -149,7 +161,7 @@ static int on_child(void *data, const struct graft_child_info *info, struct graf
     if (info->class_name == NULL || info->interface_id == NULL) {
         return refuse(builder, error, "a child without class or interface:", info->name);
     }
-    if (info->args.count < 0 || info->args.count > MAX_ARGS || (info->args.count > 0 && info->args.items == NULL)) {
+    if (!are_args(&info->args)) {
         return refuse(builder, error, "bad arguments for child", info->name);
     }
     return add_child(builder, info, error);

@@ -13,6 +13,7 @@ struct tie {
 
 struct builder {
     const struct graft_tree_options *options;
+    struct graft_tally *tally; /* counts what replacements do, or NULL */
     struct graft_tree *tree;
     struct graft_node *describing; /* the module whose `describe` is running; NULL at the root */
     int32_t depth;
@@ -30,6 +31,10 @@ int builder_describe(struct builder *builder, struct graft_node *node, struct gr
 
 /* Turns the ties declared into links between parameters. */
 int builder_resolve_ties(struct builder *builder, struct graft_error *error);
+
+/* One pass over the model: the tree without its snapshot. */
+int builder_build(const struct graft_tree_options *options, struct graft_tally *tally, struct graft_tree **tree,
+                  struct graft_error *error);
 
 /* Frees all but the tree. */
 void builder_finish(struct builder *builder);

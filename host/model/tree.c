@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "model/node.h"
+#include "registry/tally.h"
 
 static struct graft_node *child_named(const struct graft_node *node, const char *name, size_t length) {
     for (size_t i = 0; i < node->n_children; i++) {
@@ -86,6 +87,7 @@ void graft_tree_free(struct graft_tree *tree) {
             graft_tree_destroy_instances(tree);
         }
         node_free(tree->root);
+        graft_tally_free(tree->tally);
         graft_snapshot_release(tree->snapshot);
         graft_free(tree);
     }

@@ -60,6 +60,7 @@ struct graft_tree {
     struct graft_node *root;
     const struct graft_model_config *config;
     struct graft_snapshot *snapshot;
+    struct graft_tally *tally; /* what the replacements did: registry/tally.h */
     size_t n_nodes;
     size_t n_parameters;
 };

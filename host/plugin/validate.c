@@ -148,6 +148,9 @@ static int validate_replacement(const struct graft_place *place, const struct gr
     if (status == GRAFT_OK) {
         status = validate_model_types(place, replacement->model_types, error);
     }
+    if (status == GRAFT_OK && replacement->group != NULL) {
+        status = graft_check_text(place, "group", replacement->group, GRAFT_MAX_NAME, error);
+    }
     if (status == GRAFT_OK && replacement->replacement == NULL) {
         status = graft_check_failed(place, "replacement", error, "expected a class, got NULL");
     }

@@ -6,41 +6,46 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "registry/snapshot.h"
+#include "registry/tally_rows.h"
 
-static void add_name(struct graft_text *list, const char *name) {
-    graft_text_printf(list, "%s%s", list->length > 0 ? ", " : "", name);
-}
-
-/* "^(A|B)$": exactly the names that fit. */
-static void add_alternative(struct graft_text *pattern, const char *name) {
-    graft_text_printf(pattern, "%s%s", pattern->length > 0 ? "|" : "^(", name);
-}
-
+/* Names of classes, with what the message says of each. */
 struct hits {
     struct graft_text fitting;
     struct graft_text misfits;
-    struct graft_text narrower;
+    struct graft_text narrower; /* "^(A|B": exactly the names that fit */
 };
 
-static int sort_hit(const struct patch *patch, const struct graft_known_class *known, struct hits *hits) {
-    int hit = patch_hits(patch, known);
-    if (hit == 1 && strcmp(known->cls->interface_id, patch->declared->replacement->interface_id) == 0) {
-        add_name(&hits->fitting, known->cls->name);
-        add_alternative(&hits->narrower, known->cls->name);
-    } else if (hit == 1) {
-        graft_text_printf(&hits->misfits, "%s%s (%s)", hits->misfits.length > 0 ? ", " : "", known->cls->name,
-                          known->cls->interface_id);
+/* Whether a place before number `i` has the same class and is hit as well: then its name is listed. */
+static int is_listed(const struct patch *patch, const struct graft_known_class *known,
+                     const struct graft_module_place *places, size_t i) {
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(places[k].class_name, places[i].class_name) == 0 &&
+            patch_wants(patch, known, &places[k], NULL) == 1) {
+            return 1;
+        }
     }
-    return hit;
+    return 0;
+}
+
+static void list(const struct patch *patch, const struct graft_class *cls, struct hits *hits) {
+    if (strcmp(cls->interface_id, patch->declared->replacement->interface_id) == 0) {
+        graft_text_printf(&hits->fitting, "%s%s", hits->fitting.length > 0 ? ", " : "", cls->name);
+        graft_text_printf(&hits->narrower, "%s%s", hits->narrower.length > 0 ? "|" : "^(", cls->name);
+    } else {
+        graft_text_printf(&hits->misfits, "%s%s (%s)", hits->misfits.length > 0 ? ", " : "", cls->name,
+                          cls->interface_id);
+    }
 }
 
 static int report(const struct patch *patch, struct hits *hits, struct graft_error *error) {
     const struct graft_class *replacement = patch->declared->replacement;
     if (hits->misfits.failed || hits->fitting.failed || hits->narrower.failed) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, patch->origin.file, "out of memory");
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, patch_source(patch), "out of memory");
     }
-    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, patch->origin.file,
+    if (hits->misfits.length == 0) {
+        return GRAFT_OK;
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, patch_source(patch),
                           "pattern \"%s\" for %s (%s) also hits %s; fitting: %s", patch->declared->target,
                           replacement->name, replacement->interface_id, hits->misfits.bytes,
                           hits->fitting.length > 0 ? hits->fitting.bytes : "none");
@@ -50,19 +55,41 @@ static int report(const struct patch *patch, struct hits *hits, struct graft_err
     return GRAFT_ERROR_PLUGIN;
 }
 
-static int check(const struct graft_snapshot *snapshot, const struct patch *patch, const char *const *names, size_t n,
-                 struct graft_error *error) {
+/* Whether another element of the mapping goes before this one at that place. */
+static int is_preceded(const struct graft_snapshot *snapshot, const struct patch *patch,
+                       const struct graft_known_class *known, const struct graft_module_place *place) {
+    int before = 1;
+    for (size_t i = 0; i < snapshot->mapping->n; i++) {
+        const struct patch *other = snapshot->mapping->patches[i];
+        if (other == patch) {
+            before = 0;
+        } else if ((patch_names(other, known) || before) && patch_wants(other, known, place, NULL) == 1) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether the place is one that the pattern is judged by: not where it is a name, or comes too late. */
+static int is_judged(const struct graft_snapshot *snapshot, const struct patch *patch,
+                     const struct graft_known_class *known, const struct graft_module_place *place) {
+    return patch->declared->key != KEY_BOTH || (patch_names(patch, known) && patch_fits(patch, known)) ||
+           (!patch_names(patch, known) && !is_preceded(snapshot, patch, known, place));
+}
+
+static int check(const struct graft_snapshot *snapshot, const struct patch *patch,
+                 const struct graft_module_place *places, size_t n, struct graft_error *error) {
     struct hits hits = {0};
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        const struct graft_known_class *known = graft_snapshot_class(snapshot, names[i], patch->origin.plugin);
-        if (known != NULL && sort_hit(patch, known, &hits) < 0) {
-            status = graft_error_set(error, GRAFT_ERROR_PLUGIN, patch->origin.file,
-                                     "pattern \"%s\": searching \"%s\" costs too much", patch->declared->target,
-                                     names[i]);
+        const struct graft_known_class *known = graft_snapshot_class(snapshot, places[i].class_name, places[i].asking);
+        int hit = known != NULL ? patch_wants(patch, known, &places[i], error) : 0;
+        if (hit == 1 && is_judged(snapshot, patch, known, &places[i]) && !is_listed(patch, known, places, i)) {
+            list(patch, known->cls, &hits);
         }
+        status = hit < 0 ? GRAFT_ERROR_PLUGIN : GRAFT_OK;
     }
-    if (status == GRAFT_OK && hits.misfits.length > 0) {
+    if (status == GRAFT_OK) {
         status = report(patch, &hits, error);
     }
     graft_text_free(&hits.fitting);
@@ -71,16 +98,15 @@ static int check(const struct graft_snapshot *snapshot, const struct patch *patc
     return status;
 }
 
-int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const char *model_type,
-                                  const char *const *class_names, size_t n, struct graft_error *error) {
-    for (size_t i = 0; i < snapshot->n_patches; i++) {
-        const struct patch *patch = snapshot->patches[i];
-        if (patch->declared->key == GRAFT_KEY_PATTERN && patch_wants_model(patch, model_type)) {
-            int status = check(snapshot, patch, class_names, n, error);
-            if (status != GRAFT_OK) {
-                return status;
-            }
+int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const struct graft_module_place *places,
+                                  size_t n, const struct graft_tally *tally, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; snapshot_patch(snapshot, i) != NULL && status == GRAFT_OK; i++) {
+        const struct patch *patch = snapshot_patch(snapshot, i);
+        int left_out = tally != NULL && tally->rows[i].left_out;
+        if (patch->target != NULL && !left_out) {
+            status = check(snapshot, patch, places, n, error);
         }
     }
-    return GRAFT_OK;
+    return status;
 }

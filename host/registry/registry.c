@@ -2,16 +2,10 @@
 /* Filling a registry: every change makes a new snapshot and swaps it in. */
 #include "registry/registry.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "registry/snapshot.h"
-
-struct graft_registry {
-    pthread_mutex_t lock; /* guards `current`, not what it points to */
-    struct graft_snapshot *current;
-};
 
 struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot) {
     atomic_fetch_add(&snapshot->references, 1);
@@ -28,7 +22,8 @@ struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
     copy->references = 1;
     copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
     copy->patches = graft_alloc(patches + 1, sizeof(struct patch *));
-    if (copy->classes == NULL || copy->patches == NULL) {
+    copy->mapping = old != NULL ? layer_retain(old->mapping) : layer_create(0);
+    if (copy->classes == NULL || copy->patches == NULL || copy->mapping == NULL) {
         graft_snapshot_release(copy);
         return NULL;
     }
@@ -36,8 +31,7 @@ struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
         copy->classes[copy->n_classes] = old->classes[copy->n_classes];
     }
     for (; copy->n_patches < patches; copy->n_patches++) {
-        copy->patches[copy->n_patches] = old->patches[copy->n_patches];
-        atomic_fetch_add(&copy->patches[copy->n_patches]->references, 1);
+        copy->patches[copy->n_patches] = patch_retain(old->patches[copy->n_patches]);
     }
     return copy;
 }
@@ -47,6 +41,7 @@ void graft_snapshot_release(struct graft_snapshot *snapshot) {
         for (size_t i = 0; i < snapshot->n_patches; i++) {
             patch_release(snapshot->patches[i]);
         }
+        layer_release(snapshot->mapping);
         graft_free(snapshot->patches);
         graft_free(snapshot->classes);
         graft_free(snapshot);
@@ -65,6 +60,13 @@ struct graft_registry *graft_registry_create(void) {
 
 void graft_registry_free(struct graft_registry *registry) {
     if (registry != NULL) {
+        while (registry->innermost != NULL) {
+            graft_registry_leave(registry, registry->innermost);
+        }
+        for (size_t i = 0; i < registry->n_notes; i++) {
+            graft_free(registry->notes[i]);
+        }
+        graft_free(registry->notes);
         graft_snapshot_release(registry->current);
         (void)pthread_mutex_destroy(&registry->lock);
         graft_free(registry);
@@ -78,6 +80,15 @@ struct graft_snapshot *graft_registry_snapshot(struct graft_registry *registry) 
     return snapshot;
 }
 
+void graft_registry_restore(struct graft_registry *registry, struct graft_snapshot *snapshot) {
+    (void)graft_snapshot_retain(snapshot);
+    (void)pthread_mutex_lock(&registry->lock);
+    struct graft_snapshot *old = registry->current;
+    registry->current = snapshot;
+    (void)pthread_mutex_unlock(&registry->lock);
+    graft_snapshot_release(old);
+}
+
 static int out_of_memory(struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, "registry", "out of memory");
 }
@@ -88,8 +99,9 @@ static int append_class(struct graft_snapshot *snapshot, const struct graft_know
     const struct graft_known_class *known =
         graft_snapshot_class(snapshot, name, added->private_to_plugin ? added->origin.plugin : NULL);
     if (known != NULL && known->private_to_plugin == added->private_to_plugin) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, added->origin.file, "class %s: there is one of that name in %s",
-                               name, known->origin.file != NULL ? known->origin.file : "the host");
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, added->origin.file,
+                               "class %s: there is one of that name in %s", name,
+                               known->origin.file != NULL ? known->origin.file : "the host");
     }
     snapshot->classes[snapshot->n_classes++] = *added;
     return GRAFT_OK;
@@ -157,8 +169,7 @@ int graft_registry_add_class(struct graft_registry *registry, const struct graft
     struct graft_known_class added = {cls, origin != NULL ? *origin : host, private_to_plugin};
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = grown(registry->current, 1, 0);
-    int status = next == NULL ? out_of_memory(error)
-                              : commit(registry, next, append_class(next, &added, error));
+    int status = next == NULL ? out_of_memory(error) : commit(registry, next, append_class(next, &added, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }
@@ -167,8 +178,8 @@ int graft_registry_add_replacement(struct graft_registry *registry, const struct
                                    const struct graft_origin *origin, struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = grown(registry->current, 0, 1);
-    int status = next == NULL ? out_of_memory(error)
-                              : commit(registry, next, append_patch(next, replacement, origin, error));
+    int status =
+        next == NULL ? out_of_memory(error) : commit(registry, next, append_patch(next, replacement, origin, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }
@@ -176,10 +187,8 @@ int graft_registry_add_replacement(struct graft_registry *registry, const struct
 int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
                               const struct graft_origin *origin, struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
-    struct graft_snapshot *next =
-        grown(registry->current, (size_t)plugin->n_classes, (size_t)plugin->n_replacements);
-    int status = next == NULL ? out_of_memory(error)
-                              : commit(registry, next, add_all(next, plugin, origin, error));
+    struct graft_snapshot *next = grown(registry->current, (size_t)plugin->n_classes, (size_t)plugin->n_replacements);
+    int status = next == NULL ? out_of_memory(error) : commit(registry, next, add_all(next, plugin, origin, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }

@@ -53,6 +53,9 @@ int graft_registry_add_plugin(struct graft_registry *registry, const struct graf
 
 /* [any] The registry's present state; given back with graft_snapshot_release. */
 struct graft_snapshot *graft_registry_snapshot(struct graft_registry *registry);
+
+/* [any] Makes `snapshot` the registry's present state again. */
+void graft_registry_restore(struct graft_registry *registry, struct graft_snapshot *snapshot);
 struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot);
 void graft_snapshot_release(struct graft_snapshot *snapshot);
 
@@ -61,25 +64,33 @@ const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot
                                                      const char *asking);
 
 /* Where a class name is asked for. */
-struct graft_place {
+struct graft_module_place {
     const char *class_name;
     const char *path;       /* of the module */
     const char *model_type; /* of the model */
     const char *asking;     /* id of the plugin whose class describes this child, or NULL */
 };
 
-/* [any] What to build at `place`. Exact names go before patterns, then the order of registration decides; two plugins
- * that want the same module are an error unless the user ordered them. An unknown class and a replacement with another
- * interface are errors. */
-int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_place *place,
-                           struct graft_resolution *resolution, struct graft_error *error);
+/* What replacements do in one model: registry/tally.h. */
+struct graft_tally;
 
-/* [any] The interface rule over the classes that a model uses: a pattern that hits one with another interface is an error
- * that lists the classes hit, those that fit, and a narrower pattern that would do. */
-int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const char *model_type,
-                                  const char *const *class_names, size_t n, struct graft_error *error);
+/* [any] What to build at `place`. What library calls registered goes before what plugins bring; exact names go before
+ * patterns, then the order of registration decides; two plugins that want the same module are an error unless the user
+ * ordered them. An unknown class and a replacement with another interface are errors. `tally` (or NULL) counts, and says
+ * which groups are left out. */
+int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
+                           struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error);
 
-/* [any] The replacements, in order of registration; NULL behind the last. */
+/* [any] The class of that name, whatever would replace it. */
+int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
+                            struct graft_resolution *resolution, struct graft_error *error);
+
+/* [any] The interface rule over the modules of a model before anything is replaced: a pattern that hits one with
+ * another interface is an error that lists the classes hit, those that fit, and a narrower pattern that would do. */
+int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const struct graft_module_place *places,
+                                  size_t n, const struct graft_tally *tally, struct graft_error *error);
+
+/* [any] The replacements brought by plugins, in order of registration; NULL behind the last. */
 const struct graft_replacement *graft_snapshot_replacement(const struct graft_snapshot *snapshot, size_t i,
                                                            struct graft_origin *origin);
 

@@ -2,7 +2,8 @@
 /* What a class name stands for at one place of a model. */
 #include <string.h>
 
-#include "registry/snapshot.h"
+#include "registry/nearest.h"
+#include "registry/tally_rows.h"
 
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking) {
@@ -34,77 +35,113 @@ const struct graft_replacement *graft_snapshot_replacement(const struct graft_sn
     return snapshot->patches[i]->declared;
 }
 
-/* 1 when the patch wants the module at `place`, 0 when not, -1 after an error. */
-static int wants(const struct patch *patch, const struct graft_known_class *original, const struct graft_place *place,
-                 struct graft_error *error) {
-    struct graft_regex_match match;
-    int hit = patch_wants_model(patch, place->model_type) ? patch_hits(patch, original) : 0;
-    if (hit == 1 && patch->module_path != NULL) {
-        hit = graft_regex_search(patch->module_path, place->path, strlen(place->path), 0, &match);
+struct patch *snapshot_patch(const struct graft_snapshot *snapshot, size_t i) {
+    if (i < snapshot->n_patches) {
+        return snapshot->patches[i];
     }
-    if (hit < 0) {
-        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, patch->origin.file,
-                              "pattern \"%s\": searching \"%s\" costs too much", patch->declared->target,
-                              original->cls->name);
-        graft_error_hint(error, "write a pattern without nested repetition");
-    }
-    return hit;
+    i -= snapshot->n_patches;
+    return i < snapshot->mapping->n ? snapshot->mapping->patches[i] : NULL;
 }
 
-static int same_plugin(const struct patch *a, const struct patch *b) {
-    const char *left = a->origin.plugin != NULL ? a->origin.plugin : "";
-    const char *right = b->origin.plugin != NULL ? b->origin.plugin : "";
-    return strcmp(left, right) == 0;
+/* Which of two patches that want the same module gets it; NULL when nothing says so. `a` was registered first. */
+static const struct patch *prefer(const struct patch *a, const struct patch *b,
+                                  const struct graft_known_class *original) {
+    if (patch_same_source(a, b)) {
+        return !patch_names(a, original) && patch_names(b, original) ? b : a;
+    }
+    if (b->declared->key == KEY_BOTH) {
+        return b;
+    }
+    if (a->origin.rank != b->origin.rank) {
+        return a->origin.rank < b->origin.rank ? a : b;
+    }
+    return NULL;
 }
 
-/* Which of two patches that want the same module gets it; NULL after an error. `a` was registered first. */
-static const struct patch *prefer(const struct patch *a, const struct patch *b, const struct graft_place *place,
-                                  struct graft_error *error) {
-    if (!same_plugin(a, b)) {
-        if (a->origin.rank != b->origin.rank) {
-            return a->origin.rank < b->origin.rank ? a : b;
-        }
-        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, place->path, "plugins %s and %s both replace %s",
-                              a->origin.plugin, b->origin.plugin, place->class_name);
-        graft_error_hint(error, "say which goes first with --plugins, or leave one out");
-        return NULL;
-    }
-    return a->declared->key == GRAFT_KEY_PATTERN && b->declared->key == GRAFT_KEY_NAME ? b : a;
+static int undecided(const struct patch *a, const struct patch *b, const struct graft_module_place *place,
+                     struct graft_error *error) {
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, place->path, "plugins %s and %s both replace %s",
+                          a->origin.plugin, b->origin.plugin, place->class_name);
+    graft_error_hint(error, "say which goes first with --plugins, or leave one out");
+    return GRAFT_ERROR_PLUGIN;
 }
 
 static int check_interface(const struct patch *patch, const struct graft_known_class *original,
-                           const struct graft_place *place, struct graft_error *error) {
+                           const struct graft_module_place *place, struct graft_error *error) {
     const struct graft_class *replacement = patch->declared->replacement;
-    if (strcmp(replacement->interface_id, original->cls->interface_id) == 0) {
+    if (patch_fits(patch, original)) {
         return GRAFT_OK;
     }
-    return graft_error_set(error, GRAFT_ERROR_PLUGIN, patch->origin.file,
+    return graft_error_set(error, GRAFT_ERROR_PLUGIN, patch_source(patch),
                            "%s cannot replace %s at %s: its interface is %s, expected %s", replacement->name,
                            original->cls->name, place->path, replacement->interface_id, original->cls->interface_id);
 }
 
-int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_place *place,
-                           struct graft_resolution *resolution, struct graft_error *error) {
-    const struct patch *chosen = NULL;
+int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
+                            struct graft_resolution *resolution, struct graft_error *error) {
     resolution->original = graft_snapshot_class(snapshot, place->class_name, place->asking);
     resolution->replacement = NULL;
     if (resolution->original == NULL) {
-        return graft_error_set(error, place->asking != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL, place->path,
-                               "there is no class %s", place->class_name);
-    }
-    for (size_t i = 0; i < snapshot->n_patches; i++) {
-        const struct patch *patch = snapshot->patches[i];
-        int hit = wants(patch, resolution->original, place, error);
-        if (hit == 1) {
-            chosen = chosen == NULL ? patch : prefer(chosen, patch, place, error);
-        }
-        if (hit < 0 || (hit == 1 && chosen == NULL)) {
-            return GRAFT_ERROR_PLUGIN;
-        }
-    }
-    if (chosen != NULL) {
-        resolution->replacement = &chosen->replacement;
-        return check_interface(chosen, resolution->original, place, error);
+        int status = graft_error_set(error, place->asking != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL, place->path,
+                                     "there is no class %s", place->class_name);
+        graft_snapshot_hint_nearest(snapshot, place->class_name, error);
+        return status;
     }
     return GRAFT_OK;
+}
+
+/* The patch that gets the module; `*chosen` is NULL when nobody wants it. In a trial the first of two gets what nothing
+ * decides, and nobody is said to have lost it. */
+static int choose(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
+                  const struct graft_module_place *place, struct graft_tally *tally, const struct patch **chosen,
+                  struct graft_error *error) {
+    int clear = 1;
+    *chosen = NULL;
+    for (size_t i = 0; snapshot_patch(snapshot, i) != NULL; i++) {
+        const struct patch *patch = snapshot_patch(snapshot, i);
+        if (tally != NULL && tally->rows[i].left_out) {
+            continue;
+        }
+        int hit = patch_wants(patch, original, place, error);
+        if (hit < 0) {
+            return GRAFT_ERROR_PLUGIN;
+        }
+        if (hit == 0) {
+            continue;
+        }
+        if (tally != NULL) {
+            tally_want(tally, i);
+        }
+        const struct patch *better = *chosen == NULL ? patch : prefer(*chosen, patch, original);
+        if (better == NULL && (tally == NULL || !tally->trial)) {
+            return undecided(*chosen, patch, place, error);
+        }
+        clear = clear && better != NULL;
+        *chosen = better != NULL ? better : *chosen;
+    }
+    if (tally != NULL && *chosen != NULL && clear) {
+        tally_give(tally, *chosen);
+    }
+    return GRAFT_OK;
+}
+
+int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
+                           struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error) {
+    const struct patch *chosen;
+    int status = graft_snapshot_original(snapshot, place, resolution, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (tally != NULL) {
+        tally->modules++;
+    }
+    status = choose(snapshot, resolution->original, place, tally, &chosen, error);
+    if (status != GRAFT_OK || chosen == NULL) {
+        return status;
+    }
+    if (tally != NULL && tally->trial && !patch_fits(chosen, resolution->original)) {
+        return GRAFT_OK;
+    }
+    resolution->replacement = &chosen->replacement;
+    return check_interface(chosen, resolution->original, place, error);
 }

@@ -1,44 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a snapshot: shared by the units of this folder only. */
+/* The inside of a registry and its snapshots: shared by the units of this folder only. */
 #ifndef GRAFT_REGISTRY_SNAPSHOT_H
 #define GRAFT_REGISTRY_SNAPSHOT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/regex.h"
+#include "registry/mapping.h"
 #include "registry/registry.h"
+
+/* The key of what a library call registers: a name, and then a pattern. Plugins say which of the two they mean. */
+enum { KEY_BOTH = 3 };
 
 /* One replacement with its patterns compiled. Immutable and shared by the snapshots that hold it. */
 struct patch {
     atomic_long references;
-    const struct graft_replacement *declared;
+    const struct graft_replacement *declared; /* the plugin's, or `own` */
+    struct graft_replacement own;             /* KEY_BOTH: copied */
     struct graft_origin origin;
     struct graft_known_class replacement;
-    struct graft_regex *target;      /* GRAFT_KEY_PATTERN only */
+    struct graft_regex *target;      /* of a pattern; NULL for a name, and for what `invalid` tells of */
     struct graft_regex *module_path; /* NULL: everywhere */
+    char *invalid;                   /* KEY_BOTH: why the key is no regular expression, and so a name only; or NULL */
+    atomic_int reported;             /* whether a look-up that came across it made a note of `invalid` */
+};
+
+/* What library calls registered, in order. Immutable and shared by snapshots and scopes. */
+struct layer {
+    atomic_long references;
+    struct patch **patches;
+    size_t n;
 };
 
 struct graft_snapshot {
     atomic_long references;
     struct graft_known_class *classes;
     size_t n_classes;
-    struct patch **patches;
+    struct patch **patches; /* brought by plugins */
     size_t n_patches;
+    struct layer *mapping;
+};
+
+/* The mapping as it was when the scope was entered. */
+struct graft_scope {
+    struct layer *layer;
+    struct graft_scope *outer;
+};
+
+struct graft_registry {
+    pthread_mutex_t lock; /* guards the fields, not what they point to */
+    struct graft_snapshot *current;
+    struct graft_scope *innermost;
+    char **notes;
+    size_t n_notes;
+    size_t note_capacity;
 };
 
 /* A patch for `replacement`, with one reference. */
 int patch_create(const struct graft_replacement *replacement, const struct graft_origin *origin, struct patch **patch,
                  struct graft_error *error);
+
+/* A patch for an element of a mapping, which is checked and copied. */
+int patch_create_mapped(const struct graft_patch *element, struct patch **patch, struct graft_error *error);
+struct patch *patch_retain(struct patch *patch);
 void patch_release(struct patch *patch);
 
-/* Whether the patch's key hits the class name: 1, 0, or -1 when the search cost too much. Basic classes are reached by
- * their exact name only. */
-int patch_hits(const struct patch *patch, const struct graft_known_class *original);
+/* Who brought it, for messages: its file, else the id of its plugin. */
+const char *patch_source(const struct patch *patch);
 
-/* Whether the patch is meant for this model type. */
-int patch_wants_model(const struct patch *patch, const char *model_type);
+/* Whether the patch may be for a model of that type at all. */
+int patch_is_for_model(const struct patch *patch, const char *model_type);
+
+/* Whether the key is this class's very name; otherwise a patch that wants it does so by a pattern. */
+int patch_names(const struct patch *patch, const struct graft_known_class *original);
+
+/* Whether the patch's key hits the class: 1, 0, or -1 after an error, when a search cost too much. Basic classes are
+ * reached by their exact name only, and private ones not by library calls. */
+int patch_hits(const struct patch *patch, const struct graft_known_class *original, struct graft_error *error);
+
+/* Whether the patch wants the module at `place`, of the class `original`: as patch_hits. */
+int patch_wants(const struct patch *patch, const struct graft_known_class *original,
+                const struct graft_module_place *place, struct graft_error *error);
+
+/* Whether both are one plugin's, or both from library calls. */
+int patch_same_source(const struct patch *a, const struct patch *b);
+
+/* The interface rule for one patch and one class. */
+int patch_fits(const struct patch *patch, const struct graft_known_class *original);
+
+/* Patches of plugins, then those of library calls; NULL behind the last. */
+struct patch *snapshot_patch(const struct graft_snapshot *snapshot, size_t i);
 
 /* A copy with room for one more class and one more patch. */
 struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old);
+
+/* [any] An empty layer; what `old` holds and `n` elements more, or new values for keys that are there; what it holds
+ * but for `n` keys. On failure `*next` is left alone. */
+struct layer *layer_create(size_t capacity);
+int layer_with(const struct layer *old, const struct graft_patch *elements, size_t n, int overwrite,
+               struct layer **next, struct graft_error *error);
+int layer_without(const struct layer *old, const char *const *keys, size_t n, struct layer **next,
+                  struct graft_error *error);
+struct layer *layer_retain(struct layer *layer);
+void layer_release(struct layer *layer);
+
+/* A patch met on the way whose key is no regular expression. */
+typedef int (*layer_invalid_function)(void *data, struct patch *patch, struct graft_error *error);
+
+/* [any] What the layer makes of the class where no module is known: exact names first, then patterns in order. `*found`
+ * is NULL when nothing hits. Elements with a module path or model types are left out. */
+int layer_look_up(const struct layer *layer, const struct graft_known_class *original, layer_invalid_function invalid,
+                  void *data, const struct patch **found, struct graft_error *error);
 
 #endif

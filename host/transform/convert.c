@@ -81,6 +81,11 @@ static int target_size(const struct conversion_site *site, int32_t target, int32
 
 static int take_tensor(struct conversion_site *site, const struct graft_tensor_view *tensor, struct graft_value *value,
                        struct graft_error *error) {
+    char shape[GRAFT_SHAPE_TEXT];
+    if (tensor->bytes == 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->name, "there is nothing in it, its shape is %s",
+                               graft_shape_text(tensor->shape, tensor->rank, shape));
+    }
     lookup_use(site->lookup, tensor);
     return graft_value_of(tensor, value, error);
 }
@@ -92,8 +97,11 @@ static int gather_indexed(struct conversion_site *site, const char *pattern, str
     struct indexed_tensor *found = NULL;
     int status = GRAFT_OK;
     const char *star = strchr(pattern, '*');
-    (void)snprintf(before, sizeof before, "%s%s%.*s", site->node->path, site->node->path[0] != '\0' ? "." : "",
-                   (int)(star - pattern), pattern);
+    int length = snprintf(before, sizeof before, "%s%s%.*s", site->node->path, site->node->path[0] != '\0' ? "." : "",
+                          (int)(star - pattern), pattern);
+    if (length < 0 || length >= MAX_NAME) {
+        return GRAFT_OK;
+    }
     int64_t n = lookup_indexed(site->lookup, before, star + 1, &found);
     list->items = n < 0 ? NULL : graft_alloc((size_t)n + 1, sizeof *list->items);
     if (list->items == NULL) {
@@ -117,7 +125,7 @@ static int gather_one(struct conversion_site *site, const char *pattern, struct 
                       struct graft_error *error) {
     char name[MAX_NAME];
     const struct graft_tensor_view *tensor =
-        full_name(site->node, pattern, 0, name) == 0 ? lookup_find(site->lookup, name) : NULL;
+        full_name(site->node, pattern, 0, name) == 0 ? lookup_find(site->lookup, name, NULL) : NULL;
     if (tensor == NULL) {
         return GRAFT_OK;
     }
@@ -143,9 +151,9 @@ static int gather(struct conversion_site *site, struct graft_value_list *lists, 
         absent = lists[i].count == 0 ? pattern : absent;
     }
     if (status == GRAFT_OK && *present > 0 && absent != NULL) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, site->node->path,
-                                 "the checkpoint has other sources of %s, but no %s", site->conversion->targets[0],
-                                 absent);
+        status =
+            graft_error_set(error, GRAFT_ERROR_MODEL, site->node->path,
+                            "the checkpoint has other sources of %s, but no %s", site->conversion->targets[0], absent);
     }
     return status;
 }
@@ -158,6 +166,10 @@ static int fill(struct conversion_site *site, int32_t target, int64_t index, str
                                site->conversion->targets[target], (long long)index);
     }
     struct graft_binding *binding = plan_binding(site->plan, parameter);
+    if (binding->status != GRAFT_BINDING_MISSING) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, parameter->name,
+                               "the checkpoint has it under its own name, and as part of another tensor");
+    }
     binding->status = GRAFT_BINDING_FOUND;
     binding->conversion = site->conversion;
     binding->value = *value;
@@ -176,8 +188,9 @@ static int distribute(struct conversion_site *site, struct graft_value_list *lis
     }
     for (int32_t i = 0; i < site->conversion->n_targets && status == GRAFT_OK; i++) {
         if (!has_star(site->conversion->targets[i]) && lists[i].count != 1) {
-            status = graft_error_set(error, GRAFT_ERROR_PLUGIN, site->node->path, "%s: got %zu values for one parameter",
-                                     site->conversion->targets[i], lists[i].count);
+            status =
+                graft_error_set(error, GRAFT_ERROR_PLUGIN, site->node->path, "%s: got %zu values for one parameter",
+                                site->conversion->targets[i], lists[i].count);
         }
         for (size_t j = 0; j < lists[i].count && status == GRAFT_OK; j++) {
             status = fill(site, i, (int64_t)j, &lists[i].items[j], error);

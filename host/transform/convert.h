@@ -27,7 +27,7 @@ struct chunk_sizes {
     const struct conversion_site *site;
     int (*size)(const struct conversion_site *site, int32_t target, int32_t op, int64_t *size);
 };
-int operations_run(const struct conversion_site *site, const struct chunk_sizes *sizes,
-                   struct graft_value_list **lists, size_t *n_lists, struct graft_error *error);
+int operations_run(const struct conversion_site *site, const struct chunk_sizes *sizes, struct graft_value_list **lists,
+                   size_t *n_lists, struct graft_error *error);
 
 #endif

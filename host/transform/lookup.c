@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-enum { MAX_NAME = 1024, MAX_INDEX_DIGITS = 9 };
+enum { MAX_NAME = RENAMING_MAX_NAME, MAX_INDEX_DIGITS = 9, WAYS = 3 };
 
 /* `name` with the prefix added (way 1) or taken away (way 2), or as it is (way 0). Returns 0 when that way makes no
  * sense. */
@@ -33,8 +33,8 @@ static int spell(const struct lookup *lookup, const char *name, int way, char *s
     return 1;
 }
 
-const struct graft_tensor_view *lookup_find(const struct lookup *lookup, const char *name) {
-    for (int way = 0; way < 3; way++) {
+static const struct graft_tensor_view *find_spelled(const struct lookup *lookup, const char *name) {
+    for (int way = 0; way < WAYS; way++) {
         char spelled[MAX_NAME];
         const struct graft_tensor_view *tensor =
             spell(lookup, name, way, spelled) ? graft_checkpoint_find(lookup->checkpoint, spelled) : NULL;
@@ -43,6 +43,21 @@ const struct graft_tensor_view *lookup_find(const struct lookup *lookup, const c
         }
     }
     return NULL;
+}
+
+const struct graft_tensor_view *lookup_find(const struct lookup *lookup, const char *name,
+                                            const struct graft_conversion **renaming) {
+    char renamed[MAX_NAME];
+    const struct graft_tensor_view *tensor = find_spelled(lookup, name);
+    const struct graft_conversion *conversion =
+        tensor == NULL ? renamings_apply(&lookup->renamings, name, renamed) : NULL;
+    if (conversion != NULL) {
+        tensor = find_spelled(lookup, renamed);
+    }
+    if (renaming != NULL) {
+        *renaming = tensor != NULL ? conversion : NULL;
+    }
+    return tensor;
 }
 
 void lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor) {
@@ -93,15 +108,25 @@ static int64_t collect(const struct lookup *lookup, const char *before, const ch
     return (int64_t)count;
 }
 
-int64_t lookup_indexed(const struct lookup *lookup, const char *before, const char *after,
-                       struct indexed_tensor **found) {
+static int64_t collect_spelled(const struct lookup *lookup, const char *before, const char *after,
+                               struct indexed_tensor **found) {
     int64_t count = 0;
-    *found = NULL;
-    for (int way = 0; way < 3 && count == 0; way++) {
+    for (int way = 0; way < WAYS && count == 0; way++) {
         char spelled[MAX_NAME];
         if (spell(lookup, before, way, spelled)) {
             count = collect(lookup, spelled, after, found);
         }
+    }
+    return count;
+}
+
+int64_t lookup_indexed(const struct lookup *lookup, const char *before, const char *after,
+                       struct indexed_tensor **found) {
+    char renamed[MAX_NAME];
+    *found = NULL;
+    int64_t count = collect_spelled(lookup, before, after, found);
+    if (count == 0 && renamings_apply(&lookup->renamings, before, renamed) != NULL) {
+        count = collect_spelled(lookup, renamed, after, found);
     }
     return count;
 }

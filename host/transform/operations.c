@@ -177,8 +177,8 @@ static int run_one(const struct conversion_site *site, const struct chunk_sizes 
     }
 }
 
-int operations_run(const struct conversion_site *site, const struct chunk_sizes *sizes,
-                   struct graft_value_list **lists, size_t *n_lists, struct graft_error *error) {
+int operations_run(const struct conversion_site *site, const struct chunk_sizes *sizes, struct graft_value_list **lists,
+                   size_t *n_lists, struct graft_error *error) {
     struct lists now = {*lists, *n_lists};
     int status = GRAFT_OK;
     for (int32_t op = 0; op < site->conversion->n_operations && status == GRAFT_OK; op++) {

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "transform/convert.h"
+#include "transform/settle.h"
 
 struct planner {
     struct graft_plan *plan;
@@ -28,7 +29,8 @@ static int add_bindings(void *data, struct graft_node *node, struct graft_error 
         struct graft_binding *binding = &plan->bindings[plan->n_bindings];
         parameter->index = plan->n_bindings++;
         binding->parameter = parameter;
-        const struct graft_tensor_view *tensor = lookup_find(&planner->lookup, parameter->name);
+        binding->contiguous = (parameter->flags & GRAFT_PARAMETER_CONTIGUOUS) != 0;
+        const struct graft_tensor_view *tensor = lookup_find(&planner->lookup, parameter->name, &binding->conversion);
         if (tensor != NULL) {
             int status = graft_value_of(tensor, &binding->value, error);
             if (status != GRAFT_OK) {
@@ -57,136 +59,31 @@ static int apply_conversions(void *data, struct graft_node *node, struct graft_e
     return status;
 }
 
-/* Tied parameters take each other's weight: whichever of the two is there. */
-static void bind_ties(struct graft_plan *plan) {
-    for (size_t i = 0; i < plan->n_bindings; i++) {
-        struct graft_binding *binding = &plan->bindings[i];
-        if (binding->parameter->tied_to == NULL) {
-            continue;
-        }
-        struct graft_binding *source = plan_binding(plan, binding->parameter->tied_to);
-        struct graft_binding *lacking = binding->status == GRAFT_BINDING_MISSING ? binding : source;
-        struct graft_binding *other = lacking == binding ? source : binding;
-        if (lacking->status == GRAFT_BINDING_MISSING && other->status == GRAFT_BINDING_FOUND) {
-            lacking->status = GRAFT_BINDING_TIED;
-            lacking->tied_to = other;
-        }
-    }
-}
-
-static int same_shape(const struct graft_parameter *parameter, const struct graft_value *value) {
-    return parameter->rank == value->rank && memcmp(parameter->shape, value->shape, sizeof value->shape) == 0;
-}
-
-static int is_weight_type(graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
-}
-
-/* Types that no kernel reads become a problem of their own; everything else is settled by the shape. */
-static int check_value(struct graft_binding *binding, struct graft_error *error) {
-    char shape[GRAFT_SHAPE_TEXT];
-    for (size_t i = 0; i < binding->value.n_runs; i++) {
-        const struct graft_tensor_view *tensor = binding->value.runs[i].tensor;
-        if (!is_weight_type(tensor->dtype)) {
-            binding->status = GRAFT_BINDING_FAILED;
-            binding->problem = graft_format("%s: type %s, expected F32, F16 or BF16", tensor->name,
-                                            graft_dtype_name(tensor->dtype));
-            return binding->problem != NULL ? GRAFT_OK : out_of_memory(tensor->name, error);
-        }
-    }
-    if (!same_shape(binding->parameter, &binding->value)) {
-        binding->status = GRAFT_BINDING_MISMATCHED;
-        binding->problem =
-            graft_format("the checkpoint has the shape %s",
-                         graft_shape_text(binding->value.shape, binding->value.rank, shape));
-        return binding->problem != NULL ? GRAFT_OK : out_of_memory(binding->parameter->name, error);
-    }
-    return GRAFT_OK;
-}
-
-/* Whether the runs are whole rows, aligned to their type, in one block if the parameter wants that. */
-static int can_be_viewed(const struct graft_binding *binding) {
-    const struct graft_parameter *parameter = binding->parameter;
-    int64_t columns = parameter->rank > 1 ? parameter->shape[parameter->rank - 1] : 1;
-    if ((parameter->flags & GRAFT_PARAMETER_CONTIGUOUS) != 0 && binding->value.n_runs != 1) {
+/* Whether `lacking` has nothing and now takes what `other` has. */
+static int tie(struct graft_binding *lacking, struct graft_binding *other) {
+    int has = other->status == GRAFT_BINDING_FOUND || other->status == GRAFT_BINDING_TIED;
+    if (lacking->status != GRAFT_BINDING_MISSING || !has) {
         return 0;
     }
-    for (size_t i = 0; i < binding->value.n_runs; i++) {
-        const struct graft_run *run = &binding->value.runs[i];
-        size_t size = (size_t)graft_dtype_size(run->tensor->dtype);
-        if (run->begin % columns != 0 || run->count % columns != 0 || (uintptr_t)run->tensor->data % size != 0) {
-            return 0;
-        }
-    }
+    lacking->status = GRAFT_BINDING_TIED;
+    lacking->tied_to = other->status == GRAFT_BINDING_TIED ? other->tied_to : other;
+    lacking->tied_to->contiguous |= lacking->contiguous;
     return 1;
 }
 
-/* The type of a copy: that of its sources, or f32 where they differ. */
-static graft_dtype copy_dtype(const struct graft_value *value) {
-    graft_dtype dtype = value->runs[0].tensor->dtype;
-    for (size_t i = 1; i < value->n_runs; i++) {
-        if (value->runs[i].tensor->dtype != dtype) {
-            return GRAFT_DTYPE_F32;
+/* Tied parameters take each other's weight, whichever of them is there; ties may form chains. */
+static void bind_ties(struct graft_plan *plan) {
+    int changed = 1;
+    while (changed) {
+        changed = 0;
+        for (size_t i = 0; i < plan->n_bindings; i++) {
+            struct graft_binding *binding = &plan->bindings[i];
+            if (binding->parameter->tied_to != NULL) {
+                struct graft_binding *source = plan_binding(plan, binding->parameter->tied_to);
+                changed |= tie(binding, source) || tie(source, binding);
+            }
         }
     }
-    return dtype;
-}
-
-static int64_t elements(const struct graft_parameter *parameter) {
-    int64_t count = 1;
-    for (int32_t i = 0; i < parameter->rank; i++) {
-        count *= parameter->shape[i];
-    }
-    return count;
-}
-
-static int64_t source_bytes(const struct graft_value *value) {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < value->n_runs; i++) {
-        bytes += value->runs[i].count * graft_dtype_size(value->runs[i].tensor->dtype);
-    }
-    return bytes;
-}
-
-/* The binding of the same name made before, if any: an original beside its replacement shares that one's bytes. */
-static struct graft_binding *twin(const struct graft_plan *plan, const struct graft_binding *binding) {
-    for (size_t i = 0; i < plan->n_bindings && &plan->bindings[i] != binding; i++) {
-        if (strcmp(plan->bindings[i].parameter->name, binding->parameter->name) == 0) {
-            return &plan->bindings[i];
-        }
-    }
-    return NULL;
-}
-
-/* Third pass: what each binding costs. */
-static int settle(struct graft_plan *plan, struct graft_binding *binding, struct graft_error *error) {
-    int status = GRAFT_OK;
-    if (binding->status == GRAFT_BINDING_MISSING && binding->parameter->init != GRAFT_INIT_NONE) {
-        binding->status = GRAFT_BINDING_INITIAL;
-    }
-    if (binding->status == GRAFT_BINDING_FOUND) {
-        status = check_value(binding, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    if (binding->status == GRAFT_BINDING_FOUND) {
-        binding->copied = !can_be_viewed(binding);
-        binding->dtype = copy_dtype(&binding->value);
-        binding->shared_with = binding->parameter->node->below_super ? twin(plan, binding) : NULL;
-        binding->bytes = binding->copied ? elements(binding->parameter) * graft_dtype_size(binding->dtype)
-                                         : source_bytes(&binding->value);
-    } else if (binding->status == GRAFT_BINDING_INITIAL) {
-        binding->copied = 1;
-        binding->dtype = GRAFT_DTYPE_F32;
-        binding->bytes = elements(binding->parameter) * graft_dtype_size(binding->dtype);
-    }
-    if (binding->shared_with != NULL && !binding->copied) {
-        binding->bytes = 0;
-    }
-    plan->copied_bytes += binding->copied ? binding->bytes : 0;
-    plan->mapped_bytes += binding->copied ? 0 : binding->bytes;
-    return GRAFT_OK;
 }
 
 /* Old checkpoints store the rotary frequencies, which are computed here: not worth a report. */
@@ -219,28 +116,32 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
     if (plan->bindings == NULL || planner->lookup.used == NULL) {
         return out_of_memory("", error);
     }
-    int status = graft_tree_walk(tree, add_bindings, planner, error);
+    int status = renamings_collect(tree, &planner->lookup.renamings, error);
+    if (status == GRAFT_OK) {
+        status = graft_tree_walk(tree, add_bindings, planner, error);
+    }
     if (status == GRAFT_OK) {
         status = graft_tree_walk(tree, apply_conversions, planner, error);
     }
     if (status == GRAFT_OK) {
         bind_ties(plan);
     }
-    for (size_t i = 0; i < plan->n_bindings && status == GRAFT_OK; i++) {
-        status = settle(plan, &plan->bindings[i], error);
+    if (status == GRAFT_OK) {
+        status = plan_settle(plan, error);
     }
     return status == GRAFT_OK ? list_unexpected(planner, error) : status;
 }
 
 int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint, const char *base_model_prefix,
                     struct graft_plan **plan, struct graft_error *error) {
-    struct planner planner = {graft_alloc(1, sizeof **plan), {checkpoint, base_model_prefix, NULL}};
+    struct planner planner = {graft_alloc(1, sizeof **plan), {.checkpoint = checkpoint, .prefix = base_model_prefix}};
     if (planner.plan == NULL) {
         return out_of_memory("", error);
     }
     planner.plan->checkpoint = checkpoint;
     int status = make(&planner, tree, error);
     graft_free(planner.lookup.used);
+    renamings_free(&planner.lookup.renamings);
     if (status != GRAFT_OK) {
         graft_plan_free(planner.plan);
         return status;

@@ -28,9 +28,10 @@ struct graft_binding {
     struct graft_binding *tied_to;
     struct graft_binding *shared_with; /* a binding of the same name, of an original beside its replacement; or NULL */
     char *problem;
-    graft_dtype dtype; /* of the weight once bound */
-    int32_t copied;    /* 1: one contiguous copy is made; 0: row blocks in the mapped files */
-    int64_t bytes;     /* of the weight once bound; 0 when it shares another's */
+    int32_t contiguous; /* 1: it, or one tied to it, wants one row block */
+    graft_dtype dtype;  /* of the weight once bound */
+    int32_t copied;     /* 1: one contiguous copy is made; 0: row blocks in the mapped files */
+    int64_t bytes;      /* of the weight once bound; 0 when it shares another's */
 };
 
 struct graft_plan {
@@ -43,13 +44,14 @@ struct graft_plan {
     int64_t copied_bytes;
 };
 
-/* [load] Plans; the tree and the checkpoint outlive the plan. `base_model_prefix` ("model") is what a checkpoint may have
- * or lack in front of its names. Fails only where no plan can be made; what is missing is in the plan. */
+/* [load] Plans; the tree and the checkpoint outlive the plan. `base_model_prefix` ("model") is what a checkpoint may
+ * have or lack in front of its names. Fails only where no plan can be made; what is missing is in the plan. */
 int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint, const char *base_model_prefix,
                     struct graft_plan **plan, struct graft_error *error);
 void graft_plan_free(struct graft_plan *plan);
 
-/* [any] Whether the model can run with what the plan gives it: else an error that names the first parameter at fault. */
+/* [any] Whether the model can run with what the plan gives it: else an error that names the first parameter at fault.
+ */
 int graft_plan_check(const struct graft_plan *plan, struct graft_error *error);
 
 /* [any] The operations of a binding as text, "MergeModulelist(dim=0), Concatenate(dim=1)"; "" for a plain one. */

@@ -151,6 +151,16 @@ int graft_checkpoint_open(const char *directory, struct graft_checkpoint **check
     return GRAFT_OK;
 }
 
+int graft_checkpoint_open_none(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error) {
+    struct graft_checkpoint *none = graft_alloc(1, sizeof *none);
+    if (none == NULL || (none->directory = graft_strdup(directory)) == NULL) {
+        graft_checkpoint_close(none);
+        return graft_fail_memory(error, directory);
+    }
+    *checkpoint = none;
+    return GRAFT_OK;
+}
+
 void graft_checkpoint_close(struct graft_checkpoint *checkpoint) {
     if (checkpoint == NULL) {
         return;

@@ -30,6 +30,9 @@ struct graft_checkpoint_file {
  * errors but a lack of memory are GRAFT_ERROR_MODEL. No tensor's bytes are touched. */
 int graft_checkpoint_open(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error);
 
+/* [load] A checkpoint without tensors, for a model that is built from its config alone. No file is looked for. */
+int graft_checkpoint_open_none(const char *directory, struct graft_checkpoint **checkpoint, struct graft_error *error);
+
 /* [load] Everything borrowed from the checkpoint ends here. NULL is fine. */
 void graft_checkpoint_close(struct graft_checkpoint *checkpoint);
 

@@ -1,150 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "weights/safetensors_write.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/text.h"
-
-enum { LENGTH_BYTES = 8 };
-
-static int compare_name(const void *left, const void *right) {
-    const struct graft_tensor_view *const *a = left, *const *b = right;
-    return strcmp((*a)->name, (*b)->name);
-}
-
-static int compare_place(const void *left, const void *right) {
-    const struct graft_tensor_view *const *a = left, *const *b = right;
-    int64_t a_size = graft_dtype_size((*a)->dtype), b_size = graft_dtype_size((*b)->dtype);
-    return a_size != b_size ? (a_size > b_size ? -1 : 1) : compare_name(left, right);
-}
-
-/* Checks tensors that are sorted by name. */
-static int check_tensors(const char *path, const struct graft_tensor_view *const *sorted, size_t n,
-                         struct graft_error *error) {
-    for (size_t i = 0; i < n; i++) {
-        const struct graft_tensor_view *view = sorted[i];
-        size_t length = strlen(view->name);
-        if (i > 0 && strcmp(sorted[i - 1]->name, view->name) == 0) {
-            return graft_fail(error, GRAFT_ERROR_INTERNAL, path, "two tensors are called \"%.300s\"", view->name);
-        }
-        if (graft_utf8_valid_prefix(view->name, length) != length || strcmp(view->name, "__metadata__") == 0) {
-            return graft_fail(error, GRAFT_ERROR_INTERNAL, path, "a tensor cannot be called \"%.300s\"", view->name);
-        }
-        int64_t size = graft_tensor_view_size(view->dtype, view->rank, view->shape);
-        if (size != view->bytes || graft_dtype_size(view->dtype) == 0) {
-            return graft_fail(error, GRAFT_ERROR_INTERNAL, path,
-                              "tensor \"%.300s\": %" PRId64 " bytes, expected %" PRId64 " by dtype %s and shape",
-                              view->name, view->bytes, size, graft_dtype_name(view->dtype));
-        }
-    }
-    return GRAFT_OK;
-}
-
-/* `value` as JSON; consumed. */
-static void add_json_take(struct graft_text *text, graft_json *value_take) {
-    char *dump = value_take != NULL ? graft_json_dump(value_take, 0) : NULL;
-    if (dump != NULL) {
-        graft_text_add_string(text, dump);
-    } else {
-        text->failed = 1;
-    }
-    graft_free(dump);
-    graft_json_free(value_take);
-}
-
-/* The strings of an object without spaces between them. */
-static void add_metadata(struct graft_text *text, const graft_json *metadata) {
-    void *iterator = NULL;
-    const char *key;
-    const graft_json *value;
-    const char *separator = "";
-    graft_text_add_string(text, "\"__metadata__\":{");
-    while (graft_json_next(metadata, &iterator, &key, &value)) {
-        size_t length;
-        const char *string = graft_json_string(value, &length);
-        graft_text_add_string(text, separator);
-        add_json_take(text, graft_json_new_string(key));
-        graft_text_add_string(text, ":");
-        add_json_take(text, graft_json_new_string_n(string != NULL ? string : "", length));
-        separator = ",";
-    }
-    graft_text_add_string(text, "}");
-}
-
-static void add_tensor(struct graft_text *text, const struct graft_tensor_view *view, int64_t offset) {
-    add_json_take(text, graft_json_new_string(view->name));
-    graft_text_printf(text, ":{\"dtype\":\"%s\",\"shape\":[", graft_dtype_name(view->dtype));
-    for (int32_t i = 0; i < view->rank; i++) {
-        graft_text_printf(text, "%s%" PRId64, i > 0 ? "," : "", view->shape[i]);
-    }
-    graft_text_printf(text, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", offset, offset + view->bytes);
-}
-
-/* The length and the header, padded with spaces so that the data begin on a multiple of eight. */
-static int make_header(const char *path, const struct graft_tensor_view *const *sorted, size_t n,
-                       const graft_json *metadata, struct graft_text *text, struct graft_error *error) {
-    static const char no_length[LENGTH_BYTES] = {0};
-    int64_t offset = 0;
-    graft_text_add(text, no_length, LENGTH_BYTES);
-    graft_text_add_string(text, "{");
-    if (metadata != NULL) {
-        add_metadata(text, metadata);
-    }
-    for (size_t i = 0; i < n; i++) {
-        graft_text_add_string(text, i > 0 || metadata != NULL ? "," : "");
-        add_tensor(text, sorted[i], offset);
-        offset += sorted[i]->bytes;
-    }
-    graft_text_add_string(text, "}");
-    while (!text->failed && text->length % 8 != 0) {
-        graft_text_add_string(text, " ");
-    }
-    if (text->failed) {
-        return graft_fail_memory(error, path);
-    }
-    uint64_t length = text->length - LENGTH_BYTES;
-    for (int i = 0; i < LENGTH_BYTES; i++) {
-        text->bytes[i] = (char)(unsigned char)(length >> (8 * i));
-    }
-    return GRAFT_OK;
-}
+#include "weights/safetensors_layout.h"
 
 int graft_safetensors_write(const char *path, const struct graft_tensor_view *tensors, size_t n,
                             const graft_json *metadata, struct graft_error *error) {
-    struct graft_text header = {0};
-    const struct graft_tensor_view **sorted = graft_alloc(n, sizeof *sorted);
-    struct graft_file_piece *pieces = graft_alloc(n + 1, sizeof *pieces);
-    int status;
-    if (sorted == NULL || pieces == NULL) {
-        status = graft_fail_memory(error, path);
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = &tensors[i];
-    }
-    qsort(sorted, n, sizeof *sorted, compare_name);
-    status = check_tensors(path, sorted, n, error);
-    if (status == GRAFT_OK) {
-        qsort(sorted, n, sizeof *sorted, compare_place);
-        status = make_header(path, sorted, n, metadata, &header, error);
-    }
+    struct graft_safetensors_layout layout;
+    int status = graft_safetensors_layout_make(path, tensors, n, metadata, &layout, error);
     if (status != GRAFT_OK) {
-        goto done;
+        return status;
     }
-    pieces[0] = (struct graft_file_piece){header.bytes, header.length};
+    struct graft_file_piece *pieces = graft_alloc(n + 1, sizeof *pieces);
+    if (pieces == NULL) {
+        graft_safetensors_layout_finish(&layout);
+        return graft_fail_memory(error, path);
+    }
+    pieces[0] = (struct graft_file_piece){layout.header.bytes, layout.header.length};
     for (size_t i = 0; i < n; i++) {
-        pieces[i + 1] = (struct graft_file_piece){sorted[i]->data, (size_t)sorted[i]->bytes};
+        pieces[i + 1] = (struct graft_file_piece){layout.order[i]->data, (size_t)layout.order[i]->bytes};
     }
     status = graft_file_write(path, pieces, n + 1, error);
-
-done:
-    graft_text_free(&header);
-    graft_free(sorted);
     graft_free(pieces);
+    graft_safetensors_layout_finish(&layout);
     return status;
 }

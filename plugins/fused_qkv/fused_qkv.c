@@ -6,23 +6,26 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "graft/attention.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
+#include "graft/norm.h"
 #include "graft/plugin.h"
 
 /* How the families differ. */
 struct traits {
-    const char *bias; /* config field: whether the projections have biases */
-    int32_t bias_default;
-    int32_t output_bias;  /* 1: the field holds for o_proj too */
     int32_t output_first; /* 1: o_proj is listed before qkv_proj */
+    const char *norm;     /* the class of q_norm and k_norm, which norm each head by itself; NULL: there are none */
 };
 
-static const struct traits qwen2_moe_traits = {"qkv_bias", 1, 0, 0};
-static const struct traits llama_traits = {"attention_bias", 0, 1, 1};
+static const struct traits qwen2_moe_traits = {0, NULL};
+static const struct traits plain_traits = {1, NULL};
+static const struct traits qwen3_traits = {1, "Qwen3RMSNorm"};
+static const struct traits qwen3_moe_traits = {1, "Qwen3MoeRMSNorm"};
 
+/* What the parent gives as arguments (graft/attention.h). */
 struct sizes {
     int64_t hidden;
     int64_t heads;
@@ -32,18 +35,41 @@ struct sizes {
 
 enum { MAX_SIZE = 1 << 20 };
 
-static int read_sizes(const struct graft_config *config, struct sizes *sizes, struct graft_error *error) {
-    int status = graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, &sizes->hidden, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_need_int(config, "num_attention_heads", 1, MAX_SIZE, &sizes->heads, error);
+static int read_sizes(const struct graft_args *args, struct sizes *sizes, struct graft_error *error) {
+    const struct {
+        const char *name;
+        int64_t *value;
+    } fields[] = {
+        {"hidden_size", &sizes->hidden},
+        {"num_attention_heads", &sizes->heads},
+        {"num_key_value_heads", &sizes->kv_heads},
+        {"head_dim", &sizes->head_dim},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        int64_t value = graft_arg(args, fields[i].name, 0);
+        if (value < 1 || value > MAX_SIZE) {
+            return graft_error_set(error, GRAFT_ERROR_PLUGIN, "fused_qkv",
+                                   "argument %s: expected 1 to %d from the parent, got %lld", fields[i].name,
+                                   (int)MAX_SIZE, (long long)value);
+        }
+        *fields[i].value = value;
     }
-    if (status == GRAFT_OK) {
-        sizes->kv_heads = sizes->heads;
-        status = graft_config_int(config, "num_key_value_heads", 1, MAX_SIZE, &sizes->kv_heads, error);
-    }
-    if (status == GRAFT_OK) {
-        sizes->head_dim = sizes->hidden / sizes->heads;
-        status = graft_config_int(config, "head_dim", 1, MAX_SIZE, &sizes->head_dim, error);
+    return GRAFT_OK;
+}
+
+static int describe_projections(const struct traits *traits, const struct graft_args *args, const struct sizes *sizes,
+                                const struct graft_sink *sink, struct graft_error *error) {
+    int64_t q_size = sizes->heads * sizes->head_dim;
+    int64_t qkv_size = q_size + 2 * sizes->kv_heads * sizes->head_dim;
+    int32_t qkv_bias = graft_arg(args, "qkv_bias", 0) != 0;
+    int32_t o_proj_bias = graft_arg(args, "o_proj_bias", 0) != 0;
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < 2 && status == GRAFT_OK; i++) {
+        if (i == traits->output_first) {
+            status = graft_describe_linear(sink, "qkv_proj", sizes->hidden, qkv_size, qkv_bias, error);
+        } else {
+            status = graft_describe_linear(sink, "o_proj", q_size, sizes->hidden, o_proj_bias, error);
+        }
     }
     return status;
 }
@@ -51,21 +77,16 @@ static int read_sizes(const struct graft_config *config, struct sizes *sizes, st
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     const struct traits *traits = cls->data;
+    const char *const norms[] = {"q_norm", "k_norm"};
     struct sizes sizes;
-    int32_t bias = traits->bias_default;
-    (void)args;
-    int status = read_sizes(config, &sizes, error);
+    (void)config;
+    int status = read_sizes(args, &sizes, error);
     if (status == GRAFT_OK) {
-        status = graft_config_bool(config, traits->bias, &bias, error);
+        status = describe_projections(traits, args, &sizes, sink, error);
     }
-    for (int32_t i = 0; i < 2 && status == GRAFT_OK; i++) {
-        int64_t q_size = sizes.heads * sizes.head_dim;
-        if (i == traits->output_first) {
-            int64_t qkv_size = q_size + 2 * sizes.kv_heads * sizes.head_dim;
-            status = graft_describe_linear(sink, "qkv_proj", sizes.hidden, qkv_size, bias, error);
-        } else {
-            status = graft_describe_linear(sink, "o_proj", q_size, sizes.hidden, traits->output_bias && bias, error);
-        }
+    for (int32_t i = 0; traits->norm != NULL && i < 2 && status == GRAFT_OK; i++) {
+        const struct graft_arg norm_args[] = {{"hidden_size", sizes.head_dim}};
+        status = graft_describe_child(sink, norms[i], traits->norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
     }
     return status;
 }
@@ -73,15 +94,17 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 struct fused_attention {
     const struct graft_module *qkv_proj; /* hidden -> (heads + 2 * kv_heads) * head_dim */
     const struct graft_module *o_proj;   /* heads * head_dim -> hidden */
+    const struct graft_module *q_norm;   /* over head_dim, or NULL */
+    const struct graft_module *k_norm;
     struct sizes sizes;
     int32_t layer;
 };
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
+    const struct traits *traits = cls->data;
     int64_t layer = graft_arg(build->args, "layer_idx", -1);
     int status = GRAFT_OK;
-    (void)cls;
     if (layer < 0 || layer > INT32_MAX) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path, "the parent gave no layer_idx");
     }
@@ -89,16 +112,56 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     if (self == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
     }
-    status = read_sizes(build->config, &self->sizes, error);
+    status = read_sizes(build->args, &self->sizes, error);
     self->layer = (int32_t)layer;
     self->qkv_proj = graft_build_child(build, "qkv_proj", &status, error);
     self->o_proj = graft_build_child(build, "o_proj", &status, error);
+    if (traits->norm != NULL) {
+        self->q_norm = graft_build_child(build, "q_norm", &status, error);
+        self->k_norm = graft_build_child(build, "k_norm", &status, error);
+    }
     if (status != GRAFT_OK) {
         free(self);
         return status;
     }
     *instance = self;
     return GRAFT_OK;
+}
+
+/* Norms each head by itself. heads [tokens, n, head_dim] lie `stride` floats apart from one token to the next. */
+static int norm_heads(const struct fused_attention *self, const struct graft_module *norm,
+                      const struct graft_call *call, float *heads, int64_t stride, int64_t n, int64_t tokens,
+                      struct graft_error *error) {
+    int64_t size = n * self->sizes.head_dim;
+    float *before = graft_scratch_floats(call, tokens, size, error); /* [tokens, n, head_dim] */
+    float *after = graft_scratch_floats(call, tokens, size, error);  /* [tokens, n, head_dim] */
+    const struct graft_norm_args args = {sizeof args, 0, tokens * n, before, NULL, after};
+    if (before == NULL || after == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t t = 0; t < tokens; t++) {
+        memcpy(before + t * size, heads + t * stride, (size_t)size * sizeof *heads);
+    }
+    int status = graft_norm_forward(norm, call, &args, error);
+    for (int64_t t = 0; t < tokens && status == GRAFT_OK; t++) {
+        memcpy(heads + t * stride, after + t * size, (size_t)size * sizeof *heads);
+    }
+    return status;
+}
+
+/* The same for queries and keys of qkv [tokens, heads + 2 * kv_heads, head_dim]. */
+static int norm_queries_keys(const struct fused_attention *self, const struct graft_call *call, float *qkv,
+                             int64_t tokens, struct graft_error *error) {
+    const struct sizes *sizes = &self->sizes;
+    int64_t stride = (sizes->heads + 2 * sizes->kv_heads) * sizes->head_dim;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = norm_heads(self, self->q_norm, call, qkv, stride, sizes->heads, tokens, error);
+    if (status == GRAFT_OK) {
+        float *keys = qkv + sizes->heads * sizes->head_dim;
+        status = norm_heads(self, self->k_norm, call, keys, stride, sizes->kv_heads, tokens, error);
+    }
+    call->scratch_release(call->scratch, mark);
+    return status;
 }
 
 /* context [tokens, heads, head_dim] = attention of qkv [tokens, heads + 2 * kv_heads, head_dim], which is rotated. */
@@ -146,6 +209,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         return GRAFT_ERROR_INTERNAL;
     }
     int status = graft_linear_forward(self->qkv_proj, call, &qkv_args, error);
+    if (status == GRAFT_OK && self->q_norm != NULL) {
+        status = norm_queries_keys(self, call, qkv, tokens, error);
+    }
     if (status == GRAFT_OK) {
         status = attend(self, call, args, qkv, context, error);
     }
@@ -188,47 +254,32 @@ static const struct graft_conversion conversions[] = {
 
 /* --- What the host is told --- */
 
-static const struct graft_class fused_qkv_attention = {
-    .struct_size = sizeof(struct graft_class),
-    .name = "FusedQKVAttention",
-    .interface_id = GRAFT_INTERFACE_SELF_ATTENTION,
-    .describe = describe,
-    .create = create,
-    .destroy = free,
-    .forward = &vtable,
-    .conversions = conversions,
-    .n_conversions = 2,
-    .conversion_stride = sizeof conversions[0],
-    .data = &qwen2_moe_traits,
-};
+/* A class of this plugin: a name, and how its family differs. */
+#define FUSED_CLASS(class_name, traits)                                                                                \
+    {                                                                                                                  \
+        .struct_size = sizeof(struct graft_class), .name = class_name, .interface_id = GRAFT_INTERFACE_SELF_ATTENTION, \
+        .describe = describe, .create = create, .destroy = free, .forward = &vtable, .conversions = conversions,       \
+        .n_conversions = sizeof conversions / sizeof conversions[0], .conversion_stride = sizeof conversions[0],       \
+        .data = &(traits)                                                                                              \
+    }
 
-static const struct graft_class llama_fused_attention = {
-    .struct_size = sizeof(struct graft_class),
-    .name = "LlamaFusedAttention",
-    .interface_id = GRAFT_INTERFACE_SELF_ATTENTION,
-    .describe = describe,
-    .create = create,
-    .destroy = free,
-    .forward = &vtable,
-    .conversions = conversions,
-    .n_conversions = 2,
-    .conversion_stride = sizeof conversions[0],
-    .data = &llama_traits,
-};
+static const struct graft_class qwen2_moe = FUSED_CLASS("FusedQKVAttention", qwen2_moe_traits);
+static const struct graft_class llama = FUSED_CLASS("LlamaFusedAttention", plain_traits);
+static const struct graft_class mistral = FUSED_CLASS("MistralFusedAttention", plain_traits);
+static const struct graft_class mixtral = FUSED_CLASS("MixtralFusedAttention", plain_traits);
+static const struct graft_class qwen3 = FUSED_CLASS("Qwen3FusedAttention", qwen3_traits);
+static const struct graft_class qwen3_moe = FUSED_CLASS("Qwen3MoeFusedAttention", qwen3_moe_traits);
+
+#define REPLACEMENT(class_name, by)                                                                   \
+    {                                                                                                 \
+        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = class_name, \
+        .replacement = &(by)                                                                          \
+    }
 
 static const struct graft_replacement replacements[] = {
-    {
-        .struct_size = sizeof(struct graft_replacement),
-        .key = GRAFT_KEY_NAME,
-        .target = "Qwen2MoeAttention",
-        .replacement = &fused_qkv_attention,
-    },
-    {
-        .struct_size = sizeof(struct graft_replacement),
-        .key = GRAFT_KEY_NAME,
-        .target = "LlamaAttention",
-        .replacement = &llama_fused_attention,
-    },
+    REPLACEMENT("Qwen2MoeAttention", qwen2_moe), REPLACEMENT("LlamaAttention", llama),
+    REPLACEMENT("MistralAttention", mistral),    REPLACEMENT("MixtralAttention", mixtral),
+    REPLACEMENT("Qwen3Attention", qwen3),        REPLACEMENT("Qwen3MoeAttention", qwen3_moe),
 };
 
 static const struct graft_plugin plugin = {
@@ -238,7 +289,7 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Attention with one projection for queries, keys and values",
     .replacements = replacements,
-    .n_replacements = 2,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],
 };
 

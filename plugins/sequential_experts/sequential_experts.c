@@ -3,8 +3,8 @@
  * Experts as a list of small MLPs, each with Linear children of its own, instead of two stacked parameters: a layout
  * that quantizers can walk. Results are those of the original to the bit.
  *
- * ModuleListExperts replaces Qwen2MoeExperts. Its children "0", "1", ... are of the class MoeMLP, which only this
- * plugin knows.
+ * ModuleListExperts replaces the experts of every family. Its children "0", "1", ... are of the class MoeMLP, which
+ * only this plugin knows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,18 +98,27 @@ static void expert_name(int64_t expert, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "%lld", (long long)expert);
 }
 
+/* An argument that the parent of graft.experts/1 gives. */
+static int read_size(const struct graft_args *args, const char *name, int64_t maximum, int64_t *value,
+                     struct graft_error *error) {
+    *value = graft_arg(args, name, 0);
+    if (*value >= 1 && *value <= maximum) {
+        return GRAFT_OK;
+    }
+    return graft_error_set(error, GRAFT_ERROR_PLUGIN, "sequential_experts",
+                           "argument %s: expected 1 to %lld from the parent, got %lld", name, (long long)maximum,
+                           (long long)*value);
+}
+
 static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t experts = 0;
     struct graft_arg sizes[] = {{"hidden_size", 0}, {"intermediate_size", 0}};
     (void)cls;
-    (void)args;
-    int status = graft_config_need_int(config, "num_experts", 1, MAX_EXPERTS, &experts, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, &sizes[0].value, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_need_int(config, "moe_intermediate_size", 1, MAX_SIZE, &sizes[1].value, error);
+    (void)config;
+    int status = read_size(args, "num_experts", MAX_EXPERTS, &experts, error);
+    for (size_t i = 0; i < 2 && status == GRAFT_OK; i++) {
+        status = read_size(args, sizes[i].name, MAX_SIZE, &sizes[i].value, error);
     }
     for (int64_t e = 0; e < experts && status == GRAFT_OK; e++) {
         char name[MAX_NAME];
@@ -122,14 +131,14 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
 static int experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
     int status = GRAFT_OK;
-    int64_t count = build->config->integer(build->config->data, "num_experts"); /* checked by describe */
+    int64_t count = graft_arg(build->args, "num_experts", 0); /* checked by describe */
     struct experts *self = calloc(1, sizeof *self + (size_t)count * sizeof self->items[0]);
     (void)cls;
     if (self == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
     }
     self->num_experts = count;
-    self->hidden_size = build->config->integer(build->config->data, "hidden_size");
+    self->hidden_size = graft_arg(build->args, "hidden_size", 0);
     for (int64_t e = 0; e < count; e++) {
         char name[MAX_NAME];
         expert_name(e, name);
@@ -197,7 +206,7 @@ static int experts_forward(void *instance, const struct graft_call *call, const 
 
 static const struct graft_experts experts_vtable = {.struct_size = sizeof experts_vtable, .forward = experts_forward};
 
-/* --- Conversions: checkpoints with experts one by one need none; these are for stacked ones --- */
+/* --- Conversions: for stacked experts, and for Mixtral's names. Checkpoints with experts one by one need none. --- */
 
 static const char *const gate_up_sources[] = {"gate_up_proj"};
 static const char *const gate_up_targets[] = {"*.gate_proj.weight", "*.up_proj.weight"};
@@ -213,7 +222,15 @@ static const struct graft_operation cut_down[] = {
     {sizeof(struct graft_operation), GRAFT_OP_SPLIT_MODULELIST, 0},
 };
 
+/* Mixtral: w1 is gated, w3 is not, w2 goes back to the hidden size. */
+static const char *const gate_sources[] = {"*.w1.weight"};
+static const char *const up_sources[] = {"*.w3.weight"};
+static const char *const w2_sources[] = {"*.w2.weight"};
+
 static const struct graft_conversion conversions[] = {
+    GRAFT_RENAMING(gate_sources, &gate_up_targets[0]),
+    GRAFT_RENAMING(up_sources, &gate_up_targets[1]),
+    GRAFT_RENAMING(w2_sources, down_targets),
     {
         .struct_size = sizeof(struct graft_conversion),
         .n_sources = 1,
@@ -257,15 +274,15 @@ static const struct graft_class module_list_experts = {
     .destroy = free,
     .forward = &experts_vtable,
     .conversions = conversions,
-    .n_conversions = 2,
+    .n_conversions = sizeof conversions / sizeof conversions[0],
     .conversion_stride = sizeof conversions[0],
 };
 
 static const struct graft_replacement replacements[] = {
     {
         .struct_size = sizeof(struct graft_replacement),
-        .key = GRAFT_KEY_NAME,
-        .target = "Qwen2MoeExperts",
+        .key = GRAFT_KEY_PATTERN,
+        .target = "Experts$", /* Qwen2MoeExperts, MixtralExperts, ...: what has the interface graft.experts/1 */
         .replacement = &module_list_experts,
     },
 };

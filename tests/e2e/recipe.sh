@@ -1,5 +1,5 @@
 # Sourced by run_bad.sh before a case's make.sh, in a folder with a sound model in model/.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # $goldens is given
 
 # start_from NAME: another golden instead.
 start_from() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the program on broken model directories and arguments, one fault each, and looks at how it fails.
+# Runs the program on broken model directories and arguments, one fault each, and looks at how it fails. Reports in TAP.
 # usage: run_bad.sh HOST TESTS [CASE...]
 #
 # TESTS/data/bad/CASE/ holds
@@ -10,7 +10,7 @@
 # Whatever the fault, the program says one line, "host: ...", without control characters, prints nothing to stdout, and
 # leaves no file behind.
 set -u
-host=$1
+host=$(realpath "$1")
 tests=$2
 shift 2
 scratch=$(mktemp -d)
@@ -54,6 +54,7 @@ try() { # try CASE
     return "$good"
 }
 
+# shellcheck disable=SC2046 # words
 [ $# -gt 0 ] || set -- $(ls "$tests/data/bad")
 echo "1..$#"
 number=0 failed=0
@@ -66,7 +67,7 @@ for name; do
     77) echo "ok $number - $name # SKIP $said" ;;
     *)
         echo "not ok $number - $name"
-        printf '%s\n' "$said" | tr -d '\033' | sed 's/^/#   /'
+        printf '%s\n' "$name" "$said" | tr -d '\033' >&2
         failed=1
         ;;
     esac

@@ -15,11 +15,15 @@ import tempfile
 
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import LlamaConfig, LlamaForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM
+from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
+                          Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 16
-CLASSES = {"llama": LlamaForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM}
+CLASSES = {"llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
+           "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM, "qwen3_moe": Qwen3MoeForCausalLM}
+CONFIGS = {"llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "qwen2_moe": Qwen2MoeConfig,
+           "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
               max_position_embeddings=256, **IDS)
@@ -39,7 +43,33 @@ def moe(**kw):
                          "shared_expert_intermediate_size": 20, "rope_parameters": rope(1e6), **kw}
 
 
+def small(**kw):
+    return {**COMMON, "vocab_size": 64, "hidden_size": 24, "intermediate_size": 20, "rope_parameters": rope(10000.0), **kw}
+
+
+def mistral(**kw):
+    return "mistral", small(**{"sliding_window": None, "rms_norm_eps": 1e-5, **kw})
+
+
+def qwen3(**kw):
+    return "qwen3", small(**{"head_dim": 8, "rope_parameters": rope(1e6), **kw})
+
+
+def mixtral(**kw):
+    return "mixtral", small(**{"intermediate_size": 8, "num_local_experts": 4, "num_experts_per_tok": 2, "rope_parameters": rope(1e6), **kw})
+
+
+def qwen3_moe(**kw):
+    return "qwen3_moe", small(**{"head_dim": 8, "moe_intermediate_size": 8, "num_experts": 6, "num_experts_per_tok": 2, "norm_topk_prob": True,
+                                 "rope_parameters": rope(1e6), **kw})
+
+
 LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
+TWO_HEADS = dict(num_attention_heads=2, num_key_value_heads=1)  # larger heads have more frequencies
+DYNAMIC = rope(10000.0, rope_type="dynamic", factor=4.0)
+YARN = rope(10000.0, rope_type="yarn", factor=4.0, original_max_position_embeddings=16)
+# Published Qwen3-MoE configs say num_experts; transformers 5 writes num_local_experts.
+PUBLISHED = {"rename_fields": {"num_local_experts": "num_experts"}}
 GQA_SEED = 425
 # name: (family and config, first seed, prompt length, options of oracle_lib.make_checkpoint, note)
 PLAIN = {
@@ -71,6 +101,54 @@ PLAIN = {
     "qwen2_moe_stacked": (moe(), GQA_SEED, 12, {"hub_config": False},
                           "the weights of qwen2_moe_gqa in the runtime layout: one stacked tensor for all experts of a layer; config.json in v5 spelling"),
 }
+PLAIN.update({
+    "llama_rope_linear": (("llama", small(**TWO_HEADS, rope_parameters=rope(10000.0, rope_type="linear", factor=2.5))), 601, 20,
+                          {"config_extra": {"rope_scaling": {"type": "linear", "factor": 2.5}}}, "rope type linear, spelled `type`"),
+    "llama_rope_dynamic": (("llama", small(**TWO_HEADS, max_position_embeddings=16, rope_parameters=DYNAMIC)), 602, 30, {},
+                           "rope type dynamic, original length 16, prompt 30"),
+    "llama_rope_dynamic_growing": (("llama", small(**TWO_HEADS, max_position_embeddings=24, rope_parameters=DYNAMIC)), 603, 20, {"hub_config": False},
+                                   "rope type dynamic, original length 24, prompt 20: the greedy steps grow past it"),
+    "llama_rope_yarn": (("llama", small(**TWO_HEADS, rope_parameters=YARN)), 604, 30, {}, "rope type yarn, original length 16, prompt 30"),
+    "llama_rope_yarn_mscale": (("llama", small(**TWO_HEADS, rope_parameters=dict(YARN, mscale=0.8, mscale_all_dim=0.3, beta_fast=4.0, beta_slow=0.5,
+                                                                    truncate=False))), 605, 30, {"hub_config": False},
+                               "rope type yarn with every optional field but attention_factor"),
+    "mistral": (mistral(), 611, 12, {}, "no sliding window: sliding_window null"),
+    "mistral_bf16": (mistral(), 612, 12, {"dtype": "bfloat16"}, "bfloat16 on disk"),
+    "mistral_f16": (mistral(), 613, 12, {"dtype": "float16"}, "float16 on disk"),
+    "mistral_tied_sharded": (mistral(tie_word_embeddings=True), 614, 12, {"shard": "16KB"}, "tied embeddings, several files and an index"),
+    "mistral_head_dim": (mistral(head_dim=16, num_key_value_heads=1), 615, 12, {},
+                         "4 heads of 16 on a hidden size of 24, one key/value head"),
+    "mistral_sliding": (mistral(sliding_window=8), 616, 30, {}, "window 8 in every layer"),
+    "mistral_window_absent": (mistral(sliding_window=4096), 617, 12, {"drop_fields": ["sliding_window"]}, "no field sliding_window: 4096"),
+    "mistral_v5_config_yarn": (mistral(**TWO_HEADS, sliding_window=8, rope_parameters=dict(YARN, attention_factor=1.25)), 618, 30, {"hub_config": False},
+                               "config.json in v5 spelling, window 8, rope type yarn with attention_factor"),
+    "qwen3": (qwen3(), 621, 12, {}, "heads of queries and keys are normed"),
+    "qwen3_bf16": (qwen3(), 622, 12, {"dtype": "bfloat16"}, "bfloat16 on disk"),
+    "qwen3_tied_f16": (qwen3(tie_word_embeddings=True), 623, 12, {"dtype": "float16"}, "tied embeddings, float16 on disk"),
+    "qwen3_head_dim_absent": (qwen3(head_dim=128, num_attention_heads=2, num_key_value_heads=1, num_hidden_layers=1), 624, 12,
+                              {"drop_fields": ["head_dim"]}, "no field head_dim: 128, on a hidden size of 24"),
+    "qwen3_bias": (qwen3(attention_bias=True, num_key_value_heads=4), 625, 12, {}, "biases on q, k, v and o; as many key/value heads as query heads"),
+    "qwen3_sliding": (qwen3(num_hidden_layers=3, use_sliding_window=True, sliding_window=8, max_window_layers=1), 626, 30, {},
+                      "layers 1 and 2 slide, layer 0 sees everything"),
+    "qwen3_layer_types": (qwen3(num_hidden_layers=3, use_sliding_window=True, sliding_window=8, layer_types=[
+        "sliding_attention", "full_attention", "sliding_attention"]), 627, 30, {"hub_config": False}, "layer_types in config.json, v5 spelling"),
+    "qwen3_rope_yarn": (qwen3(head_dim=16, **TWO_HEADS, rope_parameters=dict(YARN, rope_theta=1e6)), 628, 30, {}, "rope type yarn, older spelling"),
+    "mixtral": (mixtral(), 631, 12, {}, "experts called block_sparse_moe.experts.E.w1, w3, w2 on disk; num_local_experts"),
+    "mixtral_bf16": (mixtral(), 632, 12, {"dtype": "bfloat16"}, "bfloat16 on disk"),
+    "mixtral_tied_sharded": (mixtral(tie_word_embeddings=True, num_local_experts=3), 633, 12, {"shard": "16KB"},
+                             "tied embeddings, several files and an index"),
+    "mixtral_sliding_linear": (mixtral(sliding_window=8, rope_parameters=rope(1e6, rope_type="linear", factor=2.0)), 634, 30, {},
+                               "window 8 in every layer, rope type linear"),
+    "mixtral_stacked": (mixtral(), 635, 12, {"hub_config": False},
+                        "the runtime layout: stacked experts, called mlp.experts; config.json in v5 spelling"),
+    "qwen3_moe": (qwen3_moe(), 641, 12, PUBLISHED, "norm_topk_prob true, as published"),
+    "qwen3_moe_bf16": (qwen3_moe(), 642, 12, {"dtype": "bfloat16", **PUBLISHED}, "bfloat16 on disk"),
+    "qwen3_moe_mlp_only_bias": (qwen3_moe(num_hidden_layers=3, mlp_only_layers=[1], attention_bias=True, norm_topk_prob=False), 643, 12, PUBLISHED,
+                                "layer 1 is dense; biases on q, k, v and o; norm_topk_prob false"),
+    "qwen3_moe_sliding": (qwen3_moe(use_sliding_window=True, sliding_window=8), 644, 30, PUBLISHED, "every layer slides"),
+    "qwen3_moe_dynamic": (qwen3_moe(max_position_embeddings=16, rope_parameters=dict(DYNAMIC, rope_theta=1e6)), 645, 30, {"hub_config": False},
+                          "rope type dynamic beyond the original length; v5 spelling, num_local_experts"),
+})
 PATCHED = {
     "llama_fused_qkv_tied_bf16": (llama(**WIDE, num_attention_heads=6, tie_word_embeddings=True), 501, 14, {"dtype": "bfloat16"},
                                   "GQA, fused qkv, tied embeddings, bfloat16 on disk"),
@@ -80,11 +158,20 @@ PATCHED = {
 }
 
 
+def edit_fields(config, rename, drop):
+    for old, new in rename.items():
+        config[new] = config.pop(old)
+    for name in drop:
+        del config[name]
+
+
 def layout(folder, family, config, seed, options, stacked):
     """Write the model directory. Configuration objects change when a model is built from them, so each gets its own."""
-    build = LlamaConfig if family == "llama" else Qwen2MoeConfig
     fresh = json.loads(json.dumps(config))
-    ol.make_checkpoint(folder, CLASSES[family], build(**fresh), seed, generation=IDS, **options)
+    options = dict(options)
+    rename, drop = options.pop("rename_fields", {}), options.pop("drop_fields", [])
+    ol.make_checkpoint(folder, CLASSES[family], CONFIGS[family](**fresh), seed, generation=IDS, **options)
+    ol.rewrite_json(f"{folder}/config.json", lambda c: edit_fields(c, rename, drop))
     if stacked:
         model = ol.load(CLASSES[family], folder)
         shutil.rmtree(folder)
@@ -152,7 +239,7 @@ def kept(name):
 def make_plain(name, out):
     (family, config), seed, length, options, note = PLAIN[name]
     folder = f"{out}/plain/{name}"
-    seed, inputs = first_clear_seed(folder, family, config, seed, length, options, name == "qwen2_moe_stacked")
+    seed, inputs = first_clear_seed(folder, family, config, seed, length, options, name.endswith("_stacked"))
     ol.record(folder, name, CLASSES[family], inputs, steps=STEPS, note=note, extra={"seed": seed, **facts(folder, family, inputs)}, keep=kept)
     add_rms(folder, CLASSES[family], inputs)
     readable(folder)
@@ -170,16 +257,21 @@ def facts(folder, family, inputs):
             return ol.max_diff(base, ol.forward(ol.load(CLASSES[family], other, torch.float32), inputs, False)["logits"])
 
     out = {}
+    config = model.config
+    if hasattr(config, "layer_types"):
+        out["layer_types"] = config.layer_types
     if family == "qwen2_moe":
-        out["layer_types"] = model.config.layer_types
+        out["max_abs_with_layer_types_in_config"] = changed(lambda c: c.update(layer_types=config.layer_types))
+    if family in ("qwen2_moe", "qwen3_moe"):
         out["sparse_layers"] = [i for i, layer in enumerate(model.model.layers) if hasattr(layer.mlp, "gate")]
-        out["max_abs_with_layer_types_in_config"] = changed(lambda c: c.update(layer_types=model.config.layer_types))
         out["max_abs_with_norm_topk_prob_flipped"] = changed(lambda c: c.update(norm_topk_prob=not c["norm_topk_prob"]))
-        if model.config.use_sliding_window:
-            out["max_abs_without_sliding_window"] = changed(lambda c: c.update(use_sliding_window=False))
-    elif model.config.rope_parameters["rope_type"] != "default":
+    if getattr(config, "sliding_window", None):
+        out["max_abs_without_sliding_window"] = changed(
+            lambda c: c.update(use_sliding_window=False, layer_types=None) if "use_sliding_window" in c else c.update(sliding_window=None))
+    if config.rope_parameters["rope_type"] != "default":
+        theta = config.rope_parameters["rope_theta"]
         out["inv_freq"] = model.model.rotary_emb.inv_freq.tolist()
-        out["max_abs_without_rope_scaling"] = changed(lambda c: c.update(rope_scaling=None))
+        out["max_abs_without_rope_scaling"] = changed(lambda c: c.update(rope_scaling=None, rope_parameters=None, rope_theta=theta))
     return out
 
 

@@ -4,7 +4,7 @@
 
 #include "graft/class.h"
 
-enum { GRAFT_ACTIVATION_CLASSES = 9 };
+enum { GRAFT_ACTIVATION_CLASSES = 10 };
 
 /* Every class that graft_describe_activation may ask for. */
 extern const struct graft_class graft_activation_classes[GRAFT_ACTIVATION_CLASSES];

@@ -26,14 +26,21 @@ static void layer_name(int64_t layer, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "layers.%lld", (long long)layer);
 }
 
-static int describe_layers(const struct graft_decoder_traits *traits, int64_t layers, const struct graft_sink *sink,
+/* What the config says about a layer's window is checked with the rest, before a weight is read. */
+static int describe_layers(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                           const struct graft_decoder_config *decoder, const struct graft_sink *sink,
                            struct graft_error *error) {
     int status = GRAFT_OK;
-    for (int64_t i = 0; i < layers && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < decoder->num_hidden_layers && status == GRAFT_OK; i++) {
         char name[MAX_NAME];
+        int64_t window;
         const struct graft_arg args[] = {{"layer_idx", i}};
         layer_name(i, name);
-        status = graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args, 1, error);
+        status = graft_decoder_config_window(config, traits, decoder, i, &window, error);
+        if (status == GRAFT_OK) {
+            status =
+                graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args, 1, error);
+        }
     }
     return status;
 }
@@ -53,7 +60,7 @@ int graft_decoder_describe(const struct graft_class *self, const struct graft_co
     status =
         graft_describe_child(sink, "embed_tokens", "Embedding", GRAFT_INTERFACE_EMBEDDING, embedding_args, 2, error);
     if (status == GRAFT_OK) {
-        status = describe_layers(traits, decoder.num_hidden_layers, sink, error);
+        status = describe_layers(config, traits, &decoder, sink, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "norm", traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);

@@ -33,10 +33,21 @@ static const struct integer_field window_fields[] = {
 };
 
 static const struct integer_field moe_fields[] = {
-    FIELD(num_experts, 0, MAX_EXPERTS),        FIELD(num_experts_per_tok, 1, MAX_EXPERTS),
-    FIELD(moe_intermediate_size, 1, MAX_SIZE), FIELD(shared_expert_intermediate_size, 1, MAX_SIZE),
+    FIELD(num_experts, 0, MAX_EXPERTS),
+    FIELD(num_experts_per_tok, 1, MAX_EXPERTS),
+};
+
+/* Of families that also have dense layers. */
+static const struct integer_field dense_fields[] = {
+    FIELD(moe_intermediate_size, 1, MAX_SIZE),
     FIELD(decoder_sparse_step, 1, MAX_LAYERS),
 };
+
+static const struct integer_field shared_fields[] = {
+    FIELD(shared_expert_intermediate_size, 1, MAX_SIZE),
+};
+
+#define READ_INTEGERS(table) read_integers(config, table, sizeof(table) / sizeof(table)[0], decoder, error)
 
 static int read_integers(const struct graft_config *config, const struct integer_field *table, size_t count,
                          struct graft_decoder_config *decoder, struct graft_error *error) {
@@ -52,7 +63,7 @@ static int read_integers(const struct graft_config *config, const struct integer
 static int check_heads(const struct graft_config *config, struct graft_decoder_config *decoder,
                        struct graft_error *error) {
     int64_t heads = decoder->num_attention_heads;
-    if (decoder->num_key_value_heads == 0) {
+    if (decoder->num_key_value_heads == 0 || graft_config_is_null(config, "num_key_value_heads")) {
         decoder->num_key_value_heads = heads;
     }
     if (heads % decoder->num_key_value_heads != 0) {
@@ -77,9 +88,13 @@ static int check_heads(const struct graft_config *config, struct graft_decoder_c
     return GRAFT_OK;
 }
 
+static int read_bool(const struct graft_config *config, const char *field, int32_t *value, struct graft_error *error) {
+    return field != NULL ? graft_config_bool(config, field, value, error) : GRAFT_OK;
+}
+
 static int read_common(const struct graft_config *config, const struct graft_decoder_traits *traits,
                        struct graft_decoder_config *decoder, struct graft_error *error) {
-    int status = read_integers(config, fields, sizeof fields / sizeof fields[0], decoder, error);
+    int status = READ_INTEGERS(fields);
     if (status == GRAFT_OK) {
         status = check_heads(config, decoder, error);
     }
@@ -90,39 +105,62 @@ static int read_common(const struct graft_config *config, const struct graft_dec
         status = graft_config_bool(config, "tie_word_embeddings", &decoder->tie_word_embeddings, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_bool(config, traits->qkv_bias, &decoder->qkv_bias, error);
-    }
-    if (status == GRAFT_OK && traits->mlp_bias != NULL) {
-        status = graft_config_bool(config, traits->mlp_bias, &decoder->mlp_bias, error);
+        status = read_bool(config, traits->qkv_bias, &decoder->qkv_bias, error);
     }
     if (status == GRAFT_OK) {
-        decoder->rope.original_max_position_embeddings = decoder->max_position_embeddings;
+        status = read_bool(config, traits->mlp_bias, &decoder->mlp_bias, error);
+    }
+    if (status == GRAFT_OK) {
+        decoder->rope.head_dim = decoder->head_dim;
+        decoder->rope.max_position_embeddings = decoder->max_position_embeddings;
         status = graft_rope_config_read(config, &decoder->rope, error);
     }
     return status;
 }
 
-static int read_windows(const struct graft_config *config, struct graft_decoder_config *decoder,
-                        struct graft_error *error) {
-    int status = graft_config_bool(config, "use_sliding_window", &decoder->use_sliding_window, error);
-    if (status == GRAFT_OK) {
-        status = read_integers(config, window_fields, sizeof window_fields / sizeof window_fields[0], decoder, error);
+static int read_windows(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                        struct graft_decoder_config *decoder, struct graft_error *error) {
+    int status = read_bool(config, traits->window_switch, &decoder->use_sliding_window, error);
+    if (traits->window_switch == NULL && graft_config_has(config, "sliding_window")) {
+        decoder->use_sliding_window = 1;
+    }
+    if (graft_config_is_null(config, "sliding_window")) {
+        decoder->use_sliding_window = 0;
+    }
+    return status == GRAFT_OK ? READ_INTEGERS(window_fields) : status;
+}
+
+static int read_expert_count(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                             struct graft_decoder_config *decoder, struct graft_error *error) {
+    int status = READ_INTEGERS(moe_fields);
+    if (status == GRAFT_OK && traits->num_local_experts) {
+        status = graft_config_int(config, "num_local_experts", 0, MAX_EXPERTS, &decoder->num_experts, error);
+    }
+    if (status == GRAFT_OK && traits->mlp == NULL && decoder->num_experts == 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "num_local_experts: expected 1 or more");
+    }
+    if (status == GRAFT_OK && decoder->num_experts > 0 && decoder->num_experts_per_tok > decoder->num_experts) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "num_experts_per_tok: expected at most the number of experts (%lld), got %lld",
+                                 (long long)decoder->num_experts, (long long)decoder->num_experts_per_tok);
     }
     return status;
 }
 
-static int read_moe(const struct graft_config *config, struct graft_decoder_config *decoder,
-                    struct graft_error *error) {
-    int status = read_integers(config, moe_fields, sizeof moe_fields / sizeof moe_fields[0], decoder, error);
+static int read_moe(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                    struct graft_decoder_config *decoder, struct graft_error *error) {
+    int status = read_expert_count(config, traits, decoder, error);
+    if (status == GRAFT_OK && traits->mlp == NULL) {
+        decoder->moe_intermediate_size = decoder->intermediate_size;
+        return GRAFT_OK;
+    }
     if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "norm_topk_prob", &decoder->norm_topk_prob, error);
+        status = READ_INTEGERS(dense_fields);
     }
-    if (status == GRAFT_OK && decoder->num_experts > 0 && decoder->num_experts_per_tok > decoder->num_experts) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "num_experts_per_tok: expected at most num_experts (%lld), got %lld",
-                                 (long long)decoder->num_experts, (long long)decoder->num_experts_per_tok);
+    if (status == GRAFT_OK && traits->shared_expert) {
+        status = READ_INTEGERS(shared_fields);
     }
-    return status;
+    return status == GRAFT_OK ? graft_config_bool(config, "norm_topk_prob", &decoder->norm_topk_prob, error) : status;
 }
 
 int graft_decoder_config_read(const struct graft_config *config, const struct graft_decoder_traits *traits,
@@ -130,10 +168,10 @@ int graft_decoder_config_read(const struct graft_config *config, const struct gr
     *decoder = traits->defaults;
     int status = read_common(config, traits, decoder, error);
     if (status == GRAFT_OK && traits->windows != GRAFT_WINDOWS_NEVER) {
-        status = read_windows(config, decoder, error);
+        status = read_windows(config, traits, decoder, error);
     }
     if (status == GRAFT_OK && traits->sparse_moe_block != NULL) {
-        status = read_moe(config, decoder, error);
+        status = read_moe(config, traits, decoder, error);
     }
     return status;
 }

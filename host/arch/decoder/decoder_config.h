@@ -15,7 +15,7 @@ struct graft_decoder_config {
     int64_t intermediate_size;
     int64_t num_hidden_layers;
     int64_t num_attention_heads;
-    int64_t num_key_value_heads; /* default 0: num_attention_heads */
+    int64_t num_key_value_heads; /* default 0, or null: num_attention_heads */
     int64_t head_dim;            /* default 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings;
     double rms_norm_eps;
@@ -24,22 +24,24 @@ struct graft_decoder_config {
     int32_t mlp_bias;
     struct graft_rope_config rope;
     /* With traits->windows. */
-    int32_t use_sliding_window;
+    int32_t use_sliding_window; /* without traits->window_switch: whether sliding_window is a number */
     int64_t sliding_window;
     int64_t max_window_layers;
     /* With traits->sparse_moe_block. */
     int64_t num_experts;
     int64_t num_experts_per_tok;
-    int64_t moe_intermediate_size;
+    int64_t moe_intermediate_size; /* without traits->mlp: intermediate_size */
     int64_t shared_expert_intermediate_size;
     int64_t decoder_sparse_step;
     int32_t norm_topk_prob;
 };
 
-/* Which layers see a sliding window when the config has no `layer_types`. */
+/* Which layers see a sliding window. */
 enum {
-    GRAFT_WINDOWS_NEVER = 0,      /* the family knows neither windows nor `layer_types` */
-    GRAFT_WINDOWS_ALTERNATING = 1 /* with use_sliding_window: every second layer from 0 on, below max_window_layers */
+    GRAFT_WINDOWS_NEVER = 0,       /* the family knows neither windows nor `layer_types` */
+    GRAFT_WINDOWS_ALL = 1,         /* all of them, whatever `layer_types` says */
+    GRAFT_WINDOWS_ALTERNATING = 2, /* those of `layer_types`, or every second one from 0 on, below max_window_layers */
+    GRAFT_WINDOWS_UPPER = 3        /* those of `layer_types`, or those from max_window_layers on */
 };
 
 /* The `data` of each class of a family. */
@@ -48,18 +50,21 @@ struct graft_decoder_traits {
     const char *model;
     const char *decoder_layer;
     const char *attention;
-    const char *mlp;
+    const char *mlp; /* NULL: every layer has experts */
     const char *rms_norm;
     const char *rotary_embedding;
     const char *sparse_moe_block; /* NULL: a family without experts */
     const char *router;
     const char *experts;
 
-    const char *qkv_bias;   /* the config field: whether q_proj, k_proj and v_proj have biases */
-    int32_t o_proj_bias;    /* 1: the field holds for o_proj too; 0: it has none */
-    const char *mlp_bias;   /* the config field; NULL: an MLP has no biases */
-    int32_t query_key_norm; /* 1: heads of queries and keys are normed (q_norm, k_norm) before they are rotated */
-    int32_t windows;        /* GRAFT_WINDOWS_... */
+    const char *qkv_bias;      /* the config field: whether q_proj, k_proj and v_proj have biases; NULL: never */
+    int32_t o_proj_bias;       /* 1: the field holds for o_proj too; 0: it has none */
+    const char *mlp_bias;      /* the config field; NULL: an MLP has no biases */
+    int32_t query_key_norm;    /* 1: heads of queries and keys are normed (q_norm, k_norm) before they are rotated */
+    int32_t windows;           /* GRAFT_WINDOWS_... */
+    const char *window_switch; /* the config field without which there are no windows; NULL: sliding_window says it */
+    int32_t num_local_experts; /* 1: num_experts may be called so */
+    int32_t shared_expert;     /* 1: beside the experts there is one for all tokens */
     struct graft_decoder_config defaults;
 };
 

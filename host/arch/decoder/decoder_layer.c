@@ -27,11 +27,17 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg layer_args[] = {{"layer_idx", layer}};
+    const struct graft_arg attention_args[] = {{"layer_idx", layer},
+                                               {"hidden_size", decoder.hidden_size},
+                                               {"num_attention_heads", decoder.num_attention_heads},
+                                               {"num_key_value_heads", decoder.num_key_value_heads},
+                                               {"head_dim", decoder.head_dim},
+                                               {"qkv_bias", decoder.qkv_bias},
+                                               {"o_proj_bias", traits->o_proj_bias && decoder.qkv_bias}};
     const struct graft_arg mlp_args[] = {{"layer_idx", layer}, {"intermediate_size", decoder.intermediate_size}};
     const struct graft_arg norm_args[] = {{"hidden_size", decoder.hidden_size}};
-    status = graft_describe_child(sink, "self_attn", traits->attention, GRAFT_INTERFACE_SELF_ATTENTION, layer_args, 1,
-                                  error);
+    status = graft_describe_child(sink, "self_attn", traits->attention, GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
+                                  7, error);
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "mlp", sparse ? traits->sparse_moe_block : traits->mlp, GRAFT_INTERFACE_MLP,
                                       mlp_args, sparse ? 1 : 2, error);

@@ -31,15 +31,31 @@ static int read_layer_type(const struct graft_config *config, const struct graft
     return GRAFT_OK;
 }
 
+/* Which layers slide where the config does not list them. */
+static int32_t slides(const struct graft_decoder_traits *traits, const struct graft_decoder_config *decoder,
+                      int64_t layer) {
+    if (!decoder->use_sliding_window) {
+        return 0;
+    }
+    switch (traits->windows) {
+    case GRAFT_WINDOWS_ALL:
+        return 1;
+    case GRAFT_WINDOWS_ALTERNATING:
+        return layer % 2 == 0 && layer < decoder->max_window_layers;
+    case GRAFT_WINDOWS_UPPER:
+        return layer >= decoder->max_window_layers;
+    default:
+        return 0;
+    }
+}
+
 int graft_decoder_config_window(const struct graft_config *config, const struct graft_decoder_traits *traits,
                                 const struct graft_decoder_config *decoder, int64_t layer, int64_t *window,
                                 struct graft_error *error) {
-    int32_t sliding = decoder->use_sliding_window && layer % 2 == 0 && layer < decoder->max_window_layers;
+    int32_t sliding = slides(traits, decoder, layer);
+    int32_t listed = traits->windows == GRAFT_WINDOWS_ALTERNATING || traits->windows == GRAFT_WINDOWS_UPPER;
     *window = 0;
-    if (traits->windows == GRAFT_WINDOWS_NEVER) {
-        return GRAFT_OK;
-    }
-    if (config->kind(config->data, "layer_types") != GRAFT_FIELD_ABSENT) {
+    if (listed && graft_config_has(config, "layer_types")) {
         int status = read_layer_type(config, decoder, layer, &sliding, error);
         if (status != GRAFT_OK) {
             return status;
@@ -49,9 +65,10 @@ int graft_decoder_config_window(const struct graft_config *config, const struct 
         return GRAFT_OK;
     }
     if (!decoder->use_sliding_window || decoder->sliding_window < 1) {
+        int32_t off = !decoder->use_sliding_window && !graft_config_is_null(config, "sliding_window");
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                "%s: layer %lld has sliding attention, which needs a window",
-                               decoder->use_sliding_window ? "sliding_window" : "use_sliding_window", (long long)layer);
+                               off ? traits->window_switch : "sliding_window", (long long)layer);
     }
     *window = decoder->sliding_window;
     return GRAFT_OK;
@@ -60,12 +77,12 @@ int graft_decoder_config_window(const struct graft_config *config, const struct 
 int graft_decoder_config_sparse(const struct graft_config *config, const struct graft_decoder_traits *traits,
                                 const struct graft_decoder_config *decoder, int64_t layer, int32_t *sparse,
                                 struct graft_error *error) {
-    int32_t kind = config->kind(config->data, "mlp_only_layers");
-    *sparse = 0;
-    if (traits->sparse_moe_block == NULL || decoder->num_experts == 0) {
+    *sparse = traits->mlp == NULL;
+    if (traits->sparse_moe_block == NULL || traits->mlp == NULL || decoder->num_experts == 0) {
         return GRAFT_OK;
     }
-    if (kind != GRAFT_FIELD_ABSENT && kind != GRAFT_FIELD_ARRAY) {
+    if (graft_config_has(config, "mlp_only_layers") &&
+        config->kind(config->data, "mlp_only_layers") != GRAFT_FIELD_ARRAY) {
         return graft_config_expected(config, "mlp_only_layers", "an array", error);
     }
     *sparse = (layer + 1) % decoder->decoder_sparse_step == 0;

@@ -22,34 +22,37 @@ static int find_object(const struct graft_config *config, const char **object, s
     static const char *const names[] = {"rope_scaling", "rope_parameters"};
     *object = NULL;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && *object == NULL; i++) {
-        int32_t kind = config->kind(config->data, names[i]);
-        if (kind != GRAFT_FIELD_ABSENT && kind != GRAFT_FIELD_OBJECT) {
+        if (!graft_config_has(config, names[i])) {
+            continue;
+        }
+        if (config->kind(config->data, names[i]) != GRAFT_FIELD_OBJECT) {
             return graft_config_expected(config, names[i], "an object", error);
         }
-        *object = kind == GRAFT_FIELD_OBJECT ? names[i] : NULL;
+        *object = names[i];
     }
     return GRAFT_OK;
 }
 
 static int read_type(const struct graft_config *config, const char *object, int32_t *type, struct graft_error *error) {
+    static const char *const names[] = {"default", "llama3", "linear", "dynamic", "yarn"}; /* by GRAFT_ROPE_... */
     struct path path = path_of(object, "rope_type");
-    const char *name = "default";
-    if (config->kind(config->data, path.text) == GRAFT_FIELD_ABSENT) {
+    const char *name = names[GRAFT_ROPE_DEFAULT];
+    if (!graft_config_has(config, path.text)) {
         path = path_of(object, "type");
     }
     int status = graft_config_string(config, path.text, &name, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (strcmp(name, "default") == 0) {
-        *type = GRAFT_ROPE_DEFAULT;
-    } else if (strcmp(name, "llama3") == 0) {
-        *type = GRAFT_ROPE_LLAMA3;
-    } else {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               "%s: \"%s\" is not supported, expected \"default\" or \"llama3\"", path.text, name);
+    for (int32_t i = 0; i < (int32_t)(sizeof names / sizeof names[0]); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *type = i;
+            return GRAFT_OK;
+        }
     }
-    return GRAFT_OK;
+    return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                           "%s: \"%s\" is not supported, expected default, llama3, linear, dynamic or yarn", path.text,
+                           name);
 }
 
 /* What would be ignored, and the model be wrong: other angles for each type of layer, or for a part of each head. */
@@ -75,17 +78,29 @@ static int refuse_unsupported(const struct graft_config *config, const char *obj
 static int need_real(const struct graft_config *config, const char *object, const char *name, double *value,
                      struct graft_error *error) {
     struct path path = path_of(object, name);
-    if (config->kind(config->data, path.text) == GRAFT_FIELD_ABSENT) {
+    if (!graft_config_has(config, path.text)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected a number", path.text);
     }
     return graft_config_real(config, path.text, 0.0, value, error);
 }
 
+static int read_real(const struct graft_config *config, const char *object, const char *name, double *value,
+                     struct graft_error *error) {
+    return graft_config_real(config, path_of(object, name).text, 0.0, value, error);
+}
+
+/* Beside the object it counts more than in it; without it, it is max_position_embeddings. */
+static int read_original(const struct graft_config *config, const char *object, struct graft_rope_config *rope,
+                         struct graft_error *error) {
+    static const char name[] = "original_max_position_embeddings";
+    int64_t *original = &rope->original_max_position_embeddings;
+    *original = rope->max_position_embeddings;
+    int status = graft_config_int(config, path_of(object, name).text, 1, MAX_POSITIONS, original, error);
+    return status == GRAFT_OK ? graft_config_int(config, name, 1, MAX_POSITIONS, original, error) : status;
+}
+
 static int read_llama3(const struct graft_config *config, const char *object, struct graft_rope_config *rope,
                        struct graft_error *error) {
-    /* Beside the object it counts more than in it. */
-    static const char name[] = "original_max_position_embeddings";
-    struct path path = path_of(object, name);
     int status = need_real(config, object, "factor", &rope->factor, error);
     if (status == GRAFT_OK) {
         status = need_real(config, object, "low_freq_factor", &rope->low_freq_factor, error);
@@ -98,18 +113,84 @@ static int read_llama3(const struct graft_config *config, const char *object, st
                                  "%s.high_freq_factor: expected more than low_freq_factor (%g), got %g", object,
                                  rope->low_freq_factor, rope->high_freq_factor);
     }
+    return status == GRAFT_OK ? read_original(config, object, rope, error) : status;
+}
+
+static int read_dynamic(const struct graft_config *config, const char *object, struct graft_rope_config *rope,
+                        struct graft_error *error) {
+    if (rope->head_dim <= 2) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                               "head_dim: expected more than 2 with the rope type dynamic, got %lld",
+                               (long long)rope->head_dim);
+    }
+    return need_real(config, object, "factor", &rope->factor, error);
+}
+
+/* 0.1 mscale ln(factor) + 1 (Peng et al. 2023, eq. 22, with a field of its own for the 0.1). */
+static double magnitude(double factor, double mscale) {
+    return factor <= 1.0 ? 1.0 : 0.1 * mscale * log(factor) + 1.0;
+}
+
+/* The field of that name, or what `factor` and the two fields mscale and mscale_all_dim (both or none) suggest. */
+static int read_attention_factor(const struct graft_config *config, const char *object, struct graft_rope_config *rope,
+                                 struct graft_error *error) {
+    double numerator = 0.0;
+    double denominator = 0.0;
+    int status = graft_config_real(config, path_of(object, "mscale").text, -HUGE_VAL, &numerator, error);
     if (status == GRAFT_OK) {
-        status = graft_config_int(config, path.text, 1, MAX_POSITIONS, &rope->original_max_position_embeddings, error);
+        status = graft_config_real(config, path_of(object, "mscale_all_dim").text, -HUGE_VAL, &denominator, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    rope->attention_factor = numerator != 0.0 && denominator != 0.0
+                                 ? magnitude(rope->factor, numerator) / magnitude(rope->factor, denominator)
+                                 : magnitude(rope->factor, 1.0);
+    return read_real(config, object, "attention_factor", &rope->attention_factor, error);
+}
+
+static int read_yarn(const struct graft_config *config, const char *object, struct graft_rope_config *rope,
+                     struct graft_error *error) {
+    rope->beta_fast = 32.0;
+    rope->beta_slow = 1.0;
+    rope->truncate = 1;
+    int status = read_original(config, object, rope, error);
+    if (status == GRAFT_OK) {
+        rope->factor = (double)rope->max_position_embeddings / (double)rope->original_max_position_embeddings;
+        status = read_real(config, object, "factor", &rope->factor, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_int(config, name, 1, MAX_POSITIONS, &rope->original_max_position_embeddings, error);
+        status = read_real(config, object, "beta_fast", &rope->beta_fast, error);
     }
-    return status;
+    if (status == GRAFT_OK) {
+        status = read_real(config, object, "beta_slow", &rope->beta_slow, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, path_of(object, "truncate").text, &rope->truncate, error);
+    }
+    return status == GRAFT_OK ? read_attention_factor(config, object, rope, error) : status;
+}
+
+static int read_by_type(const struct graft_config *config, const char *object, struct graft_rope_config *rope,
+                        struct graft_error *error) {
+    switch (rope->rope_type) {
+    case GRAFT_ROPE_LLAMA3:
+        return read_llama3(config, object, rope, error);
+    case GRAFT_ROPE_LINEAR:
+        return need_real(config, object, "factor", &rope->factor, error);
+    case GRAFT_ROPE_DYNAMIC:
+        return read_dynamic(config, object, rope, error);
+    case GRAFT_ROPE_YARN:
+        return read_yarn(config, object, rope, error);
+    default:
+        return GRAFT_OK;
+    }
 }
 
 int graft_rope_config_read(const struct graft_config *config, struct graft_rope_config *rope,
                            struct graft_error *error) {
     const char *object;
+    rope->attention_factor = 1.0;
     int status = graft_config_real(config, "rope_theta", 0.0, &rope->rope_theta, error);
     if (status == GRAFT_OK) {
         status = find_object(config, &object, error);
@@ -117,46 +198,12 @@ int graft_rope_config_read(const struct graft_config *config, struct graft_rope_
     if (status != GRAFT_OK || object == NULL) {
         return status;
     }
-    struct path theta = path_of(object, "rope_theta");
-    status = graft_config_real(config, theta.text, 0.0, &rope->rope_theta, error);
+    status = read_real(config, object, "rope_theta", &rope->rope_theta, error);
     if (status == GRAFT_OK) {
         status = read_type(config, object, &rope->rope_type, error);
     }
     if (status == GRAFT_OK) {
         status = refuse_unsupported(config, object, error);
     }
-    if (status == GRAFT_OK && rope->rope_type == GRAFT_ROPE_LLAMA3) {
-        status = read_llama3(config, object, rope, error);
-    }
-    return status;
-}
-
-/* Wavelengths above original_max_position_embeddings / low_freq_factor are stretched by `factor`, those below
- * original_max_position_embeddings / high_freq_factor are kept, and between the two it is blended linearly in the
- * number of turns per original context. Published with Llama 3.1 (Meta 2024), in its config fields and model code. */
-static float stretch(const struct graft_rope_config *rope, float inv_freq) {
-    float original = (float)rope->original_max_position_embeddings;
-    float factor = (float)rope->factor;
-    float low = (float)rope->low_freq_factor;
-    float high = (float)rope->high_freq_factor;
-    float wavelength = 6.28318530717958647692f / inv_freq;
-    if (wavelength > original / low) {
-        return inv_freq / factor;
-    }
-    if (wavelength < original / high) {
-        return inv_freq;
-    }
-    float kept = (original / wavelength - low) / (high - low);
-    return (1.0f - kept) * inv_freq / factor + kept * inv_freq;
-}
-
-void graft_rope_config_inv_freq(const struct graft_rope_config *rope, int64_t head_dim, float *inv_freq) {
-    for (int64_t i = 0; i < head_dim / 2; i++) {
-        /* theta^(-2i / head_dim), Su et al. 2021, section 3.2.2; each step rounded to f32 as the reference does. */
-        float exponent = (float)(2 * i) / (float)head_dim;
-        inv_freq[i] = 1.0f / powf((float)rope->rope_theta, exponent);
-        if (rope->rope_type == GRAFT_ROPE_LLAMA3) {
-            inv_freq[i] = stretch(rope, inv_freq[i]);
-        }
-    }
+    return status == GRAFT_OK ? read_by_type(config, object, rope, error) : status;
 }

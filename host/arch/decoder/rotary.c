@@ -6,8 +6,8 @@
 
 struct rotary {
     struct graft_instance base;
-    int64_t head_dim;
-    float inv_freq[]; /* [head_dim / 2] */
+    struct graft_rope_config rope;
+    float inv_freq[]; /* [head_dim / 2]: of sequences that are no longer than graft_rope_fixed_length */
 };
 
 int graft_rotary_describe(const struct graft_class *self, const struct graft_config *config,
@@ -30,30 +30,61 @@ int graft_rotary_create(const struct graft_class *cls, const struct graft_build 
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->head_dim = decoder.head_dim;
-    graft_rope_config_inv_freq(&decoder.rope, self->head_dim, self->inv_freq);
+    self->rope = decoder.rope;
+    graft_rope_inv_freq(&self->rope, 0, self->inv_freq);
     *instance = self;
     return GRAFT_OK;
 }
 
+/* The tokens [begin, end) of the batch, with the frequencies inv_freq [head_dim / 2]. */
+static void fill(const struct rotary *self, const struct graft_rotary_args *args, const float *inv_freq, int64_t begin,
+                 int64_t end) {
+    int64_t head_dim = self->rope.head_dim;
+    int64_t half = head_dim / 2;
+    float scale = (float)self->rope.attention_factor;
+    for (int64_t t = begin; t < end; t++) {
+        float position = (float)args->batch->positions[t];
+        float *cosines = args->cos + t * head_dim;
+        float *sines = args->sin + t * head_dim;
+        for (int64_t i = 0; i < half; i++) {
+            float angle = position * inv_freq[i];
+            cosines[i] = cosines[half + i] = cosf(angle) * scale;
+            sines[i] = sines[half + i] = sinf(angle) * scale;
+        }
+    }
+}
+
+/* How many tokens of sequence `s` there are up to the end of this batch. */
+static int64_t length_of(const struct graft_batch *batch, int32_t s) {
+    int64_t last = -1;
+    for (int64_t t = batch->cu_seqlens[s]; t < batch->cu_seqlens[s + 1]; t++) {
+        last = batch->positions[t] > last ? batch->positions[t] : last;
+    }
+    return last + 1;
+}
+
+/* Each sequence has the frequencies of its own length: what else is in the batch, or was before, makes no difference.
+ * Keys in the cache keep the rotation that they were given. */
 static int forward(void *instance, const struct graft_call *call, const struct graft_rotary_args *args,
                    struct graft_error *error) {
     const struct rotary *self = instance;
-    int64_t half = self->head_dim / 2;
-    (void)call;
-    if (args->head_dim != self->head_dim) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "head_dim: expected %lld, got %lld",
-                               (long long)self->head_dim, (long long)args->head_dim);
+    const struct graft_batch *batch = args->batch;
+    float *longer = graft_scratch_floats(call, self->rope.head_dim / 2, 1, error); /* [head_dim / 2] */
+    if (longer == NULL) {
+        return GRAFT_ERROR_INTERNAL;
     }
-    for (int64_t t = 0; t < args->batch->tokens; t++) {
-        float position = (float)args->batch->positions[t];
-        float *cosines = args->cos + t * self->head_dim;
-        float *sines = args->sin + t * self->head_dim;
-        for (int64_t i = 0; i < half; i++) {
-            float angle = position * self->inv_freq[i];
-            cosines[i] = cosines[half + i] = cosf(angle);
-            sines[i] = sines[half + i] = sinf(angle);
+    if (args->head_dim != self->rope.head_dim) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "head_dim: expected %lld, got %lld",
+                               (long long)self->rope.head_dim, (long long)args->head_dim);
+    }
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        const float *inv_freq = self->inv_freq;
+        int64_t length = length_of(batch, s);
+        if (length > graft_rope_fixed_length(&self->rope)) {
+            graft_rope_inv_freq(&self->rope, length, longer);
+            inv_freq = longer;
         }
+        fill(self, args, inv_freq, batch->cu_seqlens[s], batch->cu_seqlens[s + 1]);
     }
     return GRAFT_OK;
 }

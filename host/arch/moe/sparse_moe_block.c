@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experts chosen per token, and a shared expert behind a gate of its own, in the place of an MLP. */
+/* Experts chosen per token, in the place of an MLP; in some families also a shared one, behind a gate of its own. */
 #include "arch/decoder/decoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"
@@ -8,7 +8,7 @@ struct sparse_moe_block {
     struct graft_instance base;
     const struct graft_module *gate; /* the router */
     const struct graft_module *experts;
-    const struct graft_module *shared_expert;
+    const struct graft_module *shared_expert;      /* NULL without traits->shared_expert */
     const struct graft_module *shared_expert_gate; /* hidden_size -> 1 */
     int64_t hidden_size;
     int64_t num_experts;
@@ -26,21 +26,27 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
     }
     const struct graft_arg shared_args[] = {{"layer_idx", graft_arg(args, "layer_idx", 0)},
                                             {"intermediate_size", decoder.shared_expert_intermediate_size}};
+    const struct graft_arg experts_args[] = {{"num_experts", decoder.num_experts},
+                                             {"hidden_size", decoder.hidden_size},
+                                             {"intermediate_size", decoder.moe_intermediate_size}};
     status = graft_describe_child(sink, "gate", traits->router, GRAFT_INTERFACE_ROUTER, NULL, 0, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "experts", traits->experts, GRAFT_INTERFACE_EXPERTS, NULL, 0, error);
+        status =
+            graft_describe_child(sink, "experts", traits->experts, GRAFT_INTERFACE_EXPERTS, experts_args, 3, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "shared_expert", traits->mlp, GRAFT_INTERFACE_MLP, shared_args, 2, error);
+    if (status != GRAFT_OK || !traits->shared_expert) {
+        return status;
     }
+    status = graft_describe_child(sink, "shared_expert", traits->mlp, GRAFT_INTERFACE_MLP, shared_args, 2, error);
     return status == GRAFT_OK ? graft_describe_linear(sink, "shared_expert_gate", decoder.hidden_size, 1, 0, error)
                               : status;
 }
 
 int graft_sparse_moe_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
+    const struct graft_decoder_traits *traits = cls->data;
     struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
+    int status = graft_decoder_config_read(build->config, traits, &decoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -53,8 +59,10 @@ int graft_sparse_moe_block_create(const struct graft_class *cls, const struct gr
     self->num_experts_per_tok = decoder.num_experts_per_tok;
     self->gate = graft_build_child(build, "gate", &status, error);
     self->experts = graft_build_child(build, "experts", &status, error);
-    self->shared_expert = graft_build_child(build, "shared_expert", &status, error);
-    self->shared_expert_gate = graft_build_child(build, "shared_expert_gate", &status, error);
+    if (traits->shared_expert) {
+        self->shared_expert = graft_build_child(build, "shared_expert", &status, error);
+        self->shared_expert_gate = graft_build_child(build, "shared_expert_gate", &status, error);
+    }
     if (status != GRAFT_OK) {
         graft_instance_destroy(self);
         return status;
@@ -130,7 +138,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     int64_t mark = call->scratch_mark(call->scratch);
     int status = run_experts(self, call, args, error);
     call->scratch_release(call->scratch, mark);
-    return status == GRAFT_OK ? add_shared_expert(self, call, args, error) : status;
+    return status == GRAFT_OK && self->shared_expert != NULL ? add_shared_expert(self, call, args, error) : status;
 }
 
 const struct graft_mlp graft_sparse_moe_block_vtable = {

@@ -23,6 +23,7 @@
 #include "graft/error.h"
 #include "graft/generation.h"
 #include "graft/plugin.h"
+#include "graft/registry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,16 +52,17 @@ struct graft_library_options {
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error);
 
-/* [any] Registers one replacement of the program's own; it stays const and valid as long as the library. */
-int graft_library_register(struct graft_library *library, const struct graft_replacement *replacement,
-                           struct graft_error *error);
-
-/* [any] Remarks on plugins (files that are none, plugins skipped): number `i`, or NULL behind the last. */
+/* [any] Remarks on plugins (files that are none, plugins skipped) and on keys registered (graft/registry.h): number `i`,
+ * or NULL behind the last. */
 const char *graft_library_note(const struct graft_library *library, size_t i);
 
 struct graft_model_options {
     uint32_t struct_size;
     int32_t precision; /* GRAFT_PRECISION_... */
+    /* 1: no weight file is looked for, config.json is enough. Parameters get the initial values that their classes
+     * declare; with one that has none the model can be loaded and looked at, but not run. */
+    int32_t without_weights;
+    uint32_t reserved;
 };
 
 /* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering later does not

@@ -3,7 +3,8 @@
  * Interface graft.self_attention/1: attention of a sequence to itself, with its projections. It adds no residual and
  * applies no norm to its input (attention_block does; that is another interface).
  *
- * Arguments that parents give: layer_idx.
+ * Arguments that parents give: layer_idx, hidden_size, num_attention_heads, num_key_value_heads, head_dim, and whether
+ * the projections have biases: qkv_bias, o_proj_bias (0 or 1).
  */
 #ifndef GRAFT_SELF_ATTENTION_H
 #define GRAFT_SELF_ATTENTION_H

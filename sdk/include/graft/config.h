@@ -16,13 +16,14 @@ extern "C" {
 #endif
 
 enum {
-    GRAFT_FIELD_ABSENT = 0, /* or null */
+    GRAFT_FIELD_ABSENT = 0,
     GRAFT_FIELD_BOOL = 1,
     GRAFT_FIELD_INT = 2,
     GRAFT_FIELD_REAL = 3,
     GRAFT_FIELD_STRING = 4,
     GRAFT_FIELD_ARRAY = 5,
-    GRAFT_FIELD_OBJECT = 6
+    GRAFT_FIELD_OBJECT = 6,
+    GRAFT_FIELD_NULL = 7
 };
 
 struct graft_config {
@@ -39,11 +40,22 @@ struct graft_config {
 
 GRAFT_ASSERT_SIZE(struct graft_config, 64);
 
+/* Whether the field is there, and not null. */
+static inline int graft_config_has(const struct graft_config *config, const char *path) {
+    int32_t kind = config->kind(config->data, path);
+    return kind != GRAFT_FIELD_ABSENT && kind != GRAFT_FIELD_NULL;
+}
+
+/* Whether the field is there and null, where that says something else than leaving it out. */
+static inline int graft_config_is_null(const struct graft_config *config, const char *path) {
+    return config->kind(config->data, path) == GRAFT_FIELD_NULL;
+}
+
 /* Records that a field is of the wrong kind. */
 static inline int graft_config_expected(const struct graft_config *config, const char *path, const char *expected,
                                         struct graft_error *error) {
     static const char *const kinds[] = {"nothing",  "a boolean", "an integer", "a fractional number",
-                                        "a string", "an array",  "an object"};
+                                        "a string", "an array",  "an object",  "null"};
     return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %s", path, expected,
                            kinds[config->kind(config->data, path)]);
 }
@@ -51,11 +63,10 @@ static inline int graft_config_expected(const struct graft_config *config, const
 /* An integer within [minimum, maximum]. */
 static inline int graft_config_int(const struct graft_config *config, const char *path, int64_t minimum,
                                    int64_t maximum, int64_t *value, struct graft_error *error) {
-    int32_t kind = config->kind(config->data, path);
-    if (kind == GRAFT_FIELD_ABSENT) {
+    if (!graft_config_has(config, path)) {
         return GRAFT_OK;
     }
-    if (kind != GRAFT_FIELD_INT) {
+    if (config->kind(config->data, path) != GRAFT_FIELD_INT) {
         return graft_config_expected(config, path, "an integer", error);
     }
     *value = config->integer(config->data, path);
@@ -69,7 +80,7 @@ static inline int graft_config_int(const struct graft_config *config, const char
 /* The same for a field that must be there. */
 static inline int graft_config_need_int(const struct graft_config *config, const char *path, int64_t minimum,
                                         int64_t maximum, int64_t *value, struct graft_error *error) {
-    if (config->kind(config->data, path) == GRAFT_FIELD_ABSENT) {
+    if (!graft_config_has(config, path)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected an integer", path);
     }
     return graft_config_int(config, path, minimum, maximum, value, error);
@@ -79,7 +90,7 @@ static inline int graft_config_need_int(const struct graft_config *config, const
 static inline int graft_config_real(const struct graft_config *config, const char *path, double above, double *value,
                                     struct graft_error *error) {
     int32_t kind = config->kind(config->data, path);
-    if (kind == GRAFT_FIELD_ABSENT) {
+    if (!graft_config_has(config, path)) {
         return GRAFT_OK;
     }
     if (kind != GRAFT_FIELD_INT && kind != GRAFT_FIELD_REAL) {
@@ -95,11 +106,10 @@ static inline int graft_config_real(const struct graft_config *config, const cha
 
 static inline int graft_config_bool(const struct graft_config *config, const char *path, int32_t *value,
                                     struct graft_error *error) {
-    int32_t kind = config->kind(config->data, path);
-    if (kind == GRAFT_FIELD_ABSENT) {
+    if (!graft_config_has(config, path)) {
         return GRAFT_OK;
     }
-    if (kind != GRAFT_FIELD_BOOL) {
+    if (config->kind(config->data, path) != GRAFT_FIELD_BOOL) {
         return graft_config_expected(config, path, "a boolean", error);
     }
     *value = config->integer(config->data, path) != 0;
@@ -108,11 +118,10 @@ static inline int graft_config_bool(const struct graft_config *config, const cha
 
 static inline int graft_config_string(const struct graft_config *config, const char *path, const char **value,
                                       struct graft_error *error) {
-    int32_t kind = config->kind(config->data, path);
-    if (kind == GRAFT_FIELD_ABSENT) {
+    if (!graft_config_has(config, path)) {
         return GRAFT_OK;
     }
-    if (kind != GRAFT_FIELD_STRING) {
+    if (config->kind(config->data, path) != GRAFT_FIELD_STRING) {
         return graft_config_expected(config, path, "a string", error);
     }
     *value = config->string(config->data, path);

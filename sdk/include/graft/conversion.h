@@ -7,6 +7,10 @@
  * for one index ("*.gate_proj.weight" is one tensor per expert). Operations are transformers' (WeightConverter),
  * applied in order to the list of values that the sources give, one per source.
  *
+ * A renaming (no operations) may also have a child module as its target: then all of its parameters, and of what is
+ * below it, are looked for under the other name as well. It belongs to the class that gives the child its name, so it
+ * holds whatever class the child is.
+ *
  * A conversion whose targets this module does not have ("q_proj.bias" without biases) is left out, and so is one whose
  * targets the checkpoint holds under their own names. A checkpoint with some of its sources but not all is an error.
  */
@@ -39,13 +43,20 @@ struct graft_conversion {
     const char *const *targets; /* names of parameters: "qkv_proj.weight" */
     const struct graft_operation *operations;
     int32_t n_targets;
-    int32_t n_operations; /* 0: a renaming, one source and one target */
+    int32_t n_operations; /* 0: a renaming, one source and one target, of a parameter or a module */
     uint32_t operation_stride;
     uint32_t reserved;
 };
 
 GRAFT_ASSERT_SIZE(struct graft_operation, 16);
 GRAFT_ASSERT_SIZE(struct graft_conversion, 48);
+
+/* A conversion without operations, as an initialiser: `source` and `target` are arrays of one name. */
+#define GRAFT_RENAMING(source, target)                                                                        \
+    {                                                                                                         \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = 1, .sources = source, .targets = target, \
+        .n_targets = 1                                                                                        \
+    }
 
 /* [any] Operation number `i`. */
 static inline const struct graft_operation *graft_conversion_operation(const struct graft_conversion *conversion,

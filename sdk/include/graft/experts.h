@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interface graft.experts/1: the experts of a mixture, all of them as one module.
+ *
+ * Arguments that parents give: num_experts, hidden_size, intermediate_size (of one expert).
  */
 #ifndef GRAFT_EXPERTS_H
 #define GRAFT_EXPERTS_H

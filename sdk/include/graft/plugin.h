@@ -35,6 +35,10 @@ struct graft_replacement {
     const struct graft_class *replacement;
     const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
     const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
+    /* Replacements of one plugin that name the same group work only together: within a model all of them take effect or
+     * none, if one of them matches no module or loses a module to another plugin. Those with `model_types` that leave
+     * the model out do not count. NULL: on its own. */
+    const char *group;
 };
 
 /* Const from the entry's return until `deinit`. */
@@ -65,7 +69,7 @@ struct graft_plugin {
     const void *(*get_extension)(const char *id);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_replacement, 40);
+GRAFT_ASSERT_SIZE(struct graft_replacement, 48);
 GRAFT_ASSERT_SIZE(struct graft_plugin, 128);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);

@@ -9,6 +9,6 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     class = good_class(NULL, 0);
     replacement = good_replacement(&class);
     plugin = good_plugin("stride_odd", &replacement, 1);
-    plugin.replacement_stride = 44;
+    plugin.replacement_stride = 52;
     return &plugin;
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/decoder_config.h"
+#include "arch/families.h"
+#include "arch/role.h"
+
+static const struct graft_decoder_traits traits = {
+    .model = "MistralModel",
+    .decoder_layer = "MistralDecoderLayer",
+    .attention = "MistralAttention",
+    .mlp = "MistralMLP",
+    .rms_norm = "MistralRMSNorm",
+    .rotary_embedding = "MistralRotaryEmbedding",
+    .windows = GRAFT_WINDOWS_ALL,
+    .defaults =
+        {
+            .vocab_size = 32000,
+            .hidden_size = 4096,
+            .intermediate_size = 14336,
+            .num_hidden_layers = 32,
+            .num_attention_heads = 32,
+            .num_key_value_heads = 8,
+            .max_position_embeddings = 131072,
+            .rms_norm_eps = 1e-6,
+            .rope = {.rope_theta = 10000.0},
+            .use_sliding_window = 1,
+            .sliding_window = 4096,
+        },
+};
+
+static const struct graft_class causal_lm = {
+    GRAFT_FAMILY_CLASS("MistralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
+};
+
+static const struct graft_class model = {
+    GRAFT_FAMILY_CLASS("MistralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
+};
+
+static const struct graft_class decoder_layer = {
+    GRAFT_FAMILY_CLASS("MistralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
+};
+
+static const struct graft_class attention = {
+    GRAFT_FAMILY_CLASS("MistralAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
+};
+
+static const struct graft_class mlp = {
+    GRAFT_FAMILY_CLASS("MistralMLP", GRAFT_INTERFACE_MLP, graft_mlp),
+};
+
+static const struct graft_class rms_norm = {
+    GRAFT_FAMILY_CLASS("MistralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
+};
+
+static const struct graft_class rotary_embedding = {
+    GRAFT_FAMILY_CLASS("MistralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
+};
+
+static const struct graft_class *const classes[] = {
+    &causal_lm, &model, &decoder_layer, &attention, &mlp, &rms_norm, &rotary_embedding, NULL,
+};
+
+const struct graft_family graft_family_mistral = {
+    .model_type = "mistral",
+    .architecture = "MistralForCausalLM",
+    .base_model_prefix = "model",
+    .classes = classes,
+};

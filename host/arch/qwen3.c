@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/decoder_config.h"
+#include "arch/families.h"
+#include "arch/role.h"
+
+static const struct graft_decoder_traits traits = {
+    .model = "Qwen3Model",
+    .decoder_layer = "Qwen3DecoderLayer",
+    .attention = "Qwen3Attention",
+    .mlp = "Qwen3MLP",
+    .rms_norm = "Qwen3RMSNorm",
+    .rotary_embedding = "Qwen3RotaryEmbedding",
+    .qkv_bias = "attention_bias",
+    .o_proj_bias = 1,
+    .query_key_norm = 1,
+    .windows = GRAFT_WINDOWS_UPPER,
+    .window_switch = "use_sliding_window",
+    .defaults =
+        {
+            .vocab_size = 151936,
+            .hidden_size = 4096,
+            .intermediate_size = 22016,
+            .num_hidden_layers = 32,
+            .num_attention_heads = 32,
+            .num_key_value_heads = 32,
+            .head_dim = 128,
+            .max_position_embeddings = 32768,
+            .rms_norm_eps = 1e-6,
+            .rope = {.rope_theta = 10000.0},
+            .sliding_window = 4096,
+            .max_window_layers = 28,
+        },
+};
+
+static const struct graft_class causal_lm = {
+    GRAFT_FAMILY_CLASS("Qwen3ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
+};
+
+static const struct graft_class model = {
+    GRAFT_FAMILY_CLASS("Qwen3Model", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
+};
+
+static const struct graft_class decoder_layer = {
+    GRAFT_FAMILY_CLASS("Qwen3DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
+};
+
+static const struct graft_class attention = {
+    GRAFT_FAMILY_CLASS("Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
+};
+
+static const struct graft_class mlp = {
+    GRAFT_FAMILY_CLASS("Qwen3MLP", GRAFT_INTERFACE_MLP, graft_mlp),
+};
+
+static const struct graft_class rms_norm = {
+    GRAFT_FAMILY_CLASS("Qwen3RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
+};
+
+static const struct graft_class rotary_embedding = {
+    GRAFT_FAMILY_CLASS("Qwen3RotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
+};
+
+static const struct graft_class *const classes[] = {
+    &causal_lm, &model, &decoder_layer, &attention, &mlp, &rms_norm, &rotary_embedding, NULL,
+};
+
+const struct graft_family graft_family_qwen3 = {
+    .model_type = "qwen3",
+    .architecture = "Qwen3ForCausalLM",
+    .base_model_prefix = "model",
+    .classes = classes,
+};

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GRAFT_BASE_CLOCK_H
+#define GRAFT_BASE_CLOCK_H
+
+/* [any] Seconds since some fixed moment. */
+double graft_seconds(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `verify` found: shared by its two units. */
+#ifndef GRAFT_CLI_VERIFY_H
+#define GRAFT_CLI_VERIFY_H
+
+#include "cli/options.h"
+#include "cli/prompts.h"
+#include "library/library.h"
+#include "observe/comparison.h"
+
+#define GRAFT_VERIFY_TOLERANCE 5e-5
+
+struct graft_verification {
+    struct graft_model *model;
+    struct graft_model *original;
+    struct graft_prompts prompts;
+    int32_t *sample; /* the ids of the prompt when none was given */
+    struct graft_comparison modules;
+    struct graft_difference logits; /* over `positions` */
+    int64_t positions;
+    double tolerance;   /* below 0: logits are reported, not judged */
+    int64_t new_tokens; /* of each sequence */
+    int same_ids;
+    struct graft_ids *ids; /* [prompts.count]; NULL if no tokens were wanted */
+    struct graft_ids *original_ids;
+};
+
+/* Whether the logits are within the tolerance, and the ids the same. */
+static inline int graft_verification_passed(const struct graft_verification *run) {
+    return run->same_ids && (run->tolerance < 0.0 || run->logits.difference <= run->tolerance);
+}
+
+/* Prints the result to stdout, as text or as JSON. */
+int graft_verify_report(const struct graft_options *options, const struct graft_verification *run,
+                        struct graft_error *error);
+
+#endif

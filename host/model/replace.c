@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building a tree with replacements: what can be said before is settled first, by trees that are thrown away. */
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "model/describe.h"
+#include "registry/tally.h"
+
+/* Every module with a class. */
+struct places {
+    const char *model_type;
+    struct graft_module_place *items;
+    size_t count;
+    size_t capacity;
+};
+
+static int collect_place(void *data, struct graft_node *node, struct graft_error *error) {
+    struct places *places = data;
+    if (node->known == NULL) {
+        return GRAFT_OK;
+    }
+    if (graft_grow(&places->items, &places->capacity, places->count, sizeof *places->items) != 0) {
+        return graft_fail_memory(error, node->path);
+    }
+    places->items[places->count++] =
+        (struct graft_module_place){node->class_name, node->path, places->model_type, node->known->origin.plugin};
+    return GRAFT_OK;
+}
+
+/* Patterns are judged by the classes that this model uses before anything is replaced. */
+static int check_patterns(const struct graft_tree_options *options, const struct graft_tally *tally,
+                          struct graft_error *error) {
+    struct graft_tree_options plain = *options;
+    struct graft_tree *tree = NULL;
+    struct places places = {.model_type = options->config->model_type};
+    plain.without_replacements = 1;
+    int status = builder_build(&plain, NULL, &tree, error);
+    if (status == GRAFT_OK) {
+        status = graft_tree_walk(tree, collect_place, &places, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_snapshot_check_patterns(options->snapshot, places.items, places.count, tally, error);
+    }
+    graft_free(places.items);
+    graft_tree_free(tree);
+    return status;
+}
+
+/* Each trial leaves out a group at least, or is the last. */
+static int decide_groups(const struct graft_tree_options *options, struct graft_tally *tally,
+                         struct graft_error *error) {
+    int status = GRAFT_OK;
+    int changed = graft_tally_has_groups(tally);
+    while (changed && status == GRAFT_OK) {
+        struct graft_tree *tree = NULL;
+        graft_tally_start(tally, 1);
+        status = builder_build(options, tally, &tree, error);
+        if (status == GRAFT_OK) {
+            status = graft_tally_decide(tally, &changed, error);
+        }
+        graft_tree_free(tree);
+    }
+    return status;
+}
+
+int graft_tree_build(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
+    struct graft_tally *tally = graft_tally_create(options->snapshot, options->config->model_type);
+    int status = tally != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);
+    if (status == GRAFT_OK && !options->without_replacements) {
+        status = decide_groups(options, tally, error);
+    }
+    if (status == GRAFT_OK && !options->without_replacements) {
+        status = check_patterns(options, tally, error);
+    }
+    if (status == GRAFT_OK) {
+        graft_tally_start(tally, 0);
+        status = builder_build(options, tally, tree, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_tally_free(tally);
+        return status;
+    }
+    (*tree)->snapshot = graft_snapshot_retain(options->snapshot);
+    (*tree)->tally = tally;
+    return GRAFT_OK;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mappings as immutable lists: a change makes a new one, which shares the patches that stay. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "registry/snapshot.h"
+
+struct layer *layer_create(size_t capacity) {
+    struct layer *layer = graft_alloc(1, sizeof *layer);
+    if (layer == NULL || (layer->patches = graft_alloc(capacity + 1, sizeof(struct patch *))) == NULL) {
+        graft_free(layer);
+        return NULL;
+    }
+    layer->references = 1;
+    return layer;
+}
+
+struct layer *layer_retain(struct layer *layer) {
+    atomic_fetch_add(&layer->references, 1);
+    return layer;
+}
+
+void layer_release(struct layer *layer) {
+    if (layer != NULL && atomic_fetch_sub(&layer->references, 1) == 1) {
+        for (size_t i = 0; i < layer->n; i++) {
+            patch_release(layer->patches[i]);
+        }
+        graft_free(layer->patches);
+        graft_free(layer);
+    }
+}
+
+/* What the old layer holds, with room for `n` elements more. */
+static struct layer *grown(const struct layer *old, size_t n, struct graft_error *error) {
+    struct layer *next = layer_create(old->n + n);
+    if (next == NULL) {
+        (void)graft_fail_memory(error, "mapping");
+        return NULL;
+    }
+    for (; next->n < old->n; next->n++) {
+        next->patches[next->n] = patch_retain(old->patches[next->n]);
+    }
+    return next;
+}
+
+/* The place of a key; behind the last when it is not there. */
+static size_t place_of(const struct layer *layer, const char *key) {
+    size_t i = 0;
+    while (i < layer->n && strcmp(layer->patches[i]->own.target, key) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static int put(struct layer *layer, const struct graft_patch *element, int overwrite, struct graft_error *error) {
+    struct patch *patch = NULL;
+    int status = patch_create_mapped(element, &patch, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    size_t place = place_of(layer, element->key);
+    if (place < layer->n && !overwrite) {
+        patch_release(patch);
+        status = graft_fail(error, GRAFT_ERROR_USAGE, element->key, "the key is registered already, for %s",
+                            layer->patches[place]->own.replacement->name);
+        graft_error_hint(error, "register it with `overwrite`, or unregister it before");
+        return status;
+    }
+    if (place < layer->n) {
+        patch_release(layer->patches[place]);
+    } else {
+        layer->n++;
+    }
+    layer->patches[place] = patch;
+    return GRAFT_OK;
+}
+
+int layer_with(const struct layer *old, const struct graft_patch *elements, size_t n, int overwrite,
+               struct layer **next, struct graft_error *error) {
+    struct layer *layer = grown(old, n, error);
+    int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = put(layer, &elements[i], overwrite, error);
+    }
+    if (status != GRAFT_OK) {
+        layer_release(layer);
+        return status;
+    }
+    *next = layer;
+    return GRAFT_OK;
+}
+
+static int take(struct layer *layer, const char *key, struct graft_error *error) {
+    size_t place = key != NULL ? place_of(layer, key) : layer->n;
+    if (place == layer->n) {
+        return graft_fail(error, GRAFT_ERROR_USAGE, key, "the key is not registered");
+    }
+    patch_release(layer->patches[place]);
+    memmove(&layer->patches[place], &layer->patches[place + 1], (layer->n - place - 1) * sizeof(struct patch *));
+    layer->n--;
+    return GRAFT_OK;
+}
+
+int layer_without(const struct layer *old, const char *const *keys, size_t n, struct layer **next,
+                  struct graft_error *error) {
+    struct layer *layer = grown(old, 0, error);
+    int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = take(layer, keys[i], error);
+    }
+    if (status != GRAFT_OK) {
+        layer_release(layer);
+        return status;
+    }
+    *next = layer;
+    return GRAFT_OK;
+}
+
+/* Whether the element depends on nothing but the class. */
+static int is_general(const struct patch *patch) {
+    return patch->own.module_path == NULL && patch->own.model_types == NULL;
+}
+
+int layer_look_up(const struct layer *layer, const struct graft_known_class *original, layer_invalid_function invalid,
+                  void *data, const struct patch **found, struct graft_error *error) {
+    int status = GRAFT_OK;
+    *found = NULL;
+    for (size_t i = 0; i < layer->n && !original->private_to_plugin; i++) {
+        if (is_general(layer->patches[i]) && patch_names(layer->patches[i], original)) {
+            *found = layer->patches[i];
+            return GRAFT_OK;
+        }
+    }
+    for (size_t i = 0; i < layer->n && status == GRAFT_OK; i++) {
+        struct patch *patch = layer->patches[i];
+        int hit = is_general(patch) ? patch_hits(patch, original, error) : 0;
+        if (hit == 1) {
+            *found = patch;
+            return GRAFT_OK;
+        }
+        if (hit == 0 && is_general(patch) && patch->invalid != NULL) {
+            status = invalid(data, patch, error);
+        }
+        status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;
+    }
+    return status;
+}

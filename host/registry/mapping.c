@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Library calls on a registry's mapping, and the scopes in which look-ups by name follow it. */
+#include "registry/mapping.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "registry/nearest.h"
+#include "registry/snapshot.h"
+
+/* Makes `mapping_take` the registry's. Called with the lock held. */
+static int commit(struct graft_registry *registry, struct layer *mapping_take, struct graft_error *error) {
+    struct graft_snapshot *next = mapping_take != NULL ? snapshot_copy(registry->current) : NULL;
+    if (next == NULL) {
+        layer_release(mapping_take);
+        return graft_fail_memory(error, "mapping");
+    }
+    layer_release(next->mapping);
+    next->mapping = mapping_take;
+    graft_snapshot_release(registry->current);
+    registry->current = next;
+    return GRAFT_OK;
+}
+
+int graft_registry_register(struct graft_registry *registry, const struct graft_patch *patches, size_t n, int overwrite,
+                            struct graft_error *error) {
+    struct layer *next = NULL;
+    (void)pthread_mutex_lock(&registry->lock);
+    int status = layer_with(registry->current->mapping, patches, n, overwrite, &next, error);
+    if (status == GRAFT_OK) {
+        status = commit(registry, next, error);
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+int graft_registry_unregister(struct graft_registry *registry, const char *const *keys, size_t n,
+                              struct graft_error *error) {
+    struct layer *next = NULL;
+    (void)pthread_mutex_lock(&registry->lock);
+    int status = layer_without(registry->current->mapping, keys, n, &next, error);
+    if (status == GRAFT_OK) {
+        status = commit(registry, next, error);
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+int graft_registry_clear(struct graft_registry *registry, struct graft_error *error) {
+    (void)pthread_mutex_lock(&registry->lock);
+    int status = commit(registry, layer_create(0), error);
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+/* A copy handed out: its strings are those of the layer. */
+struct copy {
+    struct layer *layer;
+    struct graft_patch elements[];
+};
+
+int graft_registry_patches(struct graft_registry *registry, struct graft_patch **patches, size_t *n,
+                           struct graft_error *error) {
+    (void)pthread_mutex_lock(&registry->lock);
+    struct layer *layer = layer_retain(registry->current->mapping);
+    (void)pthread_mutex_unlock(&registry->lock);
+    struct copy *copy = graft_alloc(1, sizeof *copy + layer->n * sizeof copy->elements[0]);
+    if (copy == NULL) {
+        layer_release(layer);
+        return graft_fail_memory(error, "mapping");
+    }
+    copy->layer = layer;
+    for (size_t i = 0; i < layer->n; i++) {
+        const struct graft_replacement *own = &layer->patches[i]->own;
+        copy->elements[i] =
+            (struct graft_patch){own->target, own->replacement, own->module_path, own->model_types, own->group};
+    }
+    *patches = copy->elements;
+    *n = layer->n;
+    return GRAFT_OK;
+}
+
+void graft_patches_free(struct graft_patch *patches) {
+    if (patches != NULL) {
+        struct copy *copy = (struct copy *)(void *)((char *)patches - offsetof(struct copy, elements));
+        layer_release(copy->layer);
+        graft_free(copy);
+    }
+}
+
+int graft_registry_enter(struct graft_registry *registry, struct graft_scope **scope, struct graft_error *error) {
+    struct graft_scope *entered = graft_alloc(1, sizeof *entered);
+    if (entered == NULL) {
+        return graft_fail_memory(error, "scope");
+    }
+    (void)pthread_mutex_lock(&registry->lock);
+    entered->layer = layer_retain(registry->current->mapping);
+    entered->outer = registry->innermost;
+    registry->innermost = entered;
+    (void)pthread_mutex_unlock(&registry->lock);
+    *scope = entered;
+    return GRAFT_OK;
+}
+
+void graft_registry_leave(struct graft_registry *registry, struct graft_scope *scope_take) {
+    if (scope_take == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&registry->lock);
+    struct graft_scope **link = &registry->innermost;
+    while (*link != scope_take) {
+        link = &(*link)->outer;
+    }
+    *link = scope_take->outer;
+    (void)pthread_mutex_unlock(&registry->lock);
+    layer_release(scope_take->layer);
+    graft_free(scope_take);
+}
+
+/* What a look-up works on: the registry as it is when it begins. */
+struct view {
+    struct graft_snapshot *snapshot;
+    struct layer **layers; /* the innermost scope's first */
+    size_t n;
+};
+
+static int view_init(struct view *view, struct graft_registry *registry, struct graft_error *error) {
+    size_t n = 0;
+    *view = (struct view){0};
+    (void)pthread_mutex_lock(&registry->lock);
+    for (const struct graft_scope *scope = registry->innermost; scope != NULL; scope = scope->outer) {
+        n++;
+    }
+    view->layers = graft_alloc(n, sizeof(struct layer *));
+    if (view->layers != NULL) {
+        view->snapshot = graft_snapshot_retain(registry->current);
+        for (const struct graft_scope *scope = registry->innermost; scope != NULL; scope = scope->outer) {
+            view->layers[view->n++] = layer_retain(scope->layer);
+        }
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+    return view->layers != NULL ? GRAFT_OK : graft_fail_memory(error, "scope");
+}
+
+static void view_finish(struct view *view) {
+    for (size_t i = 0; i < view->n; i++) {
+        layer_release(view->layers[i]);
+    }
+    graft_free(view->layers);
+    graft_snapshot_release(view->snapshot);
+}
+
+/* Notes once that a key is no regular expression. */
+static int note_invalid(void *data, struct patch *patch, struct graft_error *error) {
+    struct graft_registry *registry = data;
+    if (atomic_exchange(&patch->reported, 1) != 0) {
+        return GRAFT_OK;
+    }
+    char *note = graft_format("key \"%s\" is taken for a name only: %s", patch->own.target, patch->invalid);
+    (void)pthread_mutex_lock(&registry->lock);
+    int failed = note == NULL || graft_grow(&registry->notes, &registry->note_capacity, registry->n_notes,
+                                            sizeof *registry->notes) != 0;
+    if (!failed) {
+        registry->notes[registry->n_notes++] = note;
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+    if (failed) {
+        graft_free(note);
+        return graft_fail_memory(error, patch->own.target);
+    }
+    return GRAFT_OK;
+}
+
+static int look_up(struct graft_registry *registry, const struct view *view, const struct graft_known_class *original,
+                   const struct graft_class **cls, struct graft_error *error) {
+    const struct patch *found = NULL;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < view->n && found == NULL && status == GRAFT_OK; i++) {
+        status = layer_look_up(view->layers[i], original, note_invalid, registry, &found, error);
+    }
+    if (status == GRAFT_OK && found != NULL && !patch_fits(found, original)) {
+        const struct graft_class *replacement = found->own.replacement;
+        status = graft_fail(error, GRAFT_ERROR_USAGE, found->own.target,
+                            "%s cannot replace %s: its interface is %s, expected %s", replacement->name,
+                            original->cls->name, replacement->interface_id, original->cls->interface_id);
+    }
+    if (status == GRAFT_OK) {
+        *cls = found != NULL ? found->own.replacement : original->cls;
+    }
+    return status;
+}
+
+int graft_registry_look_up(struct graft_registry *registry, const char *name, const char *asking,
+                           const struct graft_class **cls, struct graft_error *error) {
+    struct view view;
+    int status = view_init(&view, registry, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const struct graft_known_class *original = graft_snapshot_class(view.snapshot, name, asking);
+    if (original != NULL) {
+        status = look_up(registry, &view, original, cls, error);
+    } else {
+        status = graft_fail(error, GRAFT_ERROR_USAGE, name, "there is no class of this name");
+        graft_snapshot_hint_nearest(view.snapshot, name, error);
+    }
+    view_finish(&view);
+    return status;
+}
+
+const char *graft_registry_note(struct graft_registry *registry, size_t i) {
+    (void)pthread_mutex_lock(&registry->lock);
+    const char *note = i < registry->n_notes ? registry->notes[i] : NULL;
+    (void)pthread_mutex_unlock(&registry->lock);
+    return note;
+}

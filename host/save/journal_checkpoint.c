@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The journal of a checkpoint: what a directory in the runtime layout says of itself, held against its tensors. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "save/journal.h"
+
+static int64_t elements_of(const struct graft_tensor_view *view) {
+    return view->bytes / graft_dtype_size(view->dtype);
+}
+
+/* Whether a stored tensor's type can give back an original one of `dtype`: only f16 and bf16 are ever widened. */
+static int gives_back(graft_dtype stored, graft_dtype dtype) {
+    return stored == dtype ||
+           (stored == GRAFT_DTYPE_F32 && (dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16));
+}
+
+static int check_entry(const char *directory, const struct graft_checkpoint *checkpoint, const struct journal *journal,
+                       const struct journal_entry *entry, struct graft_error *error) {
+    const struct graft_tensor_view *view = graft_checkpoint_find(checkpoint, entry->name);
+    int64_t left = view != NULL ? elements_of(view) : 0;
+    if (view == NULL) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, directory, SAVE_JOURNAL_FILE " has \"%.300s\", no file does",
+                          entry->name);
+    }
+    if (entry->n_runs == 0) {
+        return GRAFT_OK;
+    }
+    for (size_t i = 0; i < entry->n_runs; i++) {
+        left = entry->runs[i].count > left ? -1 : left - entry->runs[i].count;
+        if (left < 0 || !gives_back(view->dtype, journal->tensors[entry->runs[i].tensor].dtype)) {
+            break;
+        }
+    }
+    return left == 0 ? GRAFT_OK
+                     : graft_fail(error, GRAFT_ERROR_MODEL, directory,
+                                  SAVE_JOURNAL_FILE " does not fit the size or type of tensor \"%.300s\"", entry->name);
+}
+
+/* A tensor that the journal does not know is its own original. */
+static int add_itself(struct journal *journal, const struct graft_tensor_view *view) {
+    struct journal_tensor tensor = {view->name, view->dtype, view->rank, {0}, elements_of(view)};
+    struct journal_run all = {journal->n_tensors, 0, tensor.count};
+    memcpy(tensor.shape, view->shape, sizeof tensor.shape);
+    if (journal_add_tensor(journal, &tensor) != 0 || journal_add_entry(journal, view->name) != 0) {
+        return -1;
+    }
+    return tensor.count > 0 ? journal_add_run(&journal->entries[journal->n_entries - 1], &all) : 0;
+}
+
+static int compare_names(const void *left, const void *right) {
+    const char *const *a = left, *const *b = right;
+    return strcmp(*a, *b);
+}
+
+/* No two original tensors of one name. */
+static int check_names(const char *directory, const struct journal *journal, struct graft_error *error) {
+    int status = GRAFT_OK;
+    const char **names = graft_alloc(journal->n_tensors + 1, sizeof *names);
+    if (names == NULL) {
+        return graft_fail_memory(error, directory);
+    }
+    for (size_t i = 0; i < journal->n_tensors; i++) {
+        names[i] = journal->tensors[i].name;
+    }
+    qsort(names, journal->n_tensors, sizeof *names, compare_names);
+    for (size_t i = 1; i < journal->n_tensors && status == GRAFT_OK; i++) {
+        if (strcmp(names[i - 1], names[i]) == 0) {
+            status = graft_fail(error, GRAFT_ERROR_MODEL, directory,
+                                SAVE_JOURNAL_FILE " and the files have two original tensors \"%.300s\"", names[i]);
+        }
+    }
+    graft_free(names);
+    return status;
+}
+
+static int complete(const char *directory, const struct graft_checkpoint *checkpoint, struct journal *journal,
+                    struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < journal->n_entries && status == GRAFT_OK; i++) {
+        status = check_entry(directory, checkpoint, journal, &journal->entries[i], error);
+    }
+    size_t n_known = journal->n_entries;
+    for (size_t i = 0; i < graft_checkpoint_count(checkpoint) && status == GRAFT_OK; i++) {
+        const struct graft_tensor_view *view = graft_checkpoint_at(checkpoint, i);
+        struct journal sorted = *journal; /* without what is added here */
+        sorted.n_entries = n_known;
+        if (journal_find(&sorted, view->name) == NULL && add_itself(journal, view) != 0) {
+            status = graft_fail_memory(error, directory);
+        }
+    }
+    journal_sort(journal);
+    return status == GRAFT_OK ? check_names(directory, journal, error) : status;
+}
+
+int journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint, struct journal *journal,
+                          struct graft_error *error) {
+    int status = journal_read(directory, journal, error);
+    if (status == GRAFT_OK) {
+        status = complete(directory, checkpoint, journal, error);
+    }
+    if (status != GRAFT_OK) {
+        journal_finish(journal);
+    }
+    return status;
+}

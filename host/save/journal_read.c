@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading of graft_journal.json: untrusted, as everything in a model directory. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "save/journal.h"
+
+enum { MAX_JOURNAL_BYTES = 256 << 20, VERSION = 1 };
+
+static int malformed(const char *path, const char *list, size_t index, const char *what, struct graft_error *error) {
+    return graft_fail(error, GRAFT_ERROR_MODEL, path, "%s[%zu]: %s", list, index, what);
+}
+
+/* A string member without NUL bytes, or NULL. */
+static const char *text_of(const graft_json *object, const char *key) {
+    size_t length = 0;
+    const char *text = graft_json_string(graft_json_get(object, key), &length);
+    return text != NULL && length > 0 && strlen(text) == length ? text : NULL;
+}
+
+/* A number that is not negative, or -1. */
+static int64_t number_of(const graft_json *value) {
+    return graft_json_type(value) == GRAFT_JSON_INT ? graft_json_int(value) : -1;
+}
+
+static int read_classes(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
+    for (size_t i = 0; i < graft_json_size(list); i++) {
+        const graft_json *item = graft_json_at(list, i);
+        struct journal_class cls = {text_of(item, "class"), text_of(item, "original_class"), text_of(item, "plugin")};
+        if (cls.class_name == NULL || cls.original == NULL || cls.plugin == NULL) {
+            return malformed(path, "replacements", i, "expected class, original_class and plugin", error);
+        }
+        if (journal_add_class(journal, &cls) != 0) {
+            return graft_fail_memory(error, path);
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* Fills in type and shape. Returns 0 when they make no sense. */
+static int read_form(const graft_json *item, struct journal_tensor *tensor) {
+    const char *dtype = text_of(item, "dtype");
+    const graft_json *shape = graft_json_get(item, "shape");
+    size_t rank = graft_json_size(shape);
+    tensor->dtype = dtype != NULL ? graft_dtype_from_name(dtype) : GRAFT_DTYPE_NONE;
+    if (tensor->dtype == GRAFT_DTYPE_NONE || graft_json_type(shape) != GRAFT_JSON_ARRAY || rank > GRAFT_MAX_RANK) {
+        return 0;
+    }
+    tensor->rank = (int32_t)rank;
+    for (size_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        tensor->shape[i] = i < rank ? number_of(graft_json_at(shape, i)) : 1;
+        if (tensor->shape[i] < 0) {
+            return 0;
+        }
+    }
+    int64_t bytes = graft_tensor_view_size(tensor->dtype, tensor->rank, tensor->shape);
+    tensor->count = bytes / graft_dtype_size(tensor->dtype);
+    return bytes >= 0;
+}
+
+static int read_tensors(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
+    for (size_t i = 0; i < graft_json_size(list); i++) {
+        const graft_json *item = graft_json_at(list, i);
+        struct journal_tensor tensor = {.name = text_of(item, "name")};
+        if (tensor.name == NULL || !read_form(item, &tensor)) {
+            return malformed(path, "tensors", i, "expected name, dtype and shape", error);
+        }
+        if (journal_add_tensor(journal, &tensor) != 0) {
+            return graft_fail_memory(error, path);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int read_runs(const char *path, const graft_json *list, struct journal *journal, struct journal_entry *entry,
+                     struct graft_error *error) {
+    for (size_t i = 0; i < graft_json_size(list); i++) {
+        const graft_json *item = graft_json_at(list, i);
+        int64_t tensor = number_of(graft_json_at(item, 0));
+        struct journal_run run = {(size_t)tensor, number_of(graft_json_at(item, 1)), number_of(graft_json_at(item, 2))};
+        int64_t there = tensor >= 0 && run.tensor < journal->n_tensors ? journal->tensors[run.tensor].count : 0;
+        if (run.begin < 0 || run.count <= 0 || run.count > there || run.begin > there - run.count) {
+            return graft_fail(error, GRAFT_ERROR_MODEL, path,
+                              "\"%.300s\": run %zu is not [tensor, begin, count] inside a tensor", entry->name, i);
+        }
+        if (journal_add_run(entry, &run) != 0) {
+            return graft_fail_memory(error, path);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int read_entries(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
+    for (size_t i = 0; i < graft_json_size(list); i++) {
+        const graft_json *item = graft_json_at(list, i);
+        const graft_json *runs = graft_json_get(item, "runs");
+        const char *name = text_of(item, "name");
+        if (name == NULL || graft_json_type(runs) != GRAFT_JSON_ARRAY) {
+            return malformed(path, "parameters", i, "expected name and runs", error);
+        }
+        if (journal_add_entry(journal, name) != 0) {
+            return graft_fail_memory(error, path);
+        }
+        int status = read_runs(path, runs, journal, &journal->entries[journal->n_entries - 1], error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+    }
+    journal_sort(journal);
+    for (size_t i = 1; i < journal->n_entries; i++) {
+        if (strcmp(journal->entries[i - 1].name, journal->entries[i].name) == 0) {
+            return graft_fail(error, GRAFT_ERROR_MODEL, path, "parameters: \"%.300s\" is there twice",
+                              journal->entries[i].name);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int read_document(const char *path, struct journal *journal, struct graft_error *error) {
+    int status = graft_json_read(path, MAX_JOURNAL_BYTES, &journal->document, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (number_of(graft_json_get(journal->document, "version")) != VERSION) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, path, "version: expected %d", VERSION);
+    }
+    status = read_classes(path, graft_json_get(journal->document, "replacements"), journal, error);
+    if (status == GRAFT_OK) {
+        status = read_tensors(path, graft_json_get(journal->document, "tensors"), journal, error);
+    }
+    return status == GRAFT_OK ? read_entries(path, graft_json_get(journal->document, "parameters"), journal, error)
+                              : status;
+}
+
+int journal_read(const char *directory, struct journal *journal, struct graft_error *error) {
+    char *path = graft_path_join(directory, SAVE_JOURNAL_FILE);
+    *journal = (struct journal){0};
+    if (path == NULL) {
+        return graft_fail_memory(error, directory);
+    }
+    int status = graft_file_exists(path) ? read_document(path, journal, error) : GRAFT_OK;
+    graft_free(path);
+    if (status != GRAFT_OK) {
+        journal_finish(journal);
+    }
+    return status;
+}

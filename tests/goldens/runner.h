@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A loaded model, and its logits in the ways of asking for them. Whatever fails ends the program. */
+#ifndef GRAFT_GOLDENS_RUNNER_H
+#define GRAFT_GOLDENS_RUNNER_H
+
+#include "library/library.h"
+
+struct runner {
+    struct graft_library *library;
+    struct graft_model *model;
+    size_t vocab_size;
+};
+
+/* Loads the model of a directory, with the plugins of another one unless that is NULL. */
+void runner_open(struct runner *runner, const char *directory, const char *plugins, int32_t precision);
+void runner_close(struct runner *runner);
+
+/* A session of `slots` sequences, to be freed with graft_session_free. */
+struct graft_session *runner_session(const struct runner *runner, int32_t slots);
+
+/* Feeds `count` ids to slot 0; the rows of logits are the session's until its next step. */
+const float *runner_step(struct graft_session *session, const int32_t *ids, size_t count, enum graft_logits_rows which);
+
+/* The logits of every position, [count, vocab_size]; the caller frees them. */
+float *runner_logits(const struct runner *runner, const int32_t *ids, size_t count);
+
+/* The last token's logits after the prompt and after each of the `n` tokens fed behind it: [n + 1, vocab_size]; the
+ * caller frees them. */
+float *runner_continue(const struct runner *runner, const int32_t *ids, size_t count, const int32_t *next, size_t n);
+
+#endif

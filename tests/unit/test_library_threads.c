@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registering, looking up, loading and running at once. Under -Db_sanitize=thread build with -Dopenmp=disabled. */
+#include "library_fixture.h"
+
+#include <pthread.h>
+
+enum { ROUNDS = 8, CALLS = 200, WORKERS = 2, VOCABULARY = 583, TOKENS = 3 };
+
+struct job {
+    pthread_t thread;
+    struct graft_library *library;
+    int failures;
+    float logits[TOKENS * VOCABULARY];
+};
+
+/* Its own key comes and goes; whatever others do, the scope holds what was there when it was entered. */
+static void *register_and_look_up(void *data) {
+    struct job *job = data;
+    char key[32];
+    const char *keys[] = {key};
+    (void)snprintf(key, sizeof key, "^LlamaML[P%p]$", data);
+    for (int i = 0; i < CALLS; i++) {
+        const struct graft_patch patch = {.key = key, .replacement = i % 2 == 0 ? &first_mlp : &second_mlp};
+        const struct graft_class *cls = NULL;
+        struct graft_scope *scope = NULL;
+        struct graft_patch *copy = NULL;
+        size_t n = 0;
+        job->failures += graft_library_register(job->library, &patch, 1, 0, NULL) != GRAFT_OK;
+        job->failures += graft_library_enter(job->library, &scope, NULL) != GRAFT_OK;
+        job->failures += graft_library_unregister(job->library, keys, 1, NULL) != GRAFT_OK;
+        job->failures += graft_library_class(job->library, "LlamaMLP", &cls, NULL) != GRAFT_OK;
+        job->failures += cls != &first_mlp && cls != &second_mlp;
+        job->failures += graft_library_patches(job->library, &copy, &n, NULL) != GRAFT_OK || n > WORKERS + 1;
+        graft_patches_free(copy);
+        graft_library_leave(job->library, scope);
+        (void)graft_library_note(job->library, 0);
+    }
+    return NULL;
+}
+
+/* A model is one thread's; the library is everybody's. */
+static void *load_and_run(void *data) {
+    static const int32_t ids[TOKENS] = {5, 7, 11};
+    const struct graft_prompt prompt = {ids, TOKENS};
+    struct job *job = data;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct graft_model *model = NULL;
+        job->failures += graft_model_open(job->library, llama_directory(), NULL, &model, NULL) != GRAFT_OK;
+        job->failures += model == NULL || graft_model_load(model, NULL) != GRAFT_OK;
+        job->failures += model == NULL || graft_model_logits(model, &prompt, 1, job->logits, NULL) != GRAFT_OK;
+        graft_model_free(model);
+    }
+    return NULL;
+}
+
+static void test_threads(void **state) {
+    static struct job callers[WORKERS], runners[WORKERS];
+    struct graft_library *library = new_library();
+    (void)state;
+    put(library, "Llama(", &first_mlp);
+    for (int i = 0; i < WORKERS; i++) {
+        callers[i].library = runners[i].library = library;
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, register_and_look_up, &callers[i]), 0);
+        assert_int_equal(pthread_create(&runners[i].thread, NULL, load_and_run, &runners[i]), 0);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
+        assert_int_equal(pthread_join(runners[i].thread, NULL), 0);
+        assert_int_equal(callers[i].failures, 0);
+        assert_int_equal(runners[i].failures, 0);
+        assert_memory_equal(runners[i].logits, runners[0].logits, sizeof runners[0].logits);
+    }
+    graft_library_free(library);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/registry.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ATTENTION "graft.self_attention/1"
+#define BLOCK "graft.attention_block/1"
+
+#define CLASS(class_name, interface, class_flags)                                                     \
+    {                                                                                                 \
+        .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = (interface), \
+        .flags = (class_flags)                                                                        \
+    }
+
+static const struct graft_class bert = CLASS("BertAttention", BLOCK, 0);
+static const struct graft_class bert_self = CLASS("BertSelfAttention", ATTENTION, 0);
+static const struct graft_class llama = CLASS("LlamaAttention", ATTENTION, 0);
+static const struct graft_class linear = CLASS("Linear", "graft.linear/1", GRAFT_CLASS_BASIC);
+static const struct graft_class mine = CLASS("Mine", ATTENTION, 0);
+static const struct graft_class yours = CLASS("Yours", ATTENTION, 0);
+static const struct graft_class my_linear = CLASS("MyLinear", "graft.linear/1", 0);
+
+static struct graft_registry *registry;
+static struct graft_error error;
+
+static int set_up(void **state) {
+    const struct graft_class *const classes[] = {&bert, &bert_self, &llama, &linear};
+    (void)state;
+    error = graft_error_none();
+    registry = graft_registry_create();
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        assert_int_equal(graft_registry_add_class(registry, classes[i], NULL, 0, &error), GRAFT_OK);
+    }
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    graft_registry_free(registry);
+    return 0;
+}
+
+static struct graft_replacement name_key(const char *target, const struct graft_class *cls) {
+    return (struct graft_replacement){sizeof(struct graft_replacement), GRAFT_KEY_NAME, target, cls, NULL, NULL, NULL};
+}
+
+static struct graft_replacement pattern_key(const char *target, const struct graft_class *cls) {
+    return (struct graft_replacement){
+        sizeof(struct graft_replacement), GRAFT_KEY_PATTERN, target, cls, NULL, NULL, NULL};
+}
+
+static void add(const struct graft_replacement *replacement, const char *plugin, int32_t rank) {
+    const struct graft_origin origin = {plugin, NULL, rank};
+    assert_int_equal(graft_registry_add_replacement(registry, replacement, &origin, &error), GRAFT_OK);
+}
+
+/* The class built for `class_name` at `path`; NULL after an error. */
+static const char *winner_at(const char *class_name, const char *path, const char *model_type) {
+    const struct graft_module_place place = {class_name, path, model_type, NULL};
+    struct graft_resolution found;
+    struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
+    error = graft_error_none();
+    int status = graft_snapshot_resolve(snapshot, &place, NULL, &found, &error);
+    graft_snapshot_release(snapshot);
+    assert_int_equal(status, error.code);
+    return status != GRAFT_OK          ? NULL
+           : found.replacement != NULL ? found.replacement->cls->name
+                                       : found.original->cls->name;
+}
+
+static const char *winner(const char *class_name) {
+    return winner_at(class_name, "model.layers.0.self_attn", "llama");
+}
+
+static void test_exact_before_pattern(void **state) {
+    const struct graft_replacement pattern = pattern_key("Llama", &mine);
+    const struct graft_replacement name = name_key("LlamaAttention", &yours);
+    (void)state;
+    assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
+    add(&pattern, "a", 0);
+    assert_string_equal(winner("LlamaAttention"), "Mine");
+    add(&name, "a", 0);
+    assert_string_equal(winner("LlamaAttention"), "Yours");
+}
+
+static void test_first_pattern_wins(void **state) {
+    const struct graft_replacement first = pattern_key("SelfAtt", &mine);
+    const struct graft_replacement second = pattern_key("^BertSelf", &yours);
+    (void)state;
+    add(&first, "a", 0);
+    add(&second, "a", 0);
+    assert_string_equal(winner("BertSelfAttention"), "Mine");
+    assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
+}
+
+static void test_module_path(void **state) {
+    struct graft_replacement some = name_key("LlamaAttention", &mine);
+    (void)state;
+    some.module_path = "^model\\.layers\\.(0|2)\\.";
+    add(&some, "a", 0);
+    assert_string_equal(winner_at("LlamaAttention", "model.layers.0.self_attn", "llama"), "Mine");
+    assert_string_equal(winner_at("LlamaAttention", "model.layers.1.self_attn", "llama"), "LlamaAttention");
+    assert_string_equal(winner_at("LlamaAttention", "model.layers.20.self_attn", "llama"), "LlamaAttention");
+}
+
+static void test_model_types(void **state) {
+    static const char *const types[] = {"mistral", "llama", NULL};
+    struct graft_replacement some = name_key("LlamaAttention", &mine);
+    (void)state;
+    some.model_types = types;
+    add(&some, "a", 0);
+    assert_string_equal(winner_at("LlamaAttention", "x", "llama"), "Mine");
+    assert_string_equal(winner_at("LlamaAttention", "x", "qwen2"), "LlamaAttention");
+}
+
+static void test_basic_classes(void **state) {
+    const struct graft_replacement pattern = pattern_key("Lin", &my_linear);
+    const struct graft_replacement name = name_key("Linear", &my_linear);
+    (void)state;
+    add(&pattern, "a", 0);
+    assert_string_equal(winner("Linear"), "Linear");
+    add(&name, "a", 0);
+    assert_string_equal(winner("Linear"), "MyLinear");
+}
+
+static void test_names(void **state) {
+    const struct graft_origin origin = {.plugin = "a", .file = "a.so"};
+    const struct graft_replacement bad = pattern_key("(", &mine);
+    (void)state;
+    assert_null(winner("NoSuchAttention"));
+    assert_non_null(strstr(error.message, "NoSuchAttention"));
+    error = graft_error_none();
+    assert_int_equal(graft_registry_add_class(registry, &llama, NULL, 0, &error), GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(error.message, "LlamaAttention"));
+    error = graft_error_none();
+    assert_int_equal(graft_registry_add_replacement(registry, &bad, &origin, &error), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(error.source, "a.so");
+    assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
+}
+
+static void test_named_class_of_another_interface(void **state) {
+    const struct graft_replacement wrong = name_key("BertAttention", &mine);
+    (void)state;
+    add(&wrong, "a", 0);
+    assert_null(winner("BertAttention"));
+    assert_int_equal(error.code, GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(error.message, ATTENTION));
+    assert_non_null(strstr(error.message, BLOCK));
+}
+
+/* Checks the patterns over modules of all classes, `path` being that of the BertAttention. */
+static int check_patterns(const char *path) {
+    const struct graft_module_place places[] = {{"BertAttention", path, "bert", NULL},
+                                                {"BertSelfAttention", "self.0", "bert", NULL},
+                                                {"Linear", "linear", "bert", NULL},
+                                                {"BertSelfAttention", "self.1", "bert", NULL},
+                                                {"LlamaAttention", "llama", "bert", NULL}};
+    struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
+    error = graft_error_none();
+    int status = graft_snapshot_check_patterns(snapshot, places, sizeof places / sizeof places[0], NULL, &error);
+    graft_snapshot_release(snapshot);
+    return status;
+}
+
+static void test_interface_rule(void **state) {
+    const struct graft_replacement broad = pattern_key(".*Attention", &mine);
+    (void)state;
+    add(&broad, "a", 0);
+    assert_int_equal(check_patterns("block"), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(error.message,
+                        "pattern \".*Attention\" for Mine (" ATTENTION ") also hits BertAttention (" BLOCK
+                        "); fitting: BertSelfAttention, LlamaAttention");
+    assert_string_equal(error.hint, "use the pattern \"^(BertSelfAttention|LlamaAttention)$\"");
+    struct graft_replacement narrow = pattern_key("^(BertSelfAttention|LlamaAttention)$", &mine);
+    graft_registry_free(registry);
+    (void)set_up(NULL);
+    add(&narrow, "a", 0);
+    assert_int_equal(check_patterns("block"), GRAFT_OK);
+}
+
+/* A pattern that its module path keeps away from the misfit hits nothing wrong. */
+static void test_interface_rule_and_path(void **state) {
+    struct graft_replacement broad = pattern_key("Attention", &mine);
+    (void)state;
+    broad.module_path = "^(self|llama)";
+    add(&broad, "a", 0);
+    assert_int_equal(check_patterns("block"), GRAFT_OK);
+    assert_int_equal(check_patterns("self.attention"), GRAFT_ERROR_PLUGIN);
+}
+
+static void test_conflict(void **state) {
+    const struct graft_replacement first = name_key("LlamaAttention", &mine);
+    const struct graft_replacement second = pattern_key("^Llama", &yours);
+    (void)state;
+    add(&first, "one_plugin", 0);
+    add(&second, "other_plugin", 0);
+    assert_null(winner("LlamaAttention"));
+    assert_int_equal(error.code, GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(error.message, "one_plugin"));
+    assert_non_null(strstr(error.message, "other_plugin"));
+    assert_non_null(strstr(error.hint, "--plugins"));
+    assert_string_equal(winner("BertSelfAttention"), "BertSelfAttention");
+}
+
+/* The user's order decides, whatever was registered first and whatever kind of key it is. */
+static void test_rank(void **state) {
+    const struct graft_replacement first = name_key("LlamaAttention", &mine);
+    const struct graft_replacement second = pattern_key("^Llama", &yours);
+    (void)state;
+    add(&first, "one_plugin", 2);
+    add(&second, "other_plugin", 1);
+    assert_string_equal(winner("LlamaAttention"), "Yours");
+}
+
+static void test_private_classes(void **state) {
+    static const struct graft_class part = CLASS("Part", ATTENTION, 0);
+    static const struct graft_class own_llama = CLASS("LlamaAttention", ATTENTION, 0);
+    const struct graft_origin origin = {.plugin = "a"};
+    (void)state;
+    assert_int_equal(graft_registry_add_class(registry, &part, &origin, 1, &error), GRAFT_OK);
+    assert_int_equal(graft_registry_add_class(registry, &own_llama, &origin, 1, &error), GRAFT_OK);
+    struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
+    assert_ptr_equal(graft_snapshot_class(snapshot, "Part", "a")->cls, &part);
+    assert_null(graft_snapshot_class(snapshot, "Part", "b"));
+    assert_null(graft_snapshot_class(snapshot, "Part", NULL));
+    assert_ptr_equal(graft_snapshot_class(snapshot, "LlamaAttention", "a")->cls, &own_llama);
+    assert_ptr_equal(graft_snapshot_class(snapshot, "LlamaAttention", "b")->cls, &llama);
+    graft_snapshot_release(snapshot);
+}
+
+static size_t count_replacements(const struct graft_snapshot *snapshot) {
+    struct graft_origin origin;
+    size_t n = 0;
+    while (graft_snapshot_replacement(snapshot, n, &origin) != NULL) {
+        n++;
+    }
+    return n;
+}
+
+static void test_snapshots_do_not_change(void **state) {
+    const struct graft_replacement one = name_key("LlamaAttention", &mine);
+    const struct graft_module_place place = {"LlamaAttention", "x", "llama", NULL};
+    struct graft_resolution found;
+    (void)state;
+    struct graft_snapshot *before = graft_registry_snapshot(registry);
+    add(&one, "a", 0);
+    struct graft_snapshot *after = graft_registry_snapshot(registry);
+    assert_int_equal(graft_snapshot_resolve(before, &place, NULL, &found, &error), GRAFT_OK);
+    assert_null(found.replacement);
+    assert_int_equal(count_replacements(before), 0);
+    assert_int_equal(count_replacements(after), 1);
+    graft_registry_restore(registry, before);
+    assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
+    /* A snapshot outlives its registry. */
+    graft_registry_free(registry);
+    registry = NULL;
+    assert_int_equal(graft_snapshot_resolve(after, &place, NULL, &found, &error), GRAFT_OK);
+    assert_ptr_equal(found.replacement->cls, &mine);
+    graft_snapshot_release(before);
+    graft_snapshot_release(after);
+}
+
+/* All that a plugin brings, or nothing. */
+static void test_plugin_as_a_whole(void **state) {
+    const struct graft_replacement replacements[] = {name_key("LlamaAttention", &mine), pattern_key("(", &yours)};
+    struct graft_plugin plugin = {.id = "a",
+                                  .replacements = replacements,
+                                  .n_replacements = 2,
+                                  .replacement_stride = sizeof replacements[0],
+                                  .classes = &mine,
+                                  .n_classes = 1,
+                                  .class_stride = sizeof mine};
+    const struct graft_origin origin = {.plugin = "a"};
+    (void)state;
+    assert_int_equal(graft_registry_add_plugin(registry, &plugin, &origin, &error), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
+    plugin.n_replacements = 1;
+    error = graft_error_none();
+    assert_int_equal(graft_registry_add_plugin(registry, &plugin, &origin, &error), GRAFT_OK);
+    assert_string_equal(winner("LlamaAttention"), "Mine");
+}
+
+/* A pattern that would search for ages ends with an error that names it. */
+static void test_evil_pattern(void **state) {
+    static const struct graft_class victim = CLASS("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", ATTENTION, 0);
+    const struct graft_replacement evil = pattern_key("^(a|aa)+$", &mine);
+    struct graft_replacement evil_path = name_key("LlamaAttention", &mine);
+    (void)state;
+    evil_path.module_path = evil.target;
+    assert_int_equal(graft_registry_add_class(registry, &victim, NULL, 0, &error), GRAFT_OK);
+    add(&evil, "a", 0);
+    assert_null(winner(victim.name));
+    assert_int_equal(error.code, GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(error.message, evil.target));
+    assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
+    add(&evil_path, "a", 0);
+    assert_null(winner_at("LlamaAttention", victim.name, "llama"));
+    assert_int_equal(error.code, GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(error.message, evil_path.module_path));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_exact_before_pattern, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_first_pattern_wins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_module_path, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_model_types, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_basic_classes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_named_class_of_another_interface, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_interface_rule, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_interface_rule_and_path, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_conflict, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rank, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_private_classes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_snapshots_do_not_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plugin_as_a_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_evil_pattern, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

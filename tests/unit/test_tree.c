@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What classes may describe, and what becomes of it. Replacements are tested in test_tree_replace.c. */
+#include "fake_model.h"
+
+#define LEAF "test.leaf/1"
+#define ROOT "test.root/1"
+
+static const struct fake_parameter leaf_parameters[] = {{.name = "weight", .rank = 2, .shape = {3, 2}}, {.name = NULL}};
+static const struct fake_structure leaf_structure = {.parameters = leaf_parameters};
+static const struct graft_class leaf = FAKE_CLASS("Leaf", LEAF, &leaf_structure);
+
+/* Builds a model whose root describes `structure`. */
+static int build(struct fake_model *model, const struct fake_structure *structure) {
+    static struct graft_class root;
+    root = (struct graft_class)FAKE_CLASS("Root", ROOT, structure);
+    fake_model_init(model);
+    fake_model_add(model, &leaf);
+    fake_model_add(model, &root);
+    return fake_model_build(model, "Root");
+}
+
+/* Builds it and expects an error at the root that says `words`. */
+static void refuse(const struct fake_structure *structure, const char *words) {
+    struct fake_model model;
+    assert_int_not_equal(build(&model, structure), GRAFT_OK);
+    assert_null(model.tree);
+    if (strstr(model.error.message, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", model.error.message, words);
+    }
+    fake_model_finish(&model);
+}
+
+static void test_structure(void **state) {
+    static const struct fake_parameter parameters[] = {
+        {.name = "bias", .rank = 1, .shape = {7}, .flags = GRAFT_PARAMETER_CONTIGUOUS, .init = GRAFT_INIT_ONES},
+        {.name = NULL}};
+    static const struct fake_child children[] = {
+        {"head", "Leaf", LEAF}, {"layers.0", "Leaf", LEAF}, {"layers.1.inner", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    const struct fake_structure structure = {parameters, children, NULL};
+    struct fake_model model;
+    (void)state;
+    assert_int_equal(build(&model, &structure), GRAFT_OK);
+    const struct graft_parameter *bias = graft_node_parameter(model.tree->root, "bias");
+    assert_string_equal(bias->name, "bias");
+    assert_int_equal(bias->shape[0], 7);
+    assert_int_equal(bias->shape[1], 1);
+    assert_int_equal(bias->init, GRAFT_INIT_ONES);
+    const struct graft_parameter *weight = graft_node_parameter(fake_model_node(&model, "layers.1.inner"), "weight");
+    assert_string_equal(weight->name, "layers.1.inner.weight");
+    assert_string_equal(weight->own_name, "weight");
+    assert_int_equal(weight->rank, 2);
+    assert_string_equal(fake_model_node(&model, "layers")->class_name, "ModuleList");
+    assert_string_equal(fake_model_node(&model, "layers.1")->class_name, "ModuleList");
+    assert_string_equal(fake_model_node(&model, "layers.0")->class_name, "Leaf");
+    assert_ptr_equal(fake_model_node(&model, "layers.0")->parent, fake_model_node(&model, "layers"));
+    assert_null(fake_model_node(&model, "layers.2"));
+    assert_null(fake_model_node(&model, "layer"));
+    assert_int_equal(model.tree->n_parameters, 4);
+    fake_model_finish(&model);
+}
+
+static void test_bad_names(void **state) {
+    static const char *const names[] = {"", ".", "a.", ".a", "a..b", "a b", "a/b", "\xc3\xa4", "a\n", "*"};
+    static char too_long[300];
+    (void)state;
+    memset(too_long, 'a', sizeof too_long - 1);
+    for (size_t i = 0; i <= sizeof names / sizeof names[0]; i++) {
+        const char *name = i < sizeof names / sizeof names[0] ? names[i] : too_long;
+        const struct fake_parameter parameters[] = {{.name = name, .rank = 1, .shape = {1}}, {.name = NULL}};
+        const struct fake_child children[] = {{name, "Leaf", LEAF}, {NULL, NULL, NULL}};
+        refuse(&(struct fake_structure){.parameters = parameters}, "bad name");
+        refuse(&(struct fake_structure){.children = children}, "bad name");
+    }
+    static const struct fake_parameter dotted[] = {{.name = "a.b", .rank = 1, .shape = {1}}, {.name = NULL}};
+    refuse(&(struct fake_structure){.parameters = dotted}, "bad name");
+}
+
+static void test_twice(void **state) {
+    static const struct fake_parameter parameters[] = {
+        {.name = "w", .rank = 1, .shape = {1}}, {.name = "w", .rank = 1, .shape = {1}}, {.name = NULL}};
+    static const struct fake_child same[] = {{"a", "Leaf", LEAF}, {"a", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    static const struct fake_child list[] = {{"a.0", "Leaf", LEAF}, {"a", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    static const struct fake_child below[] = {{"a", "Leaf", LEAF}, {"a.0", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    (void)state;
+    refuse(&(struct fake_structure){.parameters = parameters}, "two parameters");
+    refuse(&(struct fake_structure){.children = same}, "two children");
+    refuse(&(struct fake_structure){.children = list}, "two children");
+    refuse(&(struct fake_structure){.children = below}, "below another");
+}
+
+static void test_bad_shapes(void **state) {
+    static const struct fake_parameter bad[] = {
+        {.name = "w", .rank = 0},
+        {.name = "w", .rank = 1, .shape = {0}},
+        {.name = "w", .rank = 2, .shape = {4, -1}},
+        {.name = "w", .rank = 2, .shape = {INT64_MAX / 8, 2}},
+        {.name = "w", .rank = 4, .shape = {1 << 20, 1 << 20, 1 << 20, 2}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const struct fake_parameter parameters[] = {bad[i], {.name = NULL}};
+        refuse(&(struct fake_structure){.parameters = parameters}, "shape");
+    }
+    static const struct fake_parameter init[] = {{.name = "w", .rank = 1, .shape = {1}, .init = 9}, {.name = NULL}};
+    refuse(&(struct fake_structure){.parameters = init}, "initial value");
+}
+
+static void test_children_that_cannot_be(void **state) {
+    static const struct fake_child unknown[] = {{"a", "NoSuchClass", LEAF}, {NULL, NULL, NULL}};
+    static const struct fake_child interface[] = {{"a", "Leaf", ROOT}, {NULL, NULL, NULL}};
+    static const struct fake_child nameless[] = {{"a", NULL, LEAF}, {NULL, NULL, NULL}};
+    static const struct fake_child faceless[] = {{"a", "Leaf", NULL}, {NULL, NULL, NULL}};
+    (void)state;
+    refuse(&(struct fake_structure){.children = unknown}, "NoSuchClass");
+    refuse(&(struct fake_structure){.children = interface}, LEAF);
+    refuse(&(struct fake_structure){.children = nameless}, "without class");
+    refuse(&(struct fake_structure){.children = faceless}, "without class");
+}
+
+/* Two of each level: without a bound on the depth it would never end, nor fit. */
+static void test_depth_bomb(void **state) {
+    static const struct fake_child children[] = {{"a", "Root", ROOT}, {"b", "Root", ROOT}, {NULL, NULL, NULL}};
+    (void)state;
+    refuse(&(struct fake_structure){.children = children}, "too deeply");
+}
+
+static int describe_many(const struct graft_class *cls, const struct graft_config *config,
+                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    int64_t depth = graft_arg(args, "depth", 0);
+    const struct graft_arg deeper = {"depth", depth + 1};
+    int status = GRAFT_OK;
+    (void)cls;
+    (void)config;
+    for (int i = 0; i < 1100 && depth < 2 && status == GRAFT_OK; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "%d", i);
+        status = graft_describe_child(sink, name, "Many", LEAF, &deeper, 1, error);
+    }
+    return status;
+}
+
+/* Arguments reach children; a million modules are too many. */
+static void test_breadth_bomb(void **state) {
+    static const struct graft_class many = {.struct_size = sizeof many,
+                                            .name = "Many",
+                                            .interface_id = LEAF,
+                                            .describe = describe_many,
+                                            .create = graft_create_stateless,
+                                            .forward = ""};
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &many);
+    assert_int_not_equal(fake_model_build(&model, "Many"), GRAFT_OK);
+    assert_non_null(strstr(model.error.message, "more modules"));
+    fake_model_finish(&model);
+}
+
+static int describe_args(const struct graft_class *cls, const struct graft_config *config,
+                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    static const struct graft_arg nameless = {NULL, 1};
+    int64_t size = graft_arg(args, "size", 0);
+    const struct graft_arg given = {"size", 5};
+    (void)config;
+    if (size > 0) {
+        return graft_describe_parameter(sink, "weight", 1, &size, 0, GRAFT_INIT_NONE, error);
+    }
+    return graft_describe_child(sink, "child", "Args", LEAF, cls->data != NULL ? &nameless : &given, 1, error);
+}
+
+static void test_args(void **state) {
+    struct graft_class args = {.struct_size = sizeof args,
+                               .name = "Args",
+                               .interface_id = LEAF,
+                               .describe = describe_args,
+                               .create = graft_create_stateless,
+                               .forward = ""};
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &args);
+    assert_int_equal(fake_model_build(&model, "Args"), GRAFT_OK);
+    assert_int_equal(graft_node_parameter(fake_model_node(&model, "child"), "weight")->shape[0], 5);
+    args.data = "an argument without a name";
+    assert_int_not_equal(fake_model_build(&model, "Args"), GRAFT_OK);
+    assert_non_null(strstr(model.error.message, "bad arguments"));
+    fake_model_finish(&model);
+}
+
+static int describe_silently(const struct graft_class *cls, const struct graft_config *config,
+                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)cls, (void)config, (void)args, (void)sink, (void)error;
+    return GRAFT_ERROR_PLUGIN;
+}
+
+static void test_silent_failure(void **state) {
+    static const struct graft_class silent = {
+        .struct_size = sizeof silent, .name = "Silent", .interface_id = LEAF, .describe = describe_silently};
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &silent);
+    assert_int_equal(fake_model_build(&model, "Silent"), GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(model.error.message, "Silent"));
+    fake_model_finish(&model);
+}
+
+static void test_ties(void **state) {
+    static const struct fake_child children[] = {{"a", "Leaf", LEAF}, {"b", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    static const char *const ties[][2] = {{"a.weight", "b.weight"}, {"a.absent", "b.weight"}, {NULL, NULL}};
+    static const char *const bad[][2] = {{"a..weight", "b.weight"}, {NULL, NULL}};
+    static const char *const other_shape[][2] = {{"a.weight", "own"}, {NULL, NULL}};
+    static const struct fake_parameter own[] = {{.name = "own", .rank = 2, .shape = {2, 3}}, {.name = NULL}};
+    struct fake_model model;
+    (void)state;
+    assert_int_equal(build(&model, &(struct fake_structure){NULL, children, ties}), GRAFT_OK);
+    const struct graft_parameter *a = graft_node_parameter(fake_model_node(&model, "a"), "weight");
+    const struct graft_parameter *b = graft_node_parameter(fake_model_node(&model, "b"), "weight");
+    assert_ptr_equal(a->tied_to, b);
+    assert_null(b->tied_to);
+    fake_model_finish(&model);
+    refuse(&(struct fake_structure){own, children, bad}, "tie");
+    refuse(&(struct fake_structure){own, children, other_shape}, "another shape");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_structure),      cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_twice),          cmocka_unit_test(test_bad_shapes),
+        cmocka_unit_test(test_depth_bomb),     cmocka_unit_test(test_children_that_cannot_be),
+        cmocka_unit_test(test_breadth_bomb),   cmocka_unit_test(test_args),
+        cmocka_unit_test(test_silent_failure), cmocka_unit_test(test_ties),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
