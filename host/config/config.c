@@ -65,8 +65,7 @@ static const char *string(const void *document, const char *path) {
 }
 
 static int64_t size(const void *document, const char *path) {
-    const graft_json *value = find(document, path);
-    return graft_json_type(value) == GRAFT_JSON_ARRAY ? (int64_t)graft_json_size(value) : 0;
+    return (int64_t)graft_json_size(find(document, path));
 }
 
 static int read_identity(struct graft_model_config *config, struct graft_error *error) {

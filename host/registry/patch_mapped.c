@@ -24,7 +24,8 @@ static int check_class(const char *key, const struct graft_class *cls, struct gr
                           cls == NULL ? "one, got NULL" : "a struct graft_class with its struct_size");
     }
     if (cls->interface_id == NULL) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, key, "its replacement is not a class of modules: it has no interface");
+        return graft_fail(error, GRAFT_ERROR_USAGE, key,
+                          "its replacement is not a class of modules: it has no interface");
     }
     if (graft_class_validate(&place, cls, 1, &cause) != GRAFT_OK) {
         (void)graft_fail(error, GRAFT_ERROR_USAGE, key, "its replacement: %s", cause.message);
@@ -82,8 +83,8 @@ static int copy_element(struct graft_replacement *own, const struct graft_patch 
 static int compile(struct patch *patch, struct graft_error *error) {
     const struct graft_replacement *own = &patch->own;
     struct graft_error cause = graft_error_none();
-    int status = graft_regex_compile(own->target, strlen(own->target), own->target, GRAFT_ERROR_USAGE, &patch->target,
-                                     &cause);
+    int status =
+        graft_regex_compile(own->target, strlen(own->target), own->target, GRAFT_ERROR_USAGE, &patch->target, &cause);
     if (status == GRAFT_ERROR_USAGE) {
         patch->invalid = graft_strdup(cause.message);
         status = patch->invalid != NULL ? GRAFT_OK : graft_fail_memory(error, own->target);

@@ -76,8 +76,8 @@ struct graft_tally;
 
 /* [any] What to build at `place`. What library calls registered goes before what plugins bring; exact names go before
  * patterns, then the order of registration decides; two plugins that want the same module are an error unless the user
- * ordered them. An unknown class and a replacement with another interface are errors. `tally` (or NULL) counts, and says
- * which groups are left out. */
+ * ordered them. An unknown class and a replacement with another interface are errors. `tally` (or NULL) counts, and
+ * says which groups are left out. */
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                            struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error);
 

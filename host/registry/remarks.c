@@ -64,7 +64,8 @@ static void write_remark(const struct graft_tally *tally, size_t i, struct graft
         if (row->wanted == 0) {
             graft_text_add_string(text, " matches nothing in this model");
         } else if (row->lost_to != NULL) {
-            graft_text_printf(text, " does nothing here: what it matches is replaced by %s", row->lost_to->origin.plugin);
+            graft_text_printf(text, " does nothing here: what it matches is replaced by %s",
+                              row->lost_to->origin.plugin);
         } else {
             graft_text_add_string(text, " does nothing here: others of its own go before it");
         }
@@ -80,9 +81,9 @@ static int remark_on(const struct graft_tally *tally, size_t i, graft_tally_add 
         status = add(data, graft_format("plugin %s replaces nothing in this model", patch->origin.plugin), error);
     }
     if (status == GRAFT_OK && patch->invalid != NULL && tally->rows[i].counts) {
-        status = add(data, graft_format("key \"%s\" is taken for a name only: %s", patch->declared->target,
-                                        patch->invalid),
-                     error);
+        status =
+            add(data, graft_format("key \"%s\" is taken for a name only: %s", patch->declared->target, patch->invalid),
+                error);
     }
     write_remark(tally, i, &text);
     if (status == GRAFT_OK && text.failed) {

@@ -60,8 +60,8 @@ static const struct patch *prefer(const struct patch *a, const struct patch *b,
 
 static int undecided(const struct patch *a, const struct patch *b, const struct graft_module_place *place,
                      struct graft_error *error) {
-    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, place->path, "plugins %s and %s both replace %s",
-                          a->origin.plugin, b->origin.plugin, place->class_name);
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, place->path, "plugins %s and %s both replace %s", a->origin.plugin,
+                          b->origin.plugin, place->class_name);
     graft_error_hint(error, "say which goes first with --plugins, or leave one out");
     return GRAFT_ERROR_PLUGIN;
 }

@@ -8,11 +8,11 @@
 
 /* One for each patch, in the order of snapshot_patch. */
 struct tally_row {
-    int left_out;               /* its group is */
-    int counts;                 /* the patch is for this model type */
-    size_t wanted;              /* modules that its key hits */
-    size_t won;                 /* those of them that it replaces */
-    size_t last_wanted;         /* number of the module wanted last */
+    int left_out;                /* its group is */
+    int counts;                  /* the patch is for this model type */
+    size_t wanted;               /* modules that its key hits */
+    size_t won;                  /* those of them that it replaces */
+    size_t last_wanted;          /* number of the module wanted last */
     const struct patch *lost_to; /* who got one of the others, if that was not its own source */
 };
 

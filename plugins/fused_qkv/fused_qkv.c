@@ -270,16 +270,24 @@ static const struct graft_class mixtral = FUSED_CLASS("MixtralFusedAttention", p
 static const struct graft_class qwen3 = FUSED_CLASS("Qwen3FusedAttention", qwen3_traits);
 static const struct graft_class qwen3_moe = FUSED_CLASS("Qwen3MoeFusedAttention", qwen3_moe_traits);
 
-#define REPLACEMENT(class_name, by)                                                                   \
+/* With the model type given, the host does not remark in other models that this one matched nothing. */
+static const char *const model_types[][2] = {
+    {"qwen2_moe", NULL}, {"llama", NULL}, {"mistral", NULL}, {"mixtral", NULL}, {"qwen3", NULL}, {"qwen3_moe", NULL},
+};
+
+#define REPLACEMENT(class_name, by, types)                                                            \
     {                                                                                                 \
         .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = class_name, \
-        .replacement = &(by)                                                                          \
+        .replacement = &(by), .model_types = (types)                                                  \
     }
 
 static const struct graft_replacement replacements[] = {
-    REPLACEMENT("Qwen2MoeAttention", qwen2_moe), REPLACEMENT("LlamaAttention", llama),
-    REPLACEMENT("MistralAttention", mistral),    REPLACEMENT("MixtralAttention", mixtral),
-    REPLACEMENT("Qwen3Attention", qwen3),        REPLACEMENT("Qwen3MoeAttention", qwen3_moe),
+    REPLACEMENT("Qwen2MoeAttention", qwen2_moe, model_types[0]),
+    REPLACEMENT("LlamaAttention", llama, model_types[1]),
+    REPLACEMENT("MistralAttention", mistral, model_types[2]),
+    REPLACEMENT("MixtralAttention", mixtral, model_types[3]),
+    REPLACEMENT("Qwen3Attention", qwen3, model_types[4]),
+    REPLACEMENT("Qwen3MoeAttention", qwen3_moe, model_types[5]),
 };
 
 static const struct graft_plugin plugin = {

@@ -52,8 +52,8 @@ static int expect(struct expectation *expected, const graft_json *row, struct gr
             expected->by_rule = 1;
         }
         if (reading != READ_AS_INVALID) {
-            status = graft_regex_compile(plain.bytes, plain.length, "", GRAFT_ERROR_INTERNAL, &expected->plain[i],
-                                         &error);
+            status =
+                graft_regex_compile(plain.bytes, plain.length, "", GRAFT_ERROR_INTERNAL, &expected->plain[i], &error);
         }
         if (status != GRAFT_OK && reading == READ_OTHERWISE) {
             (void)fail(why, "the rule made a bad pattern of \"%s\": \"%s\"", expected->keys[i], plain.bytes);
@@ -72,7 +72,8 @@ static void expectation_finish(struct expectation *expected) {
     }
 }
 
-/* The replacement, or NULL. By rule: exact names, then the first pattern found; refused ones on the way are warnings. */
+/* The replacement, or NULL. By rule: exact names, then the first pattern found; refused ones on the way are warnings.
+ */
 static const char *expected_for(struct expectation *expected, const char *name) {
     struct graft_regex_match match;
     if (!expected->by_rule) {
@@ -152,8 +153,8 @@ static int set_up(struct world *world, const graft_json *row, struct graft_text 
         }
     }
     for (size_t i = 0; i < n; i++) {
-        patches[i] = (struct graft_patch){.key = mapped(row, i, 0),
-                                          .replacement = world_replacement(world, mapped(row, i, 1))};
+        patches[i] =
+            (struct graft_patch){.key = mapped(row, i, 0), .replacement = world_replacement(world, mapped(row, i, 1))};
     }
     if (graft_registry_register(world->registry, patches, n, 0, &error) != GRAFT_OK ||
         graft_registry_enter(world->registry, &scope, &error) != GRAFT_OK) {

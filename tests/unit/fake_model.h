@@ -20,7 +20,7 @@
 struct fake_parameter {
     const char *name;
     int32_t rank;
-    int64_t shape[4];
+    int64_t shape[GRAFT_MAX_RANK];
     uint32_t flags;
     int32_t init;
 };
@@ -118,7 +118,7 @@ static inline struct graft_node *fake_model_node(const struct fake_model *model,
 struct fake_tensor {
     const char *name;
     int32_t rank;
-    int64_t shape[4];
+    int64_t shape[GRAFT_MAX_RANK];
     graft_dtype dtype; /* GRAFT_DTYPE_NONE: F32 */
 };
 

@@ -47,9 +47,8 @@ static inline struct graft_library *new_library(void) {
     return library;
 }
 
-static inline const char *llama_directory(void) {
-    static char path[512];
-    (void)snprintf(path, sizeof path, "%s/goldens/plain/llama", getenv("GRAFT_TEST_DATA"));
+static inline const char *llama_directory(char path[512]) {
+    (void)snprintf(path, 512, "%s/goldens/plain/llama", getenv("GRAFT_TEST_DATA"));
     return path;
 }
 

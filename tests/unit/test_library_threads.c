@@ -43,9 +43,10 @@ static void *load_and_run(void *data) {
     static const int32_t ids[TOKENS] = {5, 7, 11};
     const struct graft_prompt prompt = {ids, TOKENS};
     struct job *job = data;
+    char path[512];
     for (int i = 0; i < ROUNDS; i++) {
         struct graft_model *model = NULL;
-        job->failures += graft_model_open(job->library, llama_directory(), NULL, &model, NULL) != GRAFT_OK;
+        job->failures += graft_model_open(job->library, llama_directory(path), NULL, &model, NULL) != GRAFT_OK;
         job->failures += model == NULL || graft_model_load(model, NULL) != GRAFT_OK;
         job->failures += model == NULL || graft_model_logits(model, &prompt, 1, job->logits, NULL) != GRAFT_OK;
         graft_model_free(model);

@@ -33,6 +33,10 @@ static void larger_than_its_stride(struct fixture *f) {
     f->replacement.struct_size = 56;
 }
 
+static void group_without_name(struct fixture *f) {
+    f->replacement.group = "";
+}
+
 static void stride_of_conversions(struct fixture *f) {
     f->class.conversion_stride = 8;
 }
@@ -76,6 +80,7 @@ static const struct {
     {calls_super_without_forward,
      "replacements[0].replacement.flags: GRAFT_CLASS_CALLS_SUPER, but there is no forward to do so"},
     {larger_than_its_stride, "replacements[0].struct_size: expected at most the stride, 48, got 56"},
+    {group_without_name, "replacements[0].group: expected a text, got an empty string"},
     {stride_of_conversions,
      "replacements[0].replacement.conversion_stride: expected a multiple of 8 from 48 to 65536, got 8"},
     {chunk_of_two, "replacements[0].replacement.conversions[0].operations[0].kind: a Chunk takes one value, got 2"},

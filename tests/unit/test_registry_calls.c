@@ -42,7 +42,8 @@ static const char *class_of(const char *name) {
 }
 
 static int add_two(const char *a, const char *b, int overwrite) {
-    const struct graft_patch patches[] = {{.key = a, .replacement = &first_mlp}, {.key = b, .replacement = &second_mlp}};
+    const struct graft_patch patches[] = {{.key = a, .replacement = &first_mlp},
+                                          {.key = b, .replacement = &second_mlp}};
     error = graft_error_none();
     return graft_library_register(library, patches, 2, overwrite, &error);
 }
@@ -151,7 +152,7 @@ static void test_costly_key(void **state) {
     struct graft_scope *scope;
     struct graft_class endless = first_mlp;
     (void)state;
-    put(library, "^(([A-Za-z0-9]+)+)+!", &endless);
+    put(library, "^(([A-Za-z0-9]+)+)+[.,]", &endless);
     assert_int_equal(graft_library_enter(library, &scope, NULL), GRAFT_OK);
     assert_null(class_of("Qwen2MoeSparseMoeBlock"));
     assert_non_null(strstr(error.message, "costs too much"));
@@ -180,11 +181,12 @@ static void test_out_of_memory(void **state) {
         (void)graft_alloc_fail_at(0);
     }
     for (long i = 1, failed = 1; failed; i++) {
+        copy = NULL;
         (void)graft_alloc_fail_at(i);
         failed = graft_library_class(library, "LlamaModel", &cls, NULL) != GRAFT_OK;
         failed |= graft_library_patches(library, &copy, &n, NULL) != GRAFT_OK;
         (void)graft_alloc_fail_at(0);
-        graft_patches_free(failed ? NULL : copy);
+        graft_patches_free(copy);
     }
     for (long i = 1, failed = 1; failed; i++) {
         (void)graft_alloc_fail_at(i);

@@ -2,12 +2,14 @@
 /* Groups of replacements: all of them take effect in a model, or none. */
 #include "fake_model.h"
 
+#include "base/alloc.h"
 #include "registry/tally.h"
 
-static const struct graft_class leaf = FAKE_CLASS("Leaf", "graft.linear/1", NULL);
-static const struct graft_class norm = FAKE_CLASS("Norm", "graft.norm/1", NULL);
-static const struct graft_class my_leaf = FAKE_CLASS("MyLeaf", "graft.linear/1", NULL);
-static const struct graft_class my_norm = FAKE_CLASS("MyNorm", "graft.norm/1", NULL);
+static const struct fake_structure nothing;
+static const struct graft_class leaf = FAKE_CLASS("Leaf", "graft.linear/1", &nothing);
+static const struct graft_class norm = FAKE_CLASS("Norm", "graft.norm/1", &nothing);
+static const struct graft_class my_leaf = FAKE_CLASS("MyLeaf", "graft.linear/1", &nothing);
+static const struct graft_class my_norm = FAKE_CLASS("MyNorm", "graft.norm/1", &nothing);
 static const struct fake_child block_children[] = {
     {"leaf", "Leaf", "graft.linear/1"}, {"norm", "Norm", "graft.norm/1"}, {0}};
 static const struct fake_structure block_structure = {.children = block_children};
@@ -61,10 +63,10 @@ static void add(const char *plugin, int rank, const struct graft_replacement *re
     assert_int_equal(graft_registry_add_replacement(model.registry, replacement, &origin, NULL), GRAFT_OK);
 }
 
-#define NAMED(target_name, class_, group_name)                                                                    \
-    {                                                                                                             \
-        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = (target_name),          \
-        .replacement = &(class_), .group = (group_name)                                                           \
+#define NAMED(target_name, class_, group_name)                                                           \
+    {                                                                                                    \
+        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = (target_name), \
+        .replacement = &(class_), .group = (group_name)                                                  \
     }
 
 static const struct graft_replacement leaf_in_pair = NAMED("Leaf", my_leaf, "pair");

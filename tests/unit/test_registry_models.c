@@ -26,10 +26,11 @@ static int tear_down(void **state) {
 }
 
 static int open_llama(void) {
+    char path[512];
     graft_model_free(model);
     model = NULL;
     error = graft_error_none();
-    return graft_model_open(library, llama_directory(), NULL, &model, &error);
+    return graft_model_open(library, llama_directory(path), NULL, &model, &error);
 }
 
 static const char *class_at(const char *path) {
@@ -122,10 +123,10 @@ static void test_group(void **state) {
 
 /* A model directory of config.json alone. */
 static void make_directory(char folder[64]) {
-    char from[600], to[128], bytes[4096];
+    char path[512], from[600], to[128], bytes[4096];
     (void)snprintf(folder, 64, "/tmp/graft_test_XXXXXX");
     assert_non_null(mkdtemp(folder));
-    (void)snprintf(from, sizeof from, "%s/config.json", llama_directory());
+    (void)snprintf(from, sizeof from, "%s/config.json", llama_directory(path));
     (void)snprintf(to, sizeof to, "%s/config.json", folder);
     FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
     assert_true(in != NULL && out != NULL);
@@ -165,7 +166,8 @@ static void test_without_weights(void **state) {
 /* Classes with initial values, as large as the golden llama's. */
 static int describe_initial(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *failure) {
-    struct graft_parameter_info info = {.struct_size = sizeof info, .name = "weight", .rank = 1, .init = GRAFT_INIT_ONES};
+    struct graft_parameter_info info = {
+        .struct_size = sizeof info, .name = "weight", .rank = 1, .init = GRAFT_INIT_ONES};
     (void)cls, (void)config, (void)args;
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
         info.shape[i] = i == 0 ? 64 : 1;
@@ -179,9 +181,10 @@ static void test_initial_values(void **state) {
                                      .name = "InitialNorm",
                                      .interface_id = "graft.norm/1",
                                      .describe = describe_initial};
+    char path[512];
     (void)state;
     put(library, "LlamaRMSNorm", &norm);
-    assert_int_equal(graft_model_open(library, llama_directory(), &options, &model, &error), GRAFT_OK);
+    assert_int_equal(graft_model_open(library, llama_directory(path), &options, &model, &error), GRAFT_OK);
     assert_int_equal(graft_model_load(model, &error), GRAFT_OK);
     const struct graft_node *node = graft_node_find(model->tree->root, "model.norm");
     const struct graft_weight *weight = graft_node_parameter(node, "weight")->weight;

@@ -131,7 +131,7 @@ static int describe_many(const struct graft_class *cls, const struct graft_confi
     int status = GRAFT_OK;
     (void)cls;
     (void)config;
-    for (int i = 0; i < 1100 && depth < 2 && status == GRAFT_OK; i++) {
+    for (int i = 0; i < 33 && depth < 4 && status == GRAFT_OK; i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "%d", i);
         status = graft_describe_child(sink, name, "Many", LEAF, &deeper, 1, error);

@@ -35,7 +35,7 @@ struct graft_base_model {
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
 static inline int graft_base_model_forward(const struct graft_module *module, const struct graft_call *call,
-                                      const struct graft_base_model_args *args, struct graft_error *error) {
+                                           const struct graft_base_model_args *args, struct graft_error *error) {
     const struct graft_base_model *vtable = (const struct graft_base_model *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = vtable->forward(module->instance, call, args, error);

@@ -35,7 +35,7 @@ struct graft_config {
     int64_t (*integer)(const void *data, const char *path); /* of bools too; 0 for another kind */
     double (*real)(const void *data, const char *path);     /* of integers too; 0 for another kind */
     const char *(*string)(const void *data, const char *path); /* UTF-8, lives as long as the config; NULL if none */
-    int64_t (*size)(const void *data, const char *path);       /* elements of an array; 0 for another kind */
+    int64_t (*size)(const void *data, const char *path);       /* of an array or an object; 0 for another kind */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_config, 64);

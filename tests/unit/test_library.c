@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library as a program uses it: public headers and nothing else. */
+#include "graft/graft.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graft/mlp.h"
+#include "graft/registry.h"
+
+enum { MOST_TOKENS = 64 };
+
+static struct graft_library *library;
+static struct graft_error error;
+
+static int set_up(void **state) {
+    (void)state;
+    error = graft_error_none();
+    return graft_library_create(&library, &error);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    graft_library_free(library);
+    return 0;
+}
+
+static const char *golden(const char *name) {
+    static char path[1024];
+    (void)snprintf(path, sizeof path, "%s/goldens/%s", getenv("GRAFT_TEST_DATA"), name);
+    return path;
+}
+
+static struct graft_model *open_model(const char *name) {
+    const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32};
+    struct graft_model *model = NULL;
+    if (graft_model_open(library, golden(name), &options, &model, &error) != GRAFT_OK) {
+        fail_msg("%s: %s", error.source, error.message);
+    }
+    return model;
+}
+
+static struct graft_model *load_model(const char *name) {
+    struct graft_model *model = open_model(name);
+    if (graft_model_load(model, &error) != GRAFT_OK) {
+        fail_msg("%s: %s", error.source, error.message);
+    }
+    return model;
+}
+
+/* What a generation told. */
+struct told {
+    int32_t ids[2][MOST_TOKENS];
+    size_t count[2];
+    int ended[2];
+    size_t stop_at; /* tokens of sequence 0 after which the sink fails; 0: never */
+};
+
+static int tell(void *data, size_t sequence, int32_t id, int last, struct graft_error *failure) {
+    struct told *told = data;
+    assert_in_range(sequence, 0, 1);
+    assert_in_range(told->count[sequence], 0, MOST_TOKENS - 1);
+    assert_false(told->ended[sequence]);
+    told->ids[sequence][told->count[sequence]++] = id;
+    told->ended[sequence] = last;
+    if (told->stop_at > 0 && told->count[0] == told->stop_at) {
+        return graft_error_set(failure, GRAFT_ERROR_IO, "sink", "enough");
+    }
+    return GRAFT_OK;
+}
+
+static const int32_t first_ids[] = {12, 77, 301, 5};
+static const int32_t second_ids[] = {400, 2};
+static const struct graft_prompt prompts[] = {{first_ids, 4}, {second_ids, 2}};
+
+static int32_t largest(const float *row, int64_t count) {
+    int32_t best = 0;
+    for (int32_t i = 1; i < count; i++) {
+        best = row[i] > row[best] ? i : best;
+    }
+    return best;
+}
+
+/* Each greedy token is the largest logit behind the tokens before it, in a batch as alone. */
+static void test_generate(void **state) {
+    struct told told = {0};
+    struct graft_generation generation;
+    struct graft_model *model = load_model("plain/llama");
+    int64_t vocab_size = graft_model_vocab_size(model);
+    float *logits = malloc(sizeof(float) * MOST_TOKENS * (size_t)vocab_size);
+    (void)state;
+    graft_model_generation(model, &generation);
+    generation.max_new_tokens = 6;
+    generation.ignore_eos = 1;
+    assert_int_equal(graft_model_generate(model, prompts, 2, &generation, tell, &told, &error), GRAFT_OK);
+    for (size_t s = 0; s < 2; s++) {
+        int32_t ids[MOST_TOKENS];
+        assert_int_equal(told.count[s], 6);
+        assert_true(told.ended[s]);
+        memcpy(ids, prompts[s].ids, prompts[s].count * sizeof ids[0]);
+        memcpy(ids + prompts[s].count, told.ids[s], 6 * sizeof ids[0]);
+        const struct graft_prompt whole = {ids, prompts[s].count + 6};
+        assert_int_equal(graft_model_logits(model, &whole, 1, logits, &error), GRAFT_OK);
+        for (size_t i = 0; i < 6; i++) {
+            const float *row = logits + (int64_t)(prompts[s].count - 1 + i) * vocab_size;
+            assert_int_equal(told.ids[s][i], largest(row, vocab_size));
+        }
+    }
+    free(logits);
+    graft_model_free(model);
+}
+
+static void test_limits(void **state) {
+    struct told none = {0}, some = {.stop_at = 3};
+    struct graft_generation generation;
+    struct graft_model *model = load_model("plain/llama");
+    (void)state;
+    graft_model_generation(model, &generation);
+    generation.max_new_tokens = 0;
+    assert_int_equal(graft_model_generate(model, prompts, 2, &generation, tell, &none, &error), GRAFT_OK);
+    assert_int_equal(none.count[0] + none.count[1], 0);
+    generation.max_new_tokens = 10;
+    generation.ignore_eos = 1;
+    assert_int_equal(graft_model_generate(model, prompts, 2, &generation, tell, &some, &error), GRAFT_ERROR_IO);
+    assert_string_equal(error.message, "enough");
+    assert_int_equal(some.count[0], 3);
+    graft_model_free(model);
+}
+
+static void test_misuse(void **state) {
+    struct told told = {0};
+    struct graft_model *model = NULL;
+    float logit;
+    (void)state;
+    assert_int_equal(graft_model_open(library, golden("no_such_model"), NULL, &model, &error), GRAFT_ERROR_MODEL);
+    assert_null(model);
+    assert_non_null(strstr(error.source, "no_such_model"));
+    model = open_model("plain/llama");
+    error = graft_error_none();
+    assert_int_equal(graft_model_generate(model, prompts, 1, NULL, tell, &told, &error), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_model_logits(model, prompts, 1, &logit, NULL), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_model_load(model, NULL), GRAFT_OK);
+    assert_int_equal(graft_model_load(model, NULL), GRAFT_ERROR_USAGE);
+    assert_int_equal(graft_model_generate(model, prompts, 0, NULL, tell, &told, NULL), GRAFT_ERROR_USAGE);
+    assert_int_equal(told.count[0], 0);
+    graft_model_free(model);
+    graft_library_free(NULL);
+    graft_model_free(NULL);
+}
+
+static void test_classes(void **state) {
+    struct graft_model *model = open_model("plain/qwen2_moe");
+    (void)state;
+    assert_string_equal(graft_model_class_at(model, ""), "Qwen2MoeForCausalLM");
+    assert_string_equal(graft_model_class_at(model, "model.layers"), "ModuleList");
+    assert_string_equal(graft_model_class_at(model, "model.layers.1.mlp.experts"), "Qwen2MoeExperts");
+    assert_null(graft_model_class_at(model, "model.layers.99"));
+    assert_null(graft_model_note(model, 0));
+    graft_model_free(model);
+}
+
+/* A class of the program's own: calls the original, and counts. */
+static int calls;
+
+static int counting_forward(void *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                            struct graft_error *failure) {
+    calls++;
+    return graft_mlp_forward(self, call, args, failure);
+}
+
+static const struct graft_mlp counting_vtable = {.struct_size = sizeof counting_vtable, .forward = counting_forward};
+static const struct graft_class counting = {.struct_size = sizeof counting,
+                                            .flags = GRAFT_CLASS_CALLS_SUPER,
+                                            .name = "CountingMLP",
+                                            .interface_id = GRAFT_INTERFACE_MLP,
+                                            .forward = &counting_vtable};
+static const struct graft_patch replace_mlp = {.key = "LlamaMLP", .replacement = &counting};
+
+static void test_own_replacement(void **state) {
+    struct graft_model *before = load_model("plain/llama");
+    size_t bytes = (size_t)graft_model_vocab_size(before) * 6 * sizeof(float);
+    float *expected = malloc(bytes);
+    float *got = malloc(bytes);
+    (void)state;
+    assert_int_equal(graft_library_register(library, &replace_mlp, 1, 0, &error), GRAFT_OK);
+    struct graft_model *after = load_model("plain/llama");
+    assert_string_equal(graft_model_class_at(before, "model.layers.0.mlp"), "LlamaMLP");
+    assert_string_equal(graft_model_class_at(after, "model.layers.0.mlp"), "CountingMLP");
+    calls = 0;
+    assert_int_equal(graft_model_logits(before, prompts, 2, expected, &error), GRAFT_OK);
+    assert_int_equal(calls, 0);
+    assert_int_equal(graft_model_logits(after, prompts, 2, got, &error), GRAFT_OK);
+    assert_int_equal(calls, 2); /* layers */
+    assert_memory_equal(got, expected, bytes);
+    free(expected);
+    free(got);
+    graft_model_free(before);
+    graft_model_free(after);
+}
+
+/* What a program registers is looked at as closely as a plugin. */
+static void test_bad_replacement(void **state) {
+    static const struct graft_class empty = {
+        .struct_size = sizeof empty, .name = "Empty", .interface_id = GRAFT_INTERFACE_MLP};
+    const struct graft_patch bad = {.key = "LlamaMLP", .replacement = &empty};
+    const struct graft_patch none = {.key = "LlamaMLP"};
+    (void)state;
+    assert_int_not_equal(graft_library_register(library, &bad, 1, 0, &error), GRAFT_OK);
+    assert_int_not_equal(graft_library_register(library, &none, 1, 0, NULL), GRAFT_OK);
+    struct graft_model *model = open_model("plain/llama");
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp"), "LlamaMLP");
+    graft_model_free(model);
+}
+
+static int has_note(const struct graft_model *model, const char *words) {
+    for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
+        if (strstr(graft_model_note(model, i), words) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A note where a plugin has nothing to do; plugins are loaded once. */
+static void test_plugins(void **state) {
+    const char *directory = getenv("GRAFT_PLUGINS");
+    (void)state;
+    assert_int_equal(graft_library_load_plugins(library, &directory, 1, NULL, &error), GRAFT_OK);
+    struct graft_model *llama = open_model("plain/llama");
+    assert_string_equal(graft_model_class_at(llama, "model.layers.0.self_attn"), "LlamaFusedAttention");
+    assert_true(has_note(llama, "sequential_experts"));
+    graft_model_free(llama);
+    assert_int_equal(graft_library_load_plugins(library, &directory, 1, NULL, &error), GRAFT_ERROR_USAGE);
+}
+
+/* A directory without plugins leaves the library usable, one that is not there too. */
+static void test_no_plugins(void **state) {
+    const char *absent = "/no/such/directory";
+    (void)state;
+    assert_int_equal(graft_library_load_plugins(library, &absent, 1, NULL, &error), GRAFT_ERROR_PLUGIN);
+    graft_model_free(load_model("plain/llama"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_generate, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_misuse, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_own_replacement, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_replacement, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plugins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_plugins, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors under the names of parameters: found, missing, tied, of another shape or type. */
+#include "fake_plan.h"
+
+#define LEAF "test.leaf/1"
+#define ROOT "test.root/1"
+
+static const struct fake_parameter leaf_parameters[] = {{.name = "weight", .rank = 2, .shape = {3, 2}}, {.name = NULL}};
+static const struct fake_structure leaf_structure = {.parameters = leaf_parameters};
+static const struct graft_class leaf = FAKE_CLASS("Leaf", LEAF, &leaf_structure);
+
+static const struct fake_child root_children[] = {
+    {"model.a", "Leaf", LEAF}, {"head", "Leaf", LEAF}, {NULL, NULL, NULL}};
+static const char *const root_ties[][2] = {{"head.weight", "model.a.weight"}, {NULL, NULL}};
+static const struct fake_structure root_structure = {.children = root_children, .ties = root_ties};
+static const struct graft_class root = FAKE_CLASS("Root", ROOT, &root_structure);
+
+static const struct fake_structure untied_structure = {.children = root_children};
+static const struct graft_class untied = FAKE_CLASS("Untied", ROOT, &untied_structure);
+
+static const struct fake_parameter initial_parameters[] = {
+    {.name = "zeros", .rank = 1, .shape = {3}, .init = GRAFT_INIT_ZEROS},
+    {.name = "ones", .rank = 2, .shape = {2, 2}, .init = GRAFT_INIT_ONES},
+    {.name = NULL}};
+static const struct fake_structure initial_structure = {.parameters = initial_parameters};
+static const struct graft_class initial = FAKE_CLASS("Initial", ROOT, &initial_structure);
+
+/* c takes b's weight, b takes a's, and a wants it in one block. */
+static const struct fake_parameter chain_parameters[] = {
+    {.name = "c", .rank = 1, .shape = {2}},
+    {.name = "b", .rank = 1, .shape = {2}, .flags = GRAFT_PARAMETER_CONTIGUOUS},
+    {.name = "a", .rank = 1, .shape = {2}},
+    {.name = "d", .rank = 1, .shape = {2}},
+    {.name = NULL}};
+static const char *const chain_ties[][2] = {{"c", "b"}, {"b", "a"}, {"d", "b"}, {NULL, NULL}};
+static const struct fake_structure chain_structure = {.parameters = chain_parameters, .ties = chain_ties};
+static const struct graft_class chain = FAKE_CLASS("Chain", ROOT, &chain_structure);
+
+static struct fake_plan fake;
+
+static int set_up(void **state) {
+    const struct graft_class *const classes[] = {&leaf, &root, &untied, &initial, &chain};
+    (void)state;
+    fake_plan_init(&fake);
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        fake_model_add(&fake.model, classes[i]);
+    }
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    fake_plan_finish(&fake);
+    return 0;
+}
+
+static const struct fake_tensor both[] = {
+    {.name = "head.weight", .rank = 2, .shape = {3, 2}}, {.name = "model.a.weight", .rank = 2, .shape = {3, 2}}, {0}};
+
+static void assert_status(const char *name, enum graft_binding_status status) {
+    assert_int_equal(fake_plan_binding(&fake, name)->status, status);
+}
+
+static void test_found(void **state) {
+    (void)state;
+    assert_int_equal(fake_plan_make(&fake, "Untied", both), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_status("model.a.weight", GRAFT_BINDING_FOUND);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_int_equal(fake.plan->copied_bytes, 0);
+    assert_int_equal(fake.plan->mapped_bytes, 48);
+    assert_int_equal(fake.plan->n_unexpected, 0);
+}
+
+static void test_missing_and_unexpected(void **state) {
+    static const struct fake_tensor tensors[] = {{.name = "head.weight", .rank = 2, .shape = {3, 2}},
+                                                 {.name = "model.a.weights", .rank = 2, .shape = {3, 2}},
+                                                 {.name = "model.rotary_emb.inv_freq", .rank = 1, .shape = {4}},
+                                                 {0}};
+    (void)state;
+    assert_int_equal(fake_plan_make(&fake, "Untied", tensors), GRAFT_OK);
+    assert_status("model.a.weight", GRAFT_BINDING_MISSING);
+    fake_plan_refused(&fake, "model.a.weight", "missing");
+    assert_int_equal(fake.plan->n_unexpected, 1);
+    assert_string_equal(fake.plan->unexpected[0]->name, "model.a.weights");
+}
+
+static void test_mismatched(void **state) {
+    static const struct fake_tensor shapes[] = {{.rank = 2, .shape = {2, 3}},
+                                                {.rank = 1, .shape = {6}},
+                                                {.rank = 3, .shape = {3, 2, 1}},
+                                                {.rank = 0},
+                                                {.rank = 2, .shape = {0, 2}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct fake_tensor tensors[] = {both[0], shapes[i], {0}};
+        tensors[1].name = "model.a.weight";
+        assert_int_equal(fake_plan_make(&fake, "Untied", tensors), GRAFT_OK);
+        assert_status("model.a.weight", GRAFT_BINDING_MISMATCHED);
+        fake_plan_refused(&fake, "model.a.weight", "expected [3, 2]");
+    }
+    fake_plan_refused(&fake, "model.a.weight", "[0, 2]");
+}
+
+/* A type that no kernel reads is told of before anything is run. */
+static void test_types(void **state) {
+    static const graft_dtype dtypes[] = {GRAFT_DTYPE_I8, GRAFT_DTYPE_F64, GRAFT_DTYPE_BOOL, GRAFT_DTYPE_F8_E4M3};
+    (void)state;
+    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+        struct fake_tensor tensors[] = {both[0], both[1], {0}};
+        tensors[1].dtype = dtypes[i];
+        assert_int_equal(fake_plan_make(&fake, "Untied", tensors), GRAFT_OK);
+        assert_status("model.a.weight", GRAFT_BINDING_FAILED);
+        fake_plan_refused(&fake, "model.a.weight", graft_dtype_name(dtypes[i]));
+    }
+    struct fake_tensor tensors[] = {both[0], both[1], {0}};
+    tensors[0].dtype = GRAFT_DTYPE_BF16;
+    tensors[1].dtype = GRAFT_DTYPE_F16;
+    assert_int_equal(fake_plan_make(&fake, "Untied", tensors), GRAFT_OK);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_int_equal(fake_plan_binding(&fake, "head.weight")->dtype, GRAFT_DTYPE_BF16);
+    assert_int_equal(fake.plan->mapped_bytes, 24);
+}
+
+static void test_tied_both_ways(void **state) {
+    (void)state;
+    for (int has = 0; has < 2; has++) {
+        const struct fake_tensor tensors[] = {both[has], {0}};
+        const char *lacking = both[1 - has].name;
+        assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
+        fake_plan_account(&fake);
+        assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+        assert_status(lacking, GRAFT_BINDING_TIED);
+        assert_ptr_equal(fake_plan_binding(&fake, lacking)->tied_to, fake_plan_binding(&fake, both[has].name));
+        assert_int_equal(fake.plan->mapped_bytes, 24);
+    }
+    const struct fake_tensor none[] = {{.name = "other", .rank = 1, .shape = {1}}, {0}};
+    assert_int_equal(fake_plan_make(&fake, "Root", none), GRAFT_OK);
+    fake_plan_refused(&fake, "model.a.weight", "missing");
+}
+
+/* A tied parameter with a tensor of its own keeps that. */
+static void test_tied_with_own_tensor(void **state) {
+    (void)state;
+    assert_int_equal(fake_plan_make(&fake, "Root", both), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_status("head.weight", GRAFT_BINDING_FOUND);
+    assert_status("model.a.weight", GRAFT_BINDING_FOUND);
+    assert_ptr_not_equal(fake_plan_binding(&fake, "head.weight")->value.runs[0].tensor,
+                         fake_plan_binding(&fake, "model.a.weight")->value.runs[0].tensor);
+}
+
+/* Ties of ties: whichever has the tensor, all get it. */
+static void test_tied_in_a_chain(void **state) {
+    static const char *const names[] = {"a", "b", "c", "d"};
+    (void)state;
+    for (size_t has = 0; has < 4; has++) {
+        const struct fake_tensor tensors[] = {{.name = names[has], .rank = 1, .shape = {2}}, {0}};
+        assert_int_equal(fake_plan_make(&fake, "Chain", tensors), GRAFT_OK);
+        assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+        for (size_t i = 0; i < 4; i++) {
+            const struct graft_binding *binding = fake_plan_binding(&fake, names[i]);
+            assert_int_equal(binding->status, i == has ? GRAFT_BINDING_FOUND : GRAFT_BINDING_TIED);
+            assert_ptr_equal(binding->tied_to, i == has ? NULL : fake_plan_binding(&fake, names[has]));
+        }
+        assert_true(fake_plan_binding(&fake, names[has])->contiguous);
+    }
+}
+
+static void test_prefix(void **state) {
+    static const struct fake_tensor lacking[] = {
+        {.name = "a.weight", .rank = 2, .shape = {3, 2}}, {.name = "head.weight", .rank = 2, .shape = {3, 2}}, {0}};
+    static const struct fake_tensor added[] = {{.name = "model.head.weight", .rank = 2, .shape = {3, 2}},
+                                               {.name = "model.model.a.weight", .rank = 2, .shape = {3, 2}},
+                                               {0}};
+    static const struct fake_tensor not_the_prefix[] = {{.name = "head.weight", .rank = 2, .shape = {3, 2}},
+                                                        {.name = "modelXa.weight", .rank = 2, .shape = {3, 2}},
+                                                        {.name = "xmodel.a.weight", .rank = 2, .shape = {3, 2}},
+                                                        {0}};
+    static const struct fake_tensor two[] = {{.name = "a.weight", .rank = 2, .shape = {3, 2}},
+                                             {.name = "head.weight", .rank = 2, .shape = {3, 2}},
+                                             {.name = "model.a.weight", .rank = 2, .shape = {3, 2}},
+                                             {0}};
+    (void)state;
+    assert_int_equal(fake_plan_make(&fake, "Untied", lacking), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_int_equal(fake_plan_make(&fake, "Untied", added), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_int_equal(fake_plan_make(&fake, "Untied", not_the_prefix), GRAFT_OK);
+    fake_plan_account(&fake);
+    fake_plan_refused(&fake, "model.a.weight", "missing");
+    assert_int_equal(fake.plan->n_unexpected, 2);
+    assert_int_equal(fake_plan_make(&fake, "Untied", two), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(fake.plan->n_unexpected, 1);
+    assert_string_equal(fake.plan->unexpected[0]->name, "a.weight");
+}
+
+/* A module that only begins as the prefix does has nothing to take away. */
+static void test_no_prefix(void **state) {
+    static const struct fake_child children[] = {{"modelled", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    static const struct fake_structure structure = {.children = children};
+    static const struct graft_class similar = FAKE_CLASS("Similar", ROOT, &structure);
+    static const struct fake_tensor tensors[] = {
+        {.name = "ed.weight", .rank = 2, .shape = {3, 2}}, {.name = "led.weight", .rank = 2, .shape = {3, 2}}, {0}};
+    (void)state;
+    fake_model_add(&fake.model, &similar);
+    assert_int_equal(fake_plan_make(&fake, "Similar", tensors), GRAFT_OK);
+    fake_plan_refused(&fake, "modelled.weight", "missing");
+    assert_int_equal(fake.plan->n_unexpected, 2);
+}
+
+static void test_initial_values(void **state) {
+    static const struct fake_tensor tensors[] = {{.name = "ones", .rank = 2, .shape = {2, 2}}, {0}};
+    static const struct fake_tensor none[] = {{.name = "x", .rank = 1, .shape = {1}}, {0}};
+    (void)state;
+    assert_int_equal(fake_plan_make(&fake, "Initial", none), GRAFT_OK);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_status("zeros", GRAFT_BINDING_INITIAL);
+    assert_status("ones", GRAFT_BINDING_INITIAL);
+    assert_int_equal(fake.plan->copied_bytes, 4 * (3 + 4));
+    assert_int_equal(fake_plan_make(&fake, "Initial", tensors), GRAFT_OK);
+    assert_status("ones", GRAFT_BINDING_FOUND);
+    assert_int_equal(fake.plan->copied_bytes, 12);
+    assert_int_equal(fake.plan->mapped_bytes, 16);
+}
+
+/* A tensor whose data is not on a boundary of its type cannot be a view. */
+static void test_misaligned(void **state) {
+    static const char header[] = "{\"head.weight\":{\"dtype\":\"BF16\",\"shape\":[3,2],\"data_offsets\":[0,12]},"
+                                 "\"model.a.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[12,36]}}";
+    (void)state;
+    for (size_t padding = 0; padding < 4; padding++) {
+        char padded[sizeof header + 8];
+        size_t begin = (8 + sizeof header - 1 + padding) % 4;
+        (void)snprintf(padded, sizeof padded, "%s%*s", header, (int)padding, "");
+        tensor_file_put(fake.folder, "model.safetensors", padded, 36);
+        assert_int_equal(fake_plan_again(&fake, "Untied"), GRAFT_OK);
+        assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+        assert_int_equal(fake_plan_binding(&fake, "head.weight")->copied, begin % 2 != 0);
+        assert_int_equal(fake_plan_binding(&fake, "model.a.weight")->copied, begin % 4 != 0);
+        assert_int_equal(fake.plan->copied_bytes, (begin % 2 != 0 ? 12 : 0) + (begin % 4 != 0 ? 24 : 0));
+        assert_int_equal(fake.plan->copied_bytes + fake.plan->mapped_bytes, 36);
+    }
+}
+
+/* An original beside its replacement takes the same bytes: they are mapped once. */
+static void test_super_shares(void **state) {
+    static const struct graft_class extended = {.struct_size = sizeof extended,
+                                                .flags = GRAFT_CLASS_CALLS_SUPER,
+                                                .name = "Extended",
+                                                .interface_id = LEAF,
+                                                .describe = fake_describe,
+                                                .create = graft_create_stateless,
+                                                .forward = "",
+                                                .data = &leaf_structure};
+    static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Leaf", &extended, NULL, NULL, NULL};
+    (void)state;
+    fake_model_replace(&fake.model, &patch);
+    assert_int_equal(fake_plan_make(&fake, "Untied", both), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_int_equal(fake.plan->n_bindings, 4);
+    assert_int_equal(fake.plan->mapped_bytes, 48);
+    for (size_t i = 0; i < 4; i++) {
+        const struct graft_binding *binding = &fake.plan->bindings[i];
+        assert_int_equal(binding->status, GRAFT_BINDING_FOUND);
+        assert_int_equal(binding->shared_with != NULL, binding->parameter->node->is_super);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_and_unexpected, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_mismatched, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_tied_both_ways, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_tied_with_own_tensor, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_tied_in_a_chain, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_prefix, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_prefix, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_initial_values, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_misaligned, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_super_shares, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversions in a plan: which tensors they take, what they make of them, and what they refuse. */
+#include "fake_plan.h"
+
+#define ROOT "test.root/1"
+#define EXPERTS "test.experts/1"
+
+static const struct graft_operation stack_and_join[] = {
+    {sizeof(struct graft_operation), GRAFT_OP_MERGE_MODULELIST, 0},
+    {sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1},
+};
+static const struct graft_operation join[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 0}};
+static const struct graft_operation join_columns[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1}};
+static const struct graft_operation cut[] = {
+    {sizeof(struct graft_operation), GRAFT_OP_CHUNK, 1},
+    {sizeof(struct graft_operation), GRAFT_OP_SPLIT_MODULELIST, 0},
+};
+
+static const char *const expert_sources[] = {"*.gate.weight", "*.up.weight"};
+static const char *const expert_targets[] = {"gate_up"};
+static const char *const qkv_sources[] = {"q.weight", "k.weight", "v.weight"};
+static const char *const qkv_targets[] = {"qkv.weight"};
+static const char *const list_sources[] = {"gate_up"};
+static const char *const list_targets[] = {"*.gate.weight", "*.up.weight"};
+static const char *const old_source[] = {"old_name"};
+static const char *const new_target[] = {"new_name"};
+
+#define CONVERSION(from, n_from, to, n_to, steps, n_steps)                                                         \
+    {                                                                                                              \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = (n_from), .sources = (from), .targets = (to), \
+        .operations = (steps), .n_targets = (n_to), .n_operations = (n_steps),                                     \
+        .operation_stride = sizeof(struct graft_operation)                                                         \
+    }
+
+static const struct graft_conversion expert_conversion =
+    CONVERSION(expert_sources, 2, expert_targets, 1, stack_and_join, 2);
+static const struct graft_conversion qkv_conversion = CONVERSION(qkv_sources, 3, qkv_targets, 1, join, 1);
+static const struct graft_conversion columns_conversion = CONVERSION(qkv_sources, 3, qkv_targets, 1, join_columns, 1);
+static const struct graft_conversion list_conversion = CONVERSION(list_sources, 1, list_targets, 2, cut, 2);
+static const struct graft_conversion renaming = CONVERSION(old_source, 1, new_target, 1, NULL, 0);
+
+/* Experts of [2, 3] each, stacked: [4, 2 * 2, 3]. */
+static const struct fake_parameter stacked_parameters[] = {{.name = "gate_up", .rank = 3, .shape = {4, 4, 3}},
+                                                           {.name = NULL}};
+static const struct fake_parameter pair_parameters[] = {{.name = "weight", .rank = 2, .shape = {2, 3}}, {.name = NULL}};
+static const struct fake_child list_children[] = {{"0.gate", "Pair", "test.pair/1"},
+                                                  {"0.up", "Pair", "test.pair/1"},
+                                                  {"1.gate", "Pair", "test.pair/1"},
+                                                  {"1.up", "Pair", "test.pair/1"},
+                                                  {NULL, NULL, NULL}};
+/* q has 4 rows, k and v have 1 each. */
+static const struct fake_parameter qkv_parameters[] = {{.name = "weight", .rank = 2, .shape = {6, 3}}, {.name = NULL}};
+static const struct fake_parameter block_parameters[] = {
+    {.name = "weight", .rank = 2, .shape = {6, 3}, .flags = GRAFT_PARAMETER_CONTIGUOUS}, {.name = NULL}};
+static const struct fake_child qkv_children[] = {{"qkv", "Qkv", "test.qkv/1"}, {NULL, NULL, NULL}};
+static const struct fake_child block_children[] = {{"qkv", "Block", "test.qkv/1"}, {NULL, NULL, NULL}};
+static const struct fake_parameter renamed_parameters[] = {{.name = "new_name", .rank = 1, .shape = {2}},
+                                                           {.name = NULL}};
+
+static const struct fake_structure stacked_structure = {.parameters = stacked_parameters};
+static const struct fake_structure pair_structure = {.parameters = pair_parameters};
+static const struct fake_structure list_structure = {.children = list_children};
+static const struct fake_structure qkv_structure = {.parameters = qkv_parameters};
+static const struct fake_structure block_structure = {.parameters = block_parameters};
+static const struct fake_structure fused_structure = {.children = qkv_children};
+static const struct fake_structure fused_block_structure = {.children = block_children};
+static const struct fake_structure renamed_structure = {.parameters = renamed_parameters};
+
+static const struct graft_class pair = FAKE_CLASS("Pair", "test.pair/1", &pair_structure);
+static const struct graft_class qkv = FAKE_CLASS("Qkv", "test.qkv/1", &qkv_structure);
+static const struct graft_class block = FAKE_CLASS("Block", "test.qkv/1", &block_structure);
+
+static struct fake_plan fake;
+
+/* Plans a model "Root" whose one child "m" has that structure and conversion. */
+static int plan(const struct fake_structure *structure, const struct graft_conversion *conversion,
+                const struct fake_tensor *tensors) {
+    static const struct fake_child root_children[] = {{"m", "Module", EXPERTS}, {NULL, NULL, NULL}};
+    static const struct fake_structure root_structure = {.children = root_children};
+    static const struct graft_class root = FAKE_CLASS("Root", ROOT, &root_structure);
+    static struct graft_class module;
+    module = (struct graft_class)FAKE_CLASS("Module", EXPERTS, structure);
+    module.conversions = conversion;
+    module.n_conversions = 1;
+    module.conversion_stride = sizeof *conversion;
+    fake_plan_init(&fake);
+    fake_model_add(&fake.model, &pair);
+    fake_model_add(&fake.model, &qkv);
+    fake_model_add(&fake.model, &block);
+    fake_model_add(&fake.model, &module);
+    fake_model_add(&fake.model, &root);
+    return fake_plan_make(&fake, "Root", tensors);
+}
+
+#define EXPERT(name_)                                 \
+    {                                                 \
+        .name = (name_), .rank = 2, .shape = { 2, 3 } \
+    }
+
+static const struct fake_tensor experts[] = {
+    EXPERT("m.0.gate.weight"), EXPERT("m.0.up.weight"), EXPERT("m.1.gate.weight"), EXPERT("m.1.up.weight"),
+    EXPERT("m.2.gate.weight"), EXPERT("m.2.up.weight"), EXPERT("m.3.gate.weight"), EXPERT("m.3.up.weight")};
+enum { EXPERTS_TENSORS = 8 };
+
+static void test_experts(void **state) {
+    struct fake_tensor tensors[EXPERTS_TENSORS + 2] = {{0}};
+    (void)state;
+    memcpy(tensors, experts, sizeof experts);
+    tensors[EXPERTS_TENSORS] = (struct fake_tensor)EXPERT("m.shared.gate.weight");
+    assert_int_equal(plan(&stacked_structure, &expert_conversion, tensors), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    const struct graft_value *value = &fake_plan_binding(&fake, "m.gate_up")->value;
+    assert_int_equal(value->n_runs, 8);
+    for (size_t i = 0; i < 8; i++) {
+        assert_string_equal(value->runs[i].tensor->name, experts[i].name);
+        assert_int_equal(value->runs[i].begin, 0);
+        assert_int_equal(value->runs[i].count, 6);
+    }
+    assert_int_equal(fake.plan->copied_bytes, 0);
+    assert_int_equal(fake.plan->n_unexpected, 1);
+    assert_string_equal(fake.plan->unexpected[0]->name, "m.shared.gate.weight");
+    fake_plan_finish(&fake);
+}
+
+/* Ten experts and more: 10 comes behind 9, not behind 1. */
+static void test_order_of_indices(void **state) {
+    static char names[24][24];
+    struct fake_tensor tensors[25] = {{0}};
+    static const struct fake_parameter parameters[] = {{.name = "gate_up", .rank = 3, .shape = {12, 2, 1}},
+                                                       {.name = NULL}};
+    const struct fake_structure structure = {.parameters = parameters};
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        (void)snprintf(names[i], sizeof names[i], "m.%d.%s.weight", i / 2, i % 2 == 0 ? "gate" : "up");
+        tensors[i] = (struct fake_tensor){.name = names[i], .rank = 2, .shape = {1, 1}};
+    }
+    assert_int_equal(plan(&structure, &expert_conversion, tensors), GRAFT_OK);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    const struct graft_value *value = &fake_plan_binding(&fake, "m.gate_up")->value;
+    for (size_t i = 0; i < 24; i++) {
+        assert_string_equal(value->runs[i].tensor->name, names[i]);
+    }
+    fake_plan_finish(&fake);
+}
+
+/* Plans the experts with `tensors` and expects a refusal that says `words`. */
+static void refuse_experts(const struct fake_tensor *tensors, const char *words) {
+    assert_int_equal(plan(&stacked_structure, &expert_conversion, tensors), GRAFT_OK);
+    fake_plan_refused(&fake, "m.gate_up", words);
+    fake_plan_finish(&fake);
+}
+
+static void test_gaps(void **state) {
+    static const struct fake_tensor gap[] = {EXPERT("m.0.gate.weight"),
+                                             EXPERT("m.0.up.weight"),
+                                             EXPERT("m.2.gate.weight"),
+                                             EXPERT("m.2.up.weight"),
+                                             EXPERT("m.7.gate.weight"),
+                                             EXPERT("m.7.up.weight"),
+                                             {0}};
+    static const struct fake_tensor from_one[] = {EXPERT("m.1.gate.weight"), EXPERT("m.1.up.weight"), {0}};
+    static const struct fake_tensor zeros[] = {EXPERT("m.00.gate.weight"), EXPERT("m.0.up.weight"), {0}};
+    (void)state;
+    refuse_experts(gap, "m.2.gate.weight");
+    refuse_experts(from_one, "m.1.gate.weight");
+    refuse_experts(zeros, "*.gate.weight");
+}
+
+static void test_missing_experts(void **state) {
+    struct fake_tensor tensors[EXPERTS_TENSORS + 1] = {{0}};
+    (void)state;
+    memcpy(tensors, experts, sizeof experts);
+    tensors[6].name = NULL; /* the last expert */
+    refuse_experts(tensors, "[3, 4, 3]");
+    tensors[6] = experts[6];
+    tensors[7].name = NULL; /* one half of it */
+    refuse_experts(tensors, "[3, 2, 3]");
+    static const struct fake_tensor gates_only[] = {EXPERT("m.0.gate.weight"), EXPERT("m.1.gate.weight"), {0}};
+    refuse_experts(gates_only, "*.up.weight");
+    static const struct fake_tensor none[] = {EXPERT("m.shared.gate.weight"), {0}};
+    refuse_experts(none, "missing");
+}
+
+static void test_other_shapes(void **state) {
+    struct fake_tensor tensors[EXPERTS_TENSORS + 1] = {{0}};
+    (void)state;
+    memcpy(tensors, experts, sizeof experts);
+    tensors[4].shape[0] = 1;
+    refuse_experts(tensors, "[1, 3]");
+    tensors[4] = (struct fake_tensor){.name = "m.2.gate.weight", .rank = 2, .shape = {0, 1 << 30}};
+    refuse_experts(tensors, "m.2.gate.weight");
+    tensors[4] = (struct fake_tensor){.name = "m.2.gate.weight", .rank = 2, .shape = {2, 3}, .dtype = GRAFT_DTYPE_I32};
+    refuse_experts(tensors, "I32");
+}
+
+/* A checkpoint that is stacked already is taken as it is. */
+static void test_stacked_layout(void **state) {
+    static const struct fake_tensor tensors[] = {{.name = "m.gate_up", .rank = 3, .shape = {4, 4, 3}}, {0}};
+    struct fake_tensor mixed[EXPERTS_TENSORS + 2] = {{0}};
+    (void)state;
+    assert_int_equal(plan(&stacked_structure, &expert_conversion, tensors), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_null(fake_plan_binding(&fake, "m.gate_up")->conversion);
+    assert_int_equal(fake.plan->copied_bytes, 0);
+    fake_plan_finish(&fake);
+    memcpy(mixed, experts, sizeof experts);
+    mixed[EXPERTS_TENSORS] = tensors[0];
+    assert_int_equal(plan(&stacked_structure, &expert_conversion, mixed), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(fake.plan->n_unexpected, EXPERTS_TENSORS);
+    fake_plan_finish(&fake);
+}
+
+/* The other way: a stacked tensor into a list of modules. */
+static void test_list_of_modules(void **state) {
+    static const struct fake_tensor tensors[] = {{.name = "m.gate_up", .rank = 3, .shape = {2, 4, 3}}, {0}};
+    static const struct fake_tensor more[] = {{.name = "m.gate_up", .rank = 3, .shape = {3, 4, 3}}, {0}};
+    static const struct fake_tensor fewer[] = {{.name = "m.gate_up", .rank = 3, .shape = {1, 4, 3}}, {0}};
+    static const struct fake_tensor odd[] = {{.name = "m.gate_up", .rank = 3, .shape = {2, 5, 3}}, {0}};
+    static const struct fake_tensor flat[] = {{.name = "m.gate_up", .rank = 1, .shape = {24}}, {0}};
+    (void)state;
+    assert_int_equal(plan(&list_structure, &list_conversion, tensors), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_int_equal(fake.plan->copied_bytes, 0);
+    assert_int_equal(fake_plan_binding(&fake, "m.0.gate.weight")->value.runs[0].begin, 0);
+    assert_int_equal(fake_plan_binding(&fake, "m.0.up.weight")->value.runs[0].begin, 6);
+    assert_int_equal(fake_plan_binding(&fake, "m.1.up.weight")->value.runs[0].begin, 18);
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&list_structure, &list_conversion, more), GRAFT_OK);
+    fake_plan_refused(&fake, "m.0.gate.weight", "index 2");
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&list_structure, &list_conversion, fewer), GRAFT_OK);
+    fake_plan_refused(&fake, "m.1.gate.weight", "missing");
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&list_structure, &list_conversion, odd), GRAFT_OK);
+    fake_plan_refused(&fake, "m.0.gate.weight", "[2, 5, 3]");
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&list_structure, &list_conversion, flat), GRAFT_OK);
+    fake_plan_refused(&fake, "m.0.gate.weight", "[24]");
+    fake_plan_finish(&fake);
+}
+
+/* One expert there under its own name as well as inside the stacked tensor: nothing is taken twice in silence. */
+static void test_partly_listed(void **state) {
+    static const struct fake_tensor tensors[] = {
+        {.name = "m.gate_up", .rank = 3, .shape = {2, 4, 3}}, EXPERT("m.1.gate.weight"), {0}};
+    (void)state;
+    assert_int_equal(plan(&list_structure, &list_conversion, tensors), GRAFT_OK);
+    fake_plan_refused(&fake, "m.0.gate.weight", "m.1.gate.weight");
+    fake_plan_finish(&fake);
+}
+
+static struct fake_tensor row(const char *name, int64_t rows, graft_dtype dtype) {
+    return (struct fake_tensor){.name = name, .rank = 2, .shape = {rows, 3}, .dtype = dtype};
+}
+
+static void test_unequal_parts(void **state) {
+    const struct fake_tensor tensors[] = {row("m.k.weight", 1, GRAFT_DTYPE_NONE),
+                                          row("m.q.weight", 4, GRAFT_DTYPE_NONE),
+                                          row("m.v.weight", 1, GRAFT_DTYPE_NONE),
+                                          {0}};
+    (void)state;
+    assert_int_equal(plan(&fused_structure, &qkv_conversion, tensors), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    const struct graft_value *value = &fake_plan_binding(&fake, "m.qkv.weight")->value;
+    assert_int_equal(value->n_runs, 3);
+    assert_string_equal(value->runs[0].tensor->name, "m.q.weight");
+    assert_string_equal(value->runs[2].tensor->name, "m.v.weight");
+    assert_int_equal(fake.plan->copied_bytes, 0);
+    fake_plan_finish(&fake);
+}
+
+static void test_parts_missing(void **state) {
+    (void)state;
+    for (int absent = 0; absent < 3; absent++) {
+        static const char *const names[] = {"m.q.weight", "m.k.weight", "m.v.weight"};
+        const struct fake_tensor tensors[] = {
+            row(names[(absent + 1) % 3], 1, GRAFT_DTYPE_NONE), row(names[(absent + 2) % 3], 1, GRAFT_DTYPE_NONE), {0}};
+        assert_int_equal(plan(&fused_structure, &qkv_conversion, tensors), GRAFT_OK);
+        fake_plan_refused(&fake, "m.qkv.weight", names[absent] + 2);
+        fake_plan_finish(&fake);
+    }
+}
+
+/* One block of two types, and one of several runs, are copies; row blocks of several types are not. */
+static void test_what_is_copied(void **state) {
+    const struct fake_tensor mixed[] = {row("m.q.weight", 4, GRAFT_DTYPE_F32),
+                                        row("m.k.weight", 1, GRAFT_DTYPE_BF16),
+                                        row("m.v.weight", 1, GRAFT_DTYPE_BF16),
+                                        {0}};
+    const struct fake_tensor halves[] = {row("m.q.weight", 4, GRAFT_DTYPE_F16),
+                                         row("m.k.weight", 1, GRAFT_DTYPE_F16),
+                                         row("m.v.weight", 1, GRAFT_DTYPE_F16),
+                                         {0}};
+    (void)state;
+    assert_int_equal(plan(&fused_structure, &qkv_conversion, mixed), GRAFT_OK);
+    assert_int_equal(fake.plan->copied_bytes, 0);
+    assert_int_equal(fake.plan->mapped_bytes, 4 * 12 + 2 * 6);
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&fused_block_structure, &qkv_conversion, mixed), GRAFT_OK);
+    assert_int_equal(fake_plan_binding(&fake, "m.qkv.weight")->dtype, GRAFT_DTYPE_F32);
+    assert_int_equal(fake.plan->copied_bytes, 6 * 12);
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&fused_block_structure, &qkv_conversion, halves), GRAFT_OK);
+    assert_int_equal(fake_plan_binding(&fake, "m.qkv.weight")->dtype, GRAFT_DTYPE_F16);
+    assert_int_equal(fake.plan->copied_bytes, 6 * 6);
+    assert_int_equal(fake.plan->mapped_bytes, 0);
+    fake_plan_finish(&fake);
+}
+
+/* Columns joined are no whole rows of any file. */
+static void test_columns_are_copied(void **state) {
+    static const struct fake_tensor tensors[] = {{.name = "m.q.weight", .rank = 2, .shape = {6, 1}},
+                                                 {.name = "m.k.weight", .rank = 2, .shape = {6, 1}},
+                                                 {.name = "m.v.weight", .rank = 2, .shape = {6, 1}},
+                                                 {0}};
+    (void)state;
+    assert_int_equal(plan(&fused_structure, &columns_conversion, tensors), GRAFT_OK);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    assert_int_equal(fake.plan->copied_bytes, 72);
+    fake_plan_finish(&fake);
+}
+
+static void test_renaming(void **state) {
+    static const struct fake_tensor tensors[] = {{.name = "m.old_name", .rank = 1, .shape = {2}}, {0}};
+    static const struct fake_tensor both[] = {
+        {.name = "m.new_name", .rank = 1, .shape = {2}}, {.name = "m.old_name", .rank = 1, .shape = {2}}, {0}};
+    static const struct fake_tensor without_prefix[] = {{.name = "model.m.old_name", .rank = 1, .shape = {2}}, {0}};
+    (void)state;
+    assert_int_equal(plan(&renamed_structure, &renaming, tensors), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&renamed_structure, &renaming, both), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(fake.plan->n_unexpected, 1);
+    assert_string_equal(fake.plan->unexpected[0]->name, "m.old_name");
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&renamed_structure, &renaming, without_prefix), GRAFT_OK);
+    fake_plan_account(&fake);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    fake_plan_finish(&fake);
+}
+
+/* A conversion that the module has no parameters for is left out; for some of them only, it is a mistake. */
+static void test_targets(void **state) {
+    static const char *const half[] = {"new_name", "no_such_name"};
+    const struct graft_conversion broken = CONVERSION(list_sources, 1, half, 2, cut, 1);
+    static const struct fake_tensor tensors[] = {{.name = "m.new_name", .rank = 1, .shape = {2}}, {0}};
+    static const struct fake_tensor other[] = {{.name = "m.gate_up", .rank = 1, .shape = {2}}, {0}};
+    (void)state;
+    assert_int_equal(plan(&renamed_structure, &qkv_conversion, tensors), GRAFT_OK);
+    assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&renamed_structure, &broken, other), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(fake.model.error.source, "m");
+    fake_plan_finish(&fake);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_experts),        cmocka_unit_test(test_order_of_indices),
+        cmocka_unit_test(test_gaps),           cmocka_unit_test(test_missing_experts),
+        cmocka_unit_test(test_other_shapes),   cmocka_unit_test(test_stacked_layout),
+        cmocka_unit_test(test_partly_listed),  cmocka_unit_test(test_list_of_modules),
+        cmocka_unit_test(test_unequal_parts),  cmocka_unit_test(test_parts_missing),
+        cmocka_unit_test(test_what_is_copied), cmocka_unit_test(test_columns_are_copied),
+        cmocka_unit_test(test_renaming),       cmocka_unit_test(test_targets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
