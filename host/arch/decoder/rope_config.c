@@ -17,7 +17,8 @@ static struct path path_of(const char *object, const char *name) {
     return path;
 }
 
-/* The object that holds the fields. A `rope_scaling` goes before `rope_parameters`, as in the reference. */
+/* The object that holds the fields. A `rope_scaling` that is not empty goes before `rope_parameters`, as in the
+ * reference. */
 static int find_object(const struct graft_config *config, const char **object, struct graft_error *error) {
     static const char *const names[] = {"rope_scaling", "rope_parameters"};
     *object = NULL;
@@ -28,7 +29,7 @@ static int find_object(const struct graft_config *config, const char **object, s
         if (config->kind(config->data, names[i]) != GRAFT_FIELD_OBJECT) {
             return graft_config_expected(config, names[i], "an object", error);
         }
-        *object = names[i];
+        *object = config->size(config->data, names[i]) > 0 ? names[i] : NULL;
     }
     return GRAFT_OK;
 }

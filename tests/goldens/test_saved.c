@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_saved CASE-DIRECTORY PLUGINS-DIRECTORY: a model saved, with classes replaced and without, has the tensors it was
+ * read from; in the runtime layout it has the same logits, and leads back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../unit/folder.h"
+#include "check.h"
+#include "golden.h"
+#include "graft/save.h"
+#include "runner.h"
+
+enum { SMALL_SHARD = 100000 };
+
+static char folder[64];
+
+/* Every tensor of `a` is in `b`, the same in every bit. */
+static void check_contains(const struct graft_checkpoint *a, const struct graft_checkpoint *b, const char *what) {
+    for (size_t i = 0; i < graft_checkpoint_count(a); i++) {
+        const struct graft_tensor_view *left = graft_checkpoint_at(a, i);
+        const struct graft_tensor_view *right = graft_checkpoint_find(b, left->name);
+        check(right != NULL && right->dtype == left->dtype && right->rank == left->rank &&
+                  memcmp(right->shape, left->shape, sizeof left->shape) == 0 &&
+                  memcmp(right->data, left->data, (size_t)left->bytes) == 0,
+              "%s: tensor %s differs", what, left->name);
+    }
+    const graft_json *metadata = graft_checkpoint_file_at(b, 0)->metadata;
+    const char *format = graft_json_string(graft_json_get(metadata, "format"), NULL);
+    check(format != NULL && strcmp(format, "pt") == 0, "%s: metadata is lost", what);
+}
+
+static void check_same(const char *original, const char *saved, const char *what) {
+    struct graft_error error = graft_error_none();
+    struct graft_checkpoint *a = NULL, *b = NULL;
+    need(graft_checkpoint_open(original, &a, &error), &error);
+    need(graft_checkpoint_open(saved, &b, &error), &error);
+    check(graft_checkpoint_count(a) == graft_checkpoint_count(b), "%s: %zu tensors, expected %zu", what,
+          graft_checkpoint_count(b), graft_checkpoint_count(a));
+    check_contains(a, b, what);
+    graft_checkpoint_close(a);
+    graft_checkpoint_close(b);
+}
+
+static const char *save(struct graft_model *model, const char *name, int runtime, int64_t shard) {
+    struct graft_error error = graft_error_none();
+    const struct graft_save_options options = {
+        .struct_size = sizeof options, .runtime_layout = runtime, .max_shard_bytes = shard};
+    const char *output = folder_path(folder, name);
+    need(graft_model_save(model, output, &options, &error), &error);
+    return output;
+}
+
+static void check_runtime(const struct golden *golden, struct runner *runner, const char *plugins) {
+    struct runner again;
+    const char *saved = save(runner->model, "runtime", 1, 0);
+    runner_open(&again, saved, plugins, GRAFT_PRECISION_AUTO);
+    check(again.model->plan->n_unexpected == 0, "runtime layout: %zu tensors unexpected",
+          again.model->plan->n_unexpected);
+    float *expected = runner_logits(runner, golden->ids, golden->n_ids);
+    float *got = runner_logits(&again, golden->ids, golden->n_ids);
+    double difference = max_difference(expected, got, golden->n_ids * runner->vocab_size);
+    check(difference == 0.0, "runtime layout: logits differ by %g", difference);
+    free(expected);
+    free(got);
+    check_same(golden->directory, save(again.model, "back", 0, 0), "runtime layout and back");
+    check_same(saved, save(again.model, "runtime2", 1, SMALL_SHARD), "runtime layout saved again");
+    runner_close(&again);
+}
+
+/* The names and shapes that the reference saved. */
+static void check_listed(const graft_json *list, const char *directory, const char *what) {
+    struct graft_error error = graft_error_none();
+    struct graft_checkpoint *saved = NULL;
+    need(graft_checkpoint_open(directory, &saved, &error), &error);
+    check(graft_json_size(list) == graft_checkpoint_count(saved), "%s: %zu tensors, the reference has %zu", what,
+          graft_checkpoint_count(saved), graft_json_size(list));
+    for (size_t i = 0; i < graft_json_size(list); i++) {
+        const graft_json *item = graft_json_at(list, i);
+        const graft_json *shape = graft_json_get(item, "shape");
+        const char *name = graft_json_string(graft_json_get(item, "name"), NULL);
+        const struct graft_tensor_view *view = graft_checkpoint_find(saved, name);
+        int same = view != NULL && (size_t)view->rank == graft_json_size(shape);
+        for (int32_t j = 0; same && j < view->rank; j++) {
+            same = view->shape[j] == graft_json_int(graft_json_at(shape, (size_t)j));
+        }
+        check(same, "%s: %s is not as the reference has it", what, name);
+    }
+    graft_checkpoint_close(saved);
+}
+
+static void check_reference(const struct golden *golden) {
+    static const char *const keys[] = {"saved_default", "saved_runtime_layout"};
+    static const char *const saved[] = {"original", "runtime"};
+    for (size_t i = 0; i < 2; i++) {
+        const graft_json *tensors = graft_json_get(graft_json_get(golden->document, keys[i]), "tensors");
+        if (tensors != NULL) {
+            check_listed(tensors, folder_path(folder, saved[i]), keys[i]);
+        }
+    }
+}
+
+static void check_saving(const struct golden *golden, const char *plugins) {
+    struct runner runner;
+    folder_create(folder);
+    runner_open(&runner, golden->directory, plugins, GRAFT_PRECISION_AUTO);
+    check_same(golden->directory, save(runner.model, "original", 0, 0), "original layout");
+    check_same(golden->directory, save(runner.model, "shards", 0, SMALL_SHARD), "original layout, shards");
+    check_runtime(golden, &runner, plugins);
+    if (plugins != NULL) {
+        check_reference(golden);
+    }
+    runner_close(&runner);
+    folder_remove(folder);
+}
+
+int main(int argc, char **argv) {
+    struct golden golden;
+    if (argc != 3) {
+        (void)fputs("usage: test_saved CASE-DIRECTORY PLUGINS-DIRECTORY\n", stderr);
+        return 2;
+    }
+    golden_open(&golden, argv[1]);
+    check_saving(&golden, NULL);
+    check_saving(&golden, argv[2]);
+    golden_close(&golden);
+    return check_failures() != 0;
+}
