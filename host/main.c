@@ -27,6 +27,8 @@ static int with_model(const struct graft_options *options, struct graft_library 
     int status = graft_setup_model(options, library, &model, error);
     if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
         status = graft_command_plan(options, model, library, error);
+    } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_SAVE) {
+        status = graft_command_save(options, model, error);
     } else if (status == GRAFT_OK) {
         status = graft_model_load(model, error);
         if (status == GRAFT_OK) {

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/size.h"
 
-enum kind { FLAG, TEXT, TEXTS, NUMBER, FRACTION };
+enum kind { FLAG, TEXT, TEXTS, NUMBER, FRACTION, SIZE };
 
 struct spec {
     const char *name; /* without the dashes */
@@ -24,8 +25,9 @@ enum {
     INSPECT = GRAFT_COMMAND_INSPECT,
     VERIFY = GRAFT_COMMAND_VERIFY,
     BENCH = GRAFT_COMMAND_BENCH,
+    SAVE = GRAFT_COMMAND_SAVE,
     LOADED = RUN | VERIFY | BENCH,
-    MODEL = LOADED | PLAN | INSPECT,
+    MODEL = LOADED | PLAN | INSPECT | SAVE,
     PROMPT = RUN | VERIFY,
     EVERY = MODEL | TOKENIZE | LIST
 };
@@ -58,6 +60,9 @@ static const struct spec specs[] = {
     {"new-tokens", NUMBER, offsetof(struct graft_options, new_tokens), BENCH},
     {"repeat", NUMBER, offsetof(struct graft_options, repeat), BENCH},
     {"modules", FLAG, offsetof(struct graft_options, modules), BENCH},
+    {"output", TEXT, offsetof(struct graft_options, output), SAVE},
+    {"runtime-layout", FLAG, offsetof(struct graft_options, runtime_layout), SAVE},
+    {"max-shard-size", SIZE, offsetof(struct graft_options, max_shard_bytes), SAVE},
     {"json", FLAG, offsetof(struct graft_options, json), PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH},
     {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
@@ -102,6 +107,9 @@ static int store(const struct spec *spec, struct graft_options *options, const c
         }
         list->items[list->count++] = value;
         return GRAFT_OK;
+    case SIZE:
+        return graft_size_parse(value, field) == 0 ? GRAFT_OK
+                                                   : usage(error, "expected a size such as 500MB or 5GB", argument);
     case FRACTION:
         errno = 0;
         *(double *)field = strtod(value, &end);
@@ -170,6 +178,9 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->command == GRAFT_COMMAND_VERIFY && options->plugins_dirs.count == 0) {
         return usage(error, "expected --plugins-dir", "verify");
     }
+    if (options->command == GRAFT_COMMAND_SAVE && options->output == NULL) {
+        return usage(error, "is missing: to which directory?", "--output");
+    }
     if (!one_of(options->dtype, dtypes)) {
         return usage(error, "expected auto, float32 or bfloat16", "--dtype");
     }
@@ -204,7 +215,7 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 }
 
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
-    static const char *const names[] = {"run", "plan", "tokenize", "list", "inspect", "verify", "bench"};
+    static const char *const names[] = {"run", "plan", "tokenize", "list", "inspect", "verify", "bench", "save"};
     int at = 1;
     *options = (struct graft_options){
         .command = GRAFT_COMMAND_RUN,

@@ -15,7 +15,8 @@ enum graft_command {
     GRAFT_COMMAND_LIST = 8,
     GRAFT_COMMAND_INSPECT = 16,
     GRAFT_COMMAND_VERIFY = 32,
-    GRAFT_COMMAND_BENCH = 64
+    GRAFT_COMMAND_BENCH = 64,
+    GRAFT_COMMAND_SAVE = 128
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -60,6 +61,10 @@ struct graft_options {
     int64_t new_tokens;
     int64_t repeat;
     int modules;
+
+    const char *output; /* this and the following: for `save` */
+    int runtime_layout;
+    int64_t max_shard_bytes; /* 0: the usual size */
 
     int json;
     int decode;

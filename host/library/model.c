@@ -7,6 +7,7 @@
 #include "graft/causal_lm.h"
 #include "library/library.h"
 #include "plugin/host_services.h"
+#include "save/save.h"
 
 static int read_config(struct graft_model *model, struct graft_error *error) {
     int status = graft_model_config_read(model->directory, &model->config, error);
@@ -78,8 +79,8 @@ int graft_model_open(struct graft_library *library, const char *directory, const
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, directory, "out of memory");
     }
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
-    result->without_weights = options != NULL && GRAFT_HAS(options, struct graft_model_options, without_weights) &&
-                              options->without_weights;
+    result->without_weights =
+        options != NULL && GRAFT_HAS(options, struct graft_model_options, without_weights) && options->without_weights;
     int status = open_model(result, library, error);
     if (status != GRAFT_OK) {
         graft_model_free(result);
@@ -110,6 +111,9 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "the model was loaded before");
     }
     int status = model->unset != NULL ? GRAFT_OK : graft_plan_check(model->plan, error);
+    if (status != GRAFT_OK) {
+        graft_save_hint(model->directory, model->tree, error);
+    }
     if (status == GRAFT_OK && strcmp(root->maker->cls->interface_id, GRAFT_INTERFACE_CAUSAL_LM) != 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file,
                                  "architectures: %s has no language model head to generate with", root->class_name);

@@ -17,6 +17,13 @@ void journal_finish(struct journal *journal) {
     *journal = (struct journal){0};
 }
 
+struct journal_tensor journal_tensor_of(const struct graft_tensor_view *view) {
+    struct journal_tensor form = {
+        view->name, view->dtype, view->rank, {0}, view->bytes / graft_dtype_size(view->dtype)};
+    memcpy(form.shape, view->shape, sizeof form.shape);
+    return form;
+}
+
 int journal_add_tensor(struct journal *journal, const struct journal_tensor *tensor) {
     if (graft_grow(&journal->tensors, &journal->tensor_capacity, journal->n_tensors, sizeof *tensor) != 0) {
         return -1;

@@ -61,6 +61,9 @@ struct journal {
 
 void journal_finish(struct journal *journal);
 
+/* What a stored tensor looks like. */
+struct journal_tensor journal_tensor_of(const struct graft_tensor_view *view);
+
 /* Each returns 0, or -1 when memory ran out. A new entry has no runs yet. */
 int journal_add_tensor(struct journal *journal, const struct journal_tensor *tensor);
 int journal_add_entry(struct journal *journal, const char *name);
@@ -71,10 +74,11 @@ int journal_add_class(struct journal *journal, const struct journal_class *cls);
 struct journal_entry *journal_find(const struct journal *journal, const char *name);
 void journal_sort(struct journal *journal);
 
-/* Reads DIR/graft_journal.json, if there is one, else leaves `journal` empty. What it says is checked in itself: GRAFT_ERROR_MODEL. */
+/* Reads DIR/graft_journal.json; without one `journal` is empty. It is checked in itself only (GRAFT_ERROR_MODEL). */
 int journal_read(const char *directory, struct journal *journal, struct graft_error *error);
 
-/* The journal of an open checkpoint, sorted: the stored one, and for every tensor it does not know one run of itself. */
+/* The journal of an open checkpoint, sorted: the stored one, and for every tensor it does not know one run of itself.
+ */
 int journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint, struct journal *journal,
                           struct graft_error *error);
 

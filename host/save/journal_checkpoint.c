@@ -8,43 +8,35 @@
 #include "base/fail.h"
 #include "save/journal.h"
 
-static int64_t elements_of(const struct graft_tensor_view *view) {
-    return view->bytes / graft_dtype_size(view->dtype);
-}
-
 /* Whether a stored tensor's type can give back an original one of `dtype`: only f16 and bf16 are ever widened. */
 static int gives_back(graft_dtype stored, graft_dtype dtype) {
-    return stored == dtype ||
-           (stored == GRAFT_DTYPE_F32 && (dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16));
+    return stored == dtype || (stored == GRAFT_DTYPE_F32 && (dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16));
 }
 
 static int check_entry(const char *directory, const struct graft_checkpoint *checkpoint, const struct journal *journal,
                        const struct journal_entry *entry, struct graft_error *error) {
     const struct graft_tensor_view *view = graft_checkpoint_find(checkpoint, entry->name);
-    int64_t left = view != NULL ? elements_of(view) : 0;
+    int64_t left = view != NULL ? journal_tensor_of(view).count : 0;
     if (view == NULL) {
         return graft_fail(error, GRAFT_ERROR_MODEL, directory, SAVE_JOURNAL_FILE " has \"%.300s\", no file does",
                           entry->name);
     }
-    if (entry->n_runs == 0) {
-        return GRAFT_OK;
+    int fits = 1;
+    for (size_t i = 0; i < entry->n_runs && fits; i++) {
+        fits = entry->runs[i].count <= left && gives_back(view->dtype, journal->tensors[entry->runs[i].tensor].dtype);
+        left -= entry->runs[i].count;
     }
-    for (size_t i = 0; i < entry->n_runs; i++) {
-        left = entry->runs[i].count > left ? -1 : left - entry->runs[i].count;
-        if (left < 0 || !gives_back(view->dtype, journal->tensors[entry->runs[i].tensor].dtype)) {
-            break;
-        }
+    if (!fits || (entry->n_runs > 0 && left != 0)) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, directory,
+                          SAVE_JOURNAL_FILE " does not fit the size or type of tensor \"%.300s\"", entry->name);
     }
-    return left == 0 ? GRAFT_OK
-                     : graft_fail(error, GRAFT_ERROR_MODEL, directory,
-                                  SAVE_JOURNAL_FILE " does not fit the size or type of tensor \"%.300s\"", entry->name);
+    return GRAFT_OK;
 }
 
 /* A tensor that the journal does not know is its own original. */
 static int add_itself(struct journal *journal, const struct graft_tensor_view *view) {
-    struct journal_tensor tensor = {view->name, view->dtype, view->rank, {0}, elements_of(view)};
+    struct journal_tensor tensor = journal_tensor_of(view);
     struct journal_run all = {journal->n_tensors, 0, tensor.count};
-    memcpy(tensor.shape, view->shape, sizeof tensor.shape);
     if (journal_add_tensor(journal, &tensor) != 0 || journal_add_entry(journal, view->name) != 0) {
         return -1;
     }

@@ -35,7 +35,11 @@ static struct graft_parameter *target_parameter(const struct conversion_site *si
         *dot = '\0';
         owner = graft_node_find(site->node, below);
     }
-    return owner != NULL ? graft_node_parameter(owner, own) : NULL;
+    struct graft_parameter *found = NULL;
+    for (; owner != NULL && found == NULL; owner = owner->super) {
+        found = graft_node_parameter(owner, own);
+    }
+    return found;
 }
 
 static int has_star(const char *pattern) {

@@ -3,7 +3,7 @@
 # usage: cli.sh HOST ROOT PLUGINS...     PLUGINS are fused_qkv.so and sequential_experts.so
 set -u
 host=$(realpath "$1")
-root=$2
+root=$(realpath "$2")
 shift 2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -11,7 +11,7 @@
 # leaves no file behind.
 set -u
 host=$(realpath "$1")
-tests=$2
+tests=$(realpath "$2")
 shift 2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

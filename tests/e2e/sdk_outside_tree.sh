@@ -3,8 +3,8 @@
 # usage: sdk_outside_tree.sh HOST ROOT BUILD MESON
 set -eu
 host=$(realpath "$1")
-root=$2
-build=$3
+root=$(realpath "$2")
+build=$(realpath "$3")
 meson=$4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

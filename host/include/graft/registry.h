@@ -34,8 +34,8 @@ struct graft_patch {
     const char *group;              /* of those that work only together, as in graft/plugin.h; NULL: on its own */
 };
 
-/* Adds `n` elements behind those there. A key that is registered is an error, or with `overwrite` gets the new class and
- * keeps its place. */
+/* Adds `n` elements behind those there. A key that is registered is an error, or with `overwrite` gets the new class
+ * and keeps its place. */
 int graft_library_register(struct graft_library *library, const struct graft_patch *patches, size_t n, int overwrite,
                            struct graft_error *error);
 

@@ -8,6 +8,11 @@
  * Arrays of structs carry the stride of their elements, so that a larger element of a newer version can be stepped
  * over.
  *
+ * Comments say when a function may be called: [load] while plugins are loaded and models opened, made or freed;
+ * [forward] within a forward; [any] at any time. A model is used by one thread at a time, and so are its instances.
+ * Several models may be used at once in several threads, so what a plugin keeps outside its instances is const or
+ * guarded by locks.
+ *
  * The interface is 0.x: every minor version may still change it, so host and plugin need the same minor.
  */
 #ifndef GRAFT_ABI_H

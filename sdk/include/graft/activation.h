@@ -46,7 +46,7 @@ static inline int graft_activation_forward(const struct graft_module *module, co
     return status;
 }
 
-/* [forward] gate = act(gate) * up, both [count]: fused where the activation is one of the kernels. */
+/* [forward] gate = act(gate) * up, both dense [tokens, columns]: fused where the activation is one of the kernels. */
 static inline int graft_activation_gate(const struct graft_module *module, const struct graft_call *call, float *gate,
                                         const float *up, int64_t tokens, int64_t columns, struct graft_error *error) {
     const struct graft_activation *vtable = (const struct graft_activation *)module->forward;

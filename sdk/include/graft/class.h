@@ -103,7 +103,8 @@ enum {
 };
 
 /* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`
- * (together with the conversions), and `create`, `destroy` and `forward` together. */
+ * (together with the conversions), and `create`, `destroy` and `forward` together. An inherited `create` looks for the
+ * children and parameters of the original, so who describes others makes them as well. */
 struct graft_class {
     uint32_t struct_size;
     uint32_t flags;           /* GRAFT_CLASS_... */

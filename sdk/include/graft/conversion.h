@@ -3,9 +3,10 @@
  * Weight conversions: how the tensors of a checkpoint become the parameters of a class. Data, not code: the host plans
  * them before a byte is read, makes views of them where it can, and can run them backwards.
  *
- * They belong to a class and apply at the modules where it won; names are relative to the module. `*` in a name stands
- * for one index ("*.gate_proj.weight" is one tensor per expert). Operations are transformers' (WeightConverter),
- * applied in order to the list of values that the sources give, one per source.
+ * They belong to a class and apply at the modules where it won; names are relative to the module, and may be those of
+ * parameters below it ("gate_up_proj.weight" of a child). `*` in a name stands for one index ("*.gate_proj.weight" is
+ * one tensor per expert). Operations are transformers' (WeightConverter), applied in order to the list of values that
+ * the sources give, one per source.
  *
  * A renaming (no operations) may also have a child module as its target: then all of its parameters, and of what is
  * below it, are looked for under the other name as well. It belongs to the class that gives the child its name, so it

@@ -24,7 +24,9 @@ extern "C" {
 
 enum {
     GRAFT_KEY_NAME = 1,   /* `target` is the name of a class */
-    GRAFT_KEY_PATTERN = 2 /* `target` is a regular expression (PCRE2), searched anywhere in the names of classes */
+    /* `target` is a regular expression (PCRE2), searched anywhere in the names of classes: the host's and those that
+     * plugins bring as children, but not those that replace. Names go before patterns. */
+    GRAFT_KEY_PATTERN = 2
 };
 
 /* "Build this class where that one is asked for." */

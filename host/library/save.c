@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Saving a model, loaded or only opened. */
+#include "save/save.h"
+
+#include "library/library.h"
+
+static int save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
+                struct graft_error *error) {
+    static const struct graft_save_options defaults = {.struct_size = sizeof defaults};
+    return graft_save(model->directory, model->tree, model->plan, directory, options != NULL ? options : &defaults,
+                      error);
+}
+
+int graft_model_save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
+                     struct graft_error *error) {
+    struct graft_bound *bound = NULL;
+    if (model->without_weights) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "was opened without weights to save");
+    }
+    if (model->bound != NULL) {
+        return save(model, directory, options, error);
+    }
+    int status = graft_plan_check(model->plan, error);
+    if (status != GRAFT_OK) {
+        graft_save_hint(model->directory, model->tree, error);
+        return status;
+    }
+    status = graft_bind(model->plan, &bound, error);
+    if (status == GRAFT_OK) {
+        status = save(model, directory, options, error);
+    }
+    for (size_t i = 0; i < model->plan->n_bindings; i++) {
+        model->plan->bindings[i].parameter->weight = NULL;
+    }
+    graft_bound_free(bound);
+    return status;
+}

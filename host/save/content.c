@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "save/content.h"
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+/* Whether the binding's weight is its own; those tied to another have none. */
+static int has_weight(const struct graft_binding *binding) {
+    return binding->status == GRAFT_BINDING_FOUND || binding->status == GRAFT_BINDING_INITIAL;
+}
+
+static void add_parameter(struct save_content *content, const struct graft_binding *binding) {
+    const struct graft_weight *weight = binding->parameter->weight;
+    content->bindings[content->n_parameters] = binding;
+    content->parameters[content->n_parameters++] = (struct save_source){weight, NULL};
+    content->elements += binding->parameter->node->below_super ? 0 : weight->rows * weight->columns;
+}
+
+int content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error) {
+    size_t n_stored = graft_checkpoint_count(plan->checkpoint);
+    *content = (struct save_content){
+        .parameters = graft_alloc(plan->n_bindings, sizeof *content->parameters),
+        .bindings = graft_alloc(plan->n_bindings, sizeof(struct graft_binding *)),
+        .stored = graft_alloc(n_stored, sizeof *content->stored),
+    };
+    if (content->parameters == NULL || content->bindings == NULL || content->stored == NULL) {
+        save_content_finish(content);
+        return graft_fail_memory(error, "");
+    }
+    for (size_t i = 0; i < plan->n_bindings; i++) {
+        if (has_weight(&plan->bindings[i])) {
+            add_parameter(content, &plan->bindings[i]);
+        }
+    }
+    for (size_t i = 0; i < n_stored; i++) {
+        content->stored[i].view = graft_checkpoint_at(plan->checkpoint, i);
+    }
+    return GRAFT_OK;
+}
+
+int content_add_tensor(struct save_content *content, const struct journal_tensor *form) {
+    if (graft_grow(&content->tensors, &content->capacity, content->n_tensors, sizeof *content->tensors) != 0) {
+        return -1;
+    }
+    struct save_tensor *tensor = &content->tensors[content->n_tensors++];
+    *tensor = (struct save_tensor){.form = *form, .bytes = form->count * graft_dtype_size(form->dtype)};
+    content->bytes += tensor->bytes;
+    return 0;
+}
+
+int content_add_part(struct save_tensor *tensor, const struct save_part *part) {
+    struct save_part *last = tensor->n_parts > 0 ? &tensor->parts[tensor->n_parts - 1] : NULL;
+    if (last != NULL && last->source == part->source && last->begin + last->count == part->begin) {
+        last->count += part->count;
+        return 0;
+    }
+    if (graft_grow(&tensor->parts, &tensor->capacity, tensor->n_parts, sizeof *part) != 0) {
+        return -1;
+    }
+    tensor->parts[tensor->n_parts++] = *part;
+    return 0;
+}
+
+void save_content_finish(struct save_content *content) {
+    for (size_t i = 0; i < content->n_tensors; i++) {
+        graft_free(content->tensors[i].parts);
+    }
+    graft_free(content->tensors);
+    graft_free(content->parameters);
+    graft_free(content->bindings);
+    graft_free(content->stored);
+    *content = (struct save_content){0};
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is to be written: tensors, and where the elements of each are. Shared by the units of this folder only; all
+ * functions are [load]. */
+#ifndef GRAFT_SAVE_CONTENT_H
+#define GRAFT_SAVE_CONTENT_H
+
+#include "save/journal.h"
+#include "transform/plan.h"
+
+/* A bound parameter, or, with `weight` NULL, a mapped tensor. */
+struct save_source {
+    const struct graft_weight *weight;
+    const struct graft_tensor_view *view;
+};
+
+/* Elements [begin, begin + count) of a source. */
+struct save_part {
+    const struct save_source *source;
+    int64_t begin;
+    int64_t count;
+};
+
+struct save_tensor {
+    struct journal_tensor form; /* name, type, shape */
+    int64_t bytes;
+    struct save_part *parts; /* one behind the other in row-major order */
+    size_t n_parts;
+    size_t capacity;
+};
+
+struct save_content {
+    struct save_source *parameters;        /* [n_parameters]: those of the tree that have a weight of their own */
+    const struct graft_binding **bindings; /* [n_parameters]: theirs */
+    size_t n_parameters;
+    struct save_source *stored;  /* [graft_checkpoint_count]: the mapped tensors */
+    struct save_tensor *tensors; /* in the order of the tree; what no parameter holds is last */
+    size_t n_tensors;
+    size_t capacity;
+    int64_t bytes;    /* of all tensors */
+    int64_t elements; /* of all parameters, each counted once */
+};
+
+/* The original layout: the tensors that `stored`, the checkpoint's journal, goes back to, filled from the bound
+ * parameters; elements that no parameter holds come from the mapped files. */
+int save_content_original(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                          struct graft_error *error);
+
+/* The runtime layout: a tensor for each parameter, and each tensor that no parameter uses. `journal` becomes the one to
+ * be stored with it. */
+int save_content_runtime(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                         struct journal *journal, struct graft_error *error);
+
+void save_content_finish(struct save_content *content);
+
+/* For the units that fill a content. `bindings` and `stored` are set by the first; the others return 0, or -1 when
+ * memory ran out. */
+int content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error);
+int content_add_tensor(struct save_content *content, const struct journal_tensor *form);
+int content_add_part(struct save_tensor *tensor, const struct save_part *part);
+
+#endif

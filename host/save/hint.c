@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Naming the plugins that a directory in the runtime layout was saved with. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "save/journal.h"
+#include "save/save.h"
+
+struct search {
+    const struct journal_class *cls;
+    int found;
+};
+
+static int look_for(void *data, struct graft_node *node, struct graft_error *error) {
+    struct search *search = data;
+    (void)error;
+    search->found |= node->original != NULL && strcmp(node->known->cls->name, search->cls->class_name) == 0 &&
+                     strcmp(node->known->origin.plugin, search->cls->plugin) == 0;
+    return GRAFT_OK;
+}
+
+void graft_save_hint(const char *directory, struct graft_tree *tree, struct graft_error *error) {
+    struct journal journal;
+    struct graft_text needed = {0};
+    if (error == NULL || journal_read(directory, &journal, NULL) != GRAFT_OK) {
+        return;
+    }
+    for (size_t i = 0; i < journal.n_classes; i++) {
+        struct search search = {&journal.classes[i], 0};
+        (void)graft_tree_walk(tree, look_for, &search, NULL);
+        if (!search.found) {
+            graft_text_printf(&needed, "%s%s for %s (plugin %s)", needed.length > 0 ? ", " : "", search.cls->class_name,
+                              search.cls->original, search.cls->plugin);
+        }
+    }
+    if (needed.length > 0 && !needed.failed) {
+        graft_text_defang(needed.bytes);
+        graft_error_hint(error, "the directory is in the runtime layout of %s: load it with that", needed.bytes);
+    }
+    graft_text_free(&needed);
+    journal_finish(&journal);
+}

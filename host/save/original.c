@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The original layout: a load's journal run backwards. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "save/reverse.h"
+
+/* What the parameters hold, in terms of original tensors. */
+static int claim_parameters(const struct journal *stored, const struct save_content *content, struct claims *claims) {
+    for (size_t i = 0; i < content->n_parameters; i++) {
+        struct journal now = {0};
+        int failed = journal_add_entry(&now, "") != 0 ||
+                     journal_compose(stored, &content->bindings[i]->value, &now.entries[0]) != 0 ||
+                     claims_add(claims, &now.entries[0], &content->parameters[i]) != 0;
+        journal_finish(&now);
+        if (failed) {
+            return -1;
+        }
+    }
+    claims_sort(claims);
+    return 0;
+}
+
+static int claim_stored(const struct graft_plan *plan, const struct journal *stored, const struct save_content *content,
+                        struct claims *claims) {
+    for (size_t i = 0; i < graft_checkpoint_count(plan->checkpoint); i++) {
+        const struct journal_entry *entry = journal_find(stored, content->stored[i].view->name);
+        if (entry != NULL && claims_add(claims, entry, &content->stored[i]) != 0) {
+            return -1;
+        }
+    }
+    claims_sort(claims);
+    return 0;
+}
+
+/* By the parameter that a tensor starts in and the place in it; mapped tensors and empty ones come last, in the order
+ * of their names. */
+static int compare_order(const void *left, const void *right) {
+    const struct save_tensor *const sides[] = {left, right};
+    const struct save_part none = {NULL, 0, 0};
+    const struct save_part *parts[2];
+    int last[2];
+    for (int i = 0; i < 2; i++) {
+        parts[i] = sides[i]->n_parts > 0 ? sides[i]->parts : &none;
+        last[i] = parts[i]->source == NULL || parts[i]->source->weight == NULL;
+    }
+    if (last[0] || last[1]) {
+        return last[0] != last[1] ? last[0] - last[1] : strcmp(sides[0]->form.name, sides[1]->form.name);
+    }
+    if (parts[0]->source != parts[1]->source) {
+        return parts[0]->source < parts[1]->source ? -1 : 1;
+    }
+    return (parts[0]->begin > parts[1]->begin) - (parts[0]->begin < parts[1]->begin);
+}
+
+static int fill_tensors(const struct journal *stored, const struct claims *parameters, const struct claims *mapped,
+                        struct save_content *content, struct graft_error *error) {
+    for (size_t i = 0; i < stored->n_tensors; i++) {
+        const struct journal_tensor *form = &stored->tensors[i];
+        if (content_add_tensor(content, form) != 0) {
+            return graft_fail_memory(error, form->name);
+        }
+        int result = claims_fill(parameters, mapped, i, &content->tensors[i]);
+        if (result != 0) {
+            return result < 0 ? graft_fail_memory(error, form->name)
+                              : graft_fail(error, GRAFT_ERROR_MODEL, form->name,
+                                           SAVE_JOURNAL_FILE " does not say where all of this tensor is");
+        }
+    }
+    if (content->n_tensors > 0) {
+        qsort(content->tensors, content->n_tensors, sizeof *content->tensors, compare_order);
+    }
+    return GRAFT_OK;
+}
+
+int save_content_original(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                          struct graft_error *error) {
+    struct claims parameters = {0}, mapped = {0};
+    int status = content_init(plan, content, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (claim_parameters(stored, content, &parameters) != 0 || claim_stored(plan, stored, content, &mapped) != 0) {
+        status = graft_fail_memory(error, "");
+    } else {
+        status = fill_tensors(stored, &parameters, &mapped, content, error);
+    }
+    claims_free(&parameters);
+    claims_free(&mapped);
+    if (status != GRAFT_OK) {
+        save_content_finish(content);
+    }
+    return status;
+}

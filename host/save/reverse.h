@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a journal backwards. Shared by the units of this folder only; all functions are [load]. */
+#ifndef GRAFT_SAVE_REVERSE_H
+#define GRAFT_SAVE_REVERSE_H
+
+#include "save/content.h"
+
+/* Elements [begin, begin + count) of original tensor number `tensor` are those from `offset` on of a source. */
+struct claim {
+    size_t tensor;
+    int64_t begin;
+    int64_t count;
+    const struct save_source *source;
+    int64_t offset;
+};
+
+struct claims {
+    struct claim *items; /* sorted by tensor and begin once claims_sort was called */
+    size_t count;
+    size_t capacity;
+};
+
+/* Claims what the entry describes for its source. Returns 0, or -1 when memory ran out. */
+int claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source);
+void claims_sort(struct claims *claims);
+void claims_free(struct claims *claims);
+
+/* Adds the parts of original tensor number `number` to `tensor`: from `first` where it claims elements, else from
+ * `second`. Returns 0, -1 when memory ran out, 1 when elements are claimed by neither. */
+int claims_fill(const struct claims *first, const struct claims *second, size_t number, struct save_tensor *tensor);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime layout: a tensor for each parameter, as the tree has it, and the journal that leads back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "save/reverse.h"
+
+/* The type of one tensor that holds every block: theirs, or f32 where they differ. */
+static graft_dtype dtype_of(const struct graft_weight *weight) {
+    graft_dtype dtype = graft_weight_block(weight, 0)->dtype;
+    for (int32_t i = 1; i < weight->n_blocks; i++) {
+        if (graft_weight_block(weight, i)->dtype != dtype) {
+            return GRAFT_DTYPE_F32;
+        }
+    }
+    return dtype;
+}
+
+static int add_parameter(const struct journal *stored, struct save_content *content, size_t i,
+                         struct journal *journal) {
+    const struct graft_parameter *parameter = content->bindings[i]->parameter;
+    const struct graft_weight *weight = parameter->weight;
+    struct journal_tensor form = {.name = parameter->name,
+                                  .dtype = dtype_of(weight),
+                                  .rank = parameter->rank,
+                                  .count = weight->rows * weight->columns};
+    struct save_part all = {&content->parameters[i], 0, form.count};
+    memcpy(form.shape, parameter->shape, sizeof form.shape);
+    return content_add_tensor(content, &form) != 0 ||
+                   content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
+                   journal_add_entry(journal, parameter->name) != 0 ||
+                   journal_compose(stored, &content->bindings[i]->value, &journal->entries[journal->n_entries - 1]) != 0
+               ? -1
+               : 0;
+}
+
+/* A place of a parameter, to find those of one name. */
+struct named {
+    const char *name;
+    size_t index;
+};
+
+static int compare_named(const void *left, const void *right) {
+    const struct named *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+static int same_value(const struct graft_binding *a, const struct graft_binding *b) {
+    const struct graft_value *left = &a->value, *right = &b->value;
+    if (left->rank != right->rank || memcmp(left->shape, right->shape, sizeof left->shape) != 0 ||
+        left->n_runs != right->n_runs || a->status != b->status) {
+        return 0;
+    }
+    for (size_t i = 0; i < left->n_runs; i++) {
+        const struct graft_run *x = &left->runs[i], *y = &right->runs[i];
+        if (x->tensor != y->tensor || x->begin != y->begin || x->count != y->count) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Marks in `skip` what repeats a parameter before it, as an original beside its replacement does. */
+static int find_repeated(const struct save_content *content, unsigned char *skip, struct graft_error *error) {
+    int status = GRAFT_OK;
+    struct named *named = graft_alloc(content->n_parameters, sizeof *named);
+    if (named == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    for (size_t i = 0; i < content->n_parameters; i++) {
+        named[i] = (struct named){content->bindings[i]->parameter->name, i};
+    }
+    qsort(named, content->n_parameters, sizeof *named, compare_named);
+    for (size_t i = 1; i < content->n_parameters && status == GRAFT_OK; i++) {
+        if (strcmp(named[i - 1].name, named[i].name) == 0) {
+            skip[named[i].index] = 1;
+            if (!same_value(content->bindings[named[i - 1].index], content->bindings[named[i].index])) {
+                status = graft_fail(error, GRAFT_ERROR_PLUGIN, named[i].name,
+                                    "a replacement and the original that it calls give this name to different "
+                                    "parameters; one runtime layout cannot hold both");
+            }
+        }
+    }
+    graft_free(named);
+    return status;
+}
+
+static int add_parameters(const struct journal *stored, struct save_content *content, struct journal *journal,
+                          struct graft_error *error) {
+    unsigned char *skip = graft_alloc(content->n_parameters, 1);
+    int status = skip != NULL ? find_repeated(content, skip, error) : graft_fail_memory(error, "");
+    for (size_t i = 0; i < content->n_parameters && status == GRAFT_OK; i++) {
+        if (!skip[i] && add_parameter(stored, content, i, journal) != 0) {
+            status = graft_fail_memory(error, content->bindings[i]->parameter->name);
+        }
+    }
+    graft_free(skip);
+    return status;
+}
+
+static int add_stored(const struct journal *stored, struct save_content *content, size_t i, struct journal *journal) {
+    const struct graft_tensor_view *view = content->stored[i].view;
+    struct journal_tensor form = journal_tensor_of(view);
+    struct save_part all = {&content->stored[i], 0, form.count};
+    struct graft_run run = {view, 0, form.count};
+    const struct graft_value value = {.runs = &run, .n_runs = 1};
+    return content_add_tensor(content, &form) != 0 ||
+                   content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
+                   journal_add_entry(journal, view->name) != 0 ||
+                   journal_compose(stored, &value, &journal->entries[journal->n_entries - 1]) != 0
+               ? -1
+               : 0;
+}
+
+/* What no parameter uses is stored as it is. */
+static int add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                      struct journal *journal, struct graft_error *error) {
+    size_t n = graft_checkpoint_count(plan->checkpoint);
+    unsigned char *used = graft_alloc(n, 1);
+    int failed = used == NULL;
+    for (size_t i = 0; i < content->n_parameters && !failed; i++) {
+        const struct graft_value *value = &content->bindings[i]->value;
+        for (size_t j = 0; j < value->n_runs; j++) {
+            used[graft_checkpoint_lower_bound(plan->checkpoint, value->runs[j].tensor->name)] = 1;
+        }
+    }
+    for (size_t i = 0; i < n && !failed; i++) {
+        failed = !used[i] && add_stored(stored, content, i, journal) != 0;
+    }
+    graft_free(used);
+    return failed ? graft_fail_memory(error, "") : GRAFT_OK;
+}
+
+/* Whether the journal leads back to every element of every original tensor. */
+static int check_complete(const struct journal *journal, struct graft_error *error) {
+    static const struct save_source any;
+    struct claims claims = {0};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < journal->n_entries && status == GRAFT_OK; i++) {
+        status = claims_add(&claims, &journal->entries[i], &any) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
+    }
+    claims_sort(&claims);
+    for (size_t i = 0; i < journal->n_tensors && status == GRAFT_OK; i++) {
+        struct save_tensor tensor = {.form = journal->tensors[i]};
+        int result = claims_fill(&claims, NULL, i, &tensor);
+        if (result != 0) {
+            status = result < 0 ? graft_fail_memory(error, tensor.form.name)
+                                : graft_fail(error, GRAFT_ERROR_MODEL, tensor.form.name,
+                                             "no parameter holds all of it, so the runtime layout would lose some");
+        }
+        graft_free(tensor.parts);
+    }
+    claims_free(&claims);
+    return status;
+}
+
+int save_content_runtime(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                         struct journal *journal, struct graft_error *error) {
+    *journal = (struct journal){0};
+    int status = content_init(plan, content, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < stored->n_tensors && status == GRAFT_OK; i++) {
+        status = journal_add_tensor(journal, &stored->tensors[i]) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
+    }
+    if (status == GRAFT_OK) {
+        status = add_parameters(stored, content, journal, error);
+    }
+    if (status == GRAFT_OK) {
+        status = add_unused(plan, stored, content, journal, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_complete(journal, error);
+    }
+    if (status != GRAFT_OK) {
+        save_content_finish(content);
+        journal_finish(journal);
+    }
+    return status;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of saving: journal, content, files aside, all of it in place. */
+#include "save/save.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "save/sidecar.h"
+#include "save/write.h"
+
+struct job {
+    const char *directory;
+    const struct graft_plan *plan;
+    const struct graft_save_options *options;
+    graft_json *metadata;      /* of the source's files; NULL when they have none */
+    struct graft_text journal; /* empty for the original layout */
+    struct save_content content;
+};
+
+static void job_finish(struct job *job) {
+    save_content_finish(&job->content);
+    graft_text_free(&job->journal);
+    graft_json_free(job->metadata);
+}
+
+/* What the source's files have in `__metadata__`; the first file that has a key decides. */
+static int collect_metadata(struct job *job, struct graft_error *error) {
+    const struct graft_checkpoint *checkpoint = job->plan->checkpoint;
+    for (size_t i = 0; i < graft_checkpoint_file_count(checkpoint); i++) {
+        const graft_json *from = graft_checkpoint_file_at(checkpoint, i)->metadata;
+        void *iterator = NULL;
+        const char *key;
+        const graft_json *value;
+        if (from != NULL && job->metadata == NULL && (job->metadata = graft_json_new_object()) == NULL) {
+            return graft_fail_memory(error, job->directory);
+        }
+        while (graft_json_next(from, &iterator, &key, &value)) {
+            size_t length;
+            const char *text = graft_json_string(value, &length);
+            if (graft_json_get(job->metadata, key) == NULL &&
+                graft_json_set_take(job->metadata, key, graft_json_new_string_n(text, length)) != 0) {
+                return graft_fail_memory(error, job->directory);
+            }
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int collect_runtime(struct job *job, const struct journal *stored, struct graft_tree *tree,
+                           struct graft_error *error) {
+    struct journal journal;
+    int status = save_content_runtime(job->plan, stored, &job->content, &journal, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = journal_add_classes(&journal, tree, error);
+    if (status == GRAFT_OK) {
+        journal_dump(&journal, &job->journal);
+        status = job->journal.failed ? graft_fail_memory(error, SAVE_JOURNAL_FILE) : GRAFT_OK;
+    }
+    journal_finish(&journal);
+    return status;
+}
+
+static void note(const struct job *job, const char *what, const struct graft_text *names) {
+    if (job->options->on_note != NULL && names->length > 0 && !names->failed) {
+        char *text = graft_format("%s: %s", what, names->bytes);
+        if (text != NULL) {
+            graft_text_defang(text);
+            job->options->on_note(job->options->data, text);
+        }
+        graft_free(text);
+    }
+}
+
+static void note_kept(const struct job *job) {
+    struct graft_text names = {0};
+    for (size_t i = 0; i < job->plan->n_unexpected; i++) {
+        graft_text_printf(&names, "%s%s", i > 0 ? ", " : "", job->plan->unexpected[i]->name);
+    }
+    note(job, "tensors that no parameter uses are kept as they are", &names);
+    graft_text_free(&names);
+}
+
+static int fill(const struct job *job, const struct save_staging *staging, struct graft_error *error) {
+    struct graft_text left = {0};
+    int status = save_sidecars(job->directory, staging, &left, error);
+    if (status == GRAFT_OK && job->journal.length > 0) {
+        status = save_write_text(staging, SAVE_JOURNAL_FILE, &job->journal, error);
+    }
+    if (status == GRAFT_OK) {
+        status = save_write_tensors(staging, &job->content, job->metadata, job->options, error);
+    }
+    if (status == GRAFT_OK) {
+        note(job, "not part of the model and left behind", &left);
+    }
+    graft_text_free(&left);
+    return status;
+}
+
+static int write_aside(const struct job *job, const char *output, struct graft_error *error) {
+    struct save_staging staging;
+    int status = save_staging_begin(output, &staging, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = fill(job, &staging, error);
+    if (status != GRAFT_OK) {
+        save_staging_abort(&staging);
+        return status;
+    }
+    return save_staging_commit(&staging, error);
+}
+
+int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan, const char *output,
+               const struct graft_save_options *options, struct graft_error *error) {
+    struct job job = {.directory = directory, .plan = plan, .options = options};
+    struct journal stored = {0};
+    int status = save_staging_check(output, directory, error);
+    if (status == GRAFT_OK) {
+        status = journal_of_checkpoint(directory, plan->checkpoint, &stored, error);
+    }
+    if (status == GRAFT_OK) {
+        status = options->runtime_layout ? collect_runtime(&job, &stored, tree, error)
+                                         : save_content_original(plan, &stored, &job.content, error);
+    }
+    if (status == GRAFT_OK) {
+        status = collect_metadata(&job, error);
+    }
+    if (status == GRAFT_OK) {
+        note_kept(&job);
+        status = write_aside(&job, output, error);
+    }
+    job_finish(&job);
+    journal_finish(&stored); /* its names are the content's */
+    return status;
+}

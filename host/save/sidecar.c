@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _XOPEN_SOURCE 700 /* for realpath */
+#include "save/sidecar.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "save/journal.h"
+#include "weights/shard_place.h"
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+/* A folder of the model directory that is being looked through. */
+struct folder {
+    const char *root;   /* the model directory, links resolved */
+    const char *prefix; /* "" or "NAME/" */
+    const struct save_staging *staging;
+    struct graft_text *left;
+};
+
+static int ends_with(const char *name, const char *suffix) {
+    size_t length = strlen(name), end = strlen(suffix);
+    return length >= end && strcmp(name + length - end, suffix) == 0;
+}
+
+static int starts_with(const char *name, const char *prefix) {
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Weights, and what tells where they are: the new ones come from elsewhere. */
+static int is_weights(const char *name) {
+    return ends_with(name, ".index.json") || strcmp(name, SAVE_JOURNAL_FILE) == 0 ||
+           strcmp(name, "model.safetensors") == 0 || (starts_with(name, "model-") && ends_with(name, ".safetensors"));
+}
+
+/* Configurations, tokenizers, chat templates, code, and what people read. */
+static int is_wanted(const char *name) {
+    static const char *const suffixes[] = {".json", ".txt", ".model", ".jinja", ".tiktoken", ".py", ".md"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (ends_with(name, suffixes[i])) {
+            return 1;
+        }
+    }
+    return starts_with(name, "LICENSE") || starts_with(name, "NOTICE");
+}
+
+static int copy_bytes(int from, const char *path, struct save_file *to, struct graft_error *error) {
+    char *buffer = graft_alloc(BUFFER_BYTES, 1);
+    int status = buffer != NULL ? GRAFT_OK : graft_fail_memory(error, path);
+    while (status == GRAFT_OK) {
+        ssize_t got = read(from, buffer, BUFFER_BYTES);
+        if (got == 0) {
+            break;
+        }
+        if (got < 0 && errno != EINTR) {
+            status = graft_fail_errno(error, GRAFT_ERROR_MODEL, path, "cannot be read", errno);
+        } else if (got > 0) {
+            status = save_file_write(to, buffer, (size_t)got, error);
+        }
+    }
+    graft_free(buffer);
+    return status;
+}
+
+/* Copies "ROOT/NAME", a file that may be a link as in a hub cache, but to nowhere outside. */
+static int copy_file(const struct folder *folder, const char *name, struct graft_error *error) {
+    struct save_file file;
+    size_t size = 0;
+    int fd = -1;
+    char *path = graft_path_join(folder->root, name);
+    if (path == NULL) {
+        return graft_fail_memory(error, name);
+    }
+    int status = graft_shard_place_check(folder->root, path, error);
+    if (status == GRAFT_OK) {
+        status = graft_file_open(path, GRAFT_ERROR_MODEL, &fd, &size, error);
+    }
+    if (status == GRAFT_OK) {
+        status = save_file_begin(folder->staging, name, &file, error);
+        if (status == GRAFT_OK) {
+            status = save_file_end(&file, copy_bytes(fd, path, &file, error), error);
+        }
+        (void)close(fd);
+    }
+    graft_free(path);
+    return status;
+}
+
+static int copy_folder(const struct folder *folder, struct graft_error *error);
+
+/* Chat templates are the one folder that belongs to a model. */
+static int copy_templates(const struct folder *folder, const char *name, struct graft_error *error) {
+    struct folder below = *folder;
+    below.prefix = "additional_chat_templates/";
+    int status = save_staging_folder(folder->staging, name, error);
+    return status == GRAFT_OK ? copy_folder(&below, error) : status;
+}
+
+/* Copies what `name` stands for, or notes that it stays behind. */
+static int take(const struct folder *folder, const char *name, struct graft_error *error) {
+    struct stat status;
+    int top = folder->prefix[0] == '\0';
+    char *path = graft_path_join(folder->root, name);
+    int there = path != NULL && stat(path, &status) == 0;
+    graft_free(path);
+    if (path == NULL) {
+        return graft_fail_memory(error, name);
+    }
+    if (top && there && S_ISDIR(status.st_mode) && strcmp(name, "additional_chat_templates") == 0) {
+        return copy_templates(folder, name, error);
+    }
+    if (there && S_ISREG(status.st_mode) && is_wanted(name)) {
+        return copy_file(folder, name, error);
+    }
+    graft_text_printf(folder->left, "%s%s", folder->left->length > 0 ? ", " : "", name);
+    return GRAFT_OK;
+}
+
+static int copy_folder(const struct folder *folder, struct graft_error *error) {
+    char *path = graft_path_join(folder->root, folder->prefix);
+    DIR *stream = path != NULL ? opendir(path) : NULL;
+    int status = stream != NULL ? GRAFT_OK
+                 : path == NULL ? graft_fail_memory(error, folder->root)
+                                : graft_fail_errno(error, GRAFT_ERROR_MODEL, path, "cannot be read", errno);
+    for (const struct dirent *entry; status == GRAFT_OK && (entry = readdir(stream)) != NULL;) {
+        /* Hidden files are those of tools: .gitattributes, .cache. */
+        if (entry->d_name[0] == '.' || is_weights(entry->d_name)) {
+            continue;
+        }
+        char *name = graft_format("%s%s", folder->prefix, entry->d_name);
+        status = name != NULL ? take(folder, name, error) : graft_fail_memory(error, folder->root);
+        graft_free(name);
+    }
+    if (stream != NULL) {
+        (void)closedir(stream);
+    }
+    graft_free(path);
+    return status;
+}
+
+int save_sidecars(const char *directory, const struct save_staging *staging, struct graft_text *left,
+                  struct graft_error *error) {
+    char *root = realpath(directory, NULL);
+    if (root == NULL) {
+        return errno == ENOMEM ? graft_fail_memory(error, directory)
+                               : graft_fail_errno(error, GRAFT_ERROR_MODEL, directory, "cannot be found", errno);
+    }
+    const struct folder folder = {root, "", staging, left};
+    int status = copy_folder(&folder, error);
+    free(root);
+    return status;
+}

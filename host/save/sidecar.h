@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What belongs to a model beside its weights. Shared by the units of this folder only. */
+#ifndef GRAFT_SAVE_SIDECAR_H
+#define GRAFT_SAVE_SIDECAR_H
+
+#include "base/text.h"
+#include "save/staging.h"
+
+/* [load] Copies config.json, tokenizer files and what else describes the model, byte for byte, from `directory`. Names
+ * that are left behind, other than weights that were read, are added to `left`, separated by commas. */
+int save_sidecars(const char *directory, const struct save_staging *staging, struct graft_text *left,
+                  struct graft_error *error);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "save/stream.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "bind/exact.h"
+
+enum { CONVERTED_AT_ONCE = 4096 };
+
+struct stream {
+    const struct save_tensor *tensor;
+    save_emit emit;
+    void *data;
+};
+
+static int inexact(const struct stream *stream, graft_dtype from, struct graft_error *error) {
+    const struct journal_tensor *form = &stream->tensor->form;
+    return graft_fail(error, GRAFT_ERROR_MODEL, form->name, "a number of type %s does not fit the tensor's type %s",
+                      graft_dtype_name(from), graft_dtype_name(form->dtype));
+}
+
+/* f16 or bf16 to f32. */
+static int emit_widened(const struct stream *stream, graft_dtype from, const char *bytes, int64_t count,
+                        struct graft_error *error) {
+    uint32_t wide[CONVERTED_AT_ONCE];
+    int status = GRAFT_OK;
+    while (count > 0 && status == GRAFT_OK) {
+        int64_t step = count < CONVERTED_AT_ONCE ? count : CONVERTED_AT_ONCE;
+        for (int64_t i = 0; i < step; i++) {
+            uint16_t half;
+            memcpy(&half, bytes + 2 * i, sizeof half);
+            wide[i] = graft_exact_widen(half, from);
+        }
+        status = stream->emit(stream->data, wide, (size_t)step * sizeof wide[0], error);
+        bytes += 2 * step;
+        count -= step;
+    }
+    return status;
+}
+
+/* f32 back to the f16 or bf16 that it was. */
+static int emit_narrowed(const struct stream *stream, const char *bytes, int64_t count, struct graft_error *error) {
+    uint16_t narrow[CONVERTED_AT_ONCE];
+    int status = GRAFT_OK;
+    while (count > 0 && status == GRAFT_OK) {
+        int64_t step = count < CONVERTED_AT_ONCE ? count : CONVERTED_AT_ONCE;
+        for (int64_t i = 0; i < step; i++) {
+            uint32_t bits;
+            memcpy(&bits, bytes + 4 * i, sizeof bits);
+            if (!graft_exact_narrow(bits, stream->tensor->form.dtype, &narrow[i])) {
+                return inexact(stream, GRAFT_DTYPE_F32, error);
+            }
+        }
+        status = stream->emit(stream->data, narrow, (size_t)step * sizeof narrow[0], error);
+        bytes += 4 * step;
+        count -= step;
+    }
+    return status;
+}
+
+static int is_half(graft_dtype dtype) {
+    return dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
+}
+
+/* `count` elements that lie together. */
+static int emit_elements(const struct stream *stream, graft_dtype from, const char *bytes, int64_t count,
+                         struct graft_error *error) {
+    graft_dtype to = stream->tensor->form.dtype;
+    if (from == to) {
+        return stream->emit(stream->data, bytes, (size_t)(count * graft_dtype_size(from)), error);
+    }
+    if (is_half(from) && to == GRAFT_DTYPE_F32) {
+        return emit_widened(stream, from, bytes, count, error);
+    }
+    return from == GRAFT_DTYPE_F32 && is_half(to) ? emit_narrowed(stream, bytes, count, error)
+                                                  : inexact(stream, from, error);
+}
+
+/* Elements [begin, begin + count) of a weight, block by block. */
+static int emit_weight(const struct stream *stream, const struct graft_weight *weight, int64_t begin, int64_t count,
+                       struct graft_error *error) {
+    int status = GRAFT_OK;
+    int64_t first = 0; /* element that the block starts at */
+    for (int32_t i = 0; i < weight->n_blocks && first < begin + count && status == GRAFT_OK; i++) {
+        const struct graft_row_block *block = graft_weight_block(weight, i);
+        int64_t there = block->rows * weight->columns;
+        int64_t from = begin > first ? begin - first : 0;
+        int64_t to = begin + count - first < there ? begin + count - first : there;
+        if (from < to) {
+            const char *bytes = (const char *)block->data + from * graft_dtype_size(block->dtype);
+            status = emit_elements(stream, block->dtype, bytes, to - from, error);
+        }
+        first += there;
+    }
+    return status;
+}
+
+int save_stream(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error) {
+    const struct stream stream = {tensor, emit, data};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < tensor->n_parts && status == GRAFT_OK; i++) {
+        const struct save_part *part = &tensor->parts[i];
+        const struct graft_tensor_view *view = part->source->view;
+        if (part->source->weight != NULL) {
+            status = emit_weight(&stream, part->source->weight, part->begin, part->count, error);
+        } else {
+            const char *bytes = (const char *)view->data + part->begin * graft_dtype_size(view->dtype);
+            status = emit_elements(&stream, view->dtype, bytes, part->count, error);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The MLP of a decoder with one projection for gate and up: the plugin of docs/plugin-guide.md. The rows of
+ * gate_up_proj are those of gate_proj, then those of up_proj; joining them copies nothing. Results are those of the
+ * original to the bit.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graft/activation.h"
+#include "graft/describe.h"
+#include "graft/mlp.h"
+#include "graft/plugin.h"
+
+/* --- What an instance consists of --- */
+
+enum { MAX_SIZE = 1 << 20 };
+
+struct sizes {
+    int64_t hidden;
+    int64_t intermediate;
+};
+
+static int read_sizes(const struct graft_config *config, const struct graft_args *args, struct sizes *sizes,
+                      struct graft_error *error) {
+    sizes->intermediate = graft_arg(args, "intermediate_size", 0);
+    if (sizes->intermediate < 1 || sizes->intermediate > MAX_SIZE) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "fused_gate_up",
+                               "argument intermediate_size: expected 1 to %d from the parent, got %lld", (int)MAX_SIZE,
+                               (long long)sizes->intermediate);
+    }
+    return graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, &sizes->hidden, error);
+}
+
+/* The class's `data` is the config field that says whether the projections have biases; NULL: they have none. */
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    const char *bias_field = cls->data;
+    int32_t bias = 0;
+    struct sizes sizes;
+    int status = read_sizes(config, args, &sizes, error);
+    if (status == GRAFT_OK && bias_field != NULL) {
+        status = graft_config_bool(config, bias_field, &bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "gate_up_proj", sizes.hidden, 2 * sizes.intermediate, bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "down_proj", sizes.intermediate, sizes.hidden, bias, error);
+    }
+    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
+}
+
+/* --- How checkpoints hold it: the second conversion is left out where there are no biases --- */
+
+static const char *const weight_sources[] = {"gate_proj.weight", "up_proj.weight"};
+static const char *const weight_targets[] = {"gate_up_proj.weight"};
+static const char *const bias_sources[] = {"gate_proj.bias", "up_proj.bias"};
+static const char *const bias_targets[] = {"gate_up_proj.bias"};
+
+static const struct graft_operation join[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 0}};
+
+#define JOINING(from, to)                                                                                         \
+    {                                                                                                             \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = 2, .sources = from, .n_targets = 1,          \
+        .targets = to, .n_operations = 1, .operations = join, .operation_stride = sizeof(struct graft_operation), \
+    }
+
+static const struct graft_conversion conversions[] = {
+    JOINING(weight_sources, weight_targets),
+    JOINING(bias_sources, bias_targets),
+};
+
+/* --- An instance --- */
+
+struct fused_mlp {
+    const struct graft_module *gate_up_proj; /* hidden -> 2 * intermediate */
+    const struct graft_module *down_proj;    /* intermediate -> hidden */
+    const struct graft_module *act_fn;
+    int64_t intermediate;
+};
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    struct sizes sizes;
+    (void)cls;
+    int status = read_sizes(build->config, build->args, &sizes, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct fused_mlp *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+    }
+    self->intermediate = sizes.intermediate;
+    self->gate_up_proj = graft_build_child(build, "gate_up_proj", &status, error);
+    self->down_proj = graft_build_child(build, "down_proj", &status, error);
+    self->act_fn = graft_build_child(build, "act_fn", &status, error);
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+/* gate_up [tokens, 2, columns] -> gate and up [tokens, columns]: what activations and projections take is dense. */
+static void split(const float *gate_up, int64_t tokens, int64_t columns, float *gate, float *up) {
+    size_t bytes = (size_t)columns * sizeof *gate;
+    for (int64_t t = 0; t < tokens; t++) {
+        memcpy(gate + t * columns, gate_up + 2 * t * columns, bytes);
+        memcpy(up + t * columns, gate_up + (2 * t + 1) * columns, bytes);
+    }
+}
+
+/* output = down_proj(act_fn(gate) * up) */
+static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
+                   struct graft_error *error) {
+    const struct fused_mlp *self = instance;
+    int64_t tokens = args->tokens;
+    int64_t columns = self->intermediate;
+    float *gate_up = graft_scratch_floats(call, tokens, 2 * columns, error); /* [tokens, 2, intermediate] */
+    float *gate = graft_scratch_floats(call, tokens, columns, error);        /* [tokens, intermediate] */
+    float *up = graft_scratch_floats(call, tokens, columns, error);          /* [tokens, intermediate] */
+    const struct graft_linear_args in_args = {sizeof in_args, 0, tokens, args->hidden_states, gate_up};
+    const struct graft_linear_args down_args = {sizeof down_args, 0, tokens, gate, args->output};
+    if (gate_up == NULL || gate == NULL || up == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_linear_forward(self->gate_up_proj, call, &in_args, error);
+    if (status == GRAFT_OK) {
+        split(gate_up, tokens, columns, gate, up);
+        status = graft_activation_gate(self->act_fn, call, gate, up, tokens, columns, error);
+    }
+    return status == GRAFT_OK ? graft_linear_forward(self->down_proj, call, &down_args, error) : status;
+}
+
+static const struct graft_mlp vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+/* --- What the host is told --- */
+
+#define FUSED_CLASS(class_name, bias_field)                                                                      \
+    {                                                                                                            \
+        .struct_size = sizeof(struct graft_class), .name = class_name, .interface_id = GRAFT_INTERFACE_MLP,      \
+        .describe = describe, .create = create, .destroy = free, .forward = &vtable, .conversions = conversions, \
+        .n_conversions = sizeof conversions / sizeof conversions[0], .conversion_stride = sizeof conversions[0], \
+        .data = bias_field                                                                                       \
+    }
+
+static const struct graft_class llama_mlp = FUSED_CLASS("LlamaFusedGateUpMLP", "mlp_bias");
+static const struct graft_class fused_mlp = FUSED_CLASS("FusedGateUpMLP", NULL);
+
+/* The interface keeps the pattern to classes that are called like an MLP. That their weights are a gate and an up is
+ * known of these families, and of the paths that they give their MLPs: what another plugin calls an MLP stays its own.
+ */
+static const char *const llama_types[] = {"llama", NULL};
+static const char *const other_types[] = {"mistral", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
+
+static const struct graft_replacement replacements[] = {
+    {.struct_size = sizeof(struct graft_replacement),
+     .key = GRAFT_KEY_NAME,
+     .target = "LlamaMLP",
+     .replacement = &llama_mlp,
+     .model_types = llama_types},
+    {.struct_size = sizeof(struct graft_replacement),
+     .key = GRAFT_KEY_PATTERN,
+     .target = "MLP$",
+     .replacement = &fused_mlp,
+     .module_path = "\\.(mlp|shared_expert)$",
+     .model_types = other_types},
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "fused_gate_up",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "An MLP with one projection for gate and up",
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}

@@ -1,0 +1,146 @@
+#!/bin/sh
+# inspect, verify, bench: what they find, what they print, how they end.
+# usage: tools.sh HOST ROOT WRONG_SILU ECHO PLUGINS...     PLUGINS are fused_qkv.so and sequential_experts.so
+set -u
+host=$(realpath "$1")
+root=$2
+wrong=$(realpath "$3")
+echo=$(realpath "$4")
+shift 4
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/plugins" "$scratch/wrong" "$scratch/nested"
+cp "$@" "$scratch/plugins/" && cp "$wrong" "$scratch/wrong/" && cp "$@" "$echo" "$scratch/nested/" && cd "$scratch" || exit 1
+goldens=$root/tests/goldens
+llama=$goldens/patched/llama_fused_qkv
+moe=$goldens/patched/qwen2_moe_doc_example
+
+number=0 failed=0
+check() { # check WHAT WANTED GOT
+    number=$((number + 1))
+    if [ "$2" = "$3" ]; then
+        echo "ok $number - $1"
+    else
+        echo "not ok $number - $1"
+        printf 'wanted:\n%s\ngot:\n%s\n' "$2" "$3" | sed 's/^/#   /'
+        failed=1
+    fi
+}
+
+has() { # has WHAT TEXT FILE: a line of the file holds the text
+    if grep -qF -e "$2" "$3"; then
+        check "$1" "$2" "$2"
+    else
+        check "$1" "$2" "$(head -n 40 "$3")"
+    fi
+}
+
+# Runs the program: out, err and $status. One that hangs fails.
+host() {
+    status=0
+    timeout 120 "$host" "$@" >out 2>err </dev/null || status=$?
+}
+
+# verify: both plugins give the bits of the original.
+for case in "$goldens"/patched/*/; do
+    name=$(basename "$case")
+    host verify --model "$case" --plugins-dir plugins --max-new-tokens 4 --json
+    check "verify $name: exit status" 0 "$status"
+    check "verify $name: nothing on stderr" '' "$(cat err)"
+    has "verify $name: passes" '"passed": true' out
+    check "verify $name: every difference is 0" '' "$(grep '"largest_difference"' out | grep -v ': 0.0')"
+    check "verify $name: every module is compared" '' "$(grep -F '"compared": false' out)"
+done
+host verify --model "$moe" --plugins-dir plugins --dtype auto --input-ids 1,2,3 --input-ids 4,5 --max-new-tokens 3
+check 'verify: a batch in auto' 0 "$status"
+has 'verify: text names module and classes' \
+    'model.layers.1.self_attn: Qwen2MoeAttention -> FusedQKVAttention by fused_qkv: largest difference 0' out
+has 'verify: text tells the logits' 'logits: largest difference 0' out
+has 'verify: text tells the positions' 'over 5 positions' out
+has 'verify: text tells the ids' 'greedy ids: the same, 3 tokens a sequence' out
+
+# A fault is found and named.
+host verify --model "$llama" --plugins-dir wrong --json
+check 'verify, wrong: exit status' 6 "$status"
+check 'verify, wrong: one line' 1 "$(wc -l <err)"
+has 'verify, wrong: names a module' 'mlp.act_fn (WrongSiLU by wrong_silu)' err
+has 'verify, wrong: names the original' 'SiLUActivation' err
+has 'verify, wrong: as JSON' '"passed": false' out
+host verify --model "$llama" --plugins-dir wrong --tolerance 100 --max-new-tokens 0
+check 'verify, wrong: a tolerance that allows it' 0 "$status"
+host verify --model "$moe" --plugins-dir wrong --max-new-tokens 1 --tolerance 0
+check 'verify, wrong: inside experts' 6 "$status"
+
+# Modules in modules, groups, and what has no counterpart.
+host verify --model "$moe" --plugins-dir nested --max-new-tokens 3 --json
+check 'verify, nested: exit status' 0 "$status"
+check 'verify, nested: every difference is 0' '' "$(grep '"largest_difference"' out | grep -v ': 0.0')"
+has 'verify, nested: no counterpart' 'no module at this path' out
+host verify --model "$llama" --plugins-dir nested --max-new-tokens 3
+check 'verify, group: exit status' 0 "$status"
+has 'verify, group: members alone are not compared' 'EchoNorm by echo: not compared: it is replaced together' out
+host verify --model "$goldens/plain/llama" --plugins-dir plugins --no-plugins --max-new-tokens 1
+has 'verify: nothing is replaced' 'nothing is replaced' out
+host verify --model "$llama"
+check 'verify: without plugins' 2 "$status"
+
+# inspect a file
+host inspect plugins/fused_qkv.so
+check 'inspect: exit status' 0 "$status"
+for text in 'id: fused_qkv' 'version: 1.0.0' 'license: Apache-2.0' 'target: LlamaAttention' 'key: name' \
+    'class: LlamaFusedAttention' 'interface: graft.self_attention/1' 'operations: Concatenate(dim=0)' \
+    'sources: q_proj.weight, k_proj.weight, v_proj.weight' 'targets: qkv_proj.weight' 'brings: describe, create'; do
+    has "inspect: $text" "$text" out
+done
+host inspect --json plugins/sequential_experts.so --model "$moe"
+for text in '"class": "MoeMLP"' '"operations": "Chunk(dim=1), SplitModulelist(dim=0)"' '"private_classes"' \
+    '"first": "model.layers.0.mlp.experts"'; do
+    has "inspect JSON: $text" "$text" out
+done
+host inspect "$echo" --model "$llama"
+has 'inspect: a group' 'group: feed_forward' out
+has 'inspect: super' 'calls_super: true' out
+has 'inspect: a warning of classes elsewhere' 'warning: "RMSNorm$" hits classes that it does not replace in this model' err
+has 'inspect: names them' 'Qwen2MoeRMSNorm' err
+host inspect "$echo" --quiet
+check 'inspect, quiet: no warning' '' "$(cat err)"
+host inspect "$llama/config.json"
+check 'inspect: no plugin' 3 "$status"
+check 'inspect: no plugin, one line' 1 "$(wc -l <err)"
+
+# inspect a class
+host inspect Qwen2MoeExperts --model "$moe" --plugins-dir plugins
+check 'inspect class: exit status' 0 "$status"
+for text in 'interface: graft.experts/1' 'modules: 2' 'path: model.layers.0.mlp.experts' 'name: gate_up_proj' \
+    'plugin: sequential_experts' 'class: ModuleListExperts' 'operations: MergeModulelist(dim=0), Concatenate(dim=1)'; do
+    has "inspect class: $text" "$text" out
+done
+host inspect FusedQKVAttention --model "$moe" --plugins-dir plugins --json
+has 'inspect class: a child' '"name": "qkv_proj"' out
+host inspect LlamaModel --model "$moe"
+has 'inspect class: not in this model' 'modules: 0' out
+host inspect LlamaAttentio
+check 'inspect class: unknown' 2 "$status"
+has 'inspect class: a suggestion' 'LlamaAttention' err
+host inspect
+check 'inspect: nothing' 2 "$status"
+
+# bench
+host bench --model "$moe" --plugins-dir plugins --prompt-tokens 8 --new-tokens 3 --repeat 2 --modules --json
+check 'bench: exit status' 0 "$status"
+for key in threads prompt_tokens new_tokens repeat load_seconds prompt_tokens_per_second generation_tokens_per_second \
+    median minimum maximum bytes_per_token read_bandwidth bandwidth_share modules replaced original_milliseconds \
+    original_bytes; do
+    has "bench: has $key" "\"$key\":" out
+done
+check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|bytes_per_token|read_bandwidth|bandwidth_share)": (0|0\.0|-.*|null),?$' out)"
+has 'bench: a replaced class' '"original_class": "Qwen2MoeExperts"' out
+host bench --model "$moe" --prompt-tokens 4 --new-tokens 2 --repeat 1
+check 'bench: as text' 0 "$status"
+has 'bench: bytes and bandwidth' 'read for a token' out
+for option in prompt-tokens new-tokens repeat; do
+    host bench --model "$moe" --$option 0
+    check "bench: no $option" 2 "$status"
+done
+echo "1..$number"
+exit "$failed"
