@@ -15,7 +15,8 @@ int graft_disk_create(const char *path, int *fd);
 /* Writes all of it. */
 int graft_disk_write(int fd, const void *bytes, size_t size);
 
-/* Lets the disk begin with bytes [offset, offset + size), so that finishing has less to wait for. A hint: never fails. */
+/* Lets the disk begin with bytes [offset, offset + size), so that finishing has less to wait for. A hint: never fails.
+ */
 void graft_disk_begin(int fd, int64_t offset, int64_t size);
 
 /* Brings what was written to the disk, and closes. The descriptor is closed in any case. */

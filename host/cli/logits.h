@@ -5,8 +5,8 @@
 
 #include "graft/graft.h"
 
-/* Runs the prompts as one ragged batch and writes tensor `logits` [tokens, vocab_size], or of several prompts `logits.0`,
- * `logits.1`, ... */
+/* Runs the prompts as one ragged batch and writes tensor `logits` [tokens, vocab_size], or of several prompts
+ * `logits.0`, `logits.1`, ... */
 int graft_logits_write(struct graft_model *model, const struct graft_prompt *prompts, size_t n, const char *path,
                        struct graft_error *error);
 

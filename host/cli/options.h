@@ -37,7 +37,7 @@ struct graft_options {
     const char *plugins; /* "ID,ID", or NULL */
     int no_plugins;
     int skip_bad_plugins;
-    int64_t threads; /* 0: all */
+    int64_t threads;   /* 0: all */
     const char *dtype; /* "auto" unless given, for `verify` "float32" */
     int strict;
     const char *report;
@@ -47,7 +47,7 @@ struct graft_options {
     struct graft_strings prompt_files;
     struct graft_strings input_ids;
     int64_t max_new_tokens; /* -1: as the model says */
-    double temperature; /* -1: as the model says; likewise below */
+    double temperature;     /* -1: as the model says; likewise below */
     double top_p;
     double repetition_penalty;
     int64_t top_k;
@@ -56,7 +56,7 @@ struct graft_options {
     int output_ids;
     int no_special_tokens;
 
-    double tolerance; /* -1: the usual one; for `verify` */
+    double tolerance;      /* -1: the usual one; for `verify` */
     int64_t prompt_tokens; /* this and the following: for `bench` */
     int64_t new_tokens;
     int64_t repeat;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing to stdout and stderr. A stream that cannot be written (a full disk, a closed pipe) is an error, not silence. */
+/* Writing to stdout and stderr. A stream that cannot be written (a full disk, a closed pipe) is an error, not silence.
+ */
 #ifndef GRAFT_CLI_OUTPUT_H
 #define GRAFT_CLI_OUTPUT_H
 

@@ -29,7 +29,8 @@ static int read_ids(const char *text, struct graft_ids *ids, struct graft_error 
         errno = 0;
         long id = strtol(at, &end, 10);
         if (end == at || errno != 0 || id < 0 || id > INT32_MAX || (*end != ',' && *end != '\0')) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, "--input-ids", "expected ids like 1,2,3, got \"%s\"", text);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "--input-ids", "expected ids like 1,2,3, got \"%s\"",
+                                   text);
         }
         graft_ids_add(ids, (int32_t)id);
         if (*end == '\0') {

@@ -8,7 +8,7 @@
 #include "tokenizer/tokenizer.h"
 
 struct graft_prompts {
-    struct graft_ids *ids; /* [count] */
+    struct graft_ids *ids;        /* [count] */
     struct graft_prompt *prompts; /* [count], onto `ids` */
     size_t count;
 };

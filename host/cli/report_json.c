@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The document of `plan --json`. Failed allocations show in the containers' return values and are gathered in `failed`. */
+/* The document of `plan --json`. Failed allocations show in the containers' return values and are gathered in `failed`.
+ */
 #include "base/text.h"
 #include "cli/report.h"
 
@@ -63,8 +64,7 @@ static void add_parameter(struct writer *writer, const struct graft_binding *bin
     graft_binding_operations(binding, &operations);
     set(writer, object, "name", graft_json_new_string(parameter->name));
     set(writer, object, "shape", shape_json(writer, parameter->shape, parameter->rank));
-    set(writer, object, "dtype",
-        graft_json_new_string(dtype != GRAFT_DTYPE_NONE ? graft_dtype_name(dtype) : NULL));
+    set(writer, object, "dtype", graft_json_new_string(dtype != GRAFT_DTYPE_NONE ? graft_dtype_name(dtype) : NULL));
     set(writer, object, "sources", sources_json(writer, binding));
     set(writer, object, "operations", graft_json_new_string(operations.length > 0 ? operations.bytes : ""));
     set(writer, object, "copied", graft_json_new_bool(binding->copied));

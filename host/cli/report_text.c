@@ -214,9 +214,9 @@ int graft_report_text(const struct graft_model *model, const struct graft_librar
 int graft_report_strict(const struct graft_model *model, struct graft_error *error) {
     int status = graft_plan_check(model->plan, error);
     if (status == GRAFT_OK && model->plan->n_unexpected > 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, model->plan->unexpected[0]->name,
-                                 "unexpected: no parameter takes this tensor (%zu such tensors)",
-                                 model->plan->n_unexpected);
+        status =
+            graft_error_set(error, GRAFT_ERROR_MODEL, model->plan->unexpected[0]->name,
+                            "unexpected: no parameter takes this tensor (%zu such tensors)", model->plan->n_unexpected);
     }
     return status;
 }

@@ -86,7 +86,8 @@ static uint64_t any_seed(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The model's defaults with the options over them. Any option of sampling asks for sampling, but temperature 0 never. */
+/* The model's defaults with the options over them. Any option of sampling asks for sampling, but temperature 0 never.
+ */
 static void choose_generation(const struct graft_options *options, const struct graft_model *model,
                               struct graft_generation *generation) {
     graft_model_generation(model, generation);
@@ -119,8 +120,7 @@ static int generate(const struct graft_options *options, struct graft_model *mod
     choose_generation(options, model, &generation);
     int status = printer_init(&printer, options->output_ids ? NULL : tokenizer, prompts->count, error);
     if (status == GRAFT_OK) {
-        status = graft_model_generate(model, prompts->prompts, prompts->count, &generation, on_token, &printer,
-                                      error);
+        status = graft_model_generate(model, prompts->prompts, prompts->count, &generation, on_token, &printer, error);
     }
     for (size_t i = 0; i < prompts->count && status == GRAFT_OK && printer.stream == NULL; i++) {
         status = print_sequence(&printer, &printer.sequences[i], error);

@@ -96,8 +96,8 @@ static int pick(struct run *run, const float *logits, int64_t vocab_size, int at
         int32_t id = graft_sampler_pick(run->sampler, &settings->generation, logits + (int64_t)i * vocab_size,
                                         sequence->ids, sequence->count, &sequence->state);
         int last = at_limit || is_eos(settings, id);
-        int status = append(sequence, id) != 0 ? out_of_memory(error)
-                                               : sink->call(sink->data, (size_t)slot, id, last, error);
+        int status =
+            append(sequence, id) != 0 ? out_of_memory(error) : sink->call(sink->data, (size_t)slot, id, last, error);
         if (status != GRAFT_OK) {
             return status;
         }

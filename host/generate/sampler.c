@@ -184,8 +184,8 @@ static int32_t draw(const struct candidate *candidates, int64_t count, struct gr
     return candidates[count - 1].id;
 }
 
-int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation, const float *logits,
-                           const int32_t *history, size_t n, struct graft_sampler_state *state) {
+int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation,
+                           const float *logits, const int32_t *history, size_t n, struct graft_sampler_state *state) {
     apply_penalty(sampler, generation->repetition_penalty, logits, history, n);
     int32_t best = argmax(sampler->scores, sampler->vocab_size);
     if (!generation->do_sample || !isfinite(sampler->scores[best])) {

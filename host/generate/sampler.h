@@ -21,7 +21,7 @@ int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, str
 void graft_sampler_free(struct graft_sampler *sampler);
 
 /* The next token. `logits` [vocab_size]; `history` [n]: the ids of the sequence so far, prompt included. */
-int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation, const float *logits,
-                           const int32_t *history, size_t n, struct graft_sampler_state *state);
+int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation,
+                           const float *logits, const int32_t *history, size_t n, struct graft_sampler_state *state);
 
 #endif

@@ -154,8 +154,8 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
                        enum graft_logits_rows which, const float **logits, struct graft_error *error) {
     struct step step = {0};
     int status = check_ids(session, news, n, error);
-    if (status == GRAFT_OK && (step_init(&step, session, slots, news, n, which) != 0 ||
-                               reserve_logits(session, step.n_rows) != 0)) {
+    if (status == GRAFT_OK &&
+        (step_init(&step, session, slots, news, n, which) != 0 || reserve_logits(session, step.n_rows) != 0)) {
         status = out_of_memory(error);
     }
     if (status == GRAFT_OK) {

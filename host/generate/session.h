@@ -28,8 +28,8 @@ enum graft_logits_rows {
     GRAFT_LOGITS_ALL   /* one per token */
 };
 
-/* Appends `news[i]` (at least one id each) to the sequence in `slots[i]`, for `n` sequences as one ragged batch. `logits`
- * [rows, vocab_size] belongs to the session and is valid until its next step. */
+/* Appends `news[i]` (at least one id each) to the sequence in `slots[i]`, for `n` sequences as one ragged batch.
+ * `logits` [rows, vocab_size] belongs to the session and is valid until its next step. */
 int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                        enum graft_logits_rows which, const float **logits, struct graft_error *error);
 

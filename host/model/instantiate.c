@@ -38,7 +38,8 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
             return graft_error_set(error, status, node->path, "%s: create failed without saying why", maker->name);
         }
     }
-    node->module = (struct graft_module){sizeof node->module, 0, node->path, node->class_name, maker->forward, instance};
+    node->module =
+        (struct graft_module){sizeof node->module, 0, node->path, node->class_name, maker->forward, instance};
     return GRAFT_OK;
 }
 

@@ -11,13 +11,13 @@
 
 /* A parameter of one module. */
 struct graft_parameter {
-    char *name;     /* "model.layers.0.mlp.gate_proj.weight" */
+    char *name;           /* "model.layers.0.mlp.gate_proj.weight" */
     const char *own_name; /* its last part, as the class gave it: "weight"; points into `name` */
     struct graft_node *node;
     int32_t rank;
-    int32_t init;   /* GRAFT_INIT_... */
-    uint32_t flags; /* GRAFT_PARAMETER_... */
-    int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
+    int32_t init;                      /* GRAFT_INIT_... */
+    uint32_t flags;                    /* GRAFT_PARAMETER_... */
+    int64_t shape[GRAFT_MAX_RANK];     /* entries from `rank` on are 1 */
     struct graft_parameter *tied_to;   /* whose weight it takes when the checkpoint has none of its name; or NULL */
     size_t index;                      /* of its binding in a plan */
     const struct graft_weight *weight; /* once bound; the binding's */
@@ -31,11 +31,11 @@ struct graft_attribute {
 
 /* A module. */
 struct graft_node {
-    char *name;  /* "q_proj"; of the root "" */
-    char *path;  /* "model.layers.0.self_attn.q_proj"; of the root "" */
-    const char *class_name;             /* "Linear"; "ModuleList" for a list without a class of its own */
-    const struct graft_known_class *known;    /* the class built here; NULL for a ModuleList */
-    const struct graft_known_class *original; /* the class it replaces, or NULL */
+    char *name;                                /* "q_proj"; of the root "" */
+    char *path;                                /* "model.layers.0.self_attn.q_proj"; of the root "" */
+    const char *class_name;                    /* "Linear"; "ModuleList" for a list without a class of its own */
+    const struct graft_known_class *known;     /* the class built here; NULL for a ModuleList */
+    const struct graft_known_class *original;  /* the class it replaces, or NULL */
     const struct graft_known_class *describer; /* whose `describe` and conversions hold here: `known` or `original` */
     const struct graft_known_class *maker;     /* whose `create`, `destroy` and `forward` */
     struct graft_arg *args;

@@ -47,13 +47,13 @@ struct graft_library_options {
     uint32_t reserved;
 };
 
-/* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may be
- * NULL. May be called once. */
+/* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may
+ * be NULL. May be called once. */
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error);
 
-/* [any] Remarks on plugins (files that are none, plugins skipped) and on keys registered (graft/registry.h): number `i`,
- * or NULL behind the last. */
+/* [any] Remarks on plugins (files that are none, plugins skipped) and on keys registered (graft/registry.h): number
+ * `i`, or NULL behind the last. */
 const char *graft_library_note(const struct graft_library *library, size_t i);
 
 struct graft_model_options {

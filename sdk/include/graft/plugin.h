@@ -23,7 +23,7 @@ extern "C" {
     .abi_minor_needed = GRAFT_ABI_MINOR, .abi_minor_built = GRAFT_ABI_MINOR, .pointer_size = sizeof(void *)
 
 enum {
-    GRAFT_KEY_NAME = 1,   /* `target` is the name of a class */
+    GRAFT_KEY_NAME = 1, /* `target` is the name of a class */
     /* `target` is a regular expression (PCRE2), searched anywhere in the names of classes: the host's and those that
      * plugins bring as children, but not those that replace. Names go before patterns. */
     GRAFT_KEY_PATTERN = 2
