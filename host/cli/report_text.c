@@ -1,77 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The load report for people: equal lines are drawn together, so that a model of any size fits a screen. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/text.h"
 #include "cli/generic_name.h"
 #include "cli/report.h"
+#include "cli/rows.h"
 
 enum { MAX_ROWS = 12 };
 
-/* Lines that are counted: equal texts are one row. */
-struct row {
-    char *text;
-    size_t parameters; /* modules, in rows of modules */
-    size_t tensors;
-};
-
-struct rows {
-    struct row *items;
-    size_t count;
-    size_t capacity;
-    int failed;
-};
-
-static void count_row(struct rows *rows, struct graft_text *text, size_t tensors) {
-    for (size_t i = 0; i < rows->count && !text->failed; i++) {
-        if (strcmp(rows->items[i].text, text->bytes) == 0) {
-            rows->items[i].parameters++;
-            rows->items[i].tensors += tensors;
-            graft_text_free(text);
-            return;
-        }
-    }
-    if (text->failed || graft_grow(&rows->items, &rows->capacity, rows->count, sizeof *rows->items) != 0) {
-        rows->failed = 1;
-        graft_text_free(text);
-        return;
-    }
-    rows->items[rows->count++] = (struct row){text->bytes, 1, tensors};
-    *text = (struct graft_text){0};
-}
-
-static void rows_finish(struct rows *rows) {
-    for (size_t i = 0; i < rows->count; i++) {
-        graft_free(rows->items[i].text);
-    }
-    graft_free(rows->items);
-}
-
 struct summary {
     const struct graft_plan *plan;
-    struct rows replaced;
-    struct rows converted;
-    struct rows problems;
+    struct graft_rows replaced;
+    struct graft_rows converted;
+    struct graft_rows problems;
     size_t plain;
     size_t modules;
 };
-
-/* Tensors behind a value, each counted once where its runs follow each other. */
-static size_t count_tensors(const struct graft_value *value) {
-    size_t count = 0;
-    for (size_t i = 0; i < value->n_runs; i++) {
-        count += i == 0 || value->runs[i].tensor != value->runs[i - 1].tensor;
-    }
-    return count;
-}
 
 static void add_replacement(struct summary *summary, const struct graft_node *node) {
     struct graft_text text = {0};
     graft_text_printf(&text, "%s -> %s by %s (%s)", node->original->cls->name, node->class_name,
                       node->known->origin.plugin, node->known->origin.file != NULL ? node->known->origin.file : "-");
-    count_row(&summary->replaced, &text, 0);
+    graft_rows_add(&summary->replaced, &text, NULL, NULL);
 }
 
 static void add_conversion(struct summary *summary, const struct graft_binding *binding) {
@@ -80,7 +29,7 @@ static void add_conversion(struct summary *summary, const struct graft_binding *
     graft_text_add_string(&text, ": ");
     graft_binding_operations(binding, &text);
     graft_text_add_string(&text, binding->copied ? ", copied" : ", row blocks");
-    count_row(&summary->converted, &text, count_tensors(&binding->value));
+    graft_rows_add(&summary->converted, &text, &binding->value, summary->plan->checkpoint);
 }
 
 static void add_problem(struct summary *summary, const struct graft_binding *binding) {
@@ -90,7 +39,7 @@ static void add_problem(struct summary *summary, const struct graft_binding *bin
     if (binding->problem != NULL) {
         graft_text_printf(&text, ": %s", binding->problem);
     }
-    count_row(&summary->problems, &text, 0);
+    graft_rows_add(&summary->problems, &text, NULL, NULL);
 }
 
 static void add_binding(struct summary *summary, const struct graft_binding *binding) {
@@ -135,24 +84,23 @@ static void print_size(FILE *out, int64_t bytes) {
     }
 }
 
-static void print_replaced(FILE *out, const struct rows *rows) {
+static void print_replaced(FILE *out, const struct graft_rows *rows) {
     for (size_t i = 0; i < rows->count; i++) {
-        (void)fprintf(out, "  replaced   %s in %zu module%s\n", rows->items[i].text, rows->items[i].parameters,
-                      rows->items[i].parameters == 1 ? "" : "s");
+        (void)fprintf(out, "  replaced   %s in %zu module%s\n", rows->items[i].text, rows->items[i].count,
+                      rows->items[i].count == 1 ? "" : "s");
     }
     if (rows->count == 0) {
         (void)fprintf(out, "  replaced   nothing\n");
     }
 }
 
-static void print_rows(FILE *out, const char *label, const struct rows *rows) {
+static void print_rows(FILE *out, const char *label, const struct graft_rows *rows) {
     for (size_t i = 0; i < rows->count && i < MAX_ROWS; i++) {
-        const struct row *row = &rows->items[i];
+        const struct graft_row *row = &rows->items[i];
         if (row->tensors > 0) {
-            (void)fprintf(out, "  %s %zu tensors -> %zu parameters %s\n", label, row->tensors, row->parameters,
-                          row->text);
+            (void)fprintf(out, "  %s %zu tensors -> %zu parameters %s\n", label, row->tensors, row->count, row->text);
         } else {
-            (void)fprintf(out, "  %s %s (%zu)\n", label, row->text, row->parameters);
+            (void)fprintf(out, "  %s %s (%zu)\n", label, row->text, row->count);
         }
     }
     if (rows->count > MAX_ROWS) {
@@ -205,9 +153,9 @@ int graft_report_text(const struct graft_model *model, const struct graft_librar
     if (!failed) {
         print(out, model, library, &summary);
     }
-    rows_finish(&summary.replaced);
-    rows_finish(&summary.converted);
-    rows_finish(&summary.problems);
+    graft_rows_free(&summary.replaced);
+    graft_rows_free(&summary.converted);
+    graft_rows_free(&summary.problems);
     return failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "report", "out of memory") : GRAFT_OK;
 }
 

@@ -147,7 +147,7 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
     if (texts + options->input_ids.count == 0) {
         return GRAFT_OK; /* loading and reporting was all that was asked for */
     }
-    if (texts > 0 || !options->output_ids) {
+    if (texts > 0 || (!options->output_ids && options->max_new_tokens != 0)) {
         status = graft_tokenizer_load(options->model, &tokenizer, error);
     }
     if (status == GRAFT_OK) {

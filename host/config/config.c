@@ -68,11 +68,39 @@ static int64_t size(const void *document, const char *path) {
     return (int64_t)graft_json_size(find(document, path));
 }
 
+static int is_c_string(const graft_json *value) {
+    size_t length = 0;
+    const char *bytes = graft_json_string(value, &length);
+    return bytes == NULL || strlen(bytes) == length;
+}
+
+/* Whether some string has a NUL inside: classes would see only what is before it. The parser bounds the depth. */
+static int has_cut_string(const graft_json *value) {
+    const graft_json *member = NULL;
+    const char *key = NULL;
+    void *iterator = NULL;
+    int is_array = graft_json_type(value) == GRAFT_JSON_ARRAY;
+    for (size_t i = 0; is_array && i < graft_json_size(value); i++) {
+        if (has_cut_string(graft_json_at(value, i))) {
+            return 1;
+        }
+    }
+    while (graft_json_type(value) == GRAFT_JSON_OBJECT && graft_json_next(value, &iterator, &key, &member)) {
+        if (has_cut_string(member)) {
+            return 1;
+        }
+    }
+    return !is_c_string(value);
+}
+
 static int read_identity(struct graft_model_config *config, struct graft_error *error) {
     const struct graft_config *view = &config->view;
     if (graft_json_type(config->document) != GRAFT_JSON_OBJECT) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "expected an object, got %s",
                                graft_json_type_name(config->document));
+    }
+    if (has_cut_string(config->document)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "a string has a NUL character in it");
     }
     if (!graft_config_has(view, "model_type")) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");

@@ -22,6 +22,9 @@ enum { FEW_TOKENS = 12 };
  * loops take at once. */
 enum { FEW_PANEL_ROWS = 32, MANY_PANEL_ROWS = 64 };
 
+/* Fewer multiplications than this are not worth a second thread: about what one does while another wakes up. */
+enum { SERIAL_WORK = 1 << 18 };
+
 struct plan {
     const struct graft_call *call;
     const struct graft_loops *loops;
@@ -206,6 +209,15 @@ static void run_panels(void *data, int32_t worker, int64_t begin, int64_t end) {
     }
 }
 
+/* How many panels one thread should get at least: all of them where waking another costs more than it brings. */
+static int64_t grain_of(const struct plan *plan, const struct graft_product *products, int32_t n) {
+    int64_t multiplications = 0;
+    for (int32_t i = 0; i < n && multiplications < SERIAL_WORK; i++) {
+        multiplications += products[i].rows * products[i].weight->columns * products[i].tokens;
+    }
+    return multiplications < SERIAL_WORK ? plan->n_panels : 1;
+}
+
 int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
                  struct graft_error *error) {
     int status = GRAFT_OK;
@@ -220,7 +232,7 @@ int graft_linear(const struct graft_call *call, const struct graft_product *prod
     if (make_plan(&plan, products, n) != 0) {
         status = out_of_memory(error);
     } else {
-        graft_parallel_for_workers(plan.n_panels, 1, run_panels, &plan);
+        graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, n), run_panels, &plan);
         if (atomic_load(&plan.failed)) {
             status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "oneDNN failed to run a matrix product");
         }

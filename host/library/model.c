@@ -9,6 +9,30 @@
 #include "plugin/host_services.h"
 #include "save/save.h"
 
+static int has_class(const struct graft_family *family, const char *name) {
+    for (const struct graft_class *const *cls = family->classes; *cls != NULL; cls++) {
+        if (strcmp((*cls)->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A built-in architecture of another model type would read this config by other rules. */
+static int check_architecture(const struct graft_model *model, struct graft_error *error) {
+    const char *name = model->config->architecture;
+    if (name == NULL || has_class(model->family, name)) {
+        return GRAFT_OK;
+    }
+    for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
+        if (has_class(*family, name)) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file,
+                                   "architectures: %s is not of model_type \"%s\"", name, model->config->model_type);
+        }
+    }
+    return GRAFT_OK;
+}
+
 static int read_config(struct graft_model *model, struct graft_error *error) {
     int status = graft_model_config_read(model->directory, &model->config, error);
     if (status != GRAFT_OK) {
@@ -21,7 +45,10 @@ static int read_config(struct graft_model *model, struct graft_error *error) {
         graft_error_hint(error, "host list --classes names the classes there are");
         return GRAFT_ERROR_MODEL;
     }
-    return graft_generation_settings_read(model->directory, model->config->document, &model->generation, error);
+    status = check_architecture(model, error);
+    return status == GRAFT_OK
+               ? graft_generation_settings_read(model->directory, model->config->document, &model->generation, error)
+               : status;
 }
 
 static int build_tree(struct graft_model *model, struct graft_library *library, struct graft_error *error) {

@@ -23,14 +23,13 @@ static int full_name(const struct graft_node *node, const char *pattern, int64_t
 static struct graft_parameter *target_parameter(const struct conversion_site *site, int32_t target, int64_t index) {
     char name[MAX_NAME];
     struct graft_node *owner = site->node;
-    const char *own = name;
     size_t path = strlen(site->node->path);
     if (full_name(site->node, site->conversion->targets[target], index, name) != 0) {
         return NULL;
     }
     char *below = path > 0 ? name + path + 1 : name;
     char *dot = strrchr(below, '.');
-    own = dot != NULL ? dot + 1 : below;
+    const char *own = dot != NULL ? dot + 1 : below;
     if (dot != NULL) {
         *dot = '\0';
         owner = graft_node_find(site->node, below);

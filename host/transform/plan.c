@@ -170,7 +170,10 @@ int graft_plan_check(const struct graft_plan *plan, struct graft_error *error) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name,
                                    "missing: the checkpoint has no tensor for this parameter");
         }
-        if (binding->status == GRAFT_BINDING_MISMATCHED || binding->status == GRAFT_BINDING_FAILED) {
+        if (binding->status == GRAFT_BINDING_FAILED) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name, "%s", binding->problem);
+        }
+        if (binding->status == GRAFT_BINDING_MISMATCHED) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name, "expected %s, but %s",
                                    graft_shape_text(binding->parameter->shape, binding->parameter->rank, shape),
                                    binding->problem);

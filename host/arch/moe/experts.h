@@ -16,8 +16,8 @@ struct graft_experts_instance {
     int64_t intermediate_size;
 };
 
-/* [forward] The forward of graft.experts/1; `self` is a struct graft_experts_instance. */
-int graft_experts_run(void *self, const struct graft_call *call, const struct graft_experts_args *args,
+/* [forward] The forward of graft.experts/1; `instance` is a struct graft_experts_instance. */
+int graft_experts_run(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
                       struct graft_error *error);
 
 #endif
