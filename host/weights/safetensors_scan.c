@@ -45,12 +45,15 @@ static int take_number(struct graft_safetensors_scan *scan, int64_t *number) {
     skip_space(scan);
     const char *first = scan->at;
     *number = 0;
-    while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9' && scan->at - first <= MAX_DIGITS) {
+    while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9') {
+        if (scan->at - first == MAX_DIGITS) {
+            return 0; /* one more could overflow */
+        }
         *number = 10 * *number + (*scan->at - '0');
         scan->at++;
     }
     int64_t digits = scan->at - first;
-    return digits > 0 && digits <= MAX_DIGITS && (digits == 1 || *first != '0');
+    return digits > 0 && (digits == 1 || *first != '0');
 }
 
 /* An array of at most `room` numbers. */
