@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tokenizer/decoder.h"
+#include "tokenizer/sequence.h"
 
 static const struct {
     const char *type;
@@ -25,7 +26,8 @@ struct tail {
     int fused;
 };
 
-static int load_one(const struct graft_spec *spec, const char *type, struct tail *tail, struct graft_error *error) {
+static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
+    struct tail *tail = data;
     struct graft_spec field = graft_spec_get(spec, "type");
     size_t i = 0;
     while (i < sizeof kinds / sizeof kinds[0] && strcmp(kinds[i].type, type) != 0) {
@@ -48,36 +50,11 @@ static int load_one(const struct graft_spec *spec, const char *type, struct tail
     return status;
 }
 
-static int load_chain(const struct graft_spec *spec, int depth, struct tail *tail, struct graft_error *error) {
-    static const char *const keys[] = {"type", "decoders", NULL};
-    struct graft_spec members = graft_spec_get(spec, "decoders");
-    const char *type;
-    int status = graft_spec_string(spec, "type", &type, NULL, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    if (strcmp(type, "Sequence") != 0) {
-        return load_one(spec, type, tail, error);
-    }
-    if (depth == GRAFT_SPEC_MAX_NESTING) {
-        return graft_spec_error(spec, error, "sequences nested deeper than %d", depth);
-    }
-    status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_expect_array(&members, error);
-    }
-    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(members.value); i++) {
-        struct graft_spec member = graft_spec_at(&members, i);
-        status = load_chain(&member, depth + 1, tail, error);
-    }
-    return status;
-}
-
 int graft_decoder_load(const struct graft_spec *spec, struct graft_decoder **chain, struct graft_error *error) {
     struct tail tail = {chain, 0, 0};
     *chain = NULL;
-    int status =
-        graft_spec_is_none(spec) ? graft_decoder_create_join(spec, chain, error) : load_chain(spec, 0, &tail, error);
+    int status = graft_spec_is_none(spec) ? graft_decoder_create_join(spec, chain, error)
+                                          : graft_sequence_walk(spec, "decoders", load_one, &tail, error);
     if (status != GRAFT_OK) {
         graft_decoder_destroy(*chain);
         *chain = NULL;

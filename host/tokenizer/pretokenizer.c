@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "tokenizer/sequence.h"
 
 static const struct {
     const char *type;
@@ -17,44 +18,18 @@ static const struct {
     {"Metaspace", graft_pretokenizer_create_metaspace},
 };
 
-static int load_one(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
-                    struct graft_error *error) {
+/* Hangs a pre-tokenizer behind the chain whose end `data` points to, and moves that end. */
+static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
+    struct graft_pretokenizer ***tail = data;
     struct graft_spec field = graft_spec_get(spec, "type");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(kinds[i].type, type) == 0) {
-            return kinds[i].create(spec, type, made, error);
+            int status = kinds[i].create(spec, type, *tail, error);
+            *tail = **tail != NULL ? &(**tail)->next : *tail;
+            return status;
         }
     }
     return graft_spec_error(&field, error, "\"%s\" is not supported", type);
-}
-
-/* Hangs the pre-tokenizers of `spec` behind `*tail` and moves it to the new end. */
-static int load_chain(const struct graft_spec *spec, int depth, struct graft_pretokenizer ***tail,
-                      struct graft_error *error) {
-    static const char *const keys[] = {"type", "pretokenizers", NULL};
-    struct graft_spec members = graft_spec_get(spec, "pretokenizers");
-    const char *type;
-    int status = graft_spec_string(spec, "type", &type, NULL, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    if (strcmp(type, "Sequence") != 0) {
-        status = load_one(spec, type, *tail, error);
-        *tail = **tail != NULL ? &(**tail)->next : *tail;
-        return status;
-    }
-    if (depth == GRAFT_SPEC_MAX_NESTING) {
-        return graft_spec_error(spec, error, "sequences nested deeper than %d", depth);
-    }
-    status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_expect_array(&members, error);
-    }
-    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(members.value); i++) {
-        struct graft_spec member = graft_spec_at(&members, i);
-        status = load_chain(&member, depth + 1, tail, error);
-    }
-    return status;
 }
 
 int graft_pretokenizer_load(const struct graft_spec *spec, struct graft_pretokenizer **chain,
@@ -64,7 +39,7 @@ int graft_pretokenizer_load(const struct graft_spec *spec, struct graft_pretoken
     if (graft_spec_is_none(spec)) {
         return GRAFT_OK;
     }
-    int status = load_chain(spec, 0, &tail, error);
+    int status = graft_sequence_walk(spec, "pretokenizers", load_one, &tail, error);
     if (status != GRAFT_OK) {
         graft_pretokenizer_destroy(*chain);
         *chain = NULL;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tokenizer/sequence.h"
+
+#include <string.h>
+
+struct walk {
+    const char *key;
+    graft_sequence_member member;
+    void *data;
+};
+
+static int step(const struct walk *walk, const struct graft_spec *spec, int depth, struct graft_error *error) {
+    const char *const keys[] = {"type", walk->key, NULL};
+    struct graft_spec members = graft_spec_get(spec, walk->key);
+    const char *type;
+    int status = graft_spec_string(spec, "type", &type, NULL, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (strcmp(type, "Sequence") != 0) {
+        return walk->member(walk->data, spec, type, error);
+    }
+    if (depth == GRAFT_SPEC_MAX_NESTING) {
+        return graft_spec_error(spec, error, "sequences nested deeper than %d", depth);
+    }
+    status = graft_spec_expect_object(spec, keys, error);
+    if (status == GRAFT_OK) {
+        status = graft_spec_expect_array(&members, error);
+    }
+    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(members.value); i++) {
+        struct graft_spec member = graft_spec_at(&members, i);
+        status = step(walk, &member, depth + 1, error);
+    }
+    return status;
+}
+
+int graft_sequence_walk(const struct graft_spec *spec, const char *key, graft_sequence_member member, void *data,
+                        struct graft_error *error) {
+    const struct walk walk = {key, member, data};
+    return step(&walk, spec, 0, error);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Replace does, as a normalizer and as a decoder: matches of a pattern give way to a fixed text. */
+#ifndef GRAFT_TOKENIZER_SUBSTITUTION_H
+#define GRAFT_TOKENIZER_SUBSTITUTION_H
+
+#include "base/text.h"
+#include "tokenizer/matcher.h"
+
+/* Starts as {0}. */
+struct graft_substitution {
+    struct graft_matcher matcher;
+    struct graft_text content;
+};
+
+/* [load] Reads `pattern` and `content`. Also on failure the caller calls graft_substitution_finish. */
+int graft_substitution_init(struct graft_substitution *substitution, const struct graft_spec *spec,
+                            struct graft_error *error);
+void graft_substitution_finish(struct graft_substitution *substitution);
+
+/* [any] Adds `text` to `out` with the matches replaced; `out` says whether memory ran out. */
+int graft_substitution_run(const struct graft_substitution *substitution, const char *text, size_t length,
+                           struct graft_text *out, struct graft_error *error);
+
+#endif
