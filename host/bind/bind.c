@@ -2,7 +2,10 @@
 #include "bind/bind.h"
 
 #include "base/alloc.h"
+#include "base/fail.h"
+#include "bind/compute.h"
 #include "bind/copy.h"
+#include "bind/view.h"
 
 struct bound_weight {
     struct graft_weight weight;
@@ -13,6 +16,8 @@ struct bound_weight {
 struct graft_bound {
     struct bound_weight *weights; /* one per binding of the plan */
     size_t count;
+    void **outputs; /* of custom operations */
+    size_t n_outputs;
 };
 
 static int out_of_memory(const struct graft_binding *binding, struct graft_error *error) {
@@ -36,22 +41,17 @@ static void set_shape(struct graft_weight *weight, const struct graft_parameter 
 }
 
 static int view(struct bound_weight *bound, const struct graft_binding *binding, struct graft_error *error) {
-    bound->blocks = graft_alloc(binding->value.n_runs, sizeof *bound->blocks);
-    if (bound->blocks == NULL) {
+    int64_t n = 0;
+    for (size_t i = 0; i < binding->value.n_parts; i++) {
+        const struct graft_box *box = &binding->value.parts[i].box;
+        n += graft_box_count(box) / graft_box_together(box);
+    }
+    bound->blocks = graft_alloc((size_t)n, sizeof *bound->blocks);
+    if (bound->blocks == NULL || view_blocks(&binding->value, bound->weight.columns, bound->blocks, (size_t)n) != 0) {
         return out_of_memory(binding, error);
     }
-    for (size_t i = 0; i < binding->value.n_runs; i++) {
-        const struct graft_run *run = &binding->value.runs[i];
-        int64_t size = graft_dtype_size(run->tensor->dtype);
-        bound->blocks[i] = (struct graft_row_block){
-            .struct_size = sizeof *bound->blocks,
-            .dtype = run->tensor->dtype,
-            .data = (const char *)run->tensor->data + run->begin * size,
-            .rows = run->count / bound->weight.columns,
-        };
-    }
     bound->weight.blocks = bound->blocks;
-    bound->weight.n_blocks = (int32_t)binding->value.n_runs;
+    bound->weight.n_blocks = (int32_t)n;
     return GRAFT_OK;
 }
 
@@ -86,6 +86,30 @@ static int bind_one(struct bound_weight *bound, struct graft_binding *binding, s
     return binding->copied ? copy(bound, binding, error) : view(bound, binding, error);
 }
 
+/* The custom operations, in the plan's order: one may work on what another made. */
+static int compute_all(struct graft_bound *bound, const struct graft_plan *plan, struct graft_error *error) {
+    size_t n = 0;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < plan->n_computed; i++) {
+        n += (size_t)plan->computed[i]->n_outputs;
+    }
+    bound->outputs = graft_alloc(n + 1, sizeof *bound->outputs);
+    if (bound->outputs == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    for (size_t i = 0; i < plan->n_computed && status == GRAFT_OK; i++) {
+        struct graft_computed *computed = plan->computed[i];
+        for (int32_t k = 0; k < computed->n_outputs && status == GRAFT_OK; k++) {
+            void *buffer = graft_alloc_aligned(64, (size_t)computed->outputs[k].bytes);
+            bound->outputs[bound->n_outputs++] = buffer;
+            computed->outputs[k].data = buffer;
+            status = buffer != NULL ? GRAFT_OK : graft_fail_memory(error, computed->place);
+        }
+        status = status == GRAFT_OK ? compute(computed, error) : status;
+    }
+    return status;
+}
+
 int graft_bind(struct graft_plan *plan, struct graft_bound **bound, struct graft_error *error) {
     struct graft_bound *result = graft_alloc(1, sizeof *result);
     int status = GRAFT_OK;
@@ -94,6 +118,7 @@ int graft_bind(struct graft_plan *plan, struct graft_bound **bound, struct graft
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory");
     }
     result->count = plan->n_bindings;
+    status = compute_all(result, plan, error);
     for (size_t i = 0; i < plan->n_bindings && status == GRAFT_OK; i++) {
         status = bind_one(&result->weights[i], &plan->bindings[i], error);
     }
@@ -117,6 +142,10 @@ void graft_bound_free(struct graft_bound *bound) {
             graft_free(bound->weights[i].blocks);
             graft_free(bound->weights[i].copy);
         }
+        for (size_t i = 0; i < bound->n_outputs; i++) {
+            graft_free(bound->outputs[i]);
+        }
+        graft_free(bound->outputs);
         graft_free(bound->weights);
         graft_free(bound);
     }

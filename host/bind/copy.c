@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bind/copy_box.h"
 #include "bind/exact.h"
 #include "kernels/parallel.h"
 
@@ -12,7 +13,8 @@ enum { GRAIN = 1 << 16 };
 struct job {
     const struct graft_value *value;
     graft_dtype dtype;
-    char *to;
+    char *to; /* where element `first` goes */
+    int64_t first;
 };
 
 static uint32_t widen(const char *element, graft_dtype dtype) {
@@ -26,43 +28,66 @@ static uint32_t widen(const char *element, graft_dtype dtype) {
     return graft_exact_widen(half, dtype);
 }
 
-/* Elements [from, from + count) of a run, to `to`. */
-static void copy_run(const struct graft_run *run, int64_t from, int64_t count, graft_dtype dtype, char *to) {
-    int64_t size = graft_dtype_size(run->tensor->dtype);
-    const char *elements = (const char *)run->tensor->data + (run->begin + from) * size;
-    if (run->tensor->dtype == dtype) {
-        memcpy(to, elements, (size_t)(count * size));
-        return;
-    }
+/* A piece of one part. */
+struct piece {
+    const struct graft_tensor_view *tensor;
+    const struct job *job;
+};
+
+static int widen_stretch(void *data, int64_t at, int64_t begin, int64_t count) {
+    const struct piece *piece = data;
+    int64_t size = graft_dtype_size(piece->tensor->dtype);
+    const char *from = (const char *)piece->tensor->data + begin * size;
+    char *to = piece->job->to + (at - piece->job->first) * (int64_t)sizeof(uint32_t);
     for (int64_t i = 0; i < count; i++) {
-        uint32_t bits = widen(elements + i * size, run->tensor->dtype);
+        uint32_t bits = widen(from + i * size, piece->tensor->dtype);
         memcpy(to + i * (int64_t)sizeof bits, &bits, sizeof bits);
     }
+    return 0;
+}
+
+static int copy_piece(void *data, const struct graft_box *box) {
+    struct piece *piece = data;
+    if (piece->tensor->dtype != piece->job->dtype) {
+        return graft_box_stretches(box, widen_stretch, piece);
+    }
+    struct graft_box shifted = *box;
+    shifted.at -= piece->job->first;
+    graft_copy_box(&shifted, graft_dtype_size(piece->job->dtype), piece->tensor->data, piece->job->to);
+    return 0;
 }
 
 /* Elements [begin, end) of the value. */
 static void copy_range(void *data, int64_t begin, int64_t end) {
     const struct job *job = data;
-    int64_t size = graft_dtype_size(job->dtype);
-    int64_t first = 0; /* element of the value that the run starts at */
-    for (size_t i = 0; i < job->value->n_runs && first < end; i++) {
-        const struct graft_run *run = &job->value->runs[i];
-        int64_t from = begin > first ? begin - first : 0;
-        int64_t to = end - first < run->count ? end - first : run->count;
-        if (from < to) {
-            copy_run(run, from, to - from, job->dtype, job->to + (first + from) * size);
-        }
-        first += run->count;
+    for (size_t i = 0; i < job->value->n_parts && job->value->parts[i].box.at < end; i++) {
+        struct piece piece = {job->value->parts[i].tensor, job};
+        (void)graft_box_cut(&job->value->parts[i].box, begin, end, copy_piece, &piece);
     }
 }
 
-void copy_value(const struct graft_value *value, graft_dtype dtype, void *to) {
-    struct job job = {value, dtype, to};
-    int64_t count = 0;
-    for (size_t i = 0; i < value->n_runs; i++) {
-        count += value->runs[i].count;
+/* How many elements a thread takes at a time. What is transposed is read in stripes across the tensor, as wide as the
+ * range is deep: few large ranges. */
+static int64_t grain_of(const struct graft_value *value, int64_t count) {
+    for (size_t i = 0; i < value->n_parts; i++) {
+        const struct graft_box *box = &value->parts[i].box;
+        if (box->loops > 1 && graft_box_together(box) == 1) {
+            int64_t share = count / graft_parallel_workers() + 1;
+            return share > GRAIN ? share : GRAIN;
+        }
     }
-    graft_threads_get()->parallel_for(count, GRAIN, copy_range, &job);
+    return GRAIN;
+}
+
+void copy_value(const struct graft_value *value, graft_dtype dtype, void *to) {
+    struct job job = {value, dtype, to, 0};
+    int64_t count = graft_value_extent(value, 0, value->rank);
+    graft_threads_get()->parallel_for(count, grain_of(value, count), copy_range, &job);
+}
+
+void copy_elements(const struct graft_value *value, graft_dtype dtype, int64_t begin, int64_t end, void *to) {
+    struct job job = {value, dtype, to, begin};
+    copy_range(&job, begin, end);
 }
 
 void fill_f32(float *to, int64_t count, float number) {

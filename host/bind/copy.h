@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathering the runs of a value in one place. Shared by the units of this folder only. */
+/* Gathering the parts of a value in one place. Shared by the units of this folder only. */
 #ifndef GRAFT_BIND_COPY_H
 #define GRAFT_BIND_COPY_H
 
 #include "transform/value.h"
 
-/* Writes the value's elements in order to `to`, as `dtype`: that of all runs, or f32. Runs are read wherever they lie,
- * aligned or not. */
+/* Writes the value's elements in order to `to`, as `dtype`: that of all parts, or f32. Parts are read wherever they
+ * lie, aligned or not. */
 void copy_value(const struct graft_value *value, graft_dtype dtype, void *to);
+
+/* The same for elements [begin, end), on this thread; the first goes to `to`. */
+void copy_elements(const struct graft_value *value, graft_dtype dtype, int64_t begin, int64_t end, void *to);
 
 void fill_f32(float *to, int64_t count, float number);
 

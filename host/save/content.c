@@ -50,8 +50,7 @@ int content_add_tensor(struct save_content *content, const struct journal_tensor
 
 int content_add_part(struct save_tensor *tensor, const struct save_part *part) {
     struct save_part *last = tensor->n_parts > 0 ? &tensor->parts[tensor->n_parts - 1] : NULL;
-    if (last != NULL && last->source == part->source && last->begin + last->count == part->begin) {
-        last->count += part->count;
+    if (last != NULL && last->source == part->source && graft_box_join(&last->box, &part->box)) {
         return 0;
     }
     if (graft_grow(&tensor->parts, &tensor->capacity, tensor->n_parts, sizeof *part) != 0) {

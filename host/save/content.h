@@ -13,17 +13,16 @@ struct save_source {
     const struct graft_tensor_view *view;
 };
 
-/* Elements [begin, begin + count) of a source. */
+/* Elements of what is written (`at`) that are elements of a source (`begin`). */
 struct save_part {
     const struct save_source *source;
-    int64_t begin;
-    int64_t count;
+    struct graft_box box;
 };
 
 struct save_tensor {
     struct journal_tensor form; /* name, type, shape */
     int64_t bytes;
-    struct save_part *parts; /* one behind the other in row-major order */
+    struct save_part *parts; /* together all elements; where two have the same element, the first is meant */
     size_t n_parts;
     size_t capacity;
 };

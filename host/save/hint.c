@@ -38,6 +38,10 @@ void graft_save_hint(const char *directory, struct graft_tree *tree, struct graf
         graft_text_defang(needed.bytes);
         graft_error_hint(error, "the directory is in the runtime layout of %s: load it with that", needed.bytes);
     }
+    if (needed.length == 0 && journal_is_absent(&journal, error->source)) {
+        graft_error_hint(error, "the directory is in a layout without it, which a patch gave it; host save writes the "
+                                "original one");
+    }
     graft_text_free(&needed);
     journal_finish(&journal);
 }

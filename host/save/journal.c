@@ -8,18 +8,26 @@
 
 void journal_finish(struct journal *journal) {
     for (size_t i = 0; i < journal->n_entries; i++) {
-        graft_free(journal->entries[i].runs);
+        graft_free(journal->entries[i].parts);
     }
     graft_free(journal->entries);
     graft_free(journal->tensors);
     graft_free(journal->classes);
+    journal_uses_free(journal->uses, journal->n_uses);
+    graft_free(journal->absent);
+    for (size_t i = 0; i < journal->n_texts; i++) {
+        graft_free(journal->texts[i]);
+    }
+    graft_free(journal->texts);
     graft_json_free(journal->document);
     *journal = (struct journal){0};
 }
 
 struct journal_tensor journal_tensor_of(const struct graft_tensor_view *view) {
-    struct journal_tensor form = {
-        view->name, view->dtype, view->rank, {0}, view->bytes / graft_dtype_size(view->dtype)};
+    struct journal_tensor form = {.name = view->name,
+                                  .dtype = view->dtype,
+                                  .rank = view->rank,
+                                  .count = view->bytes / graft_dtype_size(view->dtype)};
     memcpy(form.shape, view->shape, sizeof form.shape);
     return form;
 }
@@ -40,17 +48,36 @@ int journal_add_entry(struct journal *journal, const char *name) {
     return 0;
 }
 
-int journal_add_run(struct journal_entry *entry, const struct journal_run *run) {
-    struct journal_run *last = entry->n_runs > 0 ? &entry->runs[entry->n_runs - 1] : NULL;
-    if (last != NULL && last->tensor == run->tensor && last->begin + last->count == run->begin) {
-        last->count += run->count;
+int journal_add_part(struct journal_entry *entry, const struct journal_part *part) {
+    struct journal_part *last = entry->n_parts > 0 ? &entry->parts[entry->n_parts - 1] : NULL;
+    if (last != NULL && last->tensor == part->tensor && graft_box_join(&last->box, &part->box)) {
         return 0;
     }
-    if (graft_grow(&entry->runs, &entry->capacity, entry->n_runs, sizeof *run) != 0) {
+    if (graft_grow(&entry->parts, &entry->capacity, entry->n_parts, sizeof *part) != 0) {
         return -1;
     }
-    entry->runs[entry->n_runs++] = *run;
+    entry->parts[entry->n_parts++] = *part;
     return 0;
+}
+
+static int compare_parts(const void *left, const void *right) {
+    const struct journal_part *a = left, *b = right;
+    return (a->box.at > b->box.at) - (a->box.at < b->box.at);
+}
+
+void journal_entry_tidy(struct journal_entry *entry) {
+    size_t n = entry->n_parts;
+    if (n < 2) {
+        return;
+    }
+    qsort(entry->parts, n, sizeof *entry->parts, compare_parts);
+    entry->n_parts = 1;
+    for (size_t i = 1; i < n; i++) {
+        struct journal_part *last = &entry->parts[entry->n_parts - 1];
+        if (last->tensor != entry->parts[i].tensor || !graft_box_join(&last->box, &entry->parts[i].box)) {
+            entry->parts[entry->n_parts++] = entry->parts[i];
+        }
+    }
 }
 
 int journal_add_class(struct journal *journal, const struct journal_class *cls) {
@@ -66,6 +93,22 @@ int journal_add_class(struct journal *journal, const struct journal_class *cls) 
     }
     journal->classes[journal->n_classes++] = *cls;
     return 0;
+}
+
+int journal_add_absent(struct journal *journal, const char *name) {
+    if (graft_grow(&journal->absent, &journal->absent_capacity, journal->n_absent, sizeof *journal->absent) != 0) {
+        return -1;
+    }
+    journal->absent[journal->n_absent++] = name;
+    return 0;
+}
+
+int journal_is_absent(const struct journal *journal, const char *name) {
+    size_t i = 0;
+    while (i < journal->n_absent && strcmp(journal->absent[i], name) != 0) {
+        i++;
+    }
+    return i < journal->n_absent;
 }
 
 static int compare_entries(const void *left, const void *right) {
@@ -86,31 +129,45 @@ struct journal_entry *journal_find(const struct journal *journal, const char *na
                : bsearch(&key, journal->entries, journal->n_entries, sizeof *journal->entries, compare_entries);
 }
 
-/* Elements [begin, begin + count) of what `stored` describes. */
-static int add_slice(const struct journal_entry *stored, int64_t begin, int64_t count, struct journal_entry *entry) {
-    int64_t first = 0; /* element of `stored` that the run starts at */
-    for (size_t i = 0; i < stored->n_runs && first < begin + count; i++) {
-        const struct journal_run *run = &stored->runs[i];
-        int64_t from = begin > first ? begin - first : 0;
-        int64_t to = begin + count - first < run->count ? begin + count - first : run->count;
-        struct journal_run part = {run->tensor, run->begin + from, to - from};
-        if (from < to && journal_add_run(entry, &part) != 0) {
+/* So many pieces a part of a parameter may come to, through two layouts that have nothing in common. */
+enum { MAX_PIECES = 1 << 18 };
+
+struct composing {
+    size_t tensor;
+    struct journal_entry *entry;
+};
+
+static int add_piece(void *data, const struct graft_box *piece) {
+    const struct composing *composing = data;
+    const struct journal_part part = {composing->tensor, *piece};
+    return journal_add_part(composing->entry, &part);
+}
+
+static int compose_stored(const struct journal *stored, const struct graft_part *part, struct journal_entry *entry) {
+    const struct journal_entry *source = journal_find(stored, part->tensor->name);
+    int64_t limit = MAX_PIECES;
+    for (size_t k = 0; source != NULL && k < source->n_parts; k++) {
+        struct composing composing = {source->parts[k].tensor, entry};
+        if (graft_box_compose(&part->box, &source->parts[k].box, &limit, add_piece, &composing) != 0) {
             return -1;
         }
-        first += run->count;
     }
     return 0;
 }
 
+static int compose_computed(const struct journal *stored, const struct graft_part *part, struct journal_entry *entry) {
+    const struct journal_part whole = {journal_find_output(stored, part->tensor), part->box};
+    return whole.tensor != SIZE_MAX ? journal_add_part(entry, &whole) : 0;
+}
+
 int journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry) {
-    for (size_t i = 0; i < value->n_runs; i++) {
-        const struct graft_run *run = &value->runs[i];
-        const struct journal_entry *source = journal_find(stored, run->tensor->name);
-        if (source != NULL && add_slice(source, run->begin, run->count, entry) != 0) {
-            return -1;
-        }
+    int status = 0;
+    for (size_t i = 0; i < value->n_parts && status == 0; i++) {
+        status = value->parts[i].tensor->computed == NULL ? compose_stored(stored, &value->parts[i], entry)
+                                                          : compose_computed(stored, &value->parts[i], entry);
     }
-    return 0;
+    journal_entry_tidy(entry);
+    return status;
 }
 
 static int add_class_of(void *data, struct graft_node *node, struct graft_error *error) {

@@ -2,23 +2,23 @@
 /*
  * How stored tensors came from a checkpoint's original ones: what saving runs backwards. A directory in the runtime
  * layout holds it as graft_journal.json (docs/save.md); one in the original layout is its own journal, in which every
- * tensor is one run of itself. Shared by the units of this folder only; all functions are [load].
+ * tensor is one part of itself. Shared by the units of this folder only; all functions are [load].
  */
 #ifndef GRAFT_SAVE_JOURNAL_H
 #define GRAFT_SAVE_JOURNAL_H
 
 #include "base/json.h"
 #include "model/tree.h"
-#include "transform/value.h"
+#include "transform/computed.h"
+#include "transform/plan.h"
 #include "weights/checkpoint.h"
 
 #define SAVE_JOURNAL_FILE "graft_journal.json"
 
-/* Elements [begin, begin + count) of original tensor number `tensor`. */
-struct journal_run {
+/* Elements of what is stored (`at`) that are elements of original tensor number `tensor` (`begin`). */
+struct journal_part {
     size_t tensor;
-    int64_t begin;
-    int64_t count;
+    struct graft_box box;
 };
 
 struct journal_tensor {
@@ -27,15 +27,32 @@ struct journal_tensor {
     int32_t rank;
     int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
     int64_t count;                 /* of elements */
+    const char *lost;              /* "NAME of plugin ID": the custom operation that no way leads back from; or NULL */
+    int32_t made;                  /* 1: no original; an output of one of the journal's uses */
 };
 
-/* What is stored under `name`: these runs, one behind the other in row-major order. None for a parameter that the
+/* What is stored under `name`: disjoint parts, sorted by box.at, that are all of it. None for a parameter that the
  * original checkpoint lacks. */
 struct journal_entry {
     const char *name;
-    struct journal_run *runs;
-    size_t n_runs;
+    struct journal_part *parts;
+    size_t n_parts;
     size_t capacity;
+};
+
+/* One use of a custom operation that can be undone. Its outputs are tensors of the journal that are `made`; its inputs
+ * are parts of tensors, made ones by earlier uses only. */
+struct journal_use {
+    const struct graft_custom_operation *operation; /* NULL when it was read: see journal_find_operations */
+    const struct graft_computed *computed;          /* of this load's plan; NULL when it was read */
+    const char *name;
+    const char *plugin; /* "(none)": the host's own */
+    struct graft_value_info *inputs; /* [n_inputs] */
+    struct journal_entry *origins;   /* [n_inputs] theirs, as far as they are known; without names */
+    int32_t n_inputs;
+    struct graft_value_info *outputs; /* [n_outputs] */
+    int32_t n_outputs;
+    size_t first; /* number of the tensor that the first output is; the others follow */
 };
 
 /* A replacement that gave the runtime layout its parameters. */
@@ -57,6 +74,14 @@ struct journal {
     struct journal_class *classes;
     size_t n_classes;
     size_t class_capacity;
+    struct journal_use *uses; /* in the order they have to run in */
+    size_t n_uses;
+    size_t use_capacity;
+    const char **absent; /* parameters that this layout has no tensor for */
+    size_t n_absent;
+    size_t absent_capacity;
+    char **texts; /* what `lost` of tensors points to, unless that is the document's */
+    size_t n_texts;
 };
 
 void journal_finish(struct journal *journal);
@@ -64,11 +89,15 @@ void journal_finish(struct journal *journal);
 /* What a stored tensor looks like. */
 struct journal_tensor journal_tensor_of(const struct graft_tensor_view *view);
 
-/* Each returns 0, or -1 when memory ran out. A new entry has no runs yet. */
+/* Each returns 0, or -1 when memory ran out. A new entry has no parts yet. */
 int journal_add_tensor(struct journal *journal, const struct journal_tensor *tensor);
 int journal_add_entry(struct journal *journal, const char *name);
-int journal_add_run(struct journal_entry *entry, const struct journal_run *run);
+int journal_add_part(struct journal_entry *entry, const struct journal_part *part);
+
+/* Sorts the parts and joins neighbours. */
+void journal_entry_tidy(struct journal_entry *entry);
 int journal_add_class(struct journal *journal, const struct journal_class *cls);
+int journal_add_absent(struct journal *journal, const char *name);
 
 /* The entry of that name in a journal whose entries are sorted by name; NULL if there is none. */
 struct journal_entry *journal_find(const struct journal *journal, const char *name);
@@ -77,13 +106,31 @@ void journal_sort(struct journal *journal);
 /* Reads DIR/graft_journal.json; without one `journal` is empty. It is checked in itself only (GRAFT_ERROR_MODEL). */
 int journal_read(const char *directory, struct journal *journal, struct graft_error *error);
 
-/* The journal of an open checkpoint, sorted: the stored one, and for every tensor it does not know one run of itself.
+/* The journal of an open checkpoint, sorted: the stored one, and for every tensor it does not know one part of itself.
  */
 int journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint, struct journal *journal,
                           struct graft_error *error);
 
-/* Adds to `entry` what `value`, made of stored tensors, is made of in the end. */
+/* Adds to `entry` what `value`, made of stored tensors, is made of in the end. Returns 0, or -1 when memory ran out or
+ * when that takes too many pieces. */
 int journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry);
+
+/* Adds the plan's custom operations that can be undone, so that values made by them can be composed. */
+int journal_add_uses(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
+
+/* A use with room for its numbers of inputs and outputs, or NULL when memory ran out. */
+struct journal_use *journal_add_use(struct journal *journal, int32_t n_inputs, int32_t n_outputs);
+void journal_uses_free(struct journal_use *uses, size_t n);
+
+/* The number of the tensor that an output of a plan's custom operation is; SIZE_MAX for one that cannot be undone. */
+size_t journal_find_output(const struct journal *journal, const struct graft_tensor_view *view);
+
+/* Gives uses that were read the operations of that name from the tree's classes, and lets each `infer` its outputs
+ * again: what the file says is not to be believed. */
+int journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
+
+/* Whether the layout has no tensor for a parameter. */
+int journal_is_absent(const struct journal *journal, const char *name);
 
 /* Adds the replacements of the tree that declare parameters of their own. */
 int journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error);

@@ -22,11 +22,15 @@ static int check_entry(const char *directory, const struct graft_checkpoint *che
                           entry->name);
     }
     int fits = 1;
-    for (size_t i = 0; i < entry->n_runs && fits; i++) {
-        fits = entry->runs[i].count <= left && gives_back(view->dtype, journal->tensors[entry->runs[i].tensor].dtype);
-        left -= entry->runs[i].count;
+    int64_t all = left;
+    for (size_t i = 0; i < entry->n_parts && fits; i++) {
+        const struct journal_part *part = &entry->parts[i];
+        int64_t count = graft_box_count(&part->box);
+        fits = count <= left && graft_box_valid(&part->box, all, journal->tensors[part->tensor].count) &&
+               gives_back(view->dtype, journal->tensors[part->tensor].dtype);
+        left -= count;
     }
-    if (!fits || (entry->n_runs > 0 && left != 0)) {
+    if (!fits || (entry->n_parts > 0 && left != 0)) {
         return graft_fail(error, GRAFT_ERROR_MODEL, directory,
                           SAVE_JOURNAL_FILE " does not fit the size or type of tensor \"%.300s\"", entry->name);
     }
@@ -36,11 +40,11 @@ static int check_entry(const char *directory, const struct graft_checkpoint *che
 /* A tensor that the journal does not know is its own original. */
 static int add_itself(struct journal *journal, const struct graft_tensor_view *view) {
     struct journal_tensor tensor = journal_tensor_of(view);
-    struct journal_run all = {journal->n_tensors, 0, tensor.count};
+    struct journal_part all = {journal->n_tensors, graft_box_run(0, 0, tensor.count)};
     if (journal_add_tensor(journal, &tensor) != 0 || journal_add_entry(journal, view->name) != 0) {
         return -1;
     }
-    return tensor.count > 0 ? journal_add_run(&journal->entries[journal->n_entries - 1], &all) : 0;
+    return tensor.count > 0 ? journal_add_part(&journal->entries[journal->n_entries - 1], &all) : 0;
 }
 
 static int compare_names(const void *left, const void *right) {
@@ -55,11 +59,14 @@ static int check_names(const char *directory, const struct journal *journal, str
     if (names == NULL) {
         return graft_fail_memory(error, directory);
     }
+    size_t n = 0;
     for (size_t i = 0; i < journal->n_tensors; i++) {
-        names[i] = journal->tensors[i].name;
+        if (!journal->tensors[i].made) {
+            names[n++] = journal->tensors[i].name;
+        }
     }
-    qsort(names, journal->n_tensors, sizeof *names, compare_names);
-    for (size_t i = 1; i < journal->n_tensors && status == GRAFT_OK; i++) {
+    qsort(names, n, sizeof *names, compare_names);
+    for (size_t i = 1; i < n && status == GRAFT_OK; i++) {
         if (strcmp(names[i - 1], names[i]) == 0) {
             status = graft_fail(error, GRAFT_ERROR_MODEL, directory,
                                 SAVE_JOURNAL_FILE " and the files have two original tensors \"%.300s\"", names[i]);

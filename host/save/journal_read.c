@@ -65,7 +65,7 @@ static int read_form(const graft_json *item, struct journal_tensor *tensor) {
 static int read_tensors(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
     for (size_t i = 0; i < graft_json_size(list); i++) {
         const graft_json *item = graft_json_at(list, i);
-        struct journal_tensor tensor = {.name = text_of(item, "name")};
+        struct journal_tensor tensor = {.name = text_of(item, "name"), .lost = text_of(item, "lost")};
         if (tensor.name == NULL || !read_form(item, &tensor)) {
             return malformed(path, "tensors", i, "expected name, dtype and shape", error);
         }
@@ -76,18 +76,52 @@ static int read_tensors(const char *path, const graft_json *list, struct journal
     return GRAFT_OK;
 }
 
-static int read_runs(const char *path, const graft_json *list, struct journal *journal, struct journal_entry *entry,
-                     struct graft_error *error) {
+/* [tensor, begin, count]. Returns 0 when it makes no sense. */
+static int read_run(const graft_json *item, int64_t *at, struct journal_part *part) {
+    int64_t begin = number_of(graft_json_at(item, 1)), count = number_of(graft_json_at(item, 2));
+    if (begin < 0 || count <= 0 || count > INT64_MAX - *at) {
+        return 0;
+    }
+    part->box = graft_box_run(*at, begin, count);
+    *at += count;
+    return graft_json_size(item) == 3;
+}
+
+/* [tensor, at, begin, [size, to, from]...]. Returns 0 when it makes no sense. */
+static int read_box(const graft_json *item, struct journal_part *part) {
+    size_t loops = graft_json_size(item);
+    if (loops < 3 || loops > 3 + GRAFT_BOX_LOOPS) {
+        return 0;
+    }
+    part->box = (struct graft_box){
+        .at = number_of(graft_json_at(item, 1)),
+        .begin = number_of(graft_json_at(item, 2)),
+        .loops = (int32_t)(loops - 3),
+    };
+    for (int32_t i = 0; i < part->box.loops; i++) {
+        const graft_json *loop = graft_json_at(item, 3 + (size_t)i);
+        part->box.size[i] = number_of(graft_json_at(loop, 0));
+        part->box.to[i] = number_of(graft_json_at(loop, 1));
+        part->box.from[i] = number_of(graft_json_at(loop, 2));
+    }
+    return 1;
+}
+
+static int read_parts(const char *path, const graft_json *list, int are_runs, struct journal *journal,
+                      struct journal_entry *entry, struct graft_error *error) {
+    int64_t at = 0;
     for (size_t i = 0; i < graft_json_size(list); i++) {
         const graft_json *item = graft_json_at(list, i);
         int64_t tensor = number_of(graft_json_at(item, 0));
-        struct journal_run run = {(size_t)tensor, number_of(graft_json_at(item, 1)), number_of(graft_json_at(item, 2))};
-        int64_t there = tensor >= 0 && run.tensor < journal->n_tensors ? journal->tensors[run.tensor].count : 0;
-        if (run.begin < 0 || run.count <= 0 || run.count > there || run.begin > there - run.count) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, path,
-                              "\"%.300s\": run %zu is not [tensor, begin, count] inside a tensor", entry->name, i);
+        struct journal_part part = {.tensor = (size_t)tensor};
+        if (tensor < 0 || part.tensor >= journal->n_tensors ||
+            !(are_runs ? read_run(item, &at, &part) : read_box(item, &part)) ||
+            !graft_box_valid(&part.box, INT64_MAX, journal->tensors[part.tensor].count)) {
+            return graft_fail(error, GRAFT_ERROR_MODEL, path, "\"%.300s\": %s %zu is not %s inside a tensor",
+                              entry->name, are_runs ? "run" : "part", i,
+                              are_runs ? "[tensor, begin, count]" : "[tensor, at, begin, [size, to, from]...]");
         }
-        if (journal_add_run(entry, &run) != 0) {
+        if (journal_add_part(entry, &part) != 0) {
             return graft_fail_memory(error, path);
         }
     }
@@ -98,14 +132,15 @@ static int read_entries(const char *path, const graft_json *list, struct journal
     for (size_t i = 0; i < graft_json_size(list); i++) {
         const graft_json *item = graft_json_at(list, i);
         const graft_json *runs = graft_json_get(item, "runs");
+        const graft_json *parts = runs != NULL ? runs : graft_json_get(item, "parts");
         const char *name = text_of(item, "name");
-        if (name == NULL || graft_json_type(runs) != GRAFT_JSON_ARRAY) {
-            return malformed(path, "parameters", i, "expected name and runs", error);
+        if (name == NULL || graft_json_type(parts) != GRAFT_JSON_ARRAY) {
+            return malformed(path, "parameters", i, "expected name, and runs or parts", error);
         }
         if (journal_add_entry(journal, name) != 0) {
             return graft_fail_memory(error, path);
         }
-        int status = read_runs(path, runs, journal, &journal->entries[journal->n_entries - 1], error);
+        int status = read_parts(path, parts, runs != NULL, journal, &journal->entries[journal->n_entries - 1], error);
         if (status != GRAFT_OK) {
             return status;
         }
@@ -120,6 +155,20 @@ static int read_entries(const char *path, const graft_json *list, struct journal
     return GRAFT_OK;
 }
 
+static int read_absent(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
+    for (size_t i = 0; i < graft_json_size(list); i++) {
+        size_t length = 0;
+        const char *name = graft_json_string(graft_json_at(list, i), &length);
+        if (name == NULL || strlen(name) != length) {
+            return malformed(path, "absent", i, "expected the name of a parameter", error);
+        }
+        if (journal_add_absent(journal, name) != 0) {
+            return graft_fail_memory(error, path);
+        }
+    }
+    return GRAFT_OK;
+}
+
 static int read_document(const char *path, struct journal *journal, struct graft_error *error) {
     int status = graft_json_read(path, MAX_JOURNAL_BYTES, &journal->document, error);
     if (status != GRAFT_OK) {
@@ -129,6 +178,9 @@ static int read_document(const char *path, struct journal *journal, struct graft
         return graft_fail(error, GRAFT_ERROR_MODEL, path, "version: expected %d", VERSION);
     }
     status = read_classes(path, graft_json_get(journal->document, "replacements"), journal, error);
+    if (status == GRAFT_OK) {
+        status = read_absent(path, graft_json_get(journal->document, "absent"), journal, error);
+    }
     if (status == GRAFT_OK) {
         status = read_tensors(path, graft_json_get(journal->document, "tensors"), journal, error);
     }

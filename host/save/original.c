@@ -38,7 +38,7 @@ static int claim_stored(const struct graft_plan *plan, const struct journal *sto
  * of their names. */
 static int compare_order(const void *left, const void *right) {
     const struct save_tensor *const sides[] = {left, right};
-    const struct save_part none = {NULL, 0, 0};
+    const struct save_part none = {0};
     const struct save_part *parts[2];
     int last[2];
     for (int i = 0; i < 2; i++) {
@@ -51,13 +51,19 @@ static int compare_order(const void *left, const void *right) {
     if (parts[0]->source != parts[1]->source) {
         return parts[0]->source < parts[1]->source ? -1 : 1;
     }
-    return (parts[0]->begin > parts[1]->begin) - (parts[0]->begin < parts[1]->begin);
+    return (parts[0]->box.begin > parts[1]->box.begin) - (parts[0]->box.begin < parts[1]->box.begin);
 }
 
 static int fill_tensors(const struct journal *stored, const struct claims *parameters, const struct claims *mapped,
                         struct save_content *content, struct graft_error *error) {
     for (size_t i = 0; i < stored->n_tensors; i++) {
         const struct journal_tensor *form = &stored->tensors[i];
+        if (form->lost != NULL) {
+            return graft_fail(error, GRAFT_ERROR_PLUGIN, form->name,
+                              "the operation %s, whose result this directory holds, cannot be undone: there is no way "
+                              "back to the original layout",
+                              form->lost);
+        }
         if (content_add_tensor(content, form) != 0) {
             return graft_fail_memory(error, form->name);
         }

@@ -2,18 +2,20 @@
 #include "save/reverse.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
+/* Repeated parts are looked for among so many. Beyond, they cost time in saving and nothing else. */
+enum { MAX_COMPARED = 1024 };
+
 int claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source) {
-    int64_t offset = 0;
-    for (size_t i = 0; i < entry->n_runs; i++) {
-        const struct journal_run *run = &entry->runs[i];
+    for (size_t i = 0; i < entry->n_parts; i++) {
         if (graft_grow(&claims->items, &claims->capacity, claims->count, sizeof *claims->items) != 0) {
             return -1;
         }
-        claims->items[claims->count++] = (struct claim){run->tensor, run->begin, run->count, source, offset};
-        offset += run->count;
+        claims->items[claims->count++] =
+            (struct claim){entry->parts[i].tensor, source, graft_box_inverse(&entry->parts[i].box)};
     }
     return 0;
 }
@@ -24,10 +26,10 @@ static int compare(const void *left, const void *right) {
     if (a->tensor != b->tensor) {
         return a->tensor < b->tensor ? -1 : 1;
     }
-    if (a->begin != b->begin) {
-        return a->begin < b->begin ? -1 : 1;
+    if (a->source != b->source) {
+        return a->source < b->source ? -1 : 1;
     }
-    return (a->source > b->source) - (a->source < b->source);
+    return (a->box.at > b->box.at) - (a->box.at < b->box.at);
 }
 
 void claims_sort(struct claims *claims) {
@@ -55,47 +57,98 @@ static size_t first_claim(const struct claims *claims, size_t tensor) {
     return low;
 }
 
-/* A range of elements of one original tensor, and what fills it. */
-struct range {
-    size_t number;
-    int64_t begin;
-    int64_t end;
-};
-
-static int fill(const struct claims *const *claims, const struct range *range, struct save_tensor *tensor) {
-    int64_t at = range->begin;
-    if (at == range->end) {
-        return 0;
-    }
-    if (*claims == NULL) {
-        return 1;
-    }
-    for (size_t i = first_claim(*claims, range->number); i < (*claims)->count && at < range->end; i++) {
-        const struct claim *claim = &(*claims)->items[i];
-        int64_t end = claim->begin + claim->count < range->end ? claim->begin + claim->count : range->end;
-        if (claim->tensor != range->number || claim->begin >= range->end) {
-            break;
+static int add_claims(const struct claims *claims, size_t number, struct save_tensor *tensor) {
+    for (size_t i = first_claim(claims, number); i < claims->count && claims->items[i].tensor == number; i++) {
+        const struct claim *claim = &claims->items[i];
+        const struct save_part part = {claim->source, claim->box};
+        int known = 0;
+        /* Only the first of two parts with the same elements is of use. */
+        for (size_t k = 0; k < tensor->n_parts && k < MAX_COMPARED && !known; k++) {
+            known = graft_box_same(&tensor->parts[k].box, &part.box, 0);
         }
-        if (end <= at) {
-            continue;
-        }
-        struct range gap = {range->number, at, claim->begin > at ? claim->begin : at};
-        int result = fill(claims + 1, &gap, tensor);
-        if (result != 0) {
-            return result;
-        }
-        struct save_part part = {claim->source, claim->offset + gap.end - claim->begin, end - gap.end};
-        if (content_add_part(tensor, &part) != 0) {
+        if (!known && content_add_part(tensor, &part) != 0) {
             return -1;
         }
-        at = end;
     }
-    struct range rest = {range->number, at, range->end};
-    return fill(claims + 1, &rest, tensor);
+    return 0;
+}
+
+static int by_position(const void *left, const void *right) {
+    const struct save_part *a = left, *b = right;
+    return (a->box.at > b->box.at) - (a->box.at < b->box.at);
+}
+
+/* Sorts parts that do not reach into each other. Returns 0, and leaves their order, when some do. */
+static int sort_apart(struct save_tensor *tensor) {
+    struct save_part *sorted = graft_alloc(tensor->n_parts + 1, sizeof *sorted);
+    int apart = sorted != NULL;
+    if (apart && tensor->n_parts > 0) {
+        memcpy(sorted, tensor->parts, tensor->n_parts * sizeof *sorted);
+        qsort(sorted, tensor->n_parts, sizeof *sorted, by_position);
+    }
+    for (size_t i = 1; i < tensor->n_parts && apart; i++) {
+        apart = sorted[i].box.at >= sorted[i - 1].box.at + graft_box_span(&sorted[i - 1].box);
+    }
+    if (apart && tensor->n_parts > 0) {
+        memcpy(tensor->parts, sorted, tensor->n_parts * sizeof *sorted);
+    }
+    graft_free(sorted);
+    return apart;
+}
+
+/* A bit for each element. */
+static int mark(void *data, int64_t at, int64_t begin, int64_t count) {
+    unsigned char *bits = data;
+    (void)begin;
+    for (; count > 0 && (at % 8 != 0 || count < 8); at++, count--) {
+        bits[at / 8] |= (unsigned char)(1U << at % 8);
+    }
+    memset(bits + at / 8, 0xff, (size_t)(count / 8));
+    for (at += count / 8 * 8, count %= 8; count > 0; at++, count--) {
+        bits[at / 8] |= (unsigned char)(1U << at % 8);
+    }
+    return 0;
+}
+
+/* Whether the parts are all elements: 1, 0, or -1 when memory ran out. Parts that reach into each other are counted
+ * element by element. */
+static int is_complete(struct save_tensor *tensor) {
+    int64_t sum = 0, count = tensor->form.count;
+    for (size_t i = 0; i < tensor->n_parts && sum <= count; i++) {
+        sum += graft_box_count(&tensor->parts[i].box);
+    }
+    if (sum < count) {
+        return 0;
+    }
+    if (sort_apart(tensor)) {
+        return sum == count;
+    }
+    unsigned char *bits = graft_alloc((size_t)(count / 8 + 1), 1);
+    if (bits == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < tensor->n_parts; i++) {
+        (void)graft_box_stretches(&tensor->parts[i].box, mark, bits);
+    }
+    int complete = 1;
+    for (int64_t i = 0; i < count / 8 && complete; i++) {
+        complete = bits[i] == 0xff;
+    }
+    complete = complete && bits[count / 8] == (unsigned char)((1U << count % 8) - 1);
+    graft_free(bits);
+    return complete;
 }
 
 int claims_fill(const struct claims *first, const struct claims *second, size_t number, struct save_tensor *tensor) {
-    const struct claims *const levels[] = {first, second, NULL};
-    struct range all = {number, 0, tensor->form.count};
-    return fill(levels, &all, tensor);
+    const struct claims *const levels[] = {first, second};
+    if (tensor->form.count == 0) {
+        return 0;
+    }
+    for (int i = 0; i < 2 && levels[i] != NULL; i++) {
+        int complete = add_claims(levels[i], number, tensor) == 0 ? is_complete(tensor) : -1;
+        if (complete != 0) {
+            return complete > 0 ? 0 : -1;
+        }
+    }
+    return 1;
 }

@@ -5,17 +5,15 @@
 
 #include "save/content.h"
 
-/* Elements [begin, begin + count) of original tensor number `tensor` are those from `offset` on of a source. */
+/* Elements of original tensor number `tensor` (`at`) that are elements of a source (`begin`). */
 struct claim {
     size_t tensor;
-    int64_t begin;
-    int64_t count;
     const struct save_source *source;
-    int64_t offset;
+    struct graft_box box;
 };
 
 struct claims {
-    struct claim *items; /* sorted by tensor and begin once claims_sort was called */
+    struct claim *items; /* sorted by tensor, then by source once claims_sort was called */
     size_t count;
     size_t capacity;
 };
@@ -28,5 +26,9 @@ void claims_free(struct claims *claims);
 /* Adds the parts of original tensor number `number` to `tensor`: from `first` where it claims elements, else from
  * `second`. Returns 0, -1 when memory ran out, 1 when elements are claimed by neither. */
 int claims_fill(const struct claims *first, const struct claims *second, size_t number, struct save_tensor *tensor);
+
+/* Adds what no parameter uses to the runtime layout, and to the journal that goes with it. */
+int content_add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                       struct journal *journal, struct graft_error *error);
 
 #endif

@@ -26,12 +26,14 @@ static int add_parameter(const struct journal *stored, struct save_content *cont
                                   .dtype = dtype_of(weight),
                                   .rank = parameter->rank,
                                   .count = weight->rows * weight->columns};
-    struct save_part all = {&content->parameters[i], 0, form.count};
+    struct save_part all = {&content->parameters[i], graft_box_run(0, 0, form.count)};
     memcpy(form.shape, parameter->shape, sizeof form.shape);
     return content_add_tensor(content, &form) != 0 ||
                    content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
                    journal_add_entry(journal, parameter->name) != 0 ||
-                   journal_compose(stored, &content->bindings[i]->value, &journal->entries[journal->n_entries - 1]) != 0
+                   (journal_has_origin(&content->bindings[i]->value) &&
+                    journal_compose(stored, &content->bindings[i]->value, &journal->entries[journal->n_entries - 1]) !=
+                        0)
                ? -1
                : 0;
 }
@@ -51,12 +53,12 @@ static int compare_named(const void *left, const void *right) {
 static int same_value(const struct graft_binding *a, const struct graft_binding *b) {
     const struct graft_value *left = &a->value, *right = &b->value;
     if (left->rank != right->rank || memcmp(left->shape, right->shape, sizeof left->shape) != 0 ||
-        left->n_runs != right->n_runs || a->status != b->status) {
+        left->n_parts != right->n_parts || a->status != b->status) {
         return 0;
     }
-    for (size_t i = 0; i < left->n_runs; i++) {
-        const struct graft_run *x = &left->runs[i], *y = &right->runs[i];
-        if (x->tensor != y->tensor || x->begin != y->begin || x->count != y->count) {
+    for (size_t i = 0; i < left->n_parts; i++) {
+        const struct graft_part *x = &left->parts[i], *y = &right->parts[i];
+        if (x->tensor != y->tensor || !graft_box_same(&x->box, &y->box, 1)) {
             return 0;
         }
     }
@@ -101,39 +103,6 @@ static int add_parameters(const struct journal *stored, struct save_content *con
     return status;
 }
 
-static int add_stored(const struct journal *stored, struct save_content *content, size_t i, struct journal *journal) {
-    const struct graft_tensor_view *view = content->stored[i].view;
-    struct journal_tensor form = journal_tensor_of(view);
-    struct save_part all = {&content->stored[i], 0, form.count};
-    struct graft_run run = {view, 0, form.count};
-    const struct graft_value value = {.runs = &run, .n_runs = 1};
-    return content_add_tensor(content, &form) != 0 ||
-                   content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
-                   journal_add_entry(journal, view->name) != 0 ||
-                   journal_compose(stored, &value, &journal->entries[journal->n_entries - 1]) != 0
-               ? -1
-               : 0;
-}
-
-/* What no parameter uses is stored as it is. */
-static int add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
-                      struct journal *journal, struct graft_error *error) {
-    size_t n = graft_checkpoint_count(plan->checkpoint);
-    unsigned char *used = graft_alloc(n, 1);
-    int failed = used == NULL;
-    for (size_t i = 0; i < content->n_parameters && !failed; i++) {
-        const struct graft_value *value = &content->bindings[i]->value;
-        for (size_t j = 0; j < value->n_runs; j++) {
-            used[graft_checkpoint_lower_bound(plan->checkpoint, value->runs[j].tensor->name)] = 1;
-        }
-    }
-    for (size_t i = 0; i < n && !failed; i++) {
-        failed = !used[i] && add_stored(stored, content, i, journal) != 0;
-    }
-    graft_free(used);
-    return failed ? graft_fail_memory(error, "") : GRAFT_OK;
-}
-
 /* Whether the journal leads back to every element of every original tensor. */
 static int check_complete(const struct journal *journal, struct graft_error *error) {
     static const struct save_source any;
@@ -145,7 +114,7 @@ static int check_complete(const struct journal *journal, struct graft_error *err
     claims_sort(&claims);
     for (size_t i = 0; i < journal->n_tensors && status == GRAFT_OK; i++) {
         struct save_tensor tensor = {.form = journal->tensors[i]};
-        int result = claims_fill(&claims, NULL, i, &tensor);
+        int result = tensor.form.lost == NULL ? claims_fill(&claims, NULL, i, &tensor) : 0;
         if (result != 0) {
             status = result < 0 ? graft_fail_memory(error, tensor.form.name)
                                 : graft_fail(error, GRAFT_ERROR_MODEL, tensor.form.name,
@@ -155,6 +124,40 @@ static int check_complete(const struct journal *journal, struct graft_error *err
     }
     claims_free(&claims);
     return status;
+}
+
+/* Marks the original tensors that a value comes from. */
+static void mark_origins(const struct journal *stored, const struct graft_value *value, const char *lost,
+                         struct journal *journal) {
+    for (size_t i = 0; i < value->n_parts; i++) {
+        const struct journal_entry *entry =
+            value->parts[i].tensor->computed == NULL ? journal_find(stored, value->parts[i].tensor->name) : NULL;
+        for (size_t k = 0; entry != NULL && k < entry->n_parts; k++) {
+            journal->tensors[entry->parts[k].tensor].lost = lost;
+        }
+    }
+}
+
+/* What only custom operations hold cannot be led back. The names of operations are kept by the journal. */
+static int mark_lost(const struct graft_plan *plan, const struct journal *stored, struct journal *journal,
+                     struct graft_error *error) {
+    journal->texts = graft_alloc(plan->n_computed + 1, sizeof *journal->texts);
+    if (journal->texts == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    for (size_t i = 0; i < plan->n_computed; i++) {
+        const struct graft_computed *computed = plan->computed[i];
+        char *text = graft_format("%s of plugin %s", computed->operation->name,
+                                  computed->plugin != NULL ? computed->plugin : "(none)");
+        if (text == NULL) {
+            return graft_fail_memory(error, computed->place);
+        }
+        journal->texts[journal->n_texts++] = text;
+        for (int32_t k = 0; k < computed->n_inputs; k++) {
+            mark_origins(stored, &computed->inputs[k], text, journal);
+        }
+    }
+    return GRAFT_OK;
 }
 
 int save_content_runtime(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
@@ -168,10 +171,13 @@ int save_content_runtime(const struct graft_plan *plan, const struct journal *st
         status = journal_add_tensor(journal, &stored->tensors[i]) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
     }
     if (status == GRAFT_OK) {
+        status = mark_lost(plan, stored, journal, error);
+    }
+    if (status == GRAFT_OK) {
         status = add_parameters(stored, content, journal, error);
     }
     if (status == GRAFT_OK) {
-        status = add_unused(plan, stored, content, journal, error);
+        status = content_add_unused(plan, stored, content, journal, error);
     }
     if (status == GRAFT_OK) {
         status = check_complete(journal, error);

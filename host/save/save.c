@@ -13,8 +13,9 @@ struct job {
     const char *directory;
     const struct graft_plan *plan;
     const struct graft_save_options *options;
-    graft_json *metadata;      /* of the source's files; NULL when they have none */
-    struct graft_text journal; /* empty for the original layout */
+    const graft_json *fusion_config; /* for config.json; or NULL */
+    graft_json *metadata;            /* of the source's files; NULL when they have none */
+    struct graft_text journal;       /* empty for the original layout */
     struct save_content content;
 };
 
@@ -56,6 +57,9 @@ static int collect_runtime(struct job *job, const struct journal *stored, struct
     }
     status = journal_add_classes(&journal, tree, error);
     if (status == GRAFT_OK) {
+        status = journal_add_lacking(&journal, job->plan, error);
+    }
+    if (status == GRAFT_OK) {
         journal_dump(&journal, &job->journal);
         status = job->journal.failed ? graft_fail_memory(error, SAVE_JOURNAL_FILE) : GRAFT_OK;
     }
@@ -85,7 +89,7 @@ static void note_kept(const struct job *job) {
 
 static int fill(const struct job *job, const struct save_staging *staging, struct graft_error *error) {
     struct graft_text left = {0};
-    int status = save_sidecars(job->directory, staging, &left, error);
+    int status = save_sidecars(job->directory, job->fusion_config, staging, &left, error);
     if (status == GRAFT_OK && job->journal.length > 0) {
         status = save_write_text(staging, SAVE_JOURNAL_FILE, &job->journal, error);
     }
@@ -113,13 +117,32 @@ static int write_aside(const struct job *job, const char *output, struct graft_e
     return save_staging_commit(&staging, error);
 }
 
-int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan, const char *output,
-               const struct graft_save_options *options, struct graft_error *error) {
-    struct job job = {.directory = directory, .plan = plan, .options = options};
+/* What a custom operation made cannot be led back to what it was made of. */
+static int check_lossless(const char *directory, const struct graft_plan *plan, struct graft_error *error) {
+    if (plan->n_computed == 0) {
+        return GRAFT_OK;
+    }
+    const struct graft_computed *computed = plan->computed[0];
+    int status =
+        graft_fail(error, GRAFT_ERROR_PLUGIN, directory,
+                   "the operation %s of plugin %s, at \"%s\", cannot be undone in saving: there is no way back to "
+                   "the original layout",
+                   computed->operation->name, computed->plugin != NULL ? computed->plugin : "(none)", computed->place);
+    graft_error_hint(error, "--runtime-layout keeps what it made; the original is still in the source directory");
+    return status;
+}
+
+int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
+               const graft_json *fusion_config, const char *output, const struct graft_save_options *options,
+               struct graft_error *error) {
+    struct job job = {.directory = directory, .plan = plan, .options = options, .fusion_config = fusion_config};
     struct journal stored = {0};
     int status = save_staging_check(output, directory, error);
     if (status == GRAFT_OK) {
         status = journal_of_checkpoint(directory, plan->checkpoint, &stored, error);
+    }
+    if (status == GRAFT_OK && !options->runtime_layout) {
+        status = check_lossless(directory, plan, error);
     }
     if (status == GRAFT_OK) {
         status = options->runtime_layout ? collect_runtime(&job, &stored, tree, error)

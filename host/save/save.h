@@ -3,13 +3,25 @@
 #ifndef GRAFT_SAVE_SAVE_H
 #define GRAFT_SAVE_SAVE_H
 
+#include "base/json.h"
 #include "graft/save.h"
 #include "model/tree.h"
 #include "transform/plan.h"
 
-/* [load] graft_model_save for a plan whose parameters are bound; `tree` is the plan's. */
-int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan, const char *output,
-               const struct graft_save_options *options, struct graft_error *error);
+/* [load] graft_model_save for a plan whose parameters are bound; `tree` is the plan's. `fusion_config` is what an
+ * option asked for, to be stored in config.json; NULL: that file stays as it is. */
+int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
+               const graft_json *fusion_config, const char *output, const struct graft_save_options *options,
+               struct graft_error *error);
+
+/* [load] Whether the model can be saved: graft_plan_check, but that parameters may be missing which a patch of this load
+ * took away, or which the directory's journal says that its layout has not. */
+int graft_save_check(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
+                     struct graft_error *error);
+
+/* [load] Notes in a journal which parameters a plan has nothing for. */
+struct journal;
+int journal_add_lacking(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
 
 /* [any] To be called when a model's parameters do not fit: if its directory is in the runtime layout of plugins that
  * are not active, `error` gets the hint to load them. */

@@ -12,10 +12,12 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json_edit.h"
 #include "save/journal.h"
+#include "save/write.h"
 #include "weights/shard_place.h"
 
-enum { BUFFER_BYTES = 1 << 16 };
+enum { BUFFER_BYTES = 1 << 16, MAX_CONFIG_BYTES = 16 << 20 };
 
 /* A folder of the model directory that is being looked through. */
 struct folder {
@@ -23,6 +25,7 @@ struct folder {
     const char *prefix; /* "" or "NAME/" */
     const struct save_staging *staging;
     struct graft_text *left;
+    const graft_json *fusion_config; /* for config.json; or NULL */
 };
 
 static int ends_with(const char *name, const char *suffix) {
@@ -93,6 +96,40 @@ static int copy_file(const struct folder *folder, const char *name, struct graft
     return status;
 }
 
+/* config.json with its fusion_config set. It is parsed once more: it may have been changed since it was read. */
+static int write_config(const struct folder *folder, struct graft_error *error) {
+    char *path = graft_path_join(folder->root, "config.json");
+    char *value = graft_json_dump(folder->fusion_config, 0);
+    char *text = NULL;
+    size_t length = 0;
+    graft_json *document = NULL;
+    struct graft_text edited = {0};
+    int status = path != NULL && value != NULL ? GRAFT_OK : graft_fail_memory(error, folder->root);
+    if (status == GRAFT_OK) {
+        status = graft_shard_place_check(folder->root, path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_file_read(path, MAX_CONFIG_BYTES, GRAFT_ERROR_MODEL, &text, &length, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_json_parse(text, length, path, &document, error);
+    }
+    if (status == GRAFT_OK && graft_json_type(document) != GRAFT_JSON_OBJECT) {
+        status =
+            graft_fail(error, GRAFT_ERROR_MODEL, path, "expected an object, got %s", graft_json_type_name(document));
+    }
+    if (status == GRAFT_OK) {
+        graft_json_edit_member(text, length, "fusion_config", value, &edited);
+        status = save_write_text(folder->staging, "config.json", &edited, error);
+    }
+    graft_text_free(&edited);
+    graft_json_free(document);
+    graft_free(text);
+    graft_free(value);
+    graft_free(path);
+    return status;
+}
+
 static int copy_folder(const struct folder *folder, struct graft_error *error);
 
 /* Chat templates are the one folder that belongs to a model. */
@@ -115,6 +152,9 @@ static int take(const struct folder *folder, const char *name, struct graft_erro
     }
     if (top && there && S_ISDIR(status.st_mode) && strcmp(name, "additional_chat_templates") == 0) {
         return copy_templates(folder, name, error);
+    }
+    if (top && folder->fusion_config != NULL && strcmp(name, "config.json") == 0) {
+        return write_config(folder, error);
     }
     if (there && S_ISREG(status.st_mode) && is_wanted(name)) {
         return copy_file(folder, name, error);
@@ -145,14 +185,14 @@ static int copy_folder(const struct folder *folder, struct graft_error *error) {
     return status;
 }
 
-int save_sidecars(const char *directory, const struct save_staging *staging, struct graft_text *left,
-                  struct graft_error *error) {
+int save_sidecars(const char *directory, const graft_json *fusion_config, const struct save_staging *staging,
+                  struct graft_text *left, struct graft_error *error) {
     char *root = realpath(directory, NULL);
     if (root == NULL) {
         return errno == ENOMEM ? graft_fail_memory(error, directory)
                                : graft_fail_errno(error, GRAFT_ERROR_MODEL, directory, "cannot be found", errno);
     }
-    const struct folder folder = {root, "", staging, left};
+    const struct folder folder = {root, "", staging, left, fusion_config};
     int status = copy_folder(&folder, error);
     free(root);
     return status;

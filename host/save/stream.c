@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "bind/exact.h"
+#include "save/gather.h"
 
 enum { CONVERTED_AT_ONCE = 4096 };
 
@@ -96,18 +97,38 @@ static int emit_weight(const struct stream *stream, const struct graft_weight *w
     return status;
 }
 
+/* Whether the parts lie one behind the other, each in one stretch: then nothing has to be gathered. */
+static int is_sequential(const struct save_tensor *tensor) {
+    int64_t at = 0;
+    for (size_t i = 0; i < tensor->n_parts; i++) {
+        const struct graft_box *box = &tensor->parts[i].box;
+        int64_t count = graft_box_count(box);
+        if (box->at != at || graft_box_together(box) != count) {
+            return 0;
+        }
+        at += count;
+    }
+    return at == tensor->form.count;
+}
+
+static int emit_part(const struct stream *stream, const struct save_part *part, struct graft_error *error) {
+    const struct graft_tensor_view *view = part->source->view;
+    int64_t count = graft_box_count(&part->box);
+    if (part->source->weight != NULL) {
+        return emit_weight(stream, part->source->weight, part->box.begin, count, error);
+    }
+    const char *bytes = (const char *)view->data + part->box.begin * graft_dtype_size(view->dtype);
+    return emit_elements(stream, view->dtype, bytes, count, error);
+}
+
 int save_stream(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error) {
     const struct stream stream = {tensor, emit, data};
     int status = GRAFT_OK;
+    if (!is_sequential(tensor)) {
+        return save_gather(tensor, emit, data, error);
+    }
     for (size_t i = 0; i < tensor->n_parts && status == GRAFT_OK; i++) {
-        const struct save_part *part = &tensor->parts[i];
-        const struct graft_tensor_view *view = part->source->view;
-        if (part->source->weight != NULL) {
-            status = emit_weight(&stream, part->source->weight, part->begin, part->count, error);
-        } else {
-            const char *bytes = (const char *)view->data + part->begin * graft_dtype_size(view->dtype);
-            status = emit_elements(&stream, view->dtype, bytes, part->count, error);
-        }
+        status = emit_part(&stream, &tensor->parts[i], error);
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 
 enum { MAX_NAME = 1024 };
 
@@ -65,21 +66,29 @@ static int target_is_found(const struct conversion_site *site) {
     return 0;
 }
 
-/* The size that target number `target` has along the dimension of the Chunk `op`, seen before the SplitModulelists that
- * follow take dimensions away. */
-static int target_size(const struct conversion_site *site, int32_t target, int32_t op, int64_t *size) {
-    const struct graft_conversion *conversion = site->conversion;
-    const struct graft_parameter *parameter = target_parameter(site, target, 0);
-    int64_t dim = graft_conversion_operation(conversion, op)->dim;
-    for (int32_t i = op + 1; i < conversion->n_operations; i++) {
-        const struct graft_operation *later = graft_conversion_operation(conversion, i);
-        dim -= later->kind == GRAFT_OP_SPLIT_MODULELIST && later->dim < dim;
-    }
-    if (parameter == NULL || dim < 0 || dim >= parameter->rank) {
+static int32_t target_shape(void *data, int32_t target, int64_t shape[GRAFT_MAX_RANK]) {
+    const struct graft_parameter *parameter = target_parameter(data, target, 0);
+    if (parameter == NULL) {
         return -1;
     }
-    *size = parameter->shape[dim];
+    memcpy(shape, parameter->shape, sizeof parameter->shape);
+    return parameter->rank;
+}
+
+int graft_config_part_number(const struct graft_config *config, const char *part, const char *field, int64_t *number) {
+    char path[MAX_NAME];
+    int in_part = part != NULL && config->kind(config->data, part) == GRAFT_FIELD_OBJECT;
+    int length = snprintf(path, sizeof path, "%s%s%s", in_part ? part : "", in_part ? "." : "", field);
+    if (length < 0 || length >= MAX_NAME || config->kind(config->data, path) != GRAFT_FIELD_INT) {
+        return -1;
+    }
+    *number = config->integer(config->data, path);
     return 0;
+}
+
+static int config_number(void *data, const char *part, const char *field, int64_t *number) {
+    const struct conversion_site *site = data;
+    return site->config != NULL ? graft_config_part_number(site->config, part, field, number) : -1;
 }
 
 static int take_tensor(struct conversion_site *site, const struct graft_tensor_view *tensor, struct graft_value *value,
@@ -89,8 +98,7 @@ static int take_tensor(struct conversion_site *site, const struct graft_tensor_v
         return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->name, "there is nothing in it, its shape is %s",
                                graft_shape_text(tensor->shape, tensor->rank, shape));
     }
-    lookup_use(site->lookup, tensor);
-    return graft_value_of(tensor, value, error);
+    return lookup_take(site->lookup, tensor, value, error);
 }
 
 /* The tensors of a `*` source, whose indices must be 0 to n - 1: a gap would shift all experts behind it. */
@@ -130,7 +138,7 @@ static int gather_one(struct conversion_site *site, const char *pattern, struct 
     const struct graft_tensor_view *tensor =
         full_name(site->node, pattern, 0, name) == 0 ? lookup_find(site->lookup, name, NULL) : NULL;
     if (tensor == NULL) {
-        return GRAFT_OK;
+        return conversion_from_above(site, name, list, error);
     }
     list->items = graft_alloc(1, sizeof *list->items);
     if (list->items == NULL) {
@@ -170,25 +178,25 @@ static int fill(struct conversion_site *site, int32_t target, int64_t index, str
     }
     struct graft_binding *binding = plan_binding(site->plan, parameter);
     if (binding->status != GRAFT_BINDING_MISSING) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, parameter->name,
-                               "the checkpoint has it under its own name, and as part of another tensor");
+        return binding->site == NULL
+                   ? graft_error_set(error, GRAFT_ERROR_MODEL, parameter->name,
+                                     "the checkpoint has it under its own name, and as part of another tensor")
+                   : graft_error_set(error, GRAFT_ERROR_PLUGIN, parameter->name,
+                                     "the conversions to %s of \"%s\" and to %s of \"%s\" both make it",
+                                     binding->conversion->targets[0], binding->site->path, site->conversion->targets[0],
+                                     site->node->path);
     }
     binding->status = GRAFT_BINDING_FOUND;
     binding->conversion = site->conversion;
+    binding->site = site->node;
     binding->value = *value;
     *value = (struct graft_value){0};
     return GRAFT_OK;
 }
 
 /* Gives each target its values. */
-static int distribute(struct conversion_site *site, struct graft_value_list *lists, size_t n,
-                      struct graft_error *error) {
+static int distribute(struct conversion_site *site, struct graft_value_list *lists, struct graft_error *error) {
     int status = GRAFT_OK;
-    if (n != (size_t)site->conversion->n_targets) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, site->node->path,
-                               "the conversion to %s makes %zu values for %d targets", site->conversion->targets[0], n,
-                               (int)site->conversion->n_targets);
-    }
     for (int32_t i = 0; i < site->conversion->n_targets && status == GRAFT_OK; i++) {
         if (!has_star(site->conversion->targets[i]) && lists[i].count != 1) {
             status =
@@ -218,11 +226,72 @@ static int record_problem(struct conversion_site *site, const struct graft_error
     return GRAFT_OK;
 }
 
+static int apply_custom(void *data, const struct graft_operation *operation, const struct graft_value *const *values,
+                        size_t n, struct graft_value *results, struct graft_error *error) {
+    struct conversion_site *site = data;
+    struct graft_plan *plan = site->plan;
+    const char *plugin = site->node->describer != NULL ? site->node->describer->origin.plugin : NULL;
+    if (graft_grow(&plan->computed, &plan->computed_capacity, plan->n_computed, sizeof(struct graft_computed *)) != 0) {
+        return graft_fail_memory(error, site->node->path);
+    }
+    int status = graft_computed_make(operation->custom, plugin, site->node->path, values, n, results,
+                                     (size_t)site->conversion->n_targets, &plan->computed[plan->n_computed], error);
+    plan->n_computed += status == GRAFT_OK;
+    return status;
+}
+
+static int run_operations(struct conversion_site *site, struct graft_value_list **lists, size_t *n,
+                          struct graft_error *error) {
+    const struct graft_operations operations = {
+        .items = site->conversion->operations,
+        .count = site->conversion->n_operations,
+        .stride = site->conversion->operation_stride,
+        .place = site->node->path,
+        .sources = site->conversion->sources,
+        .targets = site->conversion->targets,
+        .n_targets = site->conversion->n_targets,
+        .data = site,
+        .target_shape = target_shape,
+        .config_number = config_number,
+        .custom = apply_custom,
+    };
+    return graft_operations_run(&operations, lists, n, NULL, error);
+}
+
+void conversion_values_free(struct graft_value_list *lists, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        graft_value_list_free(&lists[i]);
+    }
+    graft_free(lists);
+}
+
+int conversion_values(struct conversion_site *site, struct graft_value_list **lists, size_t *n,
+                      struct graft_error *error) {
+    size_t made = (size_t)site->conversion->n_sources;
+    struct graft_value_list *values = graft_alloc(made, sizeof *values);
+    int32_t present = 0;
+    *lists = NULL;
+    *n = 0;
+    if (values == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, site->node->path, "out of memory");
+    }
+    int status = gather(site, values, &present, error);
+    if (status == GRAFT_OK && present > 0) {
+        status = run_operations(site, &values, &made, error);
+    }
+    if (status != GRAFT_OK || present == 0) {
+        conversion_values_free(values, made);
+        return status;
+    }
+    *lists = values;
+    *n = made;
+    return GRAFT_OK;
+}
+
 int conversion_apply(struct conversion_site *site, struct graft_error *error) {
     struct graft_error failure = graft_error_none();
-    size_t n = (size_t)site->conversion->n_sources;
-    struct chunk_sizes sizes = {site, target_size};
-    int32_t present = 0;
+    struct graft_value_list *lists = NULL;
+    size_t n = 0;
     int32_t targets = count_targets(site);
     if (targets == 0 || target_is_found(site)) {
         return GRAFT_OK;
@@ -232,21 +301,11 @@ int conversion_apply(struct conversion_site *site, struct graft_error *error) {
                                "a conversion has %d targets, but the module has parameters for %d of them",
                                (int)site->conversion->n_targets, (int)targets);
     }
-    struct graft_value_list *lists = graft_alloc(n, sizeof *lists);
-    if (lists == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, site->node->path, "out of memory");
+    int status = conversion_values(site, &lists, &n, &failure);
+    if (status == GRAFT_OK && n > 0) {
+        status = distribute(site, lists, &failure);
     }
-    int status = gather(site, lists, &present, &failure);
-    if (status == GRAFT_OK && present > 0) {
-        status = operations_run(site, &sizes, &lists, &n, &failure);
-    }
-    if (status == GRAFT_OK && present > 0) {
-        status = distribute(site, lists, n, &failure);
-    }
-    for (size_t i = 0; i < n; i++) {
-        graft_value_list_free(&lists[i]);
-    }
-    graft_free(lists);
+    conversion_values_free(lists, n);
     if (status == GRAFT_ERROR_MODEL) {
         return record_problem(site, &failure, error);
     }

@@ -4,6 +4,7 @@
 #define GRAFT_TRANSFORM_CONVERT_H
 
 #include "transform/lookup.h"
+#include "transform/operations.h"
 #include "transform/plan.h"
 
 /* What a conversion works on and fills. */
@@ -12,6 +13,7 @@ struct conversion_site {
     struct graft_node *node;
     const struct graft_conversion *conversion;
     struct lookup *lookup;
+    const struct graft_config *config; /* NULL: none */
 };
 
 /* The binding of a parameter; every parameter of the tree has one. */
@@ -21,13 +23,18 @@ struct graft_binding *plan_binding(const struct graft_plan *plan, const struct g
  * problem of those bindings; the status is for want of memory and for conversions that make no sense. */
 int conversion_apply(struct conversion_site *site, struct graft_error *error);
 
-/* Runs the operations on one list of values per source; the result has one list per target. `sizes_of` gives, for a
- * Chunk as operation number `op`, each target's size along its dimension. */
-struct chunk_sizes {
-    const struct conversion_site *site;
-    int (*size)(const struct conversion_site *site, int32_t target, int32_t op, int64_t *size);
-};
-int operations_run(const struct conversion_site *site, const struct chunk_sizes *sizes, struct graft_value_list **lists,
-                   size_t *n_lists, struct graft_error *error);
+/* What the conversion gives: one list per target, or none (`*n` 0) when the checkpoint has none of its sources. The
+ * caller frees them. */
+int conversion_values(struct conversion_site *site, struct graft_value_list **lists, size_t *n,
+                      struct graft_error *error);
+void conversion_values_free(struct graft_value_list *lists, size_t n);
+
+/* A source called `name` that the checkpoint lacks, but that a conversion of a module above makes: so a class below
+ * may quantize the projection that a fused class above joins. Leaves `list` empty when there is none. */
+int conversion_from_above(const struct conversion_site *site, const char *name, struct graft_value_list *list,
+                          struct graft_error *error);
+
+/* [any] A number in the part of a config, or in all of it when it has no such part. Returns 0, -1 when it has none. */
+int graft_config_part_number(const struct graft_config *config, const char *part, const char *field, int64_t *number);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "transform/lookup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 
 enum { MAX_NAME = RENAMING_MAX_NAME, MAX_INDEX_DIGITS = 9, WAYS = 3 };
 
@@ -36,10 +38,10 @@ static int spell(const struct lookup *lookup, const char *name, int way, char *s
 static const struct graft_tensor_view *find_spelled(const struct lookup *lookup, const char *name) {
     for (int way = 0; way < WAYS; way++) {
         char spelled[MAX_NAME];
-        const struct graft_tensor_view *tensor =
-            spell(lookup, name, way, spelled) ? graft_checkpoint_find(lookup->checkpoint, spelled) : NULL;
-        if (tensor != NULL) {
-            return tensor;
+        const struct graft_source *source =
+            spell(lookup, name, way, spelled) ? sources_find(lookup->sources, spelled) : NULL;
+        if (source != NULL) {
+            return source->view;
         }
     }
     return NULL;
@@ -60,8 +62,37 @@ const struct graft_tensor_view *lookup_find(const struct lookup *lookup, const c
     return tensor;
 }
 
-void lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor) {
-    lookup->used[graft_checkpoint_lower_bound(lookup->checkpoint, tensor->name)] = 1;
+int lookup_take(struct lookup *lookup, const struct graft_tensor_view *tensor, struct graft_value *value,
+                struct graft_error *error) {
+    struct graft_source *source = sources_find(lookup->sources, tensor->name);
+    source->used = 1;
+    if (source->problem != NULL) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, tensor->name, "%s", source->problem);
+    }
+    return source->stored != NULL ? graft_value_of(source->stored, value, error)
+                                  : graft_value_copy(&source->value, value, error);
+}
+
+int conversion_filter_hits(const struct conversion_filter *filter, const char *target) {
+    struct graft_regex_match match;
+    for (size_t i = 0; filter != NULL && i < filter->n; i++) {
+        if (graft_regex_search(filter->patterns[i], target, strlen(target), 0, &match) == GRAFT_REGEX_MATCH) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node,
+                      const struct graft_conversion *conversion) {
+    int hit = 0;
+    for (int32_t i = 0; lookup->without != NULL && i < conversion->n_targets && !hit; i++) {
+        char name[MAX_NAME];
+        int length = snprintf(name, sizeof name, "%s%s%s", node->path, node->path[0] != '\0' ? "." : "",
+                              conversion->targets[i]);
+        hit = length > 0 && length < MAX_NAME && conversion_filter_hits(lookup->without, name);
+    }
+    return hit;
 }
 
 /* The index between `before` and `after` in a name, or -1. Leading zeros and signs are no indices. */
@@ -87,9 +118,8 @@ static int by_index(const void *a, const void *b) {
 static int64_t collect(const struct lookup *lookup, const char *before, const char *after,
                        struct indexed_tensor **found) {
     size_t count = 0, capacity = 0;
-    size_t n = graft_checkpoint_count(lookup->checkpoint);
-    for (size_t i = graft_checkpoint_lower_bound(lookup->checkpoint, before); i < n; i++) {
-        const struct graft_tensor_view *tensor = graft_checkpoint_at(lookup->checkpoint, i);
+    for (size_t i = sources_lower_bound(lookup->sources, before); i < lookup->sources->n; i++) {
+        const struct graft_tensor_view *tensor = lookup->sources->items[i].view;
         if (strncmp(tensor->name, before, strlen(before)) != 0) {
             break;
         }

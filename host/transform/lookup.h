@@ -3,23 +3,39 @@
 #ifndef GRAFT_TRANSFORM_LOOKUP_H
 #define GRAFT_TRANSFORM_LOOKUP_H
 
+#include "base/regex.h"
 #include "transform/renaming.h"
-#include "weights/checkpoint.h"
+#include "transform/sources.h"
+
+/* Patterns of the targets whose conversions are left out. */
+struct conversion_filter {
+    struct graft_regex **patterns;
+    size_t n;
+};
 
 struct lookup {
-    const struct graft_checkpoint *checkpoint;
-    const char *prefix;  /* base_model_prefix, or "" */
-    unsigned char *used; /* per tensor of the checkpoint: whether some parameter takes it */
+    struct graft_sources *sources;
+    const char *prefix; /* base_model_prefix, or "" */
     struct renamings renamings;
+    const struct conversion_filter *without; /* NULL: nothing is left out */
 };
+
+/* Whether one of the patterns is found in a target's full name. */
+int conversion_filter_hits(const struct conversion_filter *filter, const char *target);
+
+/* Whether a class's conversion at a module is left out. */
+int lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node,
+                      const struct graft_conversion *conversion);
 
 /* The tensor called `name`, or called so with the base model's prefix added or taken away, or with modules renamed;
  * NULL if there is none. `*renaming` (unless `renaming` is NULL) becomes the renaming that led to it, or NULL. */
 const struct graft_tensor_view *lookup_find(const struct lookup *lookup, const char *name,
                                             const struct graft_conversion **renaming);
 
-/* Marks a tensor as used. */
-void lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor);
+/* All of a tensor that was found here, which is used from then on. One that could not be converted is
+ * GRAFT_ERROR_MODEL. */
+int lookup_take(struct lookup *lookup, const struct graft_tensor_view *tensor, struct graft_value *value,
+                struct graft_error *error);
 
 /* A tensor that a `*` stands for. */
 struct indexed_tensor {

@@ -4,12 +4,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "transform/convert.h"
+#include "transform/plan_sources.h"
 #include "transform/settle.h"
 
 struct planner {
     struct graft_plan *plan;
     struct lookup lookup;
+    const struct graft_plan_options *options;
+    const struct graft_config *config;
 };
 
 static int out_of_memory(const char *name, struct graft_error *error) {
@@ -18,6 +22,20 @@ static int out_of_memory(const char *name, struct graft_error *error) {
 
 struct graft_binding *plan_binding(const struct graft_plan *plan, const struct graft_parameter *parameter) {
     return &plan->bindings[parameter->index];
+}
+
+/* The tensor of a parameter's own name. */
+static int take_own(struct planner *planner, const struct graft_tensor_view *tensor, struct graft_binding *binding,
+                    struct graft_error *error) {
+    struct graft_error failure = graft_error_none();
+    int status = lookup_take(&planner->lookup, tensor, &binding->value, &failure);
+    if (status == GRAFT_OK) {
+        binding->status = GRAFT_BINDING_FOUND;
+        return GRAFT_OK;
+    }
+    binding->status = GRAFT_BINDING_FAILED;
+    binding->problem = graft_strdup(failure.message);
+    return status == GRAFT_ERROR_MODEL && binding->problem != NULL ? GRAFT_OK : out_of_memory(tensor->name, error);
 }
 
 /* First pass: a binding for each parameter, found under its own name where the checkpoint has that. */
@@ -31,13 +49,9 @@ static int add_bindings(void *data, struct graft_node *node, struct graft_error 
         binding->parameter = parameter;
         binding->contiguous = (parameter->flags & GRAFT_PARAMETER_CONTIGUOUS) != 0;
         const struct graft_tensor_view *tensor = lookup_find(&planner->lookup, parameter->name, &binding->conversion);
-        if (tensor != NULL) {
-            int status = graft_value_of(tensor, &binding->value, error);
-            if (status != GRAFT_OK) {
-                return status;
-            }
-            lookup_use(&planner->lookup, tensor);
-            binding->status = GRAFT_BINDING_FOUND;
+        int status = tensor != NULL ? take_own(planner, tensor, binding, error) : GRAFT_OK;
+        if (status != GRAFT_OK) {
+            return status;
         }
     }
     return GRAFT_OK;
@@ -52,9 +66,11 @@ static int apply_conversions(void *data, struct graft_node *node, struct graft_e
     }
     const struct graft_class *cls = node->describer->cls;
     for (int32_t i = 0; i < cls->n_conversions && status == GRAFT_OK; i++) {
-        const char *at = (const char *)cls->conversions + (size_t)i * cls->conversion_stride;
-        struct conversion_site site = {planner->plan, node, (const void *)at, &planner->lookup};
-        status = conversion_apply(&site, error);
+        struct conversion_site site = {planner->plan, node, graft_class_conversion(cls, i), &planner->lookup,
+                                       planner->config};
+        if (!lookup_leaves_out(&planner->lookup, node, site.conversion)) {
+            status = conversion_apply(&site, error);
+        }
     }
     return status;
 }
@@ -86,24 +102,29 @@ static void bind_ties(struct graft_plan *plan) {
     }
 }
 
-/* Old checkpoints store the rotary frequencies, which are computed here: not worth a report. */
+/* Old checkpoints store rotary frequencies and numbers of positions, which are computed here: not worth a report. */
 static int is_known_buffer(const char *name) {
-    static const char suffix[] = "rotary_emb.inv_freq";
+    static const char *const suffixes[] = {"rotary_emb.inv_freq", "embeddings.position_ids"};
     size_t length = strlen(name);
-    return length >= sizeof suffix - 1 && strcmp(name + length - (sizeof suffix - 1), suffix) == 0;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        size_t tail = strlen(suffixes[i]);
+        if (length >= tail && strcmp(name + length - tail, suffixes[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
-static int list_unexpected(struct planner *planner, struct graft_error *error) {
-    struct graft_plan *plan = planner->plan;
-    size_t n = graft_checkpoint_count(plan->checkpoint);
+static int list_unexpected(struct graft_plan *plan, struct graft_error *error) {
+    size_t n = plan->sources->n;
     plan->unexpected = graft_alloc(n + 1, sizeof(struct graft_tensor_view *));
     if (plan->unexpected == NULL) {
         return out_of_memory("", error);
     }
     for (size_t i = 0; i < n; i++) {
-        const struct graft_tensor_view *tensor = graft_checkpoint_at(plan->checkpoint, i);
-        if (!planner->lookup.used[i] && !is_known_buffer(tensor->name)) {
-            plan->unexpected[plan->n_unexpected++] = tensor;
+        const struct graft_source *source = &plan->sources->items[i];
+        if (!source->used && !is_known_buffer(source->view->name)) {
+            plan->unexpected[plan->n_unexpected++] = source->view;
         }
     }
     return GRAFT_OK;
@@ -112,11 +133,16 @@ static int list_unexpected(struct planner *planner, struct graft_error *error) {
 static int make(struct planner *planner, struct graft_tree *tree, struct graft_error *error) {
     struct graft_plan *plan = planner->plan;
     plan->bindings = graft_alloc(tree->n_parameters + 1, sizeof *plan->bindings);
-    planner->lookup.used = graft_alloc(graft_checkpoint_count(plan->checkpoint) + 1, 1);
-    if (plan->bindings == NULL || planner->lookup.used == NULL) {
+    plan->sources = graft_alloc(1, sizeof *plan->sources);
+    if (plan->bindings == NULL || plan->sources == NULL) {
         return out_of_memory("", error);
     }
-    int status = renamings_collect(tree, &planner->lookup.renamings, error);
+    planner->lookup.sources = plan->sources;
+    int status = plan_sources_make(plan, tree, planner->options, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = renamings_collect(tree, &planner->lookup.renamings, error);
     if (status == GRAFT_OK) {
         status = graft_tree_walk(tree, add_bindings, planner, error);
     }
@@ -129,18 +155,21 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
     if (status == GRAFT_OK) {
         status = plan_settle(plan, error);
     }
-    return status == GRAFT_OK ? list_unexpected(planner, error) : status;
+    return status == GRAFT_OK ? list_unexpected(plan, error) : status;
 }
 
-int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint, const char *base_model_prefix,
-                    struct graft_plan **plan, struct graft_error *error) {
-    struct planner planner = {graft_alloc(1, sizeof **plan), {.checkpoint = checkpoint, .prefix = base_model_prefix}};
+int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,
+                    const struct graft_plan_options *options, struct graft_plan **plan, struct graft_error *error) {
+    struct planner planner = {.plan = graft_alloc(1, sizeof **plan),
+                              .options = options,
+                              .lookup = {.prefix = options->base_model_prefix, .without = options->without}};
     if (planner.plan == NULL) {
         return out_of_memory("", error);
     }
     planner.plan->checkpoint = checkpoint;
+    planner.plan->relaid = options->relaid;
+    planner.config = tree->config != NULL ? &tree->config->view : NULL;
     int status = make(&planner, tree, error);
-    graft_free(planner.lookup.used);
     renamings_free(&planner.lookup.renamings);
     if (status != GRAFT_OK) {
         graft_plan_free(planner.plan);
@@ -156,17 +185,42 @@ void graft_plan_free(struct graft_plan *plan) {
             graft_value_free(&plan->bindings[i].value);
             graft_free(plan->bindings[i].problem);
         }
+        for (size_t i = 0; i < plan->n_computed; i++) {
+            graft_computed_free(plan->computed[i]);
+        }
+        if (plan->sources != NULL) {
+            sources_finish(plan->sources);
+        }
+        graft_free(plan->sources);
+        graft_free(plan->computed);
         graft_free(plan->bindings);
         graft_free(plan->unexpected);
         graft_free(plan);
     }
 }
 
+/* A converter that failed is an error also when no parameter waits for it. */
+static int check_sources(const struct graft_plan *plan, struct graft_error *error) {
+    for (size_t i = 0; i < plan->sources->n; i++) {
+        const struct graft_source *source = &plan->sources->items[i];
+        if (source->problem != NULL && !source->used) {
+            return graft_fail(error, GRAFT_ERROR_MODEL, source->view->name, "%s", source->problem);
+        }
+    }
+    return GRAFT_OK;
+}
+
 int graft_plan_check(const struct graft_plan *plan, struct graft_error *error) {
+    return graft_plan_check_but(plan, NULL, NULL, error);
+}
+
+int graft_plan_check_but(const struct graft_plan *plan, int (*may_lack)(void *data, const char *name), void *data,
+                         struct graft_error *error) {
     for (size_t i = 0; i < plan->n_bindings; i++) {
         const struct graft_binding *binding = &plan->bindings[i];
         char shape[GRAFT_SHAPE_TEXT];
-        if (binding->status == GRAFT_BINDING_MISSING) {
+        if (binding->status == GRAFT_BINDING_MISSING &&
+            (may_lack == NULL || !may_lack(data, binding->parameter->name))) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name,
                                    "missing: the checkpoint has no tensor for this parameter");
         }
@@ -179,5 +233,5 @@ int graft_plan_check(const struct graft_plan *plan, struct graft_error *error) {
                                    binding->problem);
         }
     }
-    return GRAFT_OK;
+    return check_sources(plan, error);
 }

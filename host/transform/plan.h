@@ -7,6 +7,7 @@
 #define GRAFT_TRANSFORM_PLAN_H
 
 #include "model/tree.h"
+#include "transform/computed.h"
 #include "transform/value.h"
 #include "weights/checkpoint.h"
 
@@ -25,6 +26,7 @@ struct graft_binding {
     enum graft_binding_status status;
     struct graft_value value;
     const struct graft_conversion *conversion; /* NULL: the tensor of the parameter's own name */
+    const struct graft_node *site;             /* the module that the conversion belongs to; NULL without one */
     struct graft_binding *tied_to;
     struct graft_binding *shared_with; /* a binding of the same name, of an original beside its replacement; or NULL */
     char *problem;
@@ -38,21 +40,44 @@ struct graft_plan {
     struct graft_binding *bindings; /* in the tree's order */
     size_t n_bindings;
     const struct graft_checkpoint *checkpoint;
-    const struct graft_tensor_view **unexpected; /* used by nobody */
+    struct graft_sources *sources;               /* the checkpoint as classes see it */
+    const struct graft_tensor_view **unexpected; /* of those, the ones used by nobody */
     size_t n_unexpected;
+    int32_t relaid; /* as asked for */
     int64_t mapped_bytes;
     int64_t copied_bytes;
+    struct graft_computed **computed; /* the custom operations, in the order they have to run in */
+    size_t n_computed;
+    size_t computed_capacity;
+    int64_t computed_bytes;       /* of their outputs */
+    int64_t peak_anonymous_bytes; /* that binding takes at most beside the mapped files: copies, outputs, scratch */
 };
 
-/* [load] Plans; the tree and the checkpoint outlive the plan. `base_model_prefix` ("model") is what a checkpoint may
- * have or lack in front of its names. Fails only where no plan can be made; what is missing is in the plan. */
-int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint, const char *base_model_prefix,
-                    struct graft_plan **plan, struct graft_error *error);
+struct key_list;
+struct conversion_filter;
+struct graft_plan_options {
+    const char *base_model_prefix;           /* "model": what a checkpoint may have or lack in front of its names */
+    const struct key_list *transforms;       /* what a checkpoint goes through before classes see it; NULL: nothing */
+    const struct conversion_filter *without; /* conversions of classes to leave out; NULL: none */
+    int32_t relaid;                          /* the layout is changed on purpose: the tree may not have what results */
+};
+
+/* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is in the plan. */
+int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,
+                    const struct graft_plan_options *options, struct graft_plan **plan, struct graft_error *error);
 void graft_plan_free(struct graft_plan *plan);
 
 /* [any] Whether the model can run with what the plan gives it: else an error that names the first parameter at fault.
  */
 int graft_plan_check(const struct graft_plan *plan, struct graft_error *error);
+
+/* [any] The same, but that parameters may be missing which `may_lack` says yes to. */
+int graft_plan_check_but(const struct graft_plan *plan, int (*may_lack)(void *data, const char *name), void *data,
+                         struct graft_error *error);
+
+/* [any] A binding that is tied to another by its class, while the checkpoint has a tensor for each and they differ; NULL
+ * when there is none. Reads those tensors. Each keeps its own: a report, no error, but for the strict. */
+const struct graft_binding *graft_plan_tied_apart(const struct graft_plan *plan);
 
 /* [any] The operations of a binding as text, "MergeModulelist(dim=0), Concatenate(dim=1)"; "" for a plain one. */
 struct graft_text;

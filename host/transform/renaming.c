@@ -30,8 +30,7 @@ static int collect(void *data, struct graft_node *node, struct graft_error *erro
     struct renamings *renamings = data;
     const struct graft_class *cls = node->describer != NULL ? node->describer->cls : NULL;
     for (int32_t i = 0; cls != NULL && i < cls->n_conversions; i++) {
-        const char *at = (const char *)cls->conversions + (size_t)i * cls->conversion_stride;
-        const struct graft_conversion *conversion = (const void *)at;
+        const struct graft_conversion *conversion = graft_class_conversion(cls, i);
         const struct graft_node *child =
             conversion->n_operations == 0 ? graft_node_find(node, conversion->targets[0]) : NULL;
         if (child == NULL) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "transform/conflicts.h"
 
 static int out_of_memory(const char *name, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, name, "out of memory");
@@ -21,12 +22,13 @@ static int is_weight_type(graft_dtype dtype) {
 /* Types that no kernel reads become a problem of their own; everything else is settled by the shape. */
 static int check_value(struct graft_binding *binding, struct graft_error *error) {
     char shape[GRAFT_SHAPE_TEXT];
-    for (size_t i = 0; i < binding->value.n_runs; i++) {
-        const struct graft_tensor_view *tensor = binding->value.runs[i].tensor;
-        if (!is_weight_type(tensor->dtype)) {
+    for (size_t i = 0; i < binding->value.n_parts; i++) {
+        const struct graft_tensor_view *tensor = binding->value.parts[i].tensor;
+        graft_dtype wanted = binding->parameter->dtype;
+        if (wanted != GRAFT_DTYPE_NONE ? tensor->dtype != wanted : !is_weight_type(tensor->dtype)) {
             binding->status = GRAFT_BINDING_FAILED;
-            binding->problem =
-                graft_format("%s: type %s, expected F32, F16 or BF16", tensor->name, graft_dtype_name(tensor->dtype));
+            binding->problem = graft_format("%s: type %s, expected %s", tensor->name, graft_dtype_name(tensor->dtype),
+                                            wanted != GRAFT_DTYPE_NONE ? graft_dtype_name(wanted) : "F32, F16 or BF16");
             return binding->problem != NULL ? GRAFT_OK : out_of_memory(tensor->name, error);
         }
     }
@@ -39,28 +41,32 @@ static int check_value(struct graft_binding *binding, struct graft_error *error)
     return GRAFT_OK;
 }
 
-/* Whether the runs are whole rows, aligned to their type, in one block if the parameter wants that. */
+/* A tensor taken apart into blocks of fewer rows is faster to read once it is copied. */
+enum { MIN_BLOCK_ROWS = 16 };
+
+/* Whether the parts are whole rows, aligned to their type, in one block if the parameter wants that. */
 static int can_be_viewed(const struct graft_binding *binding) {
     const struct graft_parameter *parameter = binding->parameter;
     int64_t columns = parameter->rank > 1 ? parameter->shape[parameter->rank - 1] : 1;
-    if (binding->contiguous && binding->value.n_runs != 1) {
-        return 0;
-    }
-    for (size_t i = 0; i < binding->value.n_runs; i++) {
-        const struct graft_run *run = &binding->value.runs[i];
-        size_t size = (size_t)graft_dtype_size(run->tensor->dtype);
-        if (run->begin % columns != 0 || run->count % columns != 0 || (uintptr_t)run->tensor->data % size != 0) {
+    int64_t blocks = 0;
+    for (size_t i = 0; i < binding->value.n_parts; i++) {
+        const struct graft_part *part = &binding->value.parts[i];
+        size_t size = (size_t)graft_dtype_size(part->tensor->dtype);
+        int64_t together = graft_box_together(&part->box), count = graft_box_count(&part->box);
+        if (part->box.at % columns != 0 || together % columns != 0 || (uintptr_t)part->tensor->data % size != 0 ||
+            (together < count && together < MIN_BLOCK_ROWS * columns)) {
             return 0;
         }
+        blocks += count / together;
     }
-    return 1;
+    return blocks <= INT32_MAX && (!binding->contiguous || blocks == 1);
 }
 
 /* The type of a copy: that of its sources, or f32 where they differ. */
 static graft_dtype copy_dtype(const struct graft_value *value) {
-    graft_dtype dtype = value->runs[0].tensor->dtype;
-    for (size_t i = 1; i < value->n_runs; i++) {
-        if (value->runs[i].tensor->dtype != dtype) {
+    graft_dtype dtype = value->parts[0].tensor->dtype;
+    for (size_t i = 1; i < value->n_parts; i++) {
+        if (value->parts[i].tensor->dtype != dtype) {
             return GRAFT_DTYPE_F32;
         }
     }
@@ -77,8 +83,8 @@ static int64_t elements(const struct graft_parameter *parameter) {
 
 static int64_t source_bytes(const struct graft_value *value) {
     int64_t bytes = 0;
-    for (size_t i = 0; i < value->n_runs; i++) {
-        bytes += value->runs[i].count * graft_dtype_size(value->runs[i].tensor->dtype);
+    for (size_t i = 0; i < value->n_parts; i++) {
+        bytes += graft_box_count(&value->parts[i].box) * graft_dtype_size(value->parts[i].tensor->dtype);
     }
     return bytes;
 }
@@ -118,7 +124,34 @@ static void set_cost(const struct graft_plan *plan, struct graft_binding *bindin
     }
 }
 
+/* Of a view's bytes, those that lie in files. */
+static int64_t mapped_bytes(const struct graft_binding *binding) {
+    int64_t computed = 0;
+    for (size_t i = 0; i < binding->value.n_parts && binding->bytes > 0; i++) {
+        const struct graft_part *part = &binding->value.parts[i];
+        computed +=
+            part->tensor->computed != NULL ? graft_box_count(&part->box) * graft_dtype_size(part->tensor->dtype) : 0;
+    }
+    return binding->bytes - computed;
+}
+
+static void forecast(struct graft_plan *plan) {
+    int64_t scratch = 0;
+    for (size_t i = 0; i < plan->n_computed; i++) {
+        const struct graft_computed *computed = plan->computed[i];
+        plan->computed_bytes += computed->output_bytes;
+        scratch = computed->scratch_bytes > scratch ? computed->scratch_bytes : scratch;
+    }
+    /* Copies are made when the outputs are there, and scratch memory is gone by then. */
+    int64_t rest = plan->copied_bytes > scratch ? plan->copied_bytes : scratch;
+    plan->peak_anonymous_bytes = plan->computed_bytes + rest;
+}
+
 int plan_settle(struct graft_plan *plan, struct graft_error *error) {
+    int conflicts = conflicts_find(plan, error);
+    if (conflicts != GRAFT_OK) {
+        return conflicts;
+    }
     for (size_t i = 0; i < plan->n_bindings; i++) {
         struct graft_binding *binding = &plan->bindings[i];
         int status = set_status(binding, error);
@@ -127,7 +160,8 @@ int plan_settle(struct graft_plan *plan, struct graft_error *error) {
         }
         set_cost(plan, binding);
         plan->copied_bytes += binding->copied ? binding->bytes : 0;
-        plan->mapped_bytes += binding->copied ? 0 : binding->bytes;
+        plan->mapped_bytes += binding->copied ? 0 : mapped_bytes(binding);
     }
+    forecast(plan);
     return GRAFT_OK;
 }

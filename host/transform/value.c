@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "transform/value_parts.h"
 
 static int out_of_memory(const char *name, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, name, "out of memory");
 }
 
-/* Product of dimensions [from, to). */
-static int64_t extent(const struct graft_value *value, int64_t from, int64_t to) {
+int64_t graft_value_extent(const struct graft_value *value, int64_t from, int64_t to) {
     int64_t product = 1;
     for (int64_t i = from; i < to; i++) {
         product *= value->shape[i];
@@ -19,71 +19,32 @@ static int64_t extent(const struct graft_value *value, int64_t from, int64_t to)
     return product;
 }
 
-/* Adds a run, as part of the last one where it continues that. */
-static int append_run(struct graft_value *value, const struct graft_run *run) {
-    struct graft_run *last = value->n_runs > 0 ? &value->runs[value->n_runs - 1] : NULL;
-    if (last != NULL && last->tensor == run->tensor && last->begin + last->count == run->begin) {
-        last->count += run->count;
-        return 0;
-    }
-    if (graft_grow(&value->runs, &value->capacity, value->n_runs, sizeof *value->runs) != 0) {
-        return -1;
-    }
-    value->runs[value->n_runs++] = *run;
-    return 0;
-}
-
-/* Reads a value's elements in order. */
-struct reader {
-    const struct graft_value *value;
-    size_t run;
-    int64_t offset; /* in that run */
-};
-
-/* Moves the next `count` elements behind those of `to`. */
-static int take(struct reader *reader, int64_t count, struct graft_value *to) {
-    while (count > 0) {
-        const struct graft_run *run = &reader->value->runs[reader->run];
-        int64_t left = run->count - reader->offset;
-        int64_t taken = left < count ? left : count;
-        struct graft_run part = {run->tensor, run->begin + reader->offset, taken};
-        if (append_run(to, &part) != 0) {
-            return -1;
-        }
-        count -= taken;
-        reader->offset += taken;
-        if (reader->offset == run->count) {
-            reader->run++;
-            reader->offset = 0;
-        }
-    }
-    return 0;
-}
-
 int graft_value_of(const struct graft_tensor_view *tensor, struct graft_value *value, struct graft_error *error) {
-    struct graft_run all = {tensor, 0, 1};
     *value = (struct graft_value){.rank = tensor->rank};
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
         value->shape[i] = i < tensor->rank ? tensor->shape[i] : 1;
-        all.count *= value->shape[i];
     }
-    return all.count == 0 || append_run(value, &all) == 0 ? GRAFT_OK : out_of_memory(tensor->name, error);
+    int64_t count = graft_value_extent(value, 0, value->rank);
+    struct graft_part all = {tensor, graft_box_run(0, 0, count)};
+    return count == 0 || value_add_part(value, &all) == 0 ? GRAFT_OK : out_of_memory(tensor->name, error);
 }
 
 int graft_value_copy(const struct graft_value *from, struct graft_value *value, struct graft_error *error) {
     *value = *from;
-    value->capacity = from->n_runs;
-    value->runs = graft_alloc(from->n_runs + 1, sizeof *value->runs);
-    if (value->runs == NULL) {
+    value->capacity = from->n_parts;
+    value->parts = graft_alloc(from->n_parts + 1, sizeof *value->parts);
+    if (value->parts == NULL) {
         *value = (struct graft_value){0};
         return out_of_memory("", error);
     }
-    memcpy(value->runs, from->runs, from->n_runs * sizeof *value->runs);
+    if (from->n_parts > 0) {
+        memcpy(value->parts, from->parts, from->n_parts * sizeof *value->parts);
+    }
     return GRAFT_OK;
 }
 
 void graft_value_free(struct graft_value *value) {
-    graft_free(value->runs);
+    graft_free(value->parts);
     *value = (struct graft_value){0};
 }
 
@@ -136,20 +97,30 @@ static int agree(const struct graft_value *a, const struct graft_value *b, int64
     return 1;
 }
 
-/* Interleaves the values: for each of `outer` steps the next inner[i] elements of each value i. */
-static int weave(const struct graft_value *const *values, size_t n, int64_t dim, struct graft_value *result) {
-    struct reader *readers = graft_alloc(n + 1, sizeof *readers);
-    int failed = readers == NULL;
-    for (size_t i = 0; i < n && !failed; i++) {
-        readers[i].value = values[i];
+static int check_count(const struct graft_value *value, const char *name, struct graft_error *error) {
+    char shape[GRAFT_SHAPE_TEXT];
+    return graft_tensor_view_size(GRAFT_DTYPE_F64, value->rank, value->shape) >= 0
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, name, "the shape %s is too large",
+                                 graft_shape_text(value->shape, value->rank, shape));
+}
+
+/* Puts the values side by side: each has windows of its own width, which together make those of the result. */
+static int join(const struct graft_value *const *values, size_t n, int64_t dim, const char *name,
+                struct graft_value *joined, struct graft_error *error) {
+    int64_t width = graft_value_extent(joined, dim, joined->rank), offset = 0;
+    int status = check_count(joined, name, error);
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        int64_t own = graft_value_extent(values[i], dim, values[i]->rank);
+        status = own == 0 ? GRAFT_OK : value_widen(values[i], own, width, offset, name, joined, error);
+        offset += own;
     }
-    for (int64_t step = 0; !failed && step < extent(values[0], 0, dim); step++) {
-        for (size_t i = 0; i < n && !failed; i++) {
-            failed = take(&readers[i], extent(values[i], dim, values[i]->rank), result) != 0;
-        }
+    if (status == GRAFT_OK) {
+        value_tidy(joined);
+    } else {
+        graft_value_free(joined);
     }
-    graft_free(readers);
-    return failed ? -1 : 0;
+    return status;
 }
 
 int graft_value_concatenate(const struct graft_value *const *values, size_t n, int64_t dim, const char *name,
@@ -164,9 +135,12 @@ int graft_value_concatenate(const struct graft_value *const *values, size_t n, i
         if (!agree(values[0], values[i], dim)) {
             return differ(values[0], values[i], name, error);
         }
+        if (values[i]->shape[dim] > INT64_MAX - joined->shape[dim]) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, name, "the joined dimension is too large");
+        }
         joined->shape[dim] += values[i]->shape[dim];
     }
-    return weave(values, n, dim, joined) == 0 ? GRAFT_OK : out_of_memory(name, error);
+    return join(values, n, dim, name, joined, error);
 }
 
 int graft_value_stack(const struct graft_value *const *values, size_t n, int64_t dim, const char *name,
@@ -190,7 +164,7 @@ int graft_value_stack(const struct graft_value *const *values, size_t n, int64_t
             return differ(values[0], values[i], name, error);
         }
     }
-    return weave(values, n, dim, stacked) == 0 ? GRAFT_OK : out_of_memory(name, error);
+    return join(values, n, dim, name, stacked, error);
 }
 
 int graft_value_split(const struct graft_value *value, const int64_t *sizes, size_t n, int64_t dim, const char *name,
@@ -198,30 +172,52 @@ int graft_value_split(const struct graft_value *value, const int64_t *sizes, siz
     char shape[GRAFT_SHAPE_TEXT];
     int64_t total = 0;
     int status = check_dim(value, dim, value->rank, name, error);
-    for (size_t i = 0; i < n; i++) {
-        total += sizes[i];
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        total = sizes[i] < 0 || total < 0 || sizes[i] > INT64_MAX - total ? -1 : total + sizes[i];
     }
     if (status == GRAFT_OK && total != value->shape[dim]) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, name, "the parts have %lld rows along dimension %lld of %s",
                                  (long long)total, (long long)dim, graft_shape_text(value->shape, value->rank, shape));
     }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < n; i++) {
+    int64_t inner = status == GRAFT_OK ? graft_value_extent(value, dim + 1, value->rank) : 0;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         parts[i] = (struct graft_value){.rank = value->rank};
         memcpy(parts[i].shape, value->shape, sizeof value->shape);
         parts[i].shape[dim] = sizes[i];
     }
-    struct reader reader = {value, 0, 0};
-    for (int64_t step = 0; step < extent(value, 0, dim); step++) {
-        for (size_t i = 0; i < n; i++) {
-            if (take(&reader, extent(&parts[i], dim, value->rank), &parts[i]) != 0) {
-                return out_of_memory(name, error);
-            }
-        }
+    if (status == GRAFT_OK && inner > 0 && value->n_parts > 0) {
+        status = value_narrow(value, sizes, n, inner, name, parts, error);
     }
-    return GRAFT_OK;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        value_tidy(&parts[i]);
+    }
+    return status;
+}
+
+int graft_value_transpose(struct graft_value *value, int64_t dim0, int64_t dim1, const char *name,
+                          struct graft_error *error) {
+    int64_t low = dim0 < dim1 ? dim0 : dim1, high = dim0 < dim1 ? dim1 : dim0;
+    int status = check_dim(value, low, value->rank, name, error);
+    status = status == GRAFT_OK ? check_dim(value, high, value->rank, name, error) : status;
+    if (status != GRAFT_OK || low == high) {
+        return status;
+    }
+    const struct value_exchange exchange = {
+        .first = value->shape[low],
+        .middle = graft_value_extent(value, low + 1, high),
+        .second = value->shape[high],
+        .inner = graft_value_extent(value, high + 1, value->rank),
+    };
+    int64_t size = value->shape[low];
+    value->shape[low] = value->shape[high];
+    value->shape[high] = size;
+    return value->n_parts == 0 ? GRAFT_OK : value_exchange(value, &exchange, name, error);
+}
+
+int graft_value_exchange(struct graft_value *value, int64_t dim, int64_t first, int64_t second, const char *name,
+                         struct graft_error *error) {
+    const struct value_exchange exchange = {first, 1, second, graft_value_extent(value, dim + 1, value->rank)};
+    return value->n_parts == 0 ? GRAFT_OK : value_exchange(value, &exchange, name, error);
 }
 
 void graft_value_squeeze(struct graft_value *value, int64_t dim) {
@@ -230,4 +226,11 @@ void graft_value_squeeze(struct graft_value *value, int64_t dim) {
     }
     value->shape[GRAFT_MAX_RANK - 1] = 1;
     value->rank--;
+}
+
+void graft_value_reshape(struct graft_value *value, int32_t rank, const int64_t *shape) {
+    value->rank = rank;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        value->shape[i] = i < rank ? shape[i] : 1;
+    }
 }

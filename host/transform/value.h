@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tensor that is not there yet: a shape, and the runs of elements of mapped tensors that it consists of, in row-major
- * order. Operations rearrange runs; no byte is read.
+ * A tensor that is not there yet: a shape, and the parts of mapped tensors that it consists of. Operations rearrange
+ * parts; no byte is read.
  */
 #ifndef GRAFT_TRANSFORM_VALUE_H
 #define GRAFT_TRANSFORM_VALUE_H
@@ -11,20 +11,20 @@
 
 #include "graft/error.h"
 #include "graft/tensor.h"
+#include "transform/box.h"
 #include "weights/tensor_view.h"
 
-/* Elements [begin, begin + count) of a mapped tensor. */
-struct graft_run {
+/* Elements of the value (`at`), in row-major order, that are elements of a tensor (`begin`). */
+struct graft_part {
     const struct graft_tensor_view *tensor;
-    int64_t begin;
-    int64_t count;
+    struct graft_box box;
 };
 
 struct graft_value {
     int32_t rank;
-    int64_t shape[GRAFT_MAX_RANK];
-    struct graft_run *runs;
-    size_t n_runs;
+    int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
+    struct graft_part *parts;      /* disjoint, together all elements; sorted by box.at */
+    size_t n_parts;
     size_t capacity;
 };
 
@@ -34,7 +34,7 @@ struct graft_value_list {
     size_t count;
 };
 
-/* [load] All of a mapped tensor. */
+/* [load] All of a tensor. */
 int graft_value_of(const struct graft_tensor_view *tensor, struct graft_value *value, struct graft_error *error);
 
 /* [load] A copy. */
@@ -53,8 +53,23 @@ int graft_value_stack(const struct graft_value *const *values, size_t n, int64_t
 int graft_value_split(const struct graft_value *value, const int64_t *sizes, size_t n, int64_t dim, const char *name,
                       struct graft_value *parts, struct graft_error *error);
 
+/* [load] Two dimensions change places; also on failure the value is whole, or empty. */
+int graft_value_transpose(struct graft_value *value, int64_t dim0, int64_t dim1, const char *name,
+                          struct graft_error *error);
+
+/* [load] Dimension `dim`, read as [outer, first, second], becomes [outer, second, first]; outer * first * second must
+ * be its size. The shape stays. */
+int graft_value_exchange(struct graft_value *value, int64_t dim, int64_t first, int64_t second, const char *name,
+                         struct graft_error *error);
+
 /* [any] Takes away dimension `dim`, whose size is 1. */
 void graft_value_squeeze(struct graft_value *value, int64_t dim);
+
+/* [any] Gives it another shape of as many elements. */
+void graft_value_reshape(struct graft_value *value, int32_t rank, const int64_t *shape);
+
+/* [any] How many elements there are in dimensions [from, to). */
+int64_t graft_value_extent(const struct graft_value *value, int64_t from, int64_t to);
 
 /* [any] "[2, 3]" into `text`; returns `text`. */
 enum { GRAFT_SHAPE_TEXT = 24 * GRAFT_MAX_RANK };

@@ -36,7 +36,8 @@ static inline int fake_plan_again(struct fake_plan *fake, const char *class_name
     fake->plan = NULL;
     assert_int_equal(fake_model_build(&fake->model, class_name), GRAFT_OK);
     assert_int_equal(graft_checkpoint_open(fake->folder, &fake->checkpoint, error), GRAFT_OK);
-    int status = graft_plan_make(fake->model.tree, fake->checkpoint, "model", &fake->plan, error);
+    const struct graft_plan_options options = {.base_model_prefix = "model"};
+    int status = graft_plan_make(fake->model.tree, fake->checkpoint, &options, &fake->plan, error);
     assert_int_equal(status, error->code);
     return status;
 }
@@ -69,8 +70,8 @@ static inline void fake_plan_refused(struct fake_plan *fake, const char *paramet
 
 static inline int fake_plan_uses(const struct graft_plan *plan, const struct graft_tensor_view *tensor) {
     for (size_t i = 0; i < plan->n_bindings; i++) {
-        for (size_t k = 0; k < plan->bindings[i].value.n_runs; k++) {
-            if (plan->bindings[i].value.runs[k].tensor == tensor) {
+        for (size_t k = 0; k < plan->bindings[i].value.n_parts; k++) {
+            if (plan->bindings[i].value.parts[k].tensor == tensor) {
                 return 1;
             }
         }

@@ -51,7 +51,7 @@ static inline int saver_try(struct saver *saver, const char *name, int runtime, 
                                                .data = saver};
     saver->notes[0] = '\0';
     saver->fake.model.error = graft_error_none();
-    int status = graft_save(saver->fake.folder, saver->fake.model.tree, saver->fake.plan,
+    int status = graft_save(saver->fake.folder, saver->fake.model.tree, saver->fake.plan, NULL,
                             folder_path(saver->outputs, name), &options, &saver->fake.model.error);
     assert_int_equal(status, saver->fake.model.error.code);
     return status;

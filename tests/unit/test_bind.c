@@ -8,21 +8,26 @@
 
 #define ROOT "test.root/1"
 
-static const struct graft_operation join_rows[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 0}};
-static const struct graft_operation join_columns[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1}};
+static const struct graft_operation join_rows[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
+static const struct graft_operation join_columns[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 1}};
 static const char *const sources[] = {"a", "b"};
+static const char *const block_sources[] = {"c", "d"};
+static const char *const column_sources[] = {"e", "f"};
 static const char *const row_targets[] = {"rows"};
 static const char *const block_targets[] = {"block"};
 static const char *const column_targets[] = {"columns"};
 
-#define CONVERSION(to, steps)                                                                                        \
+#define CONVERSION(from, to, steps)                                                                                  \
     {                                                                                                                \
-        .struct_size = sizeof(struct graft_conversion), .n_sources = 2, .sources = sources, .targets = (to),         \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = 2, .sources = (from), .targets = (to),          \
         .operations = (steps), .n_targets = 1, .n_operations = 1, .operation_stride = sizeof(struct graft_operation) \
     }
 
-static const struct graft_conversion conversions[] = {
-    CONVERSION(row_targets, join_rows), CONVERSION(block_targets, join_rows), CONVERSION(column_targets, join_columns)};
+static const struct graft_conversion conversions[] = {CONVERSION(sources, row_targets, join_rows),
+                                                      CONVERSION(block_sources, block_targets, join_rows),
+                                                      CONVERSION(column_sources, column_targets, join_columns)};
 
 static const struct fake_parameter parameters[] = {
     {.name = "rows", .rank = 2, .shape = {4, 3}},
@@ -96,16 +101,16 @@ static void assert_bits(float got, float expected) {
     assert_memory_equal(&got, &expected, sizeof got);
 }
 
-/* Every parameter against the two tensors [2, 3] that they are made of. */
+/* Every parameter against the two tensors [2, 3] that it is made of. */
 static void assert_gathered(void) {
     for (int64_t i = 0; i < 2; i++) {
         for (int64_t j = 0; j < 3; j++) {
             assert_bits(element("rows", i, j), stored("a", i * 3 + j));
             assert_bits(element("rows", i + 2, j), stored("b", i * 3 + j));
-            assert_bits(element("block", i, j), stored("a", i * 3 + j));
-            assert_bits(element("block", i + 2, j), stored("b", i * 3 + j));
-            assert_bits(element("columns", i, j), stored("a", i * 3 + j));
-            assert_bits(element("columns", i, j + 3), stored("b", i * 3 + j));
+            assert_bits(element("block", i, j), stored("c", i * 3 + j));
+            assert_bits(element("block", i + 2, j), stored("d", i * 3 + j));
+            assert_bits(element("columns", i, j), stored("e", i * 3 + j));
+            assert_bits(element("columns", i, j + 3), stored("f", i * 3 + j));
         }
     }
 }
@@ -119,7 +124,8 @@ static void test_every_pair_of_types(void **state) {
     (void)state;
     for (size_t i = 0; i < 9; i++) {
         graft_dtype a = dtypes[i / 3], b = dtypes[i % 3];
-        const struct fake_tensor tensors[] = {tensor("a", a), tensor("b", b), {0}};
+        const struct fake_tensor tensors[] = {
+            tensor("a", a), tensor("b", b), tensor("c", a), tensor("d", b), tensor("e", a), tensor("f", b), {0}};
         assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
         bind();
         assert_gathered();
@@ -131,7 +137,13 @@ static void test_every_pair_of_types(void **state) {
 }
 
 static void test_views_point_into_the_file(void **state) {
-    const struct fake_tensor tensors[] = {tensor("a", GRAFT_DTYPE_F32), tensor("b", GRAFT_DTYPE_BF16), {0}};
+    const struct fake_tensor tensors[] = {tensor("a", GRAFT_DTYPE_F32),
+                                          tensor("b", GRAFT_DTYPE_BF16),
+                                          tensor("c", GRAFT_DTYPE_F32),
+                                          tensor("d", GRAFT_DTYPE_BF16),
+                                          tensor("e", GRAFT_DTYPE_F32),
+                                          tensor("f", GRAFT_DTYPE_BF16),
+                                          {0}};
     (void)state;
     assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
     bind();
@@ -147,7 +159,8 @@ static void test_views_point_into_the_file(void **state) {
 
 /* Parts of one tensor are views into its middle. */
 static void test_views_of_parts(void **state) {
-    static const struct graft_operation cut[] = {{sizeof(struct graft_operation), GRAFT_OP_CHUNK, 0}};
+    static const struct graft_operation cut[] = {
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CHUNK, .dim = 0}};
     static const char *const whole[] = {"a"};
     static const char *const targets[] = {"one", "two", "three"};
     static const struct fake_parameter parts[] = {{.name = "one", .rank = 2, .shape = {1, 3}},
@@ -185,7 +198,13 @@ static void test_views_of_parts(void **state) {
 }
 
 static void test_shapes_and_initial_values(void **state) {
-    const struct fake_tensor tensors[] = {tensor("a", GRAFT_DTYPE_F32), tensor("b", GRAFT_DTYPE_F32), {0}};
+    const struct fake_tensor tensors[] = {tensor("a", GRAFT_DTYPE_F32),
+                                          tensor("b", GRAFT_DTYPE_F32),
+                                          tensor("c", GRAFT_DTYPE_F32),
+                                          tensor("d", GRAFT_DTYPE_F32),
+                                          tensor("e", GRAFT_DTYPE_F32),
+                                          tensor("f", GRAFT_DTYPE_F32),
+                                          {0}};
     (void)state;
     assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
     bind();
@@ -205,13 +224,16 @@ static void test_shapes_and_initial_values(void **state) {
 
 /* Data on odd addresses is copied, and is the same. */
 static void test_misaligned(void **state) {
-    static const char header[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[0,12]},"
-                                 "\"b\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[12,36]}}";
+#define PAIR(a, b, at, middle, end)                                                          \
+    "\"" a "\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[" #at "," #middle "]}," \
+    "\"" b "\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[" #middle "," #end "]}"
+    static const char header[] =
+        "{" PAIR("a", "b", 0, 12, 36) "," PAIR("c", "d", 36, 48, 72) "," PAIR("e", "f", 72, 84, 108) "}";
     (void)state;
     for (size_t padding = 0; padding < 4; padding++) {
         char padded[sizeof header + 8];
         (void)snprintf(padded, sizeof padded, "%s%*s", header, (int)padding, "");
-        tensor_file_put(fake.folder, "model.safetensors", padded, 36);
+        tensor_file_put(fake.folder, "model.safetensors", padded, 108);
         assert_int_equal(fake_plan_again(&fake, "Root"), GRAFT_OK);
         bind();
         assert_gathered();

@@ -146,8 +146,8 @@ static void test_tied_with_own_tensor(void **state) {
     fake_plan_account(&fake);
     assert_status("head.weight", GRAFT_BINDING_FOUND);
     assert_status("model.a.weight", GRAFT_BINDING_FOUND);
-    assert_ptr_not_equal(fake_plan_binding(&fake, "head.weight")->value.runs[0].tensor,
-                         fake_plan_binding(&fake, "model.a.weight")->value.runs[0].tensor);
+    assert_ptr_not_equal(fake_plan_binding(&fake, "head.weight")->value.parts[0].tensor,
+                         fake_plan_binding(&fake, "model.a.weight")->value.parts[0].tensor);
 }
 
 /* Ties of ties: whichever has the tensor, all get it. */

@@ -6,14 +6,16 @@
 #define EXPERTS "test.experts/1"
 
 static const struct graft_operation stack_and_join[] = {
-    {sizeof(struct graft_operation), GRAFT_OP_MERGE_MODULELIST, 0},
-    {sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 1},
 };
-static const struct graft_operation join[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 0}};
-static const struct graft_operation join_columns[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1}};
+static const struct graft_operation join[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
+static const struct graft_operation join_columns[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 1}};
 static const struct graft_operation cut[] = {
-    {sizeof(struct graft_operation), GRAFT_OP_CHUNK, 1},
-    {sizeof(struct graft_operation), GRAFT_OP_SPLIT_MODULELIST, 0},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CHUNK, .dim = 1},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_SPLIT_MODULELIST, .dim = 0},
 };
 
 static const char *const expert_sources[] = {"*.gate.weight", "*.up.weight"};
@@ -111,11 +113,11 @@ static void test_experts(void **state) {
     fake_plan_account(&fake);
     assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
     const struct graft_value *value = &fake_plan_binding(&fake, "m.gate_up")->value;
-    assert_int_equal(value->n_runs, 8);
+    assert_int_equal(value->n_parts, 8);
     for (size_t i = 0; i < 8; i++) {
-        assert_string_equal(value->runs[i].tensor->name, experts[i].name);
-        assert_int_equal(value->runs[i].begin, 0);
-        assert_int_equal(value->runs[i].count, 6);
+        assert_string_equal(value->parts[i].tensor->name, experts[i].name);
+        assert_int_equal(value->parts[i].box.begin, 0);
+        assert_int_equal(graft_box_count(&value->parts[i].box), 6);
     }
     assert_int_equal(fake.plan->copied_bytes, 0);
     assert_int_equal(fake.plan->n_unexpected, 1);
@@ -139,7 +141,7 @@ static void test_order_of_indices(void **state) {
     assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
     const struct graft_value *value = &fake_plan_binding(&fake, "m.gate_up")->value;
     for (size_t i = 0; i < 24; i++) {
-        assert_string_equal(value->runs[i].tensor->name, names[i]);
+        assert_string_equal(value->parts[i].tensor->name, names[i]);
     }
     fake_plan_finish(&fake);
 }
@@ -225,9 +227,9 @@ static void test_list_of_modules(void **state) {
     fake_plan_account(&fake);
     assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
     assert_int_equal(fake.plan->copied_bytes, 0);
-    assert_int_equal(fake_plan_binding(&fake, "m.0.gate.weight")->value.runs[0].begin, 0);
-    assert_int_equal(fake_plan_binding(&fake, "m.0.up.weight")->value.runs[0].begin, 6);
-    assert_int_equal(fake_plan_binding(&fake, "m.1.up.weight")->value.runs[0].begin, 18);
+    assert_int_equal(fake_plan_binding(&fake, "m.0.gate.weight")->value.parts[0].box.begin, 0);
+    assert_int_equal(fake_plan_binding(&fake, "m.0.up.weight")->value.parts[0].box.begin, 6);
+    assert_int_equal(fake_plan_binding(&fake, "m.1.up.weight")->value.parts[0].box.begin, 18);
     fake_plan_finish(&fake);
     assert_int_equal(plan(&list_structure, &list_conversion, more), GRAFT_OK);
     fake_plan_refused(&fake, "m.0.gate.weight", "index 2");
@@ -267,9 +269,9 @@ static void test_unequal_parts(void **state) {
     fake_plan_account(&fake);
     assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
     const struct graft_value *value = &fake_plan_binding(&fake, "m.qkv.weight")->value;
-    assert_int_equal(value->n_runs, 3);
-    assert_string_equal(value->runs[0].tensor->name, "m.q.weight");
-    assert_string_equal(value->runs[2].tensor->name, "m.v.weight");
+    assert_int_equal(value->n_parts, 3);
+    assert_string_equal(value->parts[0].tensor->name, "m.q.weight");
+    assert_string_equal(value->parts[2].tensor->name, "m.v.weight");
     assert_int_equal(fake.plan->copied_bytes, 0);
     fake_plan_finish(&fake);
 }

@@ -13,7 +13,8 @@ static const char *const list_source[] = {"list"};
 static const char *const list_target[] = {"experts"};
 static const char *const expert_sources[] = {"*.w"};
 static const char *const expert_targets[] = {"stacked"};
-static const struct graft_operation stack[] = {{sizeof(struct graft_operation), GRAFT_OP_MERGE_MODULELIST, 0}};
+static const struct graft_operation stack[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0}};
 
 static const struct graft_conversion layer_conversion = GRAFT_RENAMING(block_source, block_target);
 static const struct graft_conversion block_conversion = GRAFT_RENAMING(list_source, list_target);
@@ -90,8 +91,8 @@ static void test_renamed(void **state) {
     assert_ptr_equal(fake_plan_binding(&fake, "layers.0.mlp.gate")->conversion, &layer_conversion);
     const struct graft_binding *binding = fake_plan_binding(&fake, "layers.0.mlp.experts.stacked");
     assert_ptr_equal(binding->conversion, &experts_conversion);
-    assert_int_equal(binding->value.n_runs, 2);
-    assert_string_equal(binding->value.runs[1].tensor->name, "layers.0.sparse.list.1.w");
+    assert_int_equal(binding->value.n_parts, 2);
+    assert_string_equal(binding->value.parts[1].tensor->name, "layers.0.sparse.list.1.w");
     fake_plan_finish(&fake);
 }
 

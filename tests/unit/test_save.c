@@ -7,9 +7,12 @@
 
 #define ROOT "test.root/1"
 
-static const struct graft_operation join_rows[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 0}};
-static const struct graft_operation join_columns[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1}};
-static const struct graft_operation cut[] = {{sizeof(struct graft_operation), GRAFT_OP_CHUNK, 0}};
+static const struct graft_operation join_rows[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
+static const struct graft_operation join_columns[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 1}};
+static const struct graft_operation cut[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CHUNK, .dim = 0}};
 static const char *const row_sources[] = {"a", "b", "c"};
 static const char *const column_sources[] = {"d", "e"};
 static const char *const cut_sources[] = {"whole"};

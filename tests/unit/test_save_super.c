@@ -18,7 +18,8 @@ static const struct fake_structure fused_structure = {.parameters = fused};
 static const struct fake_parameter confused[] = {{.name = "q", .rank = 2, .shape = {4, 2}}, {.name = NULL}};
 static const struct fake_structure confused_structure = {.parameters = confused};
 
-static const struct graft_operation join[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 0}};
+static const struct graft_operation join[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
 static const char *const sources[] = {"q_proj", "k_proj"};
 static const char *const fused_targets[] = {"qk"};
 static const char *const confused_targets[] = {"q"};

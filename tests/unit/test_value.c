@@ -67,20 +67,34 @@ static void make(int i, int32_t rank, const int64_t *shape) {
     }
 }
 
+struct expansion {
+    int64_t tensor;
+    int64_t filled;
+    struct dense *to;
+};
+
+static int expand_stretch(void *data, int64_t at, int64_t begin, int64_t count) {
+    struct expansion *expansion = data;
+    assert_true(count > 0 && begin >= 0 && begin + count <= count_of(&dense[expansion->tensor]));
+    for (int64_t k = 0; k < count; k++) {
+        assert_in_range(at + k, 0, count_of(expansion->to) - 1);
+        expansion->to->elements[at + k] = expansion->tensor * MAX_ELEMENTS + begin + k;
+    }
+    expansion->filled += count;
+    return 0;
+}
+
 /* The dense form of a value. */
 static void expand(const struct graft_value *value, struct dense *to) {
-    int64_t n = 0;
+    struct expansion expansion = {.to = to};
     to->rank = value->rank;
     memcpy(to->shape, value->shape, sizeof to->shape);
-    for (size_t i = 0; i < value->n_runs; i++) {
-        const struct graft_run *run = &value->runs[i];
-        assert_true(run->count > 0 && run->begin >= 0);
-        for (int64_t k = 0; k < run->count; k++) {
-            assert_in_range(n, 0, MAX_ELEMENTS - 1);
-            to->elements[n++] = (int64_t)(run->tensor - tensors) * MAX_ELEMENTS + run->begin + k;
-        }
+    memset(to->elements, 0xff, (size_t)count_of(to) * sizeof to->elements[0]);
+    for (size_t i = 0; i < value->n_parts; i++) {
+        expansion.tensor = value->parts[i].tensor - tensors;
+        assert_int_equal(graft_box_stretches(&value->parts[i].box, expand_stretch, &expansion), 0);
     }
-    assert_int_equal(n, count_of(to));
+    assert_int_equal(expansion.filled, count_of(to));
 }
 
 static void assert_same(const struct graft_value *value, const struct dense *wanted) {
@@ -171,7 +185,7 @@ static void test_concatenate_and_split(void **state) {
         assert_int_equal(graft_value_split(&copy, sizes, (size_t)n, dim, "t", parts, NULL), GRAFT_OK);
         for (int i = 0; i < n; i++) {
             assert_same(&parts[i], &dense[i]);
-            assert_int_equal(parts[i].n_runs, 1);
+            assert_int_equal(parts[i].n_parts, 1);
         }
         free_all(parts, n);
         free_all(values, n);
@@ -222,13 +236,13 @@ static void test_runs_are_merged(void **state) {
     make(1, 2, shape);
     values_of(values, pointers, 2);
     assert_int_equal(graft_value_concatenate(pointers, 2, 0, "t", &joined, NULL), GRAFT_OK);
-    assert_int_equal(joined.n_runs, 2);
+    assert_int_equal(joined.n_parts, 2);
     assert_int_equal(graft_value_split(&joined, sizes, 2, 0, "t", parts, NULL), GRAFT_OK);
-    assert_int_equal(parts[0].n_runs, 1);
-    assert_int_equal(parts[1].n_runs, 2);
+    assert_int_equal(parts[0].n_parts, 1);
+    assert_int_equal(parts[1].n_parts, 2);
     const struct graft_value *halves[] = {&parts[0], &parts[1]};
     assert_int_equal(graft_value_concatenate(halves, 2, 0, "t", &again, NULL), GRAFT_OK);
-    assert_int_equal(again.n_runs, 2);
+    assert_int_equal(again.n_parts, 2);
     free_all(values, 2);
     free_all(parts, 2);
     graft_value_free(&joined);

@@ -53,11 +53,17 @@ struct graft_parameter_info {
     int32_t rank;
     int32_t init; /* GRAFT_INIT_... */
     int64_t shape[GRAFT_MAX_RANK];
+    graft_dtype dtype; /* the only type it may have, GRAFT_DTYPE_I8 for one; 0: F32, F16 or BF16, as the checkpoint */
+    uint32_t reserved;
+};
+
+enum {
+    GRAFT_CHILD_SEQUENTIAL = 1 /* in "mlp.0" the part before the dot becomes a Sequential, not a ModuleList */
 };
 
 struct graft_child_info {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t flags;           /* GRAFT_CHILD_... */
     const char *name;         /* "q_proj"; in "layers.0" the part before the dot becomes a ModuleList */
     const char *class_name;   /* "Linear": looked up among all classes, replacements included */
     const char *interface_id; /* what the parent will call it through: GRAFT_INTERFACE_LINEAR */
@@ -128,8 +134,14 @@ struct graft_class {
     const void *data; /* the class's own: functions shared by several classes find here how they differ */
 };
 
+/* [any] Conversion number `i`. */
+static inline const struct graft_conversion *graft_class_conversion(const struct graft_class *cls, int32_t i) {
+    const char *at = (const char *)cls->conversions + (size_t)i * cls->conversion_stride;
+    return (const struct graft_conversion *)(const void *)at;
+}
+
 GRAFT_ASSERT_SIZE(struct graft_args, 16);
-GRAFT_ASSERT_SIZE(struct graft_parameter_info, 88);
+GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 48);
 GRAFT_ASSERT_SIZE(struct graft_sink, 48);
 GRAFT_ASSERT_SIZE(struct graft_build, 72);

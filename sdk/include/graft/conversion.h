@@ -19,22 +19,47 @@
 #define GRAFT_CONVERSION_H
 
 #include "abi.h"
+#include "custom_operation.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* Operations under transformers' names. Those marked "each" do the same to every value they are given. A `dim` below 0
+ * counts from the last dimension. */
 enum {
     GRAFT_OP_CONCATENATE = 1,      /* all values into one, joined along `dim` */
-    GRAFT_OP_CHUNK = 2,            /* one value into one per target, along `dim`, sized as the targets' parameters */
+    GRAFT_OP_CHUNK = 2,            /* one value into one per target, along `dim`: sized as the targets' parameters where
+                                    * they are known, else equal; with `num_shards_attribute` into as many values of a
+                                    * `*` target as the config says */
     GRAFT_OP_MERGE_MODULELIST = 3, /* the tensors of each `*` source, 0 to n - 1, stacked along a new `dim` */
-    GRAFT_OP_SPLIT_MODULELIST = 4  /* one value into those of a `*` target, one for each index along `dim` */
+    GRAFT_OP_SPLIT_MODULELIST = 4, /* one value into those of a `*` target, one for each index along `dim` */
+    GRAFT_OP_SPLIT = 5,            /* as Chunk, always sized as the targets' parameters */
+    GRAFT_OP_INTERLEAVE = 6,       /* each: `dim` as pairs [n / 2, 2] becomes [2, n / 2]; `inverse`: the other way */
+    GRAFT_OP_TRANSPOSE = 7, /* each: `dim` and `dim1` change places; with `check_dims` only a value whose shape is
+                             * not that of the (first) target's parameter */
+    GRAFT_OP_CONV3D_TO_LINEAR = 8, /* each: [out, in, t, h, w] becomes [out, in * t * h * w]; a matrix stays as it is */
+    GRAFT_OP_LINEAR_TO_CONV3D = 9, /* each: the reverse, by `in_channels` and `kernel_size` */
+    GRAFT_OP_PERMUTE_FOR_ROPE = 10, /* each: rows [heads, half, 2] become [heads, 2, half], with the config's
+                                     * `num_attention_heads` (1 without it); `inverse`: the other way. A value of more
+                                     * than two dimensions stays as it is, and so does one whose name holds none of
+                                     * `permute_layer_names` */
+    GRAFT_OP_CUSTOM = 11            /* the plugin's own operation `custom` */
 };
 
 struct graft_operation {
     uint32_t struct_size;
     int32_t kind; /* GRAFT_OP_... */
     int64_t dim;
+    int64_t dim1;                     /* Transpose */
+    int32_t check_dims;               /* Transpose */
+    int32_t inverse;                  /* Interleave, PermuteForRope */
+    const char *num_shards_attribute; /* Chunk and its reverse: a field of the text part of the config; NULL: none */
+    const char *subconfig_key;        /* PermuteForRope: the part of the config to look in; NULL: all of it */
+    const char *const *permute_layer_names; /* PermuteForRope: NULL-terminated; NULL: all */
+    int64_t in_channels;                    /* LinearToConv3d, and the reverse of Conv3dToLinear */
+    int64_t kernel_size[3];                 /* the same: time, height, width */
+    const struct graft_custom_operation *custom;
 };
 
 struct graft_conversion {
@@ -49,7 +74,7 @@ struct graft_conversion {
     uint32_t reserved;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_operation, 16);
+GRAFT_ASSERT_SIZE(struct graft_operation, 96);
 GRAFT_ASSERT_SIZE(struct graft_conversion, 48);
 
 /* A conversion without operations, as an initialiser: `source` and `target` are arrays of one name. */

@@ -9,6 +9,7 @@
 #include "class.h"
 #include "embedding.h"
 #include "linear.h"
+#include "norm.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +25,21 @@ static inline int64_t graft_arg(const struct graft_args *args, const char *name,
     return fallback;
 }
 
+/* A real number as the value of an argument, and back: its bits (IEEE 754 binary64). Such an argument is called
+ * "..._bits". */
+static inline int64_t graft_arg_bits(double real) {
+    int64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+
+static inline double graft_arg_real(const struct graft_args *args, const char *name, double fallback) {
+    int64_t bits = graft_arg(args, name, graft_arg_bits(fallback));
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
 /* A parameter of `rank` dimensions, its shape given as an array. */
 static inline int graft_describe_parameter(const struct graft_sink *sink, const char *name, int32_t rank,
                                            const int64_t *shape, uint32_t flags, int32_t init,
@@ -35,6 +51,23 @@ static inline int graft_describe_parameter(const struct graft_sink *sink, const 
     info.name = name;
     info.rank = rank;
     info.init = init;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        info.shape[i] = i < rank ? shape[i] : 1;
+    }
+    return sink->parameter(sink->data, &info, error);
+}
+
+/* A parameter that wants one block of one type (GRAFT_DTYPE_I8): what a custom operation makes, or a file in the
+ * runtime layout holds. */
+static inline int graft_describe_typed(const struct graft_sink *sink, const char *name, int32_t rank,
+                                       const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
+    struct graft_parameter_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = (uint32_t)sizeof info;
+    info.flags = GRAFT_PARAMETER_CONTIGUOUS;
+    info.name = name;
+    info.rank = rank;
+    info.dtype = dtype;
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
         info.shape[i] = i < rank ? shape[i] : 1;
     }
@@ -68,6 +101,13 @@ static inline int graft_describe_linear(const struct graft_sink *sink, const cha
                                         int64_t out_features, int32_t bias, struct graft_error *error) {
     struct graft_arg args[3] = {{"in_features", in_features}, {"out_features", out_features}, {"bias", bias}};
     return graft_describe_child(sink, name, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
+}
+
+/* A child LayerNorm over `hidden_size` numbers. */
+static inline int graft_describe_layer_norm(const struct graft_sink *sink, const char *name, int64_t hidden_size,
+                                            double eps, struct graft_error *error) {
+    struct graft_arg args[2] = {{"hidden_size", hidden_size}, {"eps_bits", graft_arg_bits(eps)}};
+    return graft_describe_child(sink, name, "LayerNorm", GRAFT_INTERFACE_NORM, args, 2, error);
 }
 
 /* A child of the class that transformers' ACT2FN gives for the config field `field` ("hidden_act"). */

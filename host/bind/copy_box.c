@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bind/copy_box.h"
+
+#include <string.h>
+
+/* A tile is gathered in a buffer first, whole cache lines at a time: matrices whose rows are a power of two apart would
+ * throw their own lines out of the cache otherwise. */
+enum { TILE_COLUMNS = 32, TILE_ROW_BYTES = 128 };
+
+/* Tiles are done in square blocks of so many elements a side, whose rows on both sides are few enough pages for the
+ * processor to remember where they are. */
+enum { BLOCK = 512 };
+
+/* Two loops, and the bytes a step of each is worth. */
+struct plane {
+    int64_t rows;        /* of the loop that steps by one element in `from` */
+    int64_t columns;     /* of the loop that steps by one element in `to` */
+    int64_t to_row;      /* bytes from a row to the next, in `to` */
+    int64_t from_column; /* bytes from a column to the next, in `from` */
+};
+
+/* One function for each size, so that the compiler knows it: to[r][c] = from[c][r]; `from` is a tile's buffer. */
+#define DEFINE_TURN(name, type)                                                                   \
+    static void name(const char *from, int64_t rows, int64_t columns, char *to, int64_t to_row) { \
+        enum { STEP = TILE_ROW_BYTES / sizeof(type) };                                            \
+        const type *elements = (const type *)(const void *)from;                                  \
+        for (int64_t r = 0; r < rows; r++) {                                                      \
+            type line[TILE_COLUMNS];                                                              \
+            for (int64_t c = 0; c < columns; c++) {                                               \
+                line[c] = elements[c * STEP + r];                                                 \
+            }                                                                                     \
+            memcpy(to + r * to_row, line, (size_t)columns * sizeof(type));                        \
+        }                                                                                         \
+    }
+DEFINE_TURN(turn_1, uint8_t)
+DEFINE_TURN(turn_2, uint16_t)
+DEFINE_TURN(turn_4, uint32_t)
+DEFINE_TURN(turn_8, uint64_t)
+
+static void copy_tile(const struct plane *plane, int64_t rows, int64_t columns, int64_t size, const char *from,
+                      char *to) {
+    _Alignas(64) char buffer[TILE_COLUMNS * TILE_ROW_BYTES];
+    for (int64_t c = 0; c < columns; c++) {
+        memcpy(buffer + c * TILE_ROW_BYTES, from + c * plane->from_column, (size_t)(rows * size));
+    }
+    switch (size) {
+    case 1:
+        turn_1(buffer, rows, columns, to, plane->to_row);
+        break;
+    case 2:
+        turn_2(buffer, rows, columns, to, plane->to_row);
+        break;
+    case 4:
+        turn_4(buffer, rows, columns, to, plane->to_row);
+        break;
+    default:
+        turn_8(buffer, rows, columns, to, plane->to_row);
+    }
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* One block, tile by tile. */
+static void copy_block(const struct plane *plane, int64_t rows, int64_t columns, int64_t size, const char *from,
+                       char *to) {
+    int64_t tile_rows = TILE_ROW_BYTES / size;
+    for (int64_t c = 0; c < columns; c += TILE_COLUMNS) {
+        for (int64_t r = 0; r < rows; r += tile_rows) {
+            copy_tile(plane, least(rows - r, tile_rows), least(columns - c, TILE_COLUMNS), size,
+                      from + c * plane->from_column + r * size, to + r * plane->to_row + c * size);
+        }
+    }
+}
+
+static void transpose(const struct plane *plane, int64_t size, const char *from, char *to) {
+    for (int64_t r = 0; r < plane->rows; r += BLOCK) {
+        for (int64_t c = 0; c < plane->columns; c += BLOCK) {
+            copy_block(plane, least(plane->rows - r, BLOCK), least(plane->columns - c, BLOCK), size,
+                       from + c * plane->from_column + r * size, to + r * plane->to_row + c * size);
+        }
+    }
+}
+
+/* A box without the loop that steps by one element in `from`, and without the one that does so in `to`. */
+struct job {
+    struct graft_box outer;
+    struct plane plane; /* rows 0: there is none such, elements go one at a time */
+    int64_t together;   /* elements that are copied at once when there is no plane */
+    int64_t size;
+};
+
+static void take_loop(struct graft_box *box, int32_t loop) {
+    for (int32_t i = loop; i + 1 < box->loops; i++) {
+        box->size[i] = box->size[i + 1];
+        box->to[i] = box->to[i + 1];
+        box->from[i] = box->from[i + 1];
+    }
+    box->loops--;
+}
+
+static struct job prepare(const struct graft_box *box, int64_t size) {
+    struct job job = {.outer = *box, .together = graft_box_together(box), .size = size};
+    int32_t to = -1, from = -1;
+    if (job.together > 1) {
+        job.outer.loops--;
+        return job;
+    }
+    for (int32_t i = 0; i < box->loops; i++) {
+        to = box->to[i] == 1 ? i : to;
+        from = box->from[i] == 1 ? i : from;
+    }
+    if (to >= 0 && from >= 0) {
+        job.plane = (struct plane){box->size[from], box->size[to], box->to[from] * size, box->from[to] * size};
+        take_loop(&job.outer, to > from ? to : from);
+        take_loop(&job.outer, to > from ? from : to);
+    }
+    return job;
+}
+
+static void copy_at(const struct job *job, int64_t at, int64_t begin, const char *from, char *to) {
+    from += begin * job->size;
+    to += at * job->size;
+    if (job->plane.rows > 0) {
+        transpose(&job->plane, job->size, from, to);
+    } else {
+        memcpy(to, from, (size_t)(job->together * job->size));
+    }
+}
+
+static void copy_loops(const struct job *job, int32_t loop, int64_t at, int64_t begin, const char *from, char *to) {
+    if (loop == job->outer.loops) {
+        copy_at(job, at, begin, from, to);
+        return;
+    }
+    for (int64_t i = 0; i < job->outer.size[loop]; i++) {
+        copy_loops(job, loop + 1, at + i * job->outer.to[loop], begin + i * job->outer.from[loop], from, to);
+    }
+}
+
+void graft_copy_box(const struct graft_box *box, int64_t size, const void *from, void *to) {
+    const struct job job = prepare(box, size);
+    copy_loops(&job, 0, box->at, box->begin, from, to);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Row blocks of a value. Shared by the units of this folder only. */
+#ifndef GRAFT_BIND_VIEW_H
+#define GRAFT_BIND_VIEW_H
+
+#include "transform/value.h"
+
+/* Fills in the `n` blocks that a value consists of, in the order of its rows. Each part is whole rows of `columns`
+ * elements. Returns 0, or -1 when memory ran out. */
+int view_blocks(const struct graft_value *value, int64_t columns, struct graft_row_block *blocks, size_t n);
+
+#endif

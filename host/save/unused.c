@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime layout of what no parameter uses: tensors as they are, or as a patch converted them. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "save/reverse.h"
+#include "transform/sources.h"
+
+/* Takes note of the tensors behind a value. */
+static void mark_used(const struct graft_plan *plan, const struct graft_value *value, unsigned char *used) {
+    for (size_t j = 0; j < value->n_parts; j++) {
+        const struct graft_computed *computed = value->parts[j].tensor->computed;
+        if (computed == NULL) {
+            used[graft_checkpoint_lower_bound(plan->checkpoint, value->parts[j].tensor->name)] = 1;
+        }
+        for (int32_t k = 0; computed != NULL && k < computed->n_inputs; k++) {
+            mark_used(plan, &computed->inputs[k], used);
+        }
+    }
+}
+
+/* A tensor under its name in this layout, which is made of mapped ones. */
+static int add_source(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                      const struct graft_source *source, const struct graft_value *value, struct journal *journal,
+                      struct graft_error *error) {
+    struct journal_tensor form = journal_tensor_of(source->view);
+    int failed = content_add_tensor(content, &form) != 0;
+    for (size_t i = 0; i < value->n_parts && !failed; i++) {
+        const struct graft_tensor_view *tensor = value->parts[i].tensor;
+        if (tensor->computed != NULL) {
+            return graft_fail(error, GRAFT_ERROR_PLUGIN, source->view->name,
+                              "what a custom operation makes can be saved as a parameter only, and there is none");
+        }
+        size_t number = graft_checkpoint_lower_bound(plan->checkpoint, tensor->name);
+        struct save_part part = {&content->stored[number], value->parts[i].box};
+        failed = content_add_part(&content->tensors[content->n_tensors - 1], &part) != 0;
+    }
+    failed = failed || journal_add_entry(journal, source->view->name) != 0 ||
+             journal_compose(stored, value, &journal->entries[journal->n_entries - 1]) != 0;
+    return failed ? graft_fail_memory(error, source->view->name) : GRAFT_OK;
+}
+
+/* All of a mapped tensor. */
+static int add_mapped(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                      const struct graft_source *source, struct journal *journal, struct graft_error *error) {
+    int64_t count = journal_tensor_of(source->stored).count;
+    struct graft_part all = {source->stored, graft_box_run(0, 0, count)};
+    const struct graft_value value = {.parts = &all, .n_parts = count > 0};
+    return add_source(plan, stored, content, source, &value, journal, error);
+}
+
+int content_add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                       struct journal *journal, struct graft_error *error) {
+    unsigned char *used = graft_alloc(graft_checkpoint_count(plan->checkpoint), 1);
+    int status = used != NULL ? GRAFT_OK : graft_fail_memory(error, "");
+    for (size_t i = 0; i < content->n_parameters && status == GRAFT_OK; i++) {
+        mark_used(plan, &content->bindings[i]->value, used);
+    }
+    for (size_t i = 0; i < plan->sources->n && status == GRAFT_OK; i++) {
+        const struct graft_source *source = &plan->sources->items[i];
+        if (source->stored == NULL && !source->used) {
+            status = add_source(plan, stored, content, source, &source->value, journal, error);
+        } else if (source->stored != NULL &&
+                   !used[graft_checkpoint_lower_bound(plan->checkpoint, source->stored->name)]) {
+            status = add_mapped(plan, stored, content, source, journal, error);
+        }
+    }
+    graft_free(used);
+    return status;
+}

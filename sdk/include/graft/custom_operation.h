@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weight operations that a plugin brings: what no rearrangement does, such as quantizing. A conversion has one among
+ * its operations (GRAFT_OP_CUSTOM); it takes one value per list that reaches it and makes one per target.
+ *
+ * The host asks `infer` while planning, before a byte is read, and calls `apply` while binding. Results are buffers of
+ * the host's that live as long as the model. A model with such an operation can be saved in the runtime layout only.
+ */
+#ifndef GRAFT_CUSTOM_OPERATION_H
+#define GRAFT_CUSTOM_OPERATION_H
+
+#include "abi.h"
+#include "error.h"
+#include "tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_value_info {
+    uint32_t struct_size;
+    graft_dtype dtype;
+    int32_t rank;
+    uint32_t reserved;
+    int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
+};
+
+struct graft_custom_work {
+    uint32_t struct_size;
+    int32_t n_inputs;
+    int32_t n_outputs;
+    uint32_t reserved;
+    const struct graft_value_info *inputs;  /* [n_inputs] as given to `infer` */
+    const struct graft_value_info *outputs; /* [n_outputs] as it made them */
+    const void *const *from;                /* [n_inputs] row `begin` of each; row-major, 64-byte aligned or mapped */
+    void *const *to;                        /* [n_outputs] row `begin` of each */
+    int64_t begin;                          /* rows [begin, end) are to be done; all, without GRAFT_CUSTOM_ROWS */
+    int64_t end;
+};
+
+enum {
+    /* Row r of the outputs follows from row r of the inputs alone (rows: indices of the first dimension, which is then
+     * the same in all of them). The host gives a few rows at a time, several threads at once. */
+    GRAFT_CUSTOM_ROWS = 1,
+    /* Inputs come as f32, whatever floating-point type the file has: the target's view of them. Else as the file has
+     * them. */
+    GRAFT_CUSTOM_SEES_F32 = 2
+};
+
+struct graft_custom_operation {
+    uint32_t struct_size;
+    uint32_t flags;   /* GRAFT_CUSTOM_... */
+    const char *name; /* "int8_rows": for plans and messages */
+    const void *data; /* the operation's own */
+    /* [load] Types and shapes of the outputs; their struct_size is set, all else zero. Refuses inputs that it cannot
+     * work on (GRAFT_ERROR_MODEL). */
+    int (*infer)(const struct graft_custom_operation *self, const struct graft_value_info *inputs, int32_t n_inputs,
+                 struct graft_value_info *outputs, int32_t n_outputs, struct graft_error *error);
+    /* [any] Fills rows of the outputs. The pointers die on return. */
+    int (*apply)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
+                 struct graft_error *error);
+    /* [any] Whether the operation can be undone, to the bit: fills rows of `inputs` (in `to`) from those of `outputs`
+     * (in `from`). NULL: it is lossy. This host does not run it yet: a model with any custom operation is saved in the
+     * runtime layout only. */
+    int (*reverse)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
+                   struct graft_error *error);
+};
+
+GRAFT_ASSERT_SIZE(struct graft_value_info, 80);
+GRAFT_ASSERT_SIZE(struct graft_custom_work, 64);
+GRAFT_ASSERT_SIZE(struct graft_custom_operation, 48);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
