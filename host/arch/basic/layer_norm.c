@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/role.h"
+#include "graft/describe.h"
+
+struct layer_norm {
+    struct graft_instance base;
+    const struct graft_weight *weight; /* [hidden_size] */
+    const struct graft_weight *bias;   /* [hidden_size] */
+    float eps;
+};
+
+/* Checkpoints made from TensorFlow's keep its names. */
+static const char *const gamma_sources[] = {"gamma"};
+static const char *const weight_targets[] = {"weight"};
+static const char *const beta_sources[] = {"beta"};
+static const char *const bias_targets[] = {"bias"};
+const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NORM_CONVERSIONS] = {
+    GRAFT_RENAMING(gamma_sources, weight_targets),
+    GRAFT_RENAMING(beta_sources, bias_targets),
+};
+
+int graft_layer_norm_describe(const struct graft_class *self, const struct graft_config *config,
+                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    int64_t hidden_size = graft_arg(args, "hidden_size", 0);
+    (void)self;
+    (void)config;
+    int status = sink->attribute(sink->data, "normalized_shape", &hidden_size, 1, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_vector(sink, "weight", hidden_size, error);
+    }
+    return status == GRAFT_OK ? graft_describe_vector(sink, "bias", hidden_size, error) : status;
+}
+
+int graft_layer_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                            struct graft_error *error) {
+    int status = GRAFT_OK;
+    struct layer_norm *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->eps = (float)graft_arg_real(build->args, "eps_bits", 1e-5);
+    self->weight = graft_build_weight(build, "weight", &status, error);
+    self->bias = graft_build_weight(build, "bias", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,
+                   struct graft_error *error) {
+    const struct layer_norm *self = instance;
+    int64_t hidden = self->weight->rows;
+    (void)error;
+    if (args->residual != NULL) {
+        call->kernels->add(call, args->hidden_states, args->residual, args->tokens * hidden);
+    }
+    call->kernels->layer_norm(call, self->weight, self->bias, self->eps, args->hidden_states, hidden, args->tokens,
+                              hidden, args->output, hidden);
+    return GRAFT_OK;
+}
+
+const struct graft_norm graft_layer_norm_vtable = {
+    .struct_size = sizeof graft_layer_norm_vtable,
+    .forward = forward,
+};

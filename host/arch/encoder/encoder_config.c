@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/encoder/encoder_config.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "graft/describe.h"
+
+/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
+enum { MAX_SIZE = 1 << 20, MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 24, MAX_LAYERS = 4096, MAX_LABELS = 1 << 20 };
+
+static int read_sizes(const struct graft_config *config, struct graft_encoder_config *encoder,
+                      struct graft_error *error) {
+    const struct {
+        const char *name;
+        int64_t *value;
+        int64_t maximum;
+    } fields[] = {
+        {"vocab_size", &encoder->vocab_size, MAX_VOCAB},
+        {"hidden_size", &encoder->hidden_size, MAX_SIZE},
+        {"intermediate_size", &encoder->intermediate_size, MAX_SIZE},
+        {"num_hidden_layers", &encoder->num_hidden_layers, MAX_LAYERS},
+        {"num_attention_heads", &encoder->num_attention_heads, MAX_SIZE},
+        {"max_position_embeddings", &encoder->max_position_embeddings, MAX_POSITIONS},
+        {"type_vocab_size", &encoder->type_vocab_size, MAX_SIZE},
+    };
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
+        status = graft_config_int(config, fields[i].name, 1, fields[i].maximum, fields[i].value, error);
+    }
+    if (status == GRAFT_OK && encoder->hidden_size % encoder->num_attention_heads != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "num_attention_heads: %lld does not divide hidden_size (%lld)",
+                                 (long long)encoder->num_attention_heads, (long long)encoder->hidden_size);
+    }
+    return status;
+}
+
+/* Whether a field that makes another kind of model of it is true. */
+static int refuse_if(const struct graft_config *config, const char *field, const char *reason,
+                     struct graft_error *error) {
+    int32_t value = 0;
+    int status = graft_config_bool(config, field, &value, error);
+    if (status == GRAFT_OK && value) {
+        status =
+            graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: true is not supported: %s", field, reason);
+    }
+    return status;
+}
+
+/* What would be read as an encoder, and is none, or is one that works in another way. */
+static int check_kind(const struct graft_config *config, struct graft_error *error) {
+    const char *positions = "absolute";
+    int status = refuse_if(config, "is_decoder", "this model runs as an encoder only", error);
+    if (status == GRAFT_OK) {
+        status = refuse_if(config, "add_cross_attention", "there is no decoder to attend from", error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_string(config, "position_embedding_type", &positions, error);
+    }
+    if (status == GRAFT_OK && strcmp(positions, "absolute") != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "position_embedding_type: expected \"absolute\", got \"%s\"", positions);
+    }
+    return status;
+}
+
+/* As in transformers `id2label` decides: num_labels is not written where it is there. */
+static int read_labels(const struct graft_config *config, struct graft_encoder_config *encoder,
+                       struct graft_error *error) {
+    int status = graft_config_int(config, "num_labels", 1, MAX_LABELS, &encoder->num_labels, error);
+    if (status != GRAFT_OK || !graft_config_has(config, "id2label")) {
+        return status;
+    }
+    if (config->kind(config->data, "id2label") != GRAFT_FIELD_OBJECT) {
+        return graft_config_expected(config, "id2label", "an object", error);
+    }
+    int64_t size = config->size(config->data, "id2label");
+    if (size < 1 || size > MAX_LABELS) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "id2label: expected 1 to %d labels, got %lld",
+                               MAX_LABELS, (long long)size);
+    }
+    encoder->num_labels = size;
+    return GRAFT_OK;
+}
+
+int graft_encoder_config_read(const struct graft_config *config, const struct graft_encoder_traits *traits,
+                              struct graft_encoder_config *encoder, struct graft_error *error) {
+    *encoder = traits->defaults;
+    int status = check_kind(config, error);
+    if (status == GRAFT_OK) {
+        status = read_sizes(config, encoder, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_real(config, "layer_norm_eps", 0.0, &encoder->layer_norm_eps, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "tie_word_embeddings", &encoder->tie_word_embeddings, error);
+    }
+    return status == GRAFT_OK ? read_labels(config, encoder, error) : status;
+}
+
+int graft_encoder_describe_activation(const struct graft_sink *sink, const char *name,
+                                      const struct graft_config *config, struct graft_error *error) {
+    if (!graft_config_has(config, "hidden_act")) {
+        return graft_describe_child(sink, name, "GELUActivation", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
+    }
+    return graft_describe_activation(sink, name, config, "hidden_act", error);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The texts that an encoder is given: those of the command line, then the lines of stdin, one after the other. */
+#ifndef GRAFT_CLI_TEXTS_H
+#define GRAFT_CLI_TEXTS_H
+
+#include "cli/options.h"
+#include "graft/encode.h"
+#include "tokenizer/tokenizer.h"
+
+struct graft_texts {
+    const struct graft_options *options;
+    const struct graft_tokenizer *tokenizer; /* NULL when there are ids alone */
+    int64_t max_tokens;                      /* of a text; more are an error */
+    int64_t cut_to;                          /* longer texts lose their end; 0: they are left as they are */
+    size_t given;                            /* how many the command line has */
+    size_t next;                             /* the number of the next one, lines included */
+    size_t n_cut;
+    char *line; /* getline's */
+    size_t line_capacity;
+};
+
+/* One text; owned by who asked for it. */
+struct graft_text_ids {
+    struct graft_ids ids;
+    struct graft_ids types; /* as many */
+};
+
+/* Whether a text of the options has to be tokenized. */
+int graft_texts_need_tokenizer(const struct graft_options *options);
+
+/* Whether lines of stdin are texts: with --lines and --pairs, and with --embed where no text is given. */
+int graft_texts_reads_lines(const struct graft_options *options);
+
+/* Checks that what belongs together was given together. */
+int graft_texts_begin(struct graft_texts *texts, const struct graft_options *options,
+                      const struct graft_tokenizer *tokenizer, int64_t max_tokens, struct graft_error *error);
+void graft_texts_end(struct graft_texts *texts);
+
+/* Adds the next text to `text`, which starts as {0}; `*more` becomes 0 when there is none. Errors name the line. */
+int graft_texts_next(struct graft_texts *texts, struct graft_text_ids *text, int *more, struct graft_error *error);
+void graft_text_ids_free(struct graft_text_ids *text);
+
+#endif

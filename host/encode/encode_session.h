@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running an encoder on ragged batches: checks, arrays, and the call of its interface. One thread uses it at a time. */
+#ifndef GRAFT_ENCODE_ENCODE_SESSION_H
+#define GRAFT_ENCODE_ENCODE_SESSION_H
+
+#include "graft/encode.h"
+#include "graft/module.h"
+
+/* What ids, types and lengths have to keep within. */
+struct graft_encode_limits {
+    int64_t vocab_size;
+    int64_t token_types;
+    int64_t max_tokens;
+};
+
+struct graft_encode_session;
+
+/* [any] The task of a class interface; GRAFT_TASK_NONE of another one. */
+int32_t graft_task_of(const char *interface_id);
+
+/* [load] An encoder around a module for that task, which outlives it. The caller frees it. */
+int graft_encode_session_create(const struct graft_module *module, int32_t task,
+                                const struct graft_encode_limits *limits, int32_t precision,
+                                struct graft_encode_session **session, struct graft_error *error);
+void graft_encode_session_free(struct graft_encode_session *session);
+
+/* The attention implementation of the runs from now on (NULL: the usual one); it outlives the session. */
+void graft_encode_session_use(struct graft_encode_session *session,
+                              const struct graft_attention_implementation *attention);
+
+/* [forward] Runs `n` > 0 texts. */
+int graft_encode_session_run(struct graft_encode_session *session, const struct graft_encoder_prompt *prompts, size_t n,
+                             const struct graft_encoder_outputs *outputs, struct graft_error *error);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "encode/sentence.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+
+enum { MAX_FILE_BYTES = 1 << 20, MAX_MODULES = 16 };
+
+/* What is being read. */
+struct reading {
+    const char *directory;
+    int64_t max_tokens; /* of the model */
+    int64_t hidden_size;
+    struct graft_sentence *sentence;
+    int32_t has_pooling;
+};
+
+static int is_there(const graft_json *field) {
+    return graft_json_type(field) != GRAFT_JSON_ABSENT && graft_json_type(field) != GRAFT_JSON_NULL;
+}
+
+static int expected(const char *file, const char *field, const char *what, const graft_json *value,
+                    struct graft_error *error) {
+    return graft_fail(error, GRAFT_ERROR_MODEL, file, "%s: expected %s, got %s", field, what,
+                      graft_json_type_name(value));
+}
+
+/* An object in a file of the directory; *document stays NULL where an optional file is not there. */
+static int read_object(const char *directory, const char *name, int optional, char **file, graft_json **document,
+                       struct graft_error *error) {
+    *document = NULL;
+    *file = graft_path_join(directory, name);
+    if (*file == NULL) {
+        return graft_fail_memory(error, name);
+    }
+    if (optional && !graft_file_exists(*file)) {
+        return GRAFT_OK;
+    }
+    int status = graft_json_read(*file, MAX_FILE_BYTES, document, error);
+    if (status == GRAFT_OK && graft_json_type(*document) != GRAFT_JSON_OBJECT) {
+        status =
+            graft_fail(error, GRAFT_ERROR_MODEL, *file, "expected an object, got %s", graft_json_type_name(*document));
+    }
+    return status;
+}
+
+static const struct {
+    const char *field; /* of older files: a boolean each */
+    const char *name;  /* of newer ones: `pooling_mode` */
+    int32_t mode;
+} modes[] = {
+    {"pooling_mode_cls_token", "cls", GRAFT_POOLING_CLS},
+    {"pooling_mode_max_tokens", "max", GRAFT_POOLING_MAX},
+    {"pooling_mode_mean_tokens", "mean", GRAFT_POOLING_MEAN},
+    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", GRAFT_POOLING_MEAN_SQRT_LEN},
+    {"pooling_mode_weightedmean_tokens", "weightedmean", GRAFT_POOLING_WEIGHTED_MEAN},
+    {"pooling_mode_lasttoken", "lasttoken", GRAFT_POOLING_LAST},
+};
+
+enum { MODES = sizeof modes / sizeof modes[0] };
+
+static int read_mode_name(const char *file, const graft_json *value, struct graft_pooling *pooling,
+                          struct graft_error *error) {
+    const char *name = graft_json_string(value, NULL);
+    if (name == NULL) {
+        return expected(file, "pooling_mode", "a string", value, error);
+    }
+    for (size_t i = 0; i < MODES; i++) {
+        if (strcmp(modes[i].name, name) == 0) {
+            pooling->modes = modes[i].mode;
+            return GRAFT_OK;
+        }
+    }
+    return graft_fail(error, GRAFT_ERROR_MODEL, file,
+                      "pooling_mode: expected cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken, got "
+                      "\"%s\"",
+                      name);
+}
+
+/* The mean is on where a file does not say otherwise. */
+static int read_mode_fields(const char *file, const graft_json *document, struct graft_pooling *pooling,
+                            struct graft_error *error) {
+    pooling->modes = 0;
+    for (size_t i = 0; i < MODES; i++) {
+        const graft_json *value = graft_json_get(document, modes[i].field);
+        int on = modes[i].mode == GRAFT_POOLING_MEAN;
+        if (is_there(value) && graft_json_type(value) != GRAFT_JSON_BOOL) {
+            return expected(file, modes[i].field, "a boolean", value, error);
+        }
+        if (is_there(value)) {
+            on = graft_json_bool(value);
+        }
+        pooling->modes |= on ? modes[i].mode : 0;
+    }
+    return pooling->modes != 0 ? GRAFT_OK
+                               : graft_fail(error, GRAFT_ERROR_MODEL, file, "pooling_mode_...: all of them are false");
+}
+
+static int check_width(const struct reading *reading, const char *file, const graft_json *document,
+                       struct graft_error *error) {
+    const graft_json *width = graft_json_get(document, "word_embedding_dimension");
+    if (is_there(width) &&
+        (graft_json_type(width) != GRAFT_JSON_INT || graft_json_int(width) != reading->hidden_size)) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, file,
+                          "word_embedding_dimension: expected the model's hidden_size (%lld)",
+                          (long long)reading->hidden_size);
+    }
+    return GRAFT_OK;
+}
+
+static int read_pooling(struct reading *reading, const char *path, struct graft_error *error) {
+    char *file = NULL;
+    graft_json *document = NULL;
+    char *folder = graft_path_join(reading->directory, path);
+    int status = folder == NULL ? graft_fail_memory(error, path)
+                                : read_object(folder, "config.json", 0, &file, &document, error);
+    const graft_json *name = graft_json_get(document, "pooling_mode");
+    if (status == GRAFT_OK) {
+        status = is_there(name) ? read_mode_name(file, name, &reading->sentence->pooling, error)
+                                : read_mode_fields(file, document, &reading->sentence->pooling, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_width(reading, file, document, error);
+    }
+    reading->has_pooling = 1;
+    graft_json_free(document);
+    graft_free(file);
+    graft_free(folder);
+    return status;
+}
+
+/* A folder of the directory, not a way out of it. */
+static int is_inside(const char *path) {
+    return path[0] != '/' && strstr(path, "..") == NULL;
+}
+
+/* One element of modules.json. Types are spelled with the module they are imported from: only the last part counts. */
+static int read_module(struct reading *reading, const char *file, const graft_json *module, size_t i,
+                       struct graft_error *error) {
+    const char *type = graft_json_string(graft_json_get(module, "type"), NULL);
+    const char *path = graft_json_string(graft_json_get(module, "path"), NULL);
+    if (type == NULL || path == NULL) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, file, "%zu: expected an object with strings type and path", i);
+    }
+    const char *dot = strrchr(type, '.');
+    const char *name = dot != NULL ? dot + 1 : type;
+    if (!is_inside(path)) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, file, "%zu.path: \"%s\" leaves the directory", i, path);
+    }
+    if (i == 0 && strcmp(name, "Transformer") == 0) {
+        return path[0] == '\0' ? GRAFT_OK
+                               : graft_fail(error, GRAFT_ERROR_MODEL, file,
+                                            "0.path: the model is in \"%s\"; expected it beside this file", path);
+    }
+    if (i > 0 && strcmp(name, "Pooling") == 0 && !reading->has_pooling) {
+        return read_pooling(reading, path, error);
+    }
+    if (strcmp(name, "Normalize") == 0 && reading->has_pooling) {
+        reading->sentence->pooling.normalize = 1;
+        return GRAFT_OK;
+    }
+    return graft_fail(error, GRAFT_ERROR_MODEL, file,
+                      "%zu.type: \"%s\" at this place is not known; expected Transformer, Pooling, Normalize", i, type);
+}
+
+static int read_modules(struct reading *reading, const char *file, struct graft_error *error) {
+    graft_json *document = NULL;
+    int status = graft_json_read(file, MAX_FILE_BYTES, &document, error);
+    size_t n = graft_json_size(document);
+    if (status == GRAFT_OK && (graft_json_type(document) != GRAFT_JSON_ARRAY || n < 1 || n > MAX_MODULES)) {
+        status = graft_fail(error, GRAFT_ERROR_MODEL, file, "expected an array of 1 to %d modules", MAX_MODULES);
+    }
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = read_module(reading, file, graft_json_at(document, i), i, error);
+    }
+    if (status == GRAFT_OK && !reading->has_pooling) {
+        status = graft_fail(error, GRAFT_ERROR_MODEL, file, "there is no Pooling among the modules");
+    }
+    graft_json_free(document);
+    return status;
+}
+
+/* Up to how many tokens texts are read: `max_seq_length`, or all that the model can. */
+static int read_length(struct reading *reading, struct graft_error *error) {
+    char *file = NULL;
+    graft_json *document = NULL;
+    int status = read_object(reading->directory, "sentence_bert_config.json", 1, &file, &document, error);
+    const graft_json *length = graft_json_get(document, "max_seq_length");
+    const graft_json *lower = graft_json_get(document, "do_lower_case");
+    reading->sentence->max_tokens = reading->max_tokens;
+    if (status == GRAFT_OK && is_there(length)) {
+        if (graft_json_type(length) != GRAFT_JSON_INT || graft_json_int(length) < 1 ||
+            graft_json_int(length) > reading->max_tokens) {
+            status = graft_fail(error, GRAFT_ERROR_MODEL, file,
+                                "max_seq_length: expected 1 to %lld (max_position_embeddings)",
+                                (long long)reading->max_tokens);
+        } else {
+            reading->sentence->max_tokens = graft_json_int(length);
+        }
+    }
+    if (status == GRAFT_OK && graft_json_bool(lower)) {
+        status = graft_fail(error, GRAFT_ERROR_MODEL, file,
+                            "do_lower_case: true is not supported; a normalizer in tokenizer.json does it");
+    }
+    graft_json_free(document);
+    graft_free(file);
+    return status;
+}
+
+static int check_prompts(const struct reading *reading, struct graft_error *error) {
+    char *file = NULL;
+    graft_json *document = NULL;
+    int status = read_object(reading->directory, "config_sentence_transformers.json", 1, &file, &document, error);
+    if (status == GRAFT_OK && is_there(graft_json_get(document, "default_prompt_name"))) {
+        status = graft_fail(error, GRAFT_ERROR_MODEL, file,
+                            "default_prompt_name: putting a prompt before each text is not supported");
+    }
+    graft_json_free(document);
+    graft_free(file);
+    return status;
+}
+
+int graft_sentence_read(const char *directory, int64_t max_tokens, int64_t hidden_size, struct graft_sentence *sentence,
+                        struct graft_error *error) {
+    struct reading reading = {directory, max_tokens, hidden_size, sentence, 0};
+    char *file = graft_path_join(directory, "modules.json");
+    *sentence = (struct graft_sentence){.pooling = {.modes = GRAFT_POOLING_MEAN}};
+    if (file == NULL) {
+        return graft_fail_memory(error, directory);
+    }
+    int status = GRAFT_OK;
+    if (graft_file_exists(file)) {
+        status = read_modules(&reading, file, error);
+        if (status == GRAFT_OK) {
+            status = read_length(&reading, error);
+        }
+        if (status == GRAFT_OK) {
+            status = check_prompts(&reading, error);
+        }
+    }
+    graft_free(file);
+    return status;
+}

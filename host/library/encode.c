@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a loaded encoder. */
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "library/library.h"
+
+static int refuse(const struct graft_model *model, const char *what, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "%s %s", model->tree->root->class_name, what);
+}
+
+/* The encoder of a model that is loaded; made when it is first needed. */
+static int prepare(struct graft_model *model, size_t n, struct graft_error *error) {
+    struct graft_model_encoding *encoding = &model->encoding;
+    int status = graft_model_check_loaded(model, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (encoding->task == GRAFT_TASK_CAUSAL_LM) {
+        return refuse(model, "is no encoder: it generates", error);
+    }
+    if (n == 0 || n > INT32_MAX) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one text");
+    }
+    const struct graft_encode_limits limits = {model->vocab_size, encoding->info.token_types,
+                                               encoding->info.max_tokens};
+    if (encoding->session == NULL) {
+        status = graft_encode_session_create(model->head, encoding->task, &limits, model->precision,
+                                             &encoding->session, error);
+    }
+    if (status == GRAFT_OK) {
+        graft_encode_session_use(encoding->session, model->attention_now);
+    }
+    return status;
+}
+
+static size_t count_tokens(const struct graft_encoder_prompt *prompts, size_t n) {
+    size_t tokens = 0;
+    for (size_t i = 0; i < n; i++) {
+        tokens += prompts[i].count;
+    }
+    return tokens;
+}
+
+static int check_outputs(const struct graft_model *model, size_t tokens, const struct graft_encoder_outputs *outputs,
+                         struct graft_error *error) {
+    int32_t task = model->encoding.task;
+    if (outputs->logits != NULL && task == GRAFT_TASK_FEATURES) {
+        return refuse(model, "has no head, and so no logits", error);
+    }
+    if (outputs->pooler_output != NULL && !model->encoding.info.has_pooler) {
+        return refuse(model, "gives no pooler_output", error);
+    }
+    for (int64_t i = 0; task == GRAFT_TASK_MASKED_LM && outputs->logits != NULL && i < outputs->n_rows; i++) {
+        int64_t row = outputs->rows[i];
+        if (row < 0 || (uint64_t)row >= tokens || (i > 0 && row <= outputs->rows[i - 1])) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "rows", "expected ascending numbers of tokens");
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* A model without a head has to have a place for its hidden states. */
+static int run(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+               const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+    struct graft_encoder_outputs all = *outputs;
+    float *hidden = NULL;
+    if (model->encoding.task == GRAFT_TASK_FEATURES && all.last_hidden_state == NULL) {
+        size_t row = (size_t)model->encoding.info.hidden_size * sizeof *hidden;
+        all.last_hidden_state = hidden = graft_alloc(count_tokens(prompts, n), row);
+        if (hidden == NULL) {
+            return graft_fail_memory(error, model->directory);
+        }
+    }
+    int status = graft_encode_session_run(model->encoding.session, prompts, n, &all, error);
+    graft_free(hidden);
+    return status;
+}
+
+int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                       const struct graft_encoder_outputs *outputs, struct graft_error *error) {
+    int status = prepare(model, n, error);
+    if (status == GRAFT_OK && outputs->struct_size < sizeof *outputs) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, "struct_size", "out of range");
+    }
+    if (status == GRAFT_OK) {
+        status = check_outputs(model, count_tokens(prompts, n), outputs, error);
+    }
+    return status == GRAFT_OK ? run(model, prompts, n, outputs, error) : status;
+}
+
+static int read_sentence(struct graft_model *model, struct graft_error *error) {
+    struct graft_model_encoding *encoding = &model->encoding;
+    if (encoding->task == GRAFT_TASK_CAUSAL_LM || encoding->task == GRAFT_TASK_NONE) {
+        return refuse(model, "is no encoder: it has no vectors of texts", error);
+    }
+    if (encoding->has_sentence) {
+        return GRAFT_OK;
+    }
+    int status = graft_sentence_read(model->directory, encoding->info.max_tokens, encoding->info.hidden_size,
+                                     &encoding->sentence, error);
+    encoding->has_sentence = status == GRAFT_OK;
+    return status;
+}
+
+int graft_model_embedding(struct graft_model *model, struct graft_embedding_info *embedding, struct graft_error *error) {
+    int status = read_sentence(model, error);
+    if (status == GRAFT_OK) {
+        const struct graft_sentence *sentence = &model->encoding.sentence;
+        embedding->size = graft_pooling_size(&sentence->pooling, model->encoding.info.hidden_size);
+        embedding->max_tokens = sentence->max_tokens;
+    }
+    return status;
+}
+
+int graft_model_embed(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n, float *vectors,
+                      struct graft_error *error) {
+    struct graft_model_encoding *encoding = &model->encoding;
+    int64_t columns = encoding->info.hidden_size;
+    int status = read_sentence(model, error);
+    if (status == GRAFT_OK) {
+        status = prepare(model, n, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    float *hidden = graft_alloc(count_tokens(prompts, n), (size_t)columns * sizeof *hidden);
+    const struct graft_encoder_outputs outputs = {.struct_size = sizeof outputs, .last_hidden_state = hidden};
+    status = hidden != NULL ? graft_encode_session_run(encoding->session, prompts, n, &outputs, error)
+                            : graft_fail_memory(error, model->directory);
+    const struct graft_pooling *pooling = &encoding->sentence.pooling;
+    const float *text = hidden;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        graft_pooling_run(pooling, text, (int64_t)prompts[i].count, columns,
+                          vectors + (int64_t)i * graft_pooling_size(pooling, columns));
+        text += (int64_t)prompts[i].count * columns;
+    }
+    graft_free(hidden);
+    return status;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the config of an encoder says beside its architecture: limits, labels. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "library/library.h"
+
+/* As in transformers' BertConfig, and in the classes that read the same fields. */
+enum { DEFAULT_HIDDEN = 768, DEFAULT_POSITIONS = 512, DEFAULT_TYPES = 2, DEFAULT_LABELS = 2, MAX_LABELS = 1 << 20 };
+
+/* The label of a number: of id2label, whose keys are numbers, or LABEL_N. */
+static int read_label(const struct graft_config *config, int64_t i, char **label, struct graft_error *error) {
+    char path[48];
+    const char *text = NULL;
+    (void)snprintf(path, sizeof path, "id2label.%lld", (long long)i);
+    if (!graft_config_has(config, "id2label")) {
+        *label = graft_format("LABEL_%lld", (long long)i);
+        return *label != NULL ? GRAFT_OK : graft_fail_memory(error, config->file);
+    }
+    int status = graft_config_string(config, path, &text, error);
+    if (status == GRAFT_OK && text == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected a label", path);
+    }
+    if (status == GRAFT_OK && (*label = graft_strdup(text)) == NULL) {
+        return graft_fail_memory(error, config->file);
+    }
+    return status;
+}
+
+static int read_labels(struct graft_model_encoding *encoding, const struct graft_config *config,
+                       struct graft_error *error) {
+    int64_t n = DEFAULT_LABELS;
+    int status = graft_config_int(config, "num_labels", 1, MAX_LABELS, &n, error);
+    n = graft_config_has(config, "id2label") ? config->size(config->data, "id2label") : n;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    encoding->labels = graft_alloc((size_t)n, sizeof *encoding->labels);
+    if (encoding->labels == NULL) {
+        return graft_fail_memory(error, config->file);
+    }
+    encoding->info.labels = (const char *const *)encoding->labels;
+    for (; encoding->info.n_labels < n && status == GRAFT_OK; encoding->info.n_labels++) {
+        status = read_label(config, encoding->info.n_labels, &encoding->labels[encoding->info.n_labels], error);
+    }
+    return status;
+}
+
+/* Without `problem_type` one label alone is scored by itself, as transformers' pipeline does. */
+static int read_problem(struct graft_model_encoding *encoding, const struct graft_config *config,
+                        struct graft_error *error) {
+    static const char *const names[] = {"single_label_classification", "multi_label_classification", "regression"};
+    const char *name = names[encoding->info.n_labels == 1 ? GRAFT_PROBLEM_MULTI_LABEL : GRAFT_PROBLEM_SINGLE_LABEL];
+    int status = graft_config_string(config, "problem_type", &name, error);
+    for (int32_t i = 0; i < 3 && status == GRAFT_OK; i++) {
+        if (strcmp(names[i], name) == 0) {
+            encoding->info.problem = i;
+            return GRAFT_OK;
+        }
+    }
+    return status != GRAFT_OK ? status
+                              : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                                "problem_type: expected \"%s\", \"%s\" or \"%s\", got \"%s\"", names[0],
+                                                names[1], names[2], name);
+}
+
+int graft_model_encoding_read(struct graft_model *model, struct graft_error *error) {
+    const struct graft_config *config = &model->config->view;
+    struct graft_model_encoding *encoding = &model->encoding;
+    struct graft_encoder_info *info = &encoding->info;
+    encoding->task = graft_task_of(model->tree->root->maker->cls->interface_id);
+    if (encoding->task == GRAFT_TASK_NONE || encoding->task == GRAFT_TASK_CAUSAL_LM) {
+        return GRAFT_OK;
+    }
+    info->hidden_size = DEFAULT_HIDDEN;
+    info->max_tokens = DEFAULT_POSITIONS;
+    info->token_types = DEFAULT_TYPES;
+    info->has_pooler = encoding->task == GRAFT_TASK_FEATURES;
+    int status = graft_config_int(config, "hidden_size", 1, INT32_MAX, &info->hidden_size, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_int(config, "max_position_embeddings", 1, INT32_MAX, &info->max_tokens, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_int(config, "type_vocab_size", 1, INT32_MAX, &info->token_types, error);
+    }
+    if (status == GRAFT_OK && encoding->task == GRAFT_TASK_SEQUENCE_CLASSIFICATION) {
+        status = read_labels(encoding, config, error);
+        status = status == GRAFT_OK ? read_problem(encoding, config, error) : status;
+    }
+    return status;
+}
+
+void graft_model_encoding_finish(struct graft_model_encoding *encoding) {
+    for (int64_t i = 0; encoding->labels != NULL && i < encoding->info.n_labels; i++) {
+        graft_free(encoding->labels[i]);
+    }
+    graft_free(encoding->labels);
+    graft_encode_session_free(encoding->session);
+}
+
+int32_t graft_model_task(const struct graft_model *model) {
+    return model->encoding.task;
+}
+
+void graft_model_encoder_info(const struct graft_model *model, struct graft_encoder_info *info) {
+    uint32_t given = info->struct_size;
+    uint32_t known = (uint32_t)sizeof *info;
+    memcpy(info, &model->encoding.info, given < known ? given : known);
+    info->struct_size = given;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.attention_block/1: attention of a sequence to itself with what stands around it in an encoder: the
+ * output projection, the residual and the norm behind it (BertAttention; Devlin et al. 2018, post-norm). That is
+ * another contract than graft.self_attention/1, which adds no residual and applies no norm.
+ *
+ * Arguments that parents give: layer_idx.
+ */
+#ifndef GRAFT_ATTENTION_BLOCK_H
+#define GRAFT_ATTENTION_BLOCK_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "kernels.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_ATTENTION_BLOCK "graft.attention_block/1"
+
+struct graft_attention_block_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    const float *hidden_states;    /* [tokens, hidden] */
+    const struct graft_mask *mask; /* decided by the model */
+    float *output;                 /* [tokens, hidden]; does not overlap hidden_states */
+};
+
+struct graft_attention_block {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = norm(hidden_states + project(attention(hidden_states))). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_attention_block_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_attention_block_forward(const struct graft_module *module, const struct graft_call *call,
+                                                const struct graft_attention_block_args *args,
+                                                struct graft_error *error) {
+    const struct graft_attention_block *vtable = (const struct graft_attention_block *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.encoder/1: the layers of an encoder, one after the other (BertEncoder).
+ */
+#ifndef GRAFT_ENCODER_H
+#define GRAFT_ENCODER_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "kernels.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_ENCODER "graft.encoder/1"
+
+struct graft_encoder_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    float *hidden_states;          /* [tokens, hidden], in and out */
+    const struct graft_mask *mask; /* decided by the model */
+};
+
+struct graft_encoder {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] hidden_states = layers(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_encoder_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_encoder_forward(const struct graft_module *module, const struct graft_call *call,
+                                        const struct graft_encoder_args *args, struct graft_error *error) {
+    const struct graft_encoder *vtable = (const struct graft_encoder *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.encoder_layer/1: one layer of an encoder, residuals and norms included.
+ *
+ * Arguments that parents give: layer_idx.
+ */
+#ifndef GRAFT_ENCODER_LAYER_H
+#define GRAFT_ENCODER_LAYER_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "kernels.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_ENCODER_LAYER "graft.encoder_layer/1"
+
+struct graft_encoder_layer_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    float *hidden_states;          /* [tokens, hidden], in and out */
+    const struct graft_mask *mask; /* decided by the model */
+};
+
+struct graft_encoder_layer {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] hidden_states = layer(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_encoder_layer_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_encoder_layer_forward(const struct graft_module *module, const struct graft_call *call,
+                                              const struct graft_encoder_layer_args *args, struct graft_error *error) {
+    const struct graft_encoder_layer *vtable = (const struct graft_encoder_layer *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

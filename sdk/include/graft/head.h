@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.head/1: hidden states into logits, token by token (BertOnlyMLMHead, BertLMPredictionHead).
+ *
+ * Arguments that parents give: out_features, the number of logits. Not given, and so to be read from the config:
+ * hidden_size.
+ */
+#ifndef GRAFT_HEAD_H
+#define GRAFT_HEAD_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_HEAD "graft.head/1"
+
+struct graft_head_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t tokens;
+    const float *hidden_states; /* [tokens, hidden] */
+    float *logits;              /* [tokens, out_features] */
+};
+
+struct graft_head {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] logits = head(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_head_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_head_forward(const struct graft_module *module, const struct graft_call *call,
+                                     const struct graft_head_args *args, struct graft_error *error) {
+    const struct graft_head *vtable = (const struct graft_head *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

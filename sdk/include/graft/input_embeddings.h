@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.input_embeddings/1: what goes into the first layer of an encoder: for each token the sum of the
+ * embeddings of its id, its position and its type, normed (BertEmbeddings; Devlin et al. 2018, figure 2).
+ */
+#ifndef GRAFT_INPUT_EMBEDDINGS_H
+#define GRAFT_INPUT_EMBEDDINGS_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_INPUT_EMBEDDINGS "graft.input_embeddings/1"
+
+struct graft_input_embeddings_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch; /* its positions are below max_position_embeddings: the host checks */
+    const int32_t *input_ids;        /* [tokens], each in [0, vocab_size): the host checks */
+    const int32_t *token_type_ids;   /* [tokens], each in [0, type_vocab_size): the host checks */
+    float *output;                   /* [tokens, hidden] */
+};
+
+struct graft_input_embeddings {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = embeddings(input_ids, positions, token_type_ids). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_input_embeddings_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_input_embeddings_forward(const struct graft_module *module, const struct graft_call *call,
+                                                 const struct graft_input_embeddings_args *args,
+                                                 struct graft_error *error) {
+    const struct graft_input_embeddings *vtable = (const struct graft_input_embeddings *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.masked_lm/1: an encoder with a head that tells which token stands at a place (BertForMaskedLM).
+ */
+#ifndef GRAFT_MASKED_LM_H
+#define GRAFT_MASKED_LM_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_MASKED_LM "graft.masked_lm/1"
+
+struct graft_masked_lm_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    const int32_t *input_ids;      /* [tokens] */
+    const int32_t *token_type_ids; /* [tokens] */
+    int64_t n_rows;
+    const int32_t *rows;      /* [n_rows]: the tokens whose logits are wanted, ascending */
+    float *logits;            /* [n_rows, vocab_size] */
+    float *last_hidden_state; /* [tokens, hidden], or NULL where it is not wanted */
+};
+
+struct graft_masked_lm {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] Runs the batch; each token sees all tokens of its sequence. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_masked_lm_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_masked_lm_forward(const struct graft_module *module, const struct graft_call *call,
+                                          const struct graft_masked_lm_args *args, struct graft_error *error) {
+    const struct graft_masked_lm *vtable = (const struct graft_masked_lm *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.pooler/1: the hidden states of each sequence into one vector (BertPooler).
+ */
+#ifndef GRAFT_POOLER_H
+#define GRAFT_POOLER_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_POOLER "graft.pooler/1"
+
+struct graft_pooler_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    const float *hidden_states; /* [tokens, hidden] */
+    float *output;              /* [sequences, hidden] */
+};
+
+struct graft_pooler {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output[s] = pool(hidden_states of sequence s). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_pooler_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_pooler_forward(const struct graft_module *module, const struct graft_call *call,
+                                       const struct graft_pooler_args *args, struct graft_error *error) {
+    const struct graft_pooler *vtable = (const struct graft_pooler *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

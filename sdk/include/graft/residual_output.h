@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.residual_output/1: the end of a block of an encoder: a projection, the residual, the norm
+ * (BertSelfOutput, BertOutput).
+ *
+ * Arguments that parents give: in_features. Not given, and so to be read from the config: hidden_size.
+ */
+#ifndef GRAFT_RESIDUAL_OUTPUT_H
+#define GRAFT_RESIDUAL_OUTPUT_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_RESIDUAL_OUTPUT "graft.residual_output/1"
+
+struct graft_residual_output_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t tokens;
+    const float *hidden_states; /* [tokens, in_features] */
+    const float *residual;      /* [tokens, hidden]: what went into the block */
+    float *output;              /* [tokens, hidden]; overlaps neither */
+};
+
+struct graft_residual_output {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = norm(project(hidden_states) + residual). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_residual_output_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_residual_output_forward(const struct graft_module *module, const struct graft_call *call,
+                                                const struct graft_residual_output_args *args,
+                                                struct graft_error *error) {
+    const struct graft_residual_output *vtable = (const struct graft_residual_output *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

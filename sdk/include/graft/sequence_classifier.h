@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.sequence_classifier/1: an encoder with a head that tells of each sequence to which class it belongs
+ * (BertForSequenceClassification).
+ */
+#ifndef GRAFT_SEQUENCE_CLASSIFIER_H
+#define GRAFT_SEQUENCE_CLASSIFIER_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_SEQUENCE_CLASSIFIER "graft.sequence_classifier/1"
+
+struct graft_sequence_classifier_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch;
+    const int32_t *input_ids;      /* [tokens] */
+    const int32_t *token_type_ids; /* [tokens] */
+    float *logits;                 /* [sequences, num_labels], or NULL where they are not wanted */
+    float *last_hidden_state;      /* [tokens, hidden], or NULL where it is not wanted */
+};
+
+struct graft_sequence_classifier {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] Runs the batch; each token sees all tokens of its sequence. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_sequence_classifier_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_sequence_classifier_forward(const struct graft_module *module, const struct graft_call *call,
+                                                    const struct graft_sequence_classifier_args *args,
+                                                    struct graft_error *error) {
+    const struct graft_sequence_classifier *vtable = (const struct graft_sequence_classifier *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

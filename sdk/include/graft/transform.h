@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.transform/1: features of each token into others, of another width perhaps (BertIntermediate,
+ * BertPredictionHeadTransform).
+ *
+ * Arguments that parents give: in_features, out_features.
+ */
+#ifndef GRAFT_TRANSFORM_H
+#define GRAFT_TRANSFORM_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_TRANSFORM "graft.transform/1"
+
+struct graft_transform_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t tokens;
+    const float *hidden_states; /* [tokens, in_features] */
+    float *output;              /* [tokens, out_features]; does not overlap hidden_states */
+};
+
+struct graft_transform {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = transform(hidden_states), token by token. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_transform_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_transform_forward(const struct graft_module *module, const struct graft_call *call,
+                                          const struct graft_transform_args *args, struct graft_error *error) {
+    const struct graft_transform *vtable = (const struct graft_transform *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

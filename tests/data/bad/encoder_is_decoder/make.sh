@@ -1,0 +1,2 @@
+start_from ../encoders/bert_mlm
+config is_decoder true

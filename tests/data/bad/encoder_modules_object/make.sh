@@ -1,0 +1,2 @@
+start_from ../encoders/bert_sentence
+echo '{}' >model/modules.json

@@ -1,0 +1,2 @@
+start_from ../encoders/bert_sentence
+rm model/1_Pooling/config.json

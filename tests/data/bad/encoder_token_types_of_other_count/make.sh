@@ -1,0 +1,1 @@
+start_from ../encoders/bert_mlm

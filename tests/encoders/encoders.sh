@@ -1,0 +1,150 @@
+#!/bin/sh
+# Encoders on the command line. Reports in TAP.
+# usage: encoders.sh HOST ROOT BROAD NARROW     plugins with the patterns .*Attention and .*SelfAttention$
+set -u
+host=$(realpath "$1")
+cases=$(realpath "$2")/tests/goldens/encoders
+llama=$(realpath "$2")/tests/goldens/plain/llama
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/broad" "$scratch/narrow"
+cp "$3" "$scratch/broad/" && cp "$4" "$scratch/narrow/" && cd "$scratch" || exit 1
+
+number=0 failed=0
+check() { # check WHAT WANTED GOT
+    number=$((number + 1))
+    if [ "$2" = "$3" ]; then
+        echo "ok $number - $1"
+    else
+        echo "not ok $number - $1"
+        printf 'wanted:\n%s\ngot:\n%s\n' "$2" "$3" | sed 's/^/#   /'
+        failed=1
+    fi
+}
+
+has() { # has WHAT TEXT FILE: a line of the file holds the text
+    if grep -qF -e "$2" "$3"; then
+        check "$1" "$2" "$2"
+    else
+        check "$1" "$2" "$(head -n 40 "$3")"
+    fi
+}
+
+# Runs the program on stdin: out, err and $status. One that hangs fails.
+host() {
+    status=0
+    timeout 60 "$host" "$@" >out 2>err || status=$?
+}
+
+# Fillings
+host --quiet --model "$cases/bert_mlm" --prompt 'the [MASK] cuts a [MASK].' </dev/null
+check 'fillings: exit status' 0 "$status"
+check 'fillings: five a mask, an empty line between them' '5 1 5' \
+    "$(awk 'NF == 0 { printf "%d 1 ", n; n = 0; next } { n++ } END { print n }' out)"
+check 'fillings: a probability and a token' 10 "$(grep -c "^[0-9.e-]*$(printf '\t')[^ ]*$" out)"
+check 'fillings: best first' "$(head -n 5 out)" "$(head -n 5 out | sort -gr)"
+mv out two
+host --quiet --model "$cases/bert_mlm" --prompt 'the [MASK] cuts a [MASK].' --prompt 'a [MASK].' --top-k 1 </dev/null
+check 'fillings: top-k, texts in order' "$(sed -n '1p;6,7p' two)" "$(head -n 3 out)"
+host --quiet --model "$cases/bert_mlm" --prompt 'a [MASK].' --json --top-k 2 </dev/null
+check 'fillings, JSON: one line a text' 1 "$(wc -l <out)"
+has 'fillings, JSON: the pipeline'"'"'s keys' '"token_str": ' out
+printf 'the [MASK] cuts a [MASK].\na [MASK].\n' >lines
+host --quiet --model "$cases/bert_mlm" --lines --top-k 1 <lines
+check 'fillings: lines of stdin' "$(sed -n '1p;6,7p' two)" "$(head -n 3 out)"
+host --quiet --model "$cases/bert_mlm" --prompt 'the board' </dev/null
+check 'fillings: nothing to fill in' 5 "$status"
+has 'fillings: says so' 'text 1 has no [MASK]' err
+host --quiet --model "$cases/bert_mlm" --input-ids 2,5,4,3 --output-ids --top-k 1 </dev/null
+check 'fillings: ids' 1 "$(grep -c "$(printf '\t')[0-9]*$" out)"
+host --quiet --model "$cases/bert_mlm" --input-ids 2,5,12,4,6,7,3 --input-ids 2,3 --logits logits.st </dev/null
+check 'logits: of ids alone, nothing printed' '0:' "$status:$(cat out)"
+has 'logits: each text' '"logits.0":{"dtype":"F32","shape":[7,86]' logits.st
+has 'logits: and the other' '"logits.1":{"dtype":"F32","shape":[2,86]' logits.st
+
+# Labels
+host --quiet --model "$cases/bert_classifier" --prompt 'the table is good' </dev/null
+check 'labels: exit status' 0 "$status"
+check 'labels: every one' 'bad good middling' "$(cut -f 2 out | sort | tr '\n' ' ' | sed 's/ $//')"
+check 'labels: best first' "$(cat out)" "$(sort -gr out)"
+check 'labels: probabilities add up' 1 "$(cut -f 1 out | awk '{ sum += $1 } END { print (sum > 0.9999 && sum < 1.0001) }')"
+host --quiet --model "$cases/bert_classifier" --prompt 'the table' --text-pair 'is good' --json </dev/null
+check 'labels: a pair as JSON' 1 "$(wc -l <out)"
+mv out pair
+printf 'the table\tis good\n' >lines
+host --quiet --model "$cases/bert_classifier" --pairs --json <lines
+check 'labels: the pair from stdin' "$(cat pair)" "$(cat out)"
+host --quiet --model "$cases/bert_classifier" --input-ids 2,5,7,3,30,26,3 --token-type-ids 0,0,0,0,1,1,1 --json \
+    --logits logits.st </dev/null
+has 'labels: logits of a text' '"logits":{"dtype":"F32","shape":[1,3]' logits.st
+echo 'no tab' >lines
+host --quiet --model "$cases/bert_classifier" --pairs <lines
+check 'labels: no pair' 5 "$status"
+has 'labels: names the line' 'standard input: line 1' err
+
+# Vectors
+host --quiet --model "$cases/bert_sentence" --embed --prompt 'The joiner planes a board.' --prompt 'who saws?' </dev/null
+check 'vectors: a JSON array a text' 2 "$(grep -c '^\[[0-9.,e-]*\]$' out)"
+check 'vectors: cls and mean' 24 "$(head -n 1 out | tr ',' '\n' | wc -l)"
+check 'vectors: of length 1' 1 "$(head -n 1 out | tr -d '[]' | tr ',' '\n' |
+    awk '{ sum += $1 * $1 } END { print (sum > 0.99999 && sum < 1.00001) }')"
+mv out given
+printf 'The joiner planes a board.\nwho saws?' >lines
+host --quiet --model "$cases/bert_sentence" --embed <lines
+check 'vectors: lines of stdin' "$(cat given)" "$(cat out)"
+i=0
+while [ "$i" -lt 1500 ]; do
+    echo 'The joiner planes a board.'
+    echo 'who saws?'
+    i=$((i + 1))
+done >many
+host --quiet --dtype float32 --model "$cases/bert_sentence" --embed <many
+check 'vectors: many lines, in order' 3000 "$(wc -l <out)"
+sort -u out >many.out
+check 'vectors: of all batches' 2 "$(wc -l <many.out)"
+echo 'Oak and pine are rough; the carpenter cuts the old table leg with a saw.' >lines
+host --model "$cases/bert_sentence" --embed --report none <lines
+check 'vectors: a long text is cut' 0 "$status"
+has 'vectors: that is said' '1 texts were longer than 10 tokens' err
+host --quiet --model "$cases/bert_sentence" --embed </dev/null
+check 'vectors: of no lines' '0:' "$status:$(cat out)"
+host --quiet --model "$cases/bert_sentence" --prompt 'who' </dev/null
+check 'no head: exit status' 2 "$status"
+has 'no head: what to do' '--embed' err
+host --quiet --model "$llama" --embed --input-ids 1,2 </dev/null
+check 'a decoder has no vectors' 2 "$status"
+
+# The other commands
+host plan --json --model "$cases/bert_mlm" </dev/null
+check 'plan: exit status' 0 "$status"
+has 'plan: the older name of a weight' 'LayerNorm.gamma' out
+host save --quiet --model "$cases/bert_mlm" --output saved </dev/null
+check 'save: exit status' 0 "$status"
+has 'save: under the names of the file' 'LayerNorm.gamma' saved/model.safetensors
+host bench --model "$cases/bert_mlm" </dev/null
+check 'bench: refused' 2 "$status"
+has 'bench: says why' 'does not generate' err
+host inspect BertSelfAttention --model "$cases/bert_mlm" </dev/null
+has 'inspect: a class' 'interface: graft.self_attention/1' out
+host verify --model "$cases/bert_mlm" --plugins-dir narrow --prompt 'the [MASK]' --json </dev/null
+check 'verify: exit status' 0 "$status"
+check 'verify: every difference is 0' '' "$(grep '"largest_difference"' out | grep -v ': 0.0')"
+check 'verify: every module is compared' '' "$(grep -F '"compared": false' out)"
+host verify --model "$cases/bert_sentence" --plugins-dir narrow --prompt 'the' </dev/null
+has 'verify: hidden states where there are no logits' 'hidden_states: largest difference 0' out
+
+# The pattern that hits containers, too
+host --model "$cases/bert_sentence" --plugins-dir broad --embed --prompt 'who' </dev/null
+check 'broad pattern: refused' 3 "$status"
+has 'broad pattern: the container hit' 'also hits BertAttention (graft.attention_block/1)' err
+has 'broad pattern: the class that fits' 'fitting: BertSelfAttention' err
+# shellcheck disable=SC2016 # a pattern
+has 'broad pattern: one that works' 'use the pattern "^(BertSelfAttention)$"' err
+host --quiet --model "$cases/bert_sentence" --embed --prompt 'who saws?' </dev/null
+mv out original
+host --model "$cases/bert_sentence" --plugins-dir narrow --embed --prompt 'who saws?' </dev/null
+check 'narrow pattern: exit status' 0 "$status"
+check 'narrow pattern: the same vector' "$(cat original)" "$(cat out)"
+has 'narrow pattern: reported' 'BertSelfAttention' err
+echo "1..$number"
+exit "$failed"
