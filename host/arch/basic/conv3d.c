@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torch.nn.Conv3d, as products: each output position is a column of input numbers that the weight is multiplied with.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/basic/conv3d.h"
+#include "arch/role.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
+
+struct conv3d {
+    struct graft_instance base;
+    struct graft_conv3d_shape shape;
+    struct graft_weight matrix;      /* the weight read as [out_channels, in_channels / groups * kernel] */
+    struct graft_row_block block;    /* its only one */
+    const struct graft_weight *bias; /* [out_channels], or NULL */
+};
+
+int graft_conv3d_describe(const struct graft_class *self, const struct graft_config *config,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_conv3d_shape shape;
+    (void)self;
+    (void)config;
+    graft_conv3d_shape_read(args, &shape);
+    const struct {
+        const char *name;
+        const int64_t *values;
+        int32_t count;
+    } attributes[] = {
+        {"in_channels", &shape.in_channels, 1}, {"out_channels", &shape.out_channels, 1},
+        {"kernel_size", shape.kernel, 3},       {"stride", shape.stride, 3},
+        {"padding", shape.padding, 3},          {"dilation", shape.dilation, 3},
+        {"groups", &shape.groups, 1},
+    };
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && status == GRAFT_OK; i++) {
+        status = sink->attribute(sink->data, attributes[i].name, attributes[i].values, attributes[i].count, error);
+    }
+    const int64_t weight[] = {shape.out_channels, shape.groups > 0 ? shape.in_channels / shape.groups : 0,
+                              shape.kernel[0], shape.kernel[1], shape.kernel[2]};
+    if (status == GRAFT_OK) {
+        status =
+            graft_describe_parameter(sink, "weight", 5, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    }
+    if (status == GRAFT_OK && graft_arg(args, "bias", 1) != 0) {
+        status = graft_describe_parameter(sink, "bias", 1, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    }
+    return status;
+}
+
+/* The rows of the bound weight, each a kernel's width, joined to one for each output channel. */
+static void read_as_matrix(struct conv3d *self, const struct graft_weight *weight) {
+    int64_t columns = weight->rows / weight->shape[0] * weight->columns;
+    self->block = *graft_weight_block(weight, 0);
+    self->block.rows = weight->shape[0];
+    self->matrix = (struct graft_weight){
+        .struct_size = sizeof self->matrix,
+        .rank = 2,
+        .shape = {weight->shape[0], columns, 1, 1, 1, 1, 1, 1},
+        .rows = weight->shape[0],
+        .columns = columns,
+        .blocks = &self->block,
+        .n_blocks = 1,
+        .block_stride = sizeof self->block,
+    };
+}
+
+int graft_conv3d_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                        struct graft_error *error) {
+    struct graft_conv3d_shape shape;
+    (void)cls;
+    graft_conv3d_shape_read(build->args, &shape);
+    int status = graft_conv3d_shape_check(&shape, build->path, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct conv3d *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->shape = shape;
+    const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
+    if (graft_arg(build->args, "bias", 1) != 0) {
+        self->bias = graft_build_weight(build, "bias", &status, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    read_as_matrix(self, weight);
+    *instance = self;
+    return GRAFT_OK;
+}
+
+/* y [rows, out channels of the group] = columns x [rows, matrix columns] times the group's part of the weight. */
+static int multiply(const struct conv3d *self, const struct graft_call *call, int64_t group, const float *x,
+                    int64_t rows, float *y, struct graft_error *error) {
+    int64_t channels = self->shape.out_channels / self->shape.groups;
+    const struct graft_product product = {
+        .struct_size = sizeof product,
+        .weight = &self->matrix,
+        .bias = self->bias,
+        .first_row = group * channels,
+        .rows = channels,
+        .x = x,
+        .x_stride = self->matrix.columns,
+        .tokens = rows,
+        .y = y,
+        .y_stride = channels,
+    };
+    return call->kernels->linear(call, &product, 1, error);
+}
+
+/* Any convolution, in portions of so many output positions that the columns stay small. */
+static int convolve(const struct conv3d *self, const struct graft_call *call, const struct graft_conv3d_args *args,
+                    struct graft_error *error) {
+    enum { PORTION = 1 << 20 }; /* floats */
+    const struct graft_conv3d_shape *shape = &self->shape;
+    int64_t positions = args->output_size[0] * args->output_size[1] * args->output_size[2];
+    int64_t channels = shape->out_channels / shape->groups;
+    int64_t portion = PORTION / self->matrix.columns > 0 ? PORTION / self->matrix.columns : 1;
+    portion = portion < positions ? portion : positions;
+    float *columns = graft_scratch_floats(call, portion, self->matrix.columns, error);
+    float *y = graft_scratch_floats(call, portion, channels, error);
+    int status = columns != NULL && y != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (int64_t i = 0; i < args->count * shape->groups && status == GRAFT_OK; i++) {
+        int64_t n = i / shape->groups;
+        int64_t group = i % shape->groups;
+        float *to = args->y + (n * shape->out_channels + group * channels) * positions; /* [channels, positions] */
+        for (int64_t first = 0; first < positions && status == GRAFT_OK; first += portion) {
+            int64_t rows = positions - first < portion ? positions - first : portion;
+            graft_conv3d_columns(shape, args, n, group, first, rows, columns);
+            status = multiply(self, call, group, columns, rows, y, error);
+            for (int64_t t = 0; t < rows * channels && status == GRAFT_OK; t++) {
+                to[t % channels * positions + first + t / channels] = y[t];
+            }
+        }
+    }
+    return status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_conv3d_args *args,
+                   struct graft_error *error) {
+    const struct conv3d *self = instance;
+    int status = graft_conv3d_check_sizes(&self->shape, args, self->base.path, error);
+    if (status != GRAFT_OK || args->count == 0) {
+        return status;
+    }
+    if (graft_conv3d_is_product(&self->shape, args->size)) {
+        return multiply(self, call, 0, args->x, args->count, args->y, error);
+    }
+    return convolve(self, call, args, error);
+}
+
+const struct graft_conv3d graft_conv3d_vtable = {
+    .struct_size = sizeof graft_conv3d_vtable,
+    .forward = forward,
+};

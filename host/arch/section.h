@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A part of config.json ("text_config") read as if it were all of it. */
+#ifndef GRAFT_ARCH_SECTION_H
+#define GRAFT_ARCH_SECTION_H
+
+#include "graft/config.h"
+
+enum { GRAFT_SECTION_FILE = 512 };
+
+struct graft_config_section {
+    struct graft_config view; /* of the part; in messages `file` also says which part it is */
+    const struct graft_config *whole;
+    const char *name;
+    char file[GRAFT_SECTION_FILE];
+};
+
+/* [load] Fills in `section`, which `view` points into: do not move it. The field must be absent (then so are those
+ * below it) or an object. */
+int graft_config_section(const struct graft_config *whole, const char *name, struct graft_config_section *section,
+                         struct graft_error *error);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One layer of the tower: attention and MLP, each behind a norm and with what went in added to what comes out. */
+#include "arch/role.h"
+#include "arch/vision/vision_config.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
+
+struct block {
+    struct graft_instance base;
+    const struct graft_module *norm1;
+    const struct graft_module *norm2;
+    const struct graft_module *attn;
+    const struct graft_module *mlp;
+    int64_t embed_dim;
+};
+
+int graft_vision_block_describe(const struct graft_class *self, const struct graft_config *config,
+                                const struct graft_args *args, const struct graft_sink *sink,
+                                struct graft_error *error) {
+    const struct graft_vision_traits *traits = self->data;
+    struct graft_vision_config vision;
+    int status = graft_vision_config_read(config, &vision, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const struct graft_arg attention_args[] = {{"hidden_size", vision.embed_dim},
+                                               {"num_attention_heads", vision.num_heads}};
+    const struct graft_arg mlp_args[] = {{"layer_idx", graft_arg(args, "layer_idx", 0)},
+                                         {"intermediate_size", vision.intermediate_size},
+                                         {"hidden_size", vision.embed_dim},
+                                         {"bias", 1}};
+    status = graft_describe_layer_norm(sink, "norm1", vision.embed_dim, 1e-6, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_layer_norm(sink, "norm2", vision.embed_dim, 1e-6, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_child(sink, "attn", traits->attention, GRAFT_INTERFACE_VISION_ATTENTION, attention_args,
+                                      2, error);
+    }
+    return status == GRAFT_OK ? graft_describe_child(sink, "mlp", traits->mlp, GRAFT_INTERFACE_MLP, mlp_args, 4, error)
+                              : status;
+}
+
+int graft_vision_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                              struct graft_error *error) {
+    struct graft_vision_config vision;
+    (void)cls;
+    int status = graft_vision_config_read(build->config, &vision, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct block *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->embed_dim = vision.embed_dim;
+    self->norm1 = graft_build_child(build, "norm1", &status, error);
+    self->norm2 = graft_build_child(build, "norm2", &status, error);
+    self->attn = graft_build_child(build, "attn", &status, error);
+    self->mlp = graft_build_child(build, "mlp", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_vision_block_args *args,
+                   struct graft_error *error) {
+    const struct block *self = instance;
+    int64_t patches = args->batch->tokens;
+    float *normed = graft_scratch_floats(call, patches, self->embed_dim, error); /* [patches, embed_dim] */
+    float *output = graft_scratch_floats(call, patches, self->embed_dim, error); /* [patches, embed_dim] */
+    if (normed == NULL || output == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    /* The second norm adds the attention's output to hidden_states before it norms them. */
+    const struct graft_norm_args first = {sizeof first, 0, patches, args->hidden_states, NULL, normed};
+    const struct graft_norm_args second = {sizeof second, 0, patches, args->hidden_states, output, normed};
+    const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, patches, normed, output};
+    const struct graft_vision_attention_args attention_args = {
+        .struct_size = sizeof attention_args,
+        .batch = args->batch,
+        .hidden_states = normed,
+        .cos = args->cos,
+        .sin = args->sin,
+        .output = output,
+    };
+    int status = graft_norm_forward(self->norm1, call, &first, error);
+    if (status == GRAFT_OK) {
+        status = graft_vision_attention_forward(self->attn, call, &attention_args, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_norm_forward(self->norm2, call, &second, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_mlp_forward(self->mlp, call, &mlp_args, error);
+    }
+    if (status == GRAFT_OK) {
+        call->kernels->add(call, args->hidden_states, output, patches * self->embed_dim);
+    }
+    return status;
+}
+
+const struct graft_vision_block graft_vision_block_vtable = {
+    .struct_size = sizeof graft_vision_block_vtable,
+    .forward = forward,
+};

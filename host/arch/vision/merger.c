@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Neighbouring patches into one vector for the language model: normed each, then a small MLP over them joined. */
+#include "arch/role.h"
+#include "arch/vision/vision_config.h"
+#include "graft/describe.h"
+
+struct merger {
+    struct graft_instance base;
+    const struct graft_module *ln_q;
+    const struct graft_module *first; /* context_dim * merged -> the same */
+    const struct graft_module *act;
+    const struct graft_module *second; /* -> hidden_size */
+    int64_t context_dim;
+    int64_t merged; /* patches in a vector */
+};
+
+static int64_t merged_of(const struct graft_args *args) {
+    int64_t side = graft_arg(args, "spatial_merge_size", 0);
+    return side * side;
+}
+
+/* A child of the Sequential that the joined patches go through. */
+static int describe_step(const struct graft_sink *sink, const char *name, const char *class_name,
+                         const char *interface_id, const struct graft_arg *args, int32_t count,
+                         struct graft_error *error) {
+    const struct graft_child_info info = {
+        .struct_size = sizeof info,
+        .flags = GRAFT_CHILD_SEQUENTIAL,
+        .name = name,
+        .class_name = class_name,
+        .interface_id = interface_id,
+        .args = {sizeof info.args, count, args},
+    };
+    return sink->child(sink->data, &info, error);
+}
+
+int graft_patch_merger_describe(const struct graft_class *self, const struct graft_config *config,
+                                const struct graft_args *args, const struct graft_sink *sink,
+                                struct graft_error *error) {
+    int64_t context_dim = graft_arg(args, "context_dim", 0);
+    int64_t joined = context_dim * merged_of(args);
+    (void)self;
+    (void)config;
+    const struct graft_arg first[] = {{"in_features", joined}, {"out_features", joined}, {"bias", 1}};
+    const struct graft_arg second[] = {
+        {"in_features", joined}, {"out_features", graft_arg(args, "hidden_size", 0)}, {"bias", 1}};
+    int status = graft_describe_layer_norm(sink, "ln_q", context_dim, 1e-6, error);
+    if (status == GRAFT_OK) {
+        status = describe_step(sink, "mlp.0", "Linear", GRAFT_INTERFACE_LINEAR, first, 3, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_step(sink, "mlp.1", "GELU", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
+    }
+    return status == GRAFT_OK ? describe_step(sink, "mlp.2", "Linear", GRAFT_INTERFACE_LINEAR, second, 3, error)
+                              : status;
+}
+
+int graft_patch_merger_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                              struct graft_error *error) {
+    int status = GRAFT_OK;
+    struct merger *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->context_dim = graft_arg(build->args, "context_dim", 0);
+    self->merged = merged_of(build->args);
+    self->ln_q = graft_build_child(build, "ln_q", &status, error);
+    self->first = graft_build_child(build, "mlp.0", &status, error);
+    self->act = graft_build_child(build, "mlp.1", &status, error);
+    self->second = graft_build_child(build, "mlp.2", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_patch_merger_args *args,
+                   struct graft_error *error) {
+    const struct merger *self = instance;
+    int64_t vectors = args->patches / self->merged;
+    int64_t count = args->patches * self->context_dim;
+    float *normed = graft_scratch_floats(call, args->patches, self->context_dim, error);
+    float *inner = graft_scratch_floats(call, args->patches, self->context_dim, error);
+    const struct graft_norm_args norm_args = {sizeof norm_args, 0, args->patches, args->hidden_states, NULL, normed};
+    const struct graft_linear_args first = {sizeof first, 0, vectors, normed, inner};
+    const struct graft_activation_args act_args = {sizeof act_args, 0, count, inner, inner};
+    const struct graft_linear_args second = {sizeof second, 0, vectors, inner, args->output};
+    if (normed == NULL || inner == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_norm_forward(self->ln_q, call, &norm_args, error);
+    if (status == GRAFT_OK) {
+        status = graft_linear_forward(self->first, call, &first, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_activation_forward(self->act, call, &act_args, error);
+    }
+    return status == GRAFT_OK ? graft_linear_forward(self->second, call, &second, error) : status;
+}
+
+const struct graft_patch_merger graft_patch_merger_vtable = {
+    .struct_size = sizeof graft_patch_merger_vtable,
+    .forward = forward,
+};

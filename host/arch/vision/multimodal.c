@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A language model with a vision tower: what the tower makes of an image takes the place of the image's tokens. */
+#include "arch/role.h"
+#include "arch/vision/placement.h"
+#include "arch/vision/vision_config.h"
+#include "graft/describe.h"
+
+struct multimodal {
+    struct graft_instance base;
+    const struct graft_module *visual;
+    const struct graft_module *language_model;
+    int64_t hidden_size;
+    int64_t merge;
+    int64_t image_token_id;
+};
+
+static int read_configs(const struct graft_config *config, const struct graft_vision_traits *traits,
+                        struct graft_vision_config *vision, int64_t *image_token_id, struct graft_error *error) {
+    struct graft_decoder_config text;
+    int status = graft_decoder_config_read(config, traits->text, &text, error);
+    if (status == GRAFT_OK) {
+        status = graft_vision_config_read(config, vision, error);
+    }
+    if (status == GRAFT_OK && vision->hidden_size != text.hidden_size) {
+        status =
+            graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                            "vision_config.hidden_size: expected the language model's hidden_size (%lld), got %lld",
+                            (long long)text.hidden_size, (long long)vision->hidden_size);
+    }
+    *image_token_id = traits->image_token_id;
+    return status == GRAFT_OK ? graft_config_int(config, "image_token_id", 0, INT32_MAX, image_token_id, error)
+                              : status;
+}
+
+int graft_multimodal_describe(const struct graft_class *self, const struct graft_config *config,
+                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_vision_traits *traits = self->data;
+    struct graft_vision_config vision;
+    int64_t image_token_id;
+    (void)args;
+    int status = read_configs(config, traits, &vision, &image_token_id, error);
+    if (status == GRAFT_OK) {
+        status = sink->attribute(sink->data, "image_token_id", &image_token_id, 1, error);
+    }
+    const struct graft_arg tower_args[] = {{"hidden_size", vision.hidden_size},
+                                           {"spatial_merge_size", vision.spatial_merge_size}};
+    if (status == GRAFT_OK) {
+        status =
+            graft_describe_child(sink, "visual", traits->tower, GRAFT_INTERFACE_VISION_TOWER, tower_args, 2, error);
+    }
+    return status == GRAFT_OK ? graft_describe_child(sink, "language_model", traits->text_model,
+                                                     GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error)
+                              : status;
+}
+
+int graft_multimodal_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                            struct graft_error *error) {
+    struct graft_vision_config vision;
+    int64_t image_token_id;
+    int status = read_configs(build->config, cls->data, &vision, &image_token_id, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct multimodal *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = vision.hidden_size;
+    self->merge = vision.spatial_merge_size;
+    self->image_token_id = image_token_id;
+    self->visual = graft_build_child(build, "visual", &status, error);
+    self->language_model = graft_build_child(build, "language_model", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+/* embeddings [as many as were counted, hidden_size] of all images, one behind the other. */
+static int see(const struct multimodal *self, const struct graft_call *call, const struct graft_base_model_args *args,
+               float *embeddings, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < args->n_images && status == GRAFT_OK; i++) {
+        const struct graft_image *image = graft_placement_image(args, i);
+        const struct graft_vision_tower_args tower_args = {sizeof tower_args, 0, image, embeddings};
+        status = graft_vision_tower_forward(self->visual, call, &tower_args, error);
+        embeddings +=
+            image->grid[0] * (image->grid[1] / self->merge) * (image->grid[2] / self->merge) * self->hidden_size;
+    }
+    return status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_base_model_args *args,
+                   struct graft_error *error) {
+    const struct multimodal *self = instance;
+    int64_t count;
+    int status = graft_placement_count(args, self->merge, &count, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (count > args->batch->tokens) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "the images take %lld tokens, but there are %lld",
+                               (long long)count, (long long)args->batch->tokens);
+    }
+    int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, 3 * args->batch->tokens, 2, error);
+    int32_t *rows = graft_scratch_ints(call, count, error);
+    float *embeddings = graft_scratch_floats(call, count, self->hidden_size, error);
+    if (positions == NULL || rows == NULL || embeddings == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct graft_placement placement = {positions, rows};
+    struct graft_batch batch = *args->batch;
+    batch.rotary_positions = positions;
+    const struct graft_base_model_args text_args = {
+        .struct_size = sizeof text_args,
+        .batch = &batch,
+        .input_ids = args->input_ids,
+        .last_hidden_state = args->last_hidden_state,
+        .n_embeddings = count,
+        .embedding_rows = rows,
+        .embeddings = embeddings,
+    };
+    status = graft_placement_fill(args, self->image_token_id, self->merge, &placement, error);
+    if (status == GRAFT_OK) {
+        status = see(self, call, args, embeddings, error);
+    }
+    return status == GRAFT_OK ? graft_base_model_forward(self->language_model, call, &text_args, error) : status;
+}
+
+const struct graft_base_model graft_multimodal_vtable = {
+    .struct_size = sizeof graft_multimodal_vtable,
+    .forward = forward,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Patches into vectors: a convolution whose kernel is a patch. */
+#include "arch/role.h"
+#include "arch/vision/vision_config.h"
+#include "graft/describe.h"
+
+struct patch_embed {
+    struct graft_instance base;
+    const struct graft_module *proj; /* Conv3d */
+    int64_t temporal_patch_size;
+    int64_t patch_size;
+};
+
+int graft_patch_embed_describe(const struct graft_class *self, const struct graft_config *config,
+                               const struct graft_args *args, const struct graft_sink *sink,
+                               struct graft_error *error) {
+    int64_t frames = graft_arg(args, "temporal_patch_size", 0);
+    int64_t side = graft_arg(args, "patch_size", 0);
+    const struct graft_arg attributes[] = {{"patch_size", side},
+                                           {"temporal_patch_size", frames},
+                                           {"in_channels", graft_arg(args, "in_channels", 0)},
+                                           {"embed_dim", graft_arg(args, "embed_dim", 0)}};
+    const struct graft_arg proj[] = {
+        {"in_channels", attributes[2].value},
+        {"out_channels", attributes[3].value},
+        {"bias", 0},
+        {"kernel_t", frames},
+        {"kernel_h", side},
+        {"kernel_w", side},
+        {"stride_t", frames},
+        {"stride_h", side},
+        {"stride_w", side},
+    };
+    int status = GRAFT_OK;
+    (void)self;
+    (void)config;
+    for (int32_t i = 0; i < 4 && status == GRAFT_OK; i++) {
+        status = sink->attribute(sink->data, attributes[i].name, &attributes[i].value, 1, error);
+    }
+    return status == GRAFT_OK ? graft_describe_child(sink, "proj", "Conv3d", GRAFT_INTERFACE_CONV3D, proj,
+                                                     (int32_t)(sizeof proj / sizeof proj[0]), error)
+                              : status;
+}
+
+int graft_patch_embed_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                             struct graft_error *error) {
+    int status = GRAFT_OK;
+    struct patch_embed *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->temporal_patch_size = graft_arg(build->args, "temporal_patch_size", 0);
+    self->patch_size = graft_arg(build->args, "patch_size", 0);
+    self->proj = graft_build_child(build, "proj", &status, error);
+    if (status != GRAFT_OK) {
+        graft_instance_destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_patch_embed_args *args,
+                   struct graft_error *error) {
+    const struct patch_embed *self = instance;
+    const struct graft_conv3d_args proj_args = {
+        .struct_size = sizeof proj_args,
+        .count = args->patches,
+        .size = {self->temporal_patch_size, self->patch_size, self->patch_size},
+        .output_size = {1, 1, 1},
+        .x = args->pixel_values,
+        .y = args->output,
+    };
+    return graft_conv3d_forward(self->proj, call, &proj_args, error);
+}
+
+const struct graft_patch_embed graft_patch_embed_vtable = {
+    .struct_size = sizeof graft_patch_embed_vtable,
+    .forward = forward,
+};

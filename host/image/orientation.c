@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/orientation.h"
+
+#include <string.h>
+
+/* What brings each orientation upright: where the pixel (x, y) of the result is in the image as it is stored. */
+static const struct {
+    uint8_t transposed; /* x and y change places */
+    uint8_t flip_x;     /* then x counts from the right of the stored image */
+    uint8_t flip_y;
+} turns[9] = {
+    [2] = {0, 1, 0}, [3] = {0, 1, 1}, [4] = {0, 0, 1}, [5] = {1, 0, 0},
+    [6] = {1, 0, 1}, [7] = {1, 1, 1}, [8] = {1, 1, 0},
+};
+
+int graft_pixels_turn(struct graft_pixels *pixels, int32_t orientation, const char *source, struct graft_error *error) {
+    struct graft_pixels turned;
+    if (orientation < 2 || orientation > 8) {
+        return GRAFT_OK;
+    }
+    int32_t transposed = turns[orientation].transposed;
+    int status = graft_pixels_init(&turned, transposed ? pixels->height : pixels->width,
+                                   transposed ? pixels->width : pixels->height, source, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    for (int64_t y = 0; y < turned.height; y++) {
+        for (int64_t x = 0; x < turned.width; x++) {
+            int64_t from_x = transposed ? y : x;
+            int64_t from_y = transposed ? x : y;
+            from_x = turns[orientation].flip_x ? pixels->width - 1 - from_x : from_x;
+            from_y = turns[orientation].flip_y ? pixels->height - 1 - from_y : from_y;
+            memcpy(turned.rgb + (y * turned.width + x) * 3, pixels->rgb + (from_y * pixels->width + from_x) * 3, 3);
+        }
+    }
+    turned.has_key = pixels->has_key;
+    memcpy(turned.key, pixels->key, sizeof turned.key);
+    graft_pixels_finish(pixels);
+    *pixels = turned;
+    return GRAFT_OK;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/resize_weights.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+
+/* Keys 1981, eq. 4, with the slope a = -1/2. */
+static double cubic(double x) {
+    static const double a = -0.5;
+    x = fabs(x);
+    if (x < 1.0) {
+        return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+    }
+    return x < 2.0 ? (((x - 5.0) * x + 8.0) * x - 4.0) * a : 0.0;
+}
+
+static double triangle(double x) {
+    x = fabs(x);
+    return x < 1.0 ? 1.0 - x : 0.0;
+}
+
+static double filter(int32_t resample, double x) {
+    return resample == GRAFT_RESAMPLE_BICUBIC ? cubic(x) : triangle(x);
+}
+
+/* One output: the inputs within `support` of its centre, their weights summing to 1. `exact` has room for them. */
+static void fill(struct resize_weights *weights, int64_t output, int64_t inputs, double scale, double support,
+                 int32_t resample, double *exact) {
+    double stretch = scale > 1.0 ? scale : 1.0;
+    double centre = ((double)output + 0.5) * scale;
+    int64_t first = (int64_t)(centre - support + 0.5);
+    int64_t end = (int64_t)(centre + support + 0.5);
+    double sum = 0.0;
+    first = first > 0 ? first : 0;
+    end = end < inputs ? end : inputs;
+    weights->first[output] = first;
+    weights->count[output] = end - first;
+    for (int64_t i = 0; i < end - first; i++) {
+        exact[i] = filter(resample, ((double)(i + first) - centre + 0.5) * (1.0 / stretch));
+        sum += exact[i];
+    }
+    for (int64_t i = 0; i < end - first; i++) {
+        double weight = sum != 0.0 ? exact[i] / sum : exact[i];
+        double scaled = weight * (double)(1 << RESIZE_BITS);
+        weights->weights[output * weights->width + i] = (int32_t)(weight < 0.0 ? scaled - 0.5 : scaled + 0.5);
+    }
+}
+
+int resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs, int32_t resample) {
+    double scale = (double)inputs / (double)outputs;
+    double support = (resample == GRAFT_RESAMPLE_BICUBIC ? 2.0 : 1.0) * (scale > 1.0 ? scale : 1.0);
+    *weights = (struct resize_weights){.outputs = outputs, .width = (int64_t)ceil(support) * 2 + 1};
+    weights->first = graft_alloc((size_t)outputs, sizeof *weights->first);
+    weights->count = graft_alloc((size_t)outputs, sizeof *weights->count);
+    weights->weights = graft_alloc((size_t)outputs, (size_t)weights->width * sizeof *weights->weights);
+    double *exact = graft_alloc((size_t)weights->width, sizeof *exact);
+    int failed = weights->first == NULL || weights->count == NULL || weights->weights == NULL || exact == NULL;
+    for (int64_t i = 0; i < outputs && !failed; i++) {
+        fill(weights, i, inputs, scale, support, resample, exact);
+    }
+    graft_free(exact);
+    return failed ? -1 : 0;
+}
+
+void resize_weights_finish(struct resize_weights *weights) {
+    graft_free(weights->first);
+    graft_free(weights->count);
+    graft_free(weights->weights);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each pixel of a resized row is made of. Shared by the units of this folder only. */
+#ifndef GRAFT_IMAGE_RESIZE_WEIGHTS_H
+#define GRAFT_IMAGE_RESIZE_WEIGHTS_H
+
+#include "image/resize.h"
+
+enum { RESIZE_BITS = 22 };
+
+struct resize_weights {
+    int64_t outputs;
+    int64_t width;    /* the most inputs that an output has */
+    int64_t *first;   /* [outputs]: the first input of each */
+    int64_t *count;   /* [outputs]: how many there are */
+    int32_t *weights; /* [outputs, width]: in units of 2^-RESIZE_BITS */
+};
+
+/* Returns 0, or -1 when memory ran out; also then to be finished. */
+int resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs, int32_t resample);
+void resize_weights_finish(struct resize_weights *weights);
+
+#endif

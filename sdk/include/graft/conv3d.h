@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.conv3d/1: a convolution over time, height and width (torch.nn.Conv3d), in PyTorch's sense: a
+ * correlation, zeros around the input.
+ *
+ *     y[n, o, p] = bias[o] + sum over c, k of weight[o, c, k] * x[n, group(o) channels' c, p * stride - padding + k *
+ *     dilation]
+ *
+ * Arguments that parents give: in_channels, out_channels, groups (1), bias (0 or 1; 1), and for each of the axes t, h
+ * and w kernel_t, stride_t (1), padding_t (0) and dilation_t (1), the defaults in parentheses.
+ *
+ * The class Conv3d says the same of itself in attributes: in_channels, out_channels, groups, and with three values each
+ * kernel_size, stride, padding and dilation. Its weight is [out_channels, in_channels / groups, kernel t, h, w].
+ */
+#ifndef GRAFT_CONV3D_H
+#define GRAFT_CONV3D_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_CONV3D "graft.conv3d/1"
+
+struct graft_conv3d_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t count;          /* of inputs */
+    int64_t size[3];        /* of each: time, height, width */
+    int64_t output_size[3]; /* on each axis (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1 */
+    const float *x;         /* [count, in_channels, size...] */
+    float *y;               /* [count, out_channels, output_size...]; does not overlap x */
+};
+
+struct graft_conv3d {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] y = conv(x). Sizes that do not belong together are an error. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_conv3d_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_conv3d_forward(const struct graft_module *module, const struct graft_call *call,
+                                       const struct graft_conv3d_args *args, struct graft_error *error) {
+    const struct graft_conv3d *vtable = (const struct graft_conv3d *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.patch_embed/1: the pixels of each patch of an image into a vector.
+ *
+ * Arguments that parents give: in_channels, temporal_patch_size, patch_size, embed_dim.
+ */
+#ifndef GRAFT_PATCH_EMBED_H
+#define GRAFT_PATCH_EMBED_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_PATCH_EMBED "graft.patch_embed/1"
+
+struct graft_patch_embed_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t patches;
+    const float *pixel_values; /* [patches, in_channels * temporal_patch_size * patch_size * patch_size], a patch's
+                                  pixels in that order of axes */
+    float *output;             /* [patches, embed_dim]; does not overlap pixel_values */
+};
+
+struct graft_patch_embed {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = embed(pixel_values), patch by patch. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_patch_embed_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_patch_embed_forward(const struct graft_module *module, const struct graft_call *call,
+                                            const struct graft_patch_embed_args *args, struct graft_error *error) {
+    const struct graft_patch_embed *vtable = (const struct graft_patch_embed *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

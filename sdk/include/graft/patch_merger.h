@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.patch_merger/1: squares of neighbouring patches, which lie one behind the other, into one vector of
+ * the language model.
+ *
+ * Arguments that parents give: context_dim (of a patch), hidden_size (of the result), spatial_merge_size (patches in
+ * each direction).
+ */
+#ifndef GRAFT_PATCH_MERGER_H
+#define GRAFT_PATCH_MERGER_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_PATCH_MERGER "graft.patch_merger/1"
+
+struct graft_patch_merger_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t patches;      /* a multiple of spatial_merge_size^2 */
+    float *hidden_states; /* [patches, context_dim]; not changed */
+    float *output;        /* [patches / spatial_merge_size^2, hidden_size] */
+};
+
+struct graft_patch_merger {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = merge(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_patch_merger_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_patch_merger_forward(const struct graft_module *module, const struct graft_call *call,
+                                             const struct graft_patch_merger_args *args, struct graft_error *error) {
+    const struct graft_patch_merger *vtable = (const struct graft_patch_merger *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.vision_attention/1: attention of the patches of a frame to each other, with its projections, without
+ * mask and cache. It adds no residual and applies no norm to its input.
+ *
+ * Arguments that parents give: hidden_size, num_attention_heads.
+ */
+#ifndef GRAFT_VISION_ATTENTION_H
+#define GRAFT_VISION_ATTENTION_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_VISION_ATTENTION "graft.vision_attention/1"
+
+struct graft_vision_attention_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch; /* a sequence is a frame of an image; without a cache */
+    const float *hidden_states;      /* [patches, hidden] */
+    const float *cos;                /* [patches, head_dim] */
+    const float *sin;                /* [patches, head_dim] */
+    float *output;                   /* [patches, hidden]; does not overlap hidden_states */
+};
+
+struct graft_vision_attention {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] output = attention(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_attention_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_vision_attention_forward(const struct graft_module *module, const struct graft_call *call,
+                                                 const struct graft_vision_attention_args *args,
+                                                 struct graft_error *error) {
+    const struct graft_vision_attention *vtable = (const struct graft_vision_attention *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.vision_block/1: one layer of a vision tower, residuals included.
+ *
+ * Arguments that parents give: layer_idx, hidden_size.
+ */
+#ifndef GRAFT_VISION_BLOCK_H
+#define GRAFT_VISION_BLOCK_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_VISION_BLOCK "graft.vision_block/1"
+
+struct graft_vision_block_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_batch *batch; /* a sequence is a frame of an image; without a cache */
+    float *hidden_states;            /* [patches, hidden], in and out */
+    const float *cos;                /* [patches, head_dim] */
+    const float *sin;                /* [patches, head_dim] */
+};
+
+struct graft_vision_block {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] hidden_states = block(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_block_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_vision_block_forward(const struct graft_module *module, const struct graft_call *call,
+                                             const struct graft_vision_block_args *args, struct graft_error *error) {
+    const struct graft_vision_block *vtable = (const struct graft_vision_block *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

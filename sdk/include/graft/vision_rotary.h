@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.vision_rotary/1: the angles of two-dimensional rotary position embeddings (Su et al. 2021, with rows
+ * and columns for positions; Wang et al. 2024, Qwen2-VL, section 2.1) for the patches of an image.
+ */
+#ifndef GRAFT_VISION_ROTARY_H
+#define GRAFT_VISION_ROTARY_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_VISION_ROTARY "graft.vision_rotary/1"
+
+struct graft_vision_rotary_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t patches;
+    int64_t head_dim;
+    const int32_t *rows;    /* [patches] */
+    const int32_t *columns; /* [patches] */
+    float *cos; /* [patches, head_dim]: in each half of a head first the angles of the row, then those of the column */
+    float *sin; /* [patches, head_dim] */
+};
+
+struct graft_vision_rotary {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] Fills cos and sin. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_rotary_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_vision_rotary_forward(const struct graft_module *module, const struct graft_call *call,
+                                              const struct graft_vision_rotary_args *args, struct graft_error *error) {
+    const struct graft_vision_rotary *vtable = (const struct graft_vision_rotary *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

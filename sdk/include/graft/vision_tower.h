@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.vision_tower/1: an image into vectors that a language model takes for token embeddings.
+ *
+ * Arguments that parents give: hidden_size (of the language model), spatial_merge_size.
+ */
+#ifndef GRAFT_VISION_TOWER_H
+#define GRAFT_VISION_TOWER_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "image.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_VISION_TOWER "graft.vision_tower/1"
+
+struct graft_vision_tower_args {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_image *image;
+    float *output; /* [merged, hidden of the language model]: `merged` vectors, grid t * h * w / spatial_merge_size^2 */
+};
+
+struct graft_vision_tower {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* [forward] Runs one image; the caller has checked that its grid divides into merged patches. Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_tower_args *args,
+                   struct graft_error *error);
+};
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+static inline int graft_vision_tower_forward(const struct graft_module *module, const struct graft_call *call,
+                                             const struct graft_vision_tower_args *args, struct graft_error *error) {
+    const struct graft_vision_tower *vtable = (const struct graft_vision_tower *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = vtable->forward(module->instance, call, args, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+#!/bin/sh
+# images.sh HOST SOURCE PLUGINS: prompts with images, as users give them. TAP on stdout.
+set -u
+host=$1
+source=$2
+plugins=$3
+model=$source/demo/tiny-qwen2-vl
+golden=$source/tests/goldens/vision/qwen2_vl_two_images
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0
+is() { # is WHAT EXPECTED ACTUAL
+    n=$((n + 1))
+    if [ "$2" = "$3" ]; then
+        echo "ok $n - $1"
+    else
+        echo "not ok $n - $1"
+        printf '# expected: %s\n# got: %s\n' "$2" "$3"
+    fi
+}
+ask() { "$host" --model "$model" --dtype float32 --quiet "$@" 2>&1; }
+refused() { # refused WHAT STATUS PART OPTIONS...
+    what=$1 status=$2 part=$3
+    shift 3
+    message=$("$host" --quiet "$@" 2>&1)
+    got=$?
+    case $message in
+    *"$part"*) is "$what" "$status" "$got" ;;
+    *) is "$what" "$status: $part" "$got: $message" ;;
+    esac
+}
+
+# Every sample's answers: lines of file, question, answer.
+sed -n 's/^    "file": "\(.*\)",$/file \1/p; s/^ *"file": "\(.*\)",$/file \1/p; s/^ *"\(What.*?\)": "\(.*\)",\{0,1\}$/ask \1|\2/p' \
+    "$model/samples.json" | awk '!/^file/ || !seen[$0]++' >"$work/samples"
+is 'all samples are read' '6 24' "$(grep -c ^file "$work/samples") $(grep -c ^ask "$work/samples")"
+file=
+while read -r kind rest; do
+    if [ "$kind" = file ]; then
+        file=$rest
+    else
+        is "$file: ${rest%%|*}" "${rest#*|}" "$(ask --image "$model/$file" --prompt "${rest%%|*}" </dev/null)"
+    fi
+done <"$work/samples"
+
+circle=$model/samples/1-green-circle-on-yellow.png
+square=$model/samples/2-blue-square-on-yellow.png
+place='<|vision_start|><|image_pad|><|vision_end|>'
+chat() { printf '<|im_start|>user\n%s%s<|im_end|>\n<|im_start|>assistant\n' "$1" "$2"; }
+is 'the places that a prompt has are used' square "$(ask --image "$square" --prompt "$(chat "$place" 'What shape is it?')
+")"
+is 'two prompts share the images in order' 'circle
+square' "$(ask --image "$circle" --image "$square" --prompt "$(chat "$place" 'What shape is it?')
+" --prompt "$(chat "$place" 'What shape is it?')
+")"
+is 'replaced classes see the same' circle \
+    "$(ask --plugins-dir "$plugins" --image "$circle" --prompt 'What shape is it?')"
+printf 'What shape is it?' >"$work/question"
+is 'a prompt from a file' circle "$(ask --image "$circle" --prompt-file "$work/question")"
+numbers() { # numbers NAME: the first case's list of that name, as the reference recorded it
+    tr -d ' \n' <"$model/expected.json" | grep -o "\"$1\":\[[0-9,]*\]" | sed -n '1s/.*\[\(.*\)\]/\1/p'
+}
+ids=$(numbers input_ids)
+is 'ids whose places are filled up' "$(numbers greedy_ids)" "$(ask --image "$circle" --input-ids "$ids" --output-ids)"
+is 'ids whose places are not' "$(numbers greedy_ids)" \
+    "$(ask --image "$circle" --input-ids "$(echo "$ids" | sed 's/383,383,383,383/383/')" --output-ids)"
+is 'verify takes images' 0 "$("$host" verify --model "$model" --plugins-dir "$plugins" --dtype float32 --image "$circle" \
+    --prompt 'What shape is it?' >/dev/null 2>&1 && echo 0)"
+
+refused 'more images than places' 2 '2 images are given, but the prompts have places for 1' --model "$model" \
+    --image "$circle" --image "$square" --prompt "$place"
+refused 'more places than images' 2 '1 images are given, but the prompts have places for 2' --model "$model" \
+    --image "$circle" --prompt "$place$place"
+refused 'a place of another length' 2 'takes 4 image tokens, but its place in the prompt has 3' --model "$model" \
+    --image "$circle" --prompt '<|image_pad|><|image_pad|><|image_pad|>'
+refused 'images without a prompt' 2 'needs a prompt' --model "$model" --image "$circle"
+refused 'images of both kinds' 2 'does not go with --image' --model "$model" --image "$circle" \
+    --pixel-values "$golden/golden.safetensors" --prompt x
+refused 'images for a model without a tower' 2 'this model takes no images' --model "$source/demo/tiny-qwen2-moe" \
+    --image "$circle" --prompt x
+refused 'several prompts without places' 2 'the prompts have no places for images' --model "$model" --image "$circle" \
+    --prompt x --prompt y
+refused 'a model without image processor' 4 'has no preprocessor_config.json' --model "$golden" --image "$circle" \
+    --input-ids 60 --output-ids
+refused 'pixel values without grids' 5 'expected a tensor image_grid_thw' --model "$golden" \
+    --pixel-values "$golden/golden.safetensors" --input-ids 60 --output-ids
+refused 'pixel values that are none' 5 "$circle" --model "$golden" --pixel-values "$circle" --input-ids 60 --output-ids
+
+# A fused or saved model sees the same: saving gives back the file.
+"$host" save --model "$model" --output "$work/saved" --quiet 2>/dev/null
+is 'saving gives back the file' same \
+    "$(cmp -s "$model/model.safetensors" "$work/saved/model.safetensors" && echo same)"
+is 'a saved model has its image processor' circle \
+    "$("$host" --model "$work/saved" --dtype float32 --quiet --image "$circle" --prompt 'What shape is it?' 2>&1)"
+echo "1..$n"

@@ -1,0 +1,227 @@
+"""Make the small models with a vision tower, and the images with what the image processor makes of them, that README.md
+lists under "Vision" and "Images".
+
+    python make_vision_goldens.py [--out DIR] [NAME ...]
+
+Needs Pillow beside torch and transformers. Weights, ids and pictures come from fixed seeds.
+"""
+import argparse
+import io
+import json
+import os
+import shutil
+
+import numpy as np
+import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
+from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration
+from transformers.image_utils import load_image
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEPS = 12
+IMAGE, START, END = 60, 61, 62
+TEXT = dict(vocab_size=64, hidden_size=24, intermediate_size=12, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
+            max_position_embeddings=128, rms_norm_eps=1e-6, bos_token_id=1, eos_token_id=2, pad_token_id=None)
+VISION = dict(depth=2, embed_dim=8, hidden_size=24, num_heads=2, mlp_ratio=2, in_channels=3, patch_size=2, spatial_merge_size=2,
+              temporal_patch_size=2, hidden_act="quick_gelu")
+ROPE = {"rope_theta": 10000.0, "mrope_section": [1, 3, 2]}
+# name: (text fields, vision fields, grids, flat config, dtype on disk, seed)
+MODELS = {
+    "qwen2_vl_two_images": ({}, {}, [[1, 4, 6], [1, 6, 2]], True, torch.float32, 801),
+    "qwen2_vl_v5_tied": (dict(tie_word_embeddings=True, num_key_value_heads=2), dict(hidden_act="gelu", mlp_ratio=3), [[3, 2, 4]], False,
+                         torch.bfloat16, 802),
+}
+
+
+def randomize(model, seed):
+    """Larger weights than the initial ones, so that a mistake shows."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            scale = 0.25 if parameter.ndim > 1 else 0.2
+            norm = parameter.ndim == 1 and name.endswith("weight")
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale + (1.0 if norm else 0.0))
+    model.tie_weights()
+    return model
+
+
+def flatten(config):
+    """As configs were published: the language model's fields beside vision_config, rope_scaling of type mrope."""
+    text = config.pop("text_config")
+    rope = text.pop("rope_parameters")
+    for name in ("model_type", "layer_types", "dtype"):
+        text.pop(name, None)
+    config["torch_dtype"] = config.pop("dtype")
+    config.update(text, rope_theta=rope["rope_theta"], rope_scaling={"type": "mrope", "mrope_section": rope["mrope_section"]})
+    config["vision_config"].pop("rope_parameters", None)
+
+
+def prompt(grids, merge, generator):
+    ids = torch.randint(3, 60, (4,), generator=generator).tolist()
+    for t, h, w in grids:
+        ids += [START] + [IMAGE] * (t * h * w // merge**2) + [END] + torch.randint(3, 60, (3,), generator=generator).tolist()
+    return ids
+
+
+def write_json(path, value):
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(value, f, indent=1)
+        f.write("\n")
+
+
+def make_folder(folder, text, vision, flat, dtype, seed):
+    shutil.rmtree(folder, ignore_errors=True)
+    tied = text.get("tie_word_embeddings", False)
+    config = Qwen2VLConfig(text_config={**TEXT, **text, "rope_parameters": dict(ROPE, rope_type="default")}, vision_config={**VISION, **vision},
+                           image_token_id=IMAGE, video_token_id=63, vision_start_token_id=START, vision_end_token_id=END, tie_word_embeddings=tied)
+    model = randomize(Qwen2VLForConditionalGeneration(config).eval(), seed).to(dtype)
+    model.save_pretrained(folder)
+    if flat:
+        with open(f"{folder}/config.json", encoding="utf-8") as f:
+            saved = json.load(f)
+        flatten(saved)
+        write_json(f"{folder}/config.json", saved)
+    write_json(f"{folder}/generation_config.json", {"eos_token_id": 2, "bos_token_id": 1})
+    for name in os.listdir(folder):
+        os.chmod(f"{folder}/{name}", 0o644)
+
+
+def greedy(model, inputs):
+    """Greedy ids and the logits of each step, every step from the start again."""
+    ids, rows = inputs["input_ids"], []
+    for _ in range(STEPS):
+        model.model.rope_deltas = None
+        types = (ids == IMAGE).int()
+        out = model(**{**inputs, "input_ids": ids, "mm_token_type_ids": types, "attention_mask": torch.ones_like(ids)}, use_cache=False)
+        rows.append(out.logits[0, -1].float())
+        ids = torch.cat([ids, rows[-1].argmax().view(1, 1)], 1)
+    return ids[0, inputs["input_ids"].shape[1]:].tolist(), torch.stack(rows)
+
+
+def make_model(name, out):
+    text, vision, grids, flat, dtype, seed = MODELS[name]
+    folder = f"{out}/vision/{name}"
+    while True:
+        make_folder(folder, text, vision, flat, dtype, seed)
+        model, info = Qwen2VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+        assert not any(info[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")), info
+        generator = torch.Generator().manual_seed(seed)
+        ids = prompt(grids, 2, generator)
+        pixels = torch.randn(sum(t * h * w for t, h, w in grids), 24, generator=generator)
+        inputs = {"input_ids": torch.tensor([ids]), "pixel_values": pixels, "image_grid_thw": torch.tensor(grids)}
+        with torch.no_grad():
+            greedy_ids, greedy_logits = greedy(model.eval(), inputs)
+        best = greedy_logits.topk(2).values
+        if (best[:, 0] - best[:, 1]).min() > 0.01:
+            break
+        seed += 100
+    seen = {}
+    visual = model.model.visual
+    modules = {"patch_embed": visual.patch_embed, **{f"block.{i}": b for i, b in enumerate(visual.blocks)}, "merger": visual.merger}
+    hooks = [m.register_forward_hook(lambda _, __, o, key=key: seen.update({f"vision.{key}": o.detach().clone()})) for key, m in modules.items()]
+    model.model.rope_deltas = None
+    with torch.no_grad():
+        got = model(**inputs, mm_token_type_ids=(inputs["input_ids"] == IMAGE).int(), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
+        eager = Qwen2VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+        other = eager(**inputs, mm_token_type_ids=(inputs["input_ids"] == IMAGE).int(), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
+    for hook in hooks:
+        hook.remove()
+    parameters = [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)]
+    write_json(f"{folder}/golden.json", {
+        "seed": seed, "input_ids": ids, "image_grid_thw": grids, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
+        "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
+        "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item()},
+        "runtime": {"modules": {n or "<root>": type(m).__name__ for n, m in model.named_modules()}, "parameters": parameters}})
+    save_file({"pixel_values": pixels, "logits": got.logits.contiguous(), "greedy_logits": greedy_logits, **{k: v.contiguous() for k, v in seen.items()}},
+              f"{folder}/golden.safetensors")
+    os.chmod(f"{folder}/golden.safetensors", 0o644)
+
+
+# --- Images ---
+
+PREPROCESSOR = {"image_processor_type": "Qwen2VLImageProcessor", "min_pixels": 96, "max_pixels": 400, "patch_size": 2, "temporal_patch_size": 1,
+                "merge_size": 2, "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711]}
+
+
+def picture(width, height, channels, seed):
+    """Waves and noise: every level occurs, neighbours differ."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[0:height, 0:width]
+    planes = [127.5 + 90 * np.sin(x * (0.3 + 0.2 * c) + y * 0.17 + c) + rng.normal(0, 30, (height, width)) for c in range(channels)]
+    return np.clip(np.stack(planes, -1), 0, 255).astype(np.uint8).squeeze()
+
+
+def exif(orientation):
+    out = Image.Exif()
+    out[274] = orientation
+    return out
+
+
+def pictures():
+    """File name and bytes of each."""
+    def save(name, image, kind, **options):
+        out = io.BytesIO()
+        image.save(out, kind, **options)
+        return name, out.getvalue()
+
+    rgb = Image.fromarray(picture(13, 9, 3, 1))
+    palette = Image.fromarray(picture(12, 10, 3, 2)).quantize(11)
+    yield save("rgb_up.png", Image.fromarray(picture(7, 5, 3, 3)), "PNG")
+    yield save("rgb_down.png", Image.fromarray(picture(41, 27, 3, 4)), "PNG")
+    yield save("rgb_same.png", Image.fromarray(picture(16, 12, 3, 5)), "PNG")
+    yield save("rgb_narrow.png", Image.fromarray(picture(90, 3, 3, 6)), "PNG")
+    yield save("rgb_columns_first.png", Image.fromarray(picture(10, 60, 3, 18)), "PNG")
+    yield save("rgba.png", Image.fromarray(picture(13, 9, 4, 7)), "PNG")
+    yield save("grey.png", Image.fromarray(picture(11, 14, 1, 8)), "PNG")
+    yield save("grey_alpha.png", Image.fromarray(picture(11, 14, 2, 9), "LA"), "PNG")
+    yield save("grey_1_bit.png", Image.fromarray(picture(11, 14, 1, 10)).convert("1"), "PNG")
+    yield save("palette.png", palette, "PNG", bits=4)
+    yield save("palette_transparent.png", palette, "PNG", transparency=3)
+    yield save("rgb_transparent.png", rgb, "PNG", transparency=(1, 2, 3))
+    yield save("photo_420.jpg", Image.fromarray(picture(21, 18, 3, 11)), "JPEG", quality=90, subsampling="4:2:0")
+    yield save("photo_444.jpg", Image.fromarray(picture(17, 12, 3, 12)), "JPEG", quality=95, subsampling="4:4:4")
+    yield save("photo_422_progressive.jpg", Image.fromarray(picture(19, 14, 3, 13)), "JPEG", quality=80, subsampling="4:2:2", progressive=True)
+    yield save("grey.jpg", Image.fromarray(picture(17, 12, 1, 14)), "JPEG", quality=90)
+    yield save("cmyk.jpg", Image.fromarray(picture(17, 12, 4, 15), "CMYK"), "JPEG", quality=90)
+    yield save("exif_6.jpg", Image.fromarray(picture(17, 8, 3, 16)), "JPEG", quality=90, exif=exif(6))
+    yield save("xmp_8.jpg", Image.fromarray(picture(17, 8, 3, 17)), "JPEG", quality=90, xmp=b'<x:xmpmeta tiff:Orientation="8"/>')
+    for orientation in (1, 2, 3, 4, 5, 7, 8):
+        yield save(f"exif_{orientation}.png", Image.fromarray(picture(12, 8, 3, 20)), "PNG", exif=exif(orientation))
+
+
+def make_images(out):
+    folder = f"{out}/images"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    write_json(f"{folder}/preprocessor_config.json", PREPROCESSOR)
+    processor = Qwen2VLImageProcessorPil.from_pretrained(folder)
+    tensors = {}
+    for name, data in pictures():
+        with open(f"{folder}/{name}", "wb") as f:
+            f.write(data)
+        got = processor(load_image(f"{folder}/{name}"), return_tensors="pt")
+        # In f32 every level of a channel is another number: the level says it, in a quarter of the bytes.
+        levels = np.arange(256, dtype=np.uint8).reshape(1, 256, 1).repeat(3, 2)
+        table = processor.normalize(processor.rescale(np.moveaxis(levels, -1, 0), processor.rescale_factor), processor.image_mean, processor.image_std)
+        values = got["pixel_values"].reshape(-1, 3, PREPROCESSOR["patch_size"] ** 2)
+        index = torch.stack([torch.searchsorted(torch.tensor(table[c, 0]), values[:, c].contiguous()) for c in range(3)], 1)
+        assert all(torch.equal(torch.tensor(table[c, 0])[index[:, c]], values[:, c]) for c in range(3))
+        tensors[f"{name}.levels"] = index.reshape(len(values), -1).to(torch.uint8)
+        tensors[f"{name}.grid"] = got["image_grid_thw"][0]
+        tensors["table"] = torch.tensor(table[:, 0]).contiguous()
+    save_file(tensors, f"{folder}/golden.safetensors")
+    os.chmod(f"{folder}/golden.safetensors", 0o644)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", default=HERE)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    for wanted in args.names or [*MODELS, "images"]:
+        if wanted == "images":
+            make_images(args.out)
+        else:
+            make_model(wanted, args.out)

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_vision CASE-DIRECTORY [PLUGINS-DIRECTORY [FUSION-CONFIG]]: a model with images against what the reference recorded: logits,
+ * greedy ids, what each part of the tower makes, and the ways of asking that must not matter. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "compare.h"
+#include "golden.h"
+#include "graft/images.h"
+#include "kernels/parallel.h"
+#include "observe/observe.h"
+#include "runner.h"
+
+enum { MAX_IMAGES = 8, MAX_NAME = 64 };
+
+/* The case's images, onto its tensor pixel_values. */
+struct images {
+    struct graft_image items[MAX_IMAGES];
+    size_t n;
+    int64_t patches;
+};
+
+static void read_images(const struct golden *golden, struct images *images) {
+    const graft_json *grids = graft_json_get(golden->document, "image_grid_thw");
+    const struct graft_tensor_view *pixels = graft_safetensors_find(golden->tensors, "pixel_values");
+    *images = (struct images){.n = graft_json_size(grids)};
+    check(images->n > 0 && images->n <= MAX_IMAGES && pixels != NULL, "the case has no images");
+    for (size_t i = 0; i < images->n; i++) {
+        struct graft_image *image = &images->items[i];
+        image->struct_size = sizeof *image;
+        image->patch_dim = pixels->shape[1];
+        image->pixel_values = (const float *)pixels->data + images->patches * image->patch_dim;
+        for (size_t k = 0; k < 3; k++) {
+            image->grid[k] = graft_json_int(graft_json_at(graft_json_at(grids, i), k));
+        }
+        images->patches += image->grid[0] * image->grid[1] * image->grid[2];
+    }
+    check(images->patches == pixels->shape[0], "pixel_values has other patches than image_grid_thw");
+}
+
+/* Outputs of the tower's parts, image by image, as the reference has them for all at once. */
+struct recording {
+    const struct golden *golden;
+    int64_t rows[MAX_NAME]; /* seen so far, of each tensor in the file */
+};
+
+/* "model.visual.blocks.0" is "vision.block.0" in the file. */
+static int tensor_name(const struct graft_node *node, char name[MAX_NAME]) {
+    static const char *const parts[][2] = {{"model.visual.patch_embed", "vision.patch_embed"},
+                                           {"model.visual.merger", "vision.merger"}};
+    int block = -1;
+    int length = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (strcmp(node->path, parts[i][0]) == 0) {
+            return snprintf(name, MAX_NAME, "%s", parts[i][1]) > 0;
+        }
+    }
+    return sscanf(node->path, "model.visual.blocks.%d%n", &block, &length) == 1 && node->path[length] == '\0' &&
+           snprintf(name, MAX_NAME, "vision.block.%d", block) > 0;
+}
+
+static int wants(void *data, const struct graft_node *node) {
+    char name[MAX_NAME];
+    (void)data;
+    return tensor_name(node, name);
+}
+
+static int record(void *data, struct graft_observation *observation, struct graft_error *error) {
+    struct recording *recording = data;
+    char name[MAX_NAME];
+    (void)error;
+    (void)tensor_name(observation->node, name);
+    const struct graft_view *out = NULL;
+    for (int32_t i = 0; i < observation->n_views; i++) {
+        out = observation->views[i].direction != GRAFT_VIEW_IN ? &observation->views[i] : out;
+    }
+    check(out != NULL, "%s: what it makes is not known", name);
+    for (size_t i = 0; out != NULL && i < graft_safetensors_count(recording->golden->tensors); i++) {
+        const struct graft_tensor_view *tensor = graft_safetensors_at(recording->golden->tensors, i);
+        if (strcmp(tensor->name, name) != 0) {
+            continue;
+        }
+        int64_t first = recording->rows[i];
+        int fits = tensor->shape[1] == out->columns && first + out->rows <= tensor->shape[0];
+        check(fits, "%s: other sizes than expected", name);
+        recording->rows[i] += fits ? out->rows : 0;
+        double difference = fits ? max_difference(out->data, (const float *)tensor->data + first * out->columns,
+                                                  (size_t)(out->rows * out->columns))
+                                 : 0.0;
+        check(difference <= F32_TOLERANCE, "%s differs by %g", name, difference);
+    }
+    return GRAFT_OK;
+}
+
+static void check_parts(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt,
+                        float *logits) {
+    struct graft_error error = graft_error_none();
+    struct recording recording = {.golden = golden};
+    const struct graft_observer observer = {.wants = wants, .after = record, .data = &recording};
+    struct graft_observing *observing = NULL;
+    check(graft_safetensors_count(golden->tensors) <= MAX_NAME, "too many tensors");
+    need(graft_observe(runner->model->tree, &observer, &observing, &error), &error);
+    need(graft_model_logits(runner->model, prompt, 1, logits, &error), &error);
+    graft_observe_end(observing);
+    for (size_t i = 0; i < graft_safetensors_count(golden->tensors); i++) {
+        const struct graft_tensor_view *tensor = graft_safetensors_at(golden->tensors, i);
+        check(strncmp(tensor->name, "vision.", 7) != 0 || recording.rows[i] == tensor->shape[0], "%s: not all was seen",
+              tensor->name);
+    }
+}
+
+/* The prompt's logits, by themselves and in a batch with text before and behind. */
+static void check_logits(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt) {
+    static const int32_t words[] = {5, 7, 6, 9};
+    const struct graft_prompt text = {.ids = words, .count = 4};
+    const struct graft_prompt batch[] = {text, *prompt, text, *prompt};
+    struct graft_error error = graft_error_none();
+    size_t count = golden->n_ids * runner->vocab_size;
+    size_t four = 4 * runner->vocab_size;
+    const float *expected = golden_tensor(golden, "logits", golden->n_ids, runner->vocab_size);
+    float *logits = need_memory(count, sizeof *logits);
+    float *together = need_memory(2 * (count + four), sizeof *together);
+    check_parts(golden, runner, prompt, logits);
+    check(max_difference(logits, expected, count) <= F32_TOLERANCE, "logits differ by %g",
+          max_difference(logits, expected, count));
+    need(graft_model_logits(runner->model, batch, 4, together, &error), &error);
+    check(max_difference(together + four, expected, count) <= F32_TOLERANCE, "in a batch: logits differ by %g",
+          max_difference(together + four, expected, count));
+    check(max_difference(together + 2 * four + count, expected, count) <= F32_TOLERANCE, "last in a batch: by %g",
+          max_difference(together + 2 * four + count, expected, count));
+    for (int32_t threads = 1; threads <= 3; threads++) {
+        graft_threads_set_count(threads);
+        need(graft_model_logits(runner->model, prompt, 1, together, &error), &error);
+        check(memcmp(together, logits, count * sizeof *logits) == 0, "%d threads: other logits", (int)threads);
+    }
+    graft_threads_set_count(0);
+    free(logits);
+    free(together);
+}
+
+/* One id at a time behind the prompt: positions go on behind the images. */
+static void check_greedy(const struct golden *golden, const struct runner *runner, const struct graft_prompt *prompt) {
+    static const int32_t slot = 0;
+    struct graft_error error = graft_error_none();
+    struct graft_session *session = runner_session(runner, 1);
+    size_t vocab = runner->vocab_size;
+    const float *expected = golden_tensor(golden, "greedy_logits", golden->n_greedy, vocab);
+    struct graft_ids_view view = {prompt->ids, prompt->count, prompt->images, prompt->n_images};
+    for (size_t i = 0; i < golden->n_greedy; i++) {
+        const float *logits = NULL;
+        size_t best = 0;
+        need(graft_session_step(session, &slot, &view, 1, GRAFT_LOGITS_LAST, &logits, &error), &error);
+        for (size_t k = 1; k < vocab; k++) {
+            best = logits[k] > logits[best] ? k : best;
+        }
+        double difference = max_difference(logits, expected + i * vocab, vocab);
+        check((int32_t)best == golden->greedy_ids[i], "greedy id %zu is %zu, expected %d", i, best,
+              (int)golden->greedy_ids[i]);
+        check(difference <= F32_TOLERANCE, "greedy logits of step %zu differ by %g", i, difference);
+        view = (struct graft_ids_view){.ids = &golden->greedy_ids[i], .count = 1};
+    }
+    graft_session_free(session);
+}
+
+/* Images and their places must match. */
+static void check_refusals(struct runner *runner, const struct graft_prompt *prompt) {
+    struct graft_image image = prompt->images[0];
+    struct graft_prompt fewer = *prompt;
+    struct graft_prompt shorter = *prompt;
+    float *logits = need_memory(prompt->count * runner->vocab_size, sizeof *logits);
+    struct graft_prompt other = {.ids = prompt->ids, .count = prompt->count, .images = &image, .n_images = 1};
+    const struct graft_prompt *cases[] = {&fewer, &shorter, &other};
+    fewer.n_images = prompt->n_images + 1; /* the first one twice */
+    struct graft_image more[MAX_IMAGES + 1];
+    memcpy(more, prompt->images, prompt->n_images * sizeof *more);
+    more[prompt->n_images] = prompt->images[0];
+    fewer.images = more;
+    shorter.count = 6; /* in the middle of an image */
+    image.grid[1]++;
+    for (size_t i = 0; i < 3; i++) {
+        struct graft_error error = graft_error_none();
+        int status = graft_model_logits(runner->model, cases[i], 1, logits, &error);
+        check(status == GRAFT_ERROR_USAGE && error.message[0] != '\0', "refusal %zu: status %d, %s", i, status,
+              error.message);
+    }
+    free(logits);
+}
+
+int main(int argc, char **argv) {
+    struct golden golden;
+    struct runner runner;
+    struct images images;
+    if (argc < 2 || argc > 4) {
+        (void)fputs("usage: test_vision CASE-DIRECTORY [PLUGINS-DIRECTORY [FUSION-CONFIG]]\n", stderr);
+        return 2;
+    }
+    golden_open(&golden, argv[1]);
+    runner_open_fused(&runner, argv[1], argc > 2 ? argv[2] : NULL, GRAFT_PRECISION_FLOAT32, argc > 3 ? argv[3] : NULL);
+    const char *embedding = graft_model_class_at(runner.model, "model.visual.patch_embed");
+    check(strcmp(embedding, argc > 3 ? "FusedPatchEmbed" : "PatchEmbed") == 0, "the patch embedding is a %s", embedding);
+    read_images(&golden, &images);
+    const struct graft_prompt prompt = {golden.ids, golden.n_ids, images.items, images.n};
+    if (argc == 2) {
+        compare_structure(&golden, &runner);
+    }
+    check_logits(&golden, &runner, &prompt);
+    check_greedy(&golden, &runner, &prompt);
+    check_refusals(&runner, &prompt);
+    runner_close(&runner);
+    golden_close(&golden);
+    return check_failures() != 0;
+}

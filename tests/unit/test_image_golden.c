@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images against what transformers' image processor makes of the same files, bit for bit. */
+#include "image/decode.h"
+#include "image/processor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "weights/safetensors.h"
+
+static char *folder;
+static struct graft_safetensors *golden;
+static struct graft_processor_config config;
+
+static int set_up(void **state) {
+    struct graft_error error = graft_error_none();
+    (void)state;
+    folder = graft_path_join(getenv("GRAFT_TEST_DATA"), "goldens/images");
+    char *file = graft_path_join(folder, "golden.safetensors");
+    int status = graft_safetensors_open(file, &golden, &error);
+    graft_free(file);
+    return status != GRAFT_OK || graft_processor_config_read(folder, &config, &error) != GRAFT_OK;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    graft_safetensors_close(golden);
+    graft_free(folder);
+    return 0;
+}
+
+/* values [patches, 3, patch_size^2] are levels of the table [3, 256]. */
+static void assert_levels(const struct graft_image *image, const struct graft_tensor_view *levels, const char *name) {
+    const struct graft_tensor_view *table = graft_safetensors_find(golden, "table");
+    int64_t pixels = image->patch_dim / 3;
+    assert_int_equal(levels->bytes, image->grid[0] * image->grid[1] * image->grid[2] * image->patch_dim);
+    for (int64_t i = 0; i < levels->bytes; i++) {
+        int64_t channel = i / pixels % 3;
+        float expected;
+        memcpy(&expected, (const char *)table->data + (channel * 256 + ((const uint8_t *)levels->data)[i]) * 4, 4);
+        if (memcmp(&expected, &image->pixel_values[i], sizeof expected) != 0) {
+            fail_msg("%s: value %ld is %.9g, expected %.9g", name, (long)i, (double)image->pixel_values[i],
+                     (double)expected);
+        }
+    }
+}
+
+static void check_image(const char *name) {
+    struct graft_error error = graft_error_none();
+    struct graft_pixels pixels;
+    struct graft_image image;
+    char tensor[128];
+    char *file = graft_path_join(folder, name);
+    int status = graft_pixels_read(file, &pixels, &error);
+    if (status == GRAFT_OK) {
+        status = graft_process_pixels(&config, &pixels, file, &image, &error);
+    }
+    if (status != GRAFT_OK) {
+        fail_msg("%s: %s", error.source, error.message);
+    }
+    (void)snprintf(tensor, sizeof tensor, "%s.grid", name);
+    assert_memory_equal(graft_safetensors_find(golden, tensor)->data, image.grid, sizeof image.grid);
+    (void)snprintf(tensor, sizeof tensor, "%s.levels", name);
+    assert_levels(&image, graft_safetensors_find(golden, tensor), name);
+    graft_free((void *)(uintptr_t)image.pixel_values);
+    graft_pixels_finish(&pixels);
+    graft_free(file);
+}
+
+/* Every NAME.levels in the file. */
+static void test_images(void **state) {
+    int images = 0;
+    (void)state;
+    for (size_t i = 0; i < graft_safetensors_count(golden); i++) {
+        char name[128];
+        (void)snprintf(name, sizeof name, "%s", graft_safetensors_at(golden, i)->name);
+        char *suffix = strstr(name, ".levels");
+        if (suffix != NULL) {
+            *suffix = '\0';
+            check_image(name);
+            images++;
+        }
+    }
+    assert_int_equal(images, 26);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_images),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
