@@ -73,6 +73,7 @@ int builder_add_child(struct builder *builder, struct graft_node *parent, const 
         .path = child->path,
         .model_type = builder->options->config->model_type,
         .asking = owner != NULL ? owner->describer->origin.plugin : NULL,
+        .fused = builder->fusions != NULL ? fusions_at(builder->fusions, child->path) : NULL,
     };
     int original_only = builder->options->without_replacements || means_original(owner, info->class_name);
     struct graft_resolution found;
@@ -87,6 +88,10 @@ int builder_add_child(struct builder *builder, struct graft_node *parent, const 
         return status;
     }
     choose_class(child, &found);
+    if (child->known->args != NULL && node_add_args(child, child->known->args) != 0) {
+        node_free(child);
+        return out_of_memory(place.class_name, error);
+    }
     if (parent == NULL) {
         builder->tree->root = child;
     } else if (node_adopt(parent, child) != 0) {
@@ -116,9 +121,9 @@ static int build(struct builder *builder, struct graft_error *error) {
     return status == GRAFT_OK ? builder_resolve_ties(builder, error) : status;
 }
 
-int builder_build(const struct graft_tree_options *options, struct graft_tally *tally, struct graft_tree **tree,
-                  struct graft_error *error) {
-    struct builder builder = {.options = options, .tally = tally};
+int builder_build(const struct graft_tree_options *options, struct graft_tally *tally, const struct fusions *fusions,
+                  struct graft_tree **tree, struct graft_error *error) {
+    struct builder builder = {.options = options, .tally = tally, .fusions = fusions};
     builder.tree = graft_alloc(1, sizeof *builder.tree);
     if (builder.tree == NULL) {
         return out_of_memory(options->class_name, error);
@@ -132,4 +137,10 @@ int builder_build(const struct graft_tree_options *options, struct graft_tally *
     }
     *tree = builder.tree;
     return GRAFT_OK;
+}
+
+int builder_build_plain(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
+    struct graft_tree_options plain = *options;
+    plain.without_replacements = 1;
+    return builder_build(&plain, NULL, NULL, tree, error);
 }

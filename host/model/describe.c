@@ -54,6 +54,11 @@ static int is_shape(const int64_t *shape, int32_t rank) {
     return 1;
 }
 
+/* Of a struct that ends before that field: any. */
+static graft_dtype dtype_of(const struct graft_parameter_info *info) {
+    return info->struct_size >= sizeof *info ? info->dtype : GRAFT_DTYPE_NONE;
+}
+
 static int add_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
     if (graft_grow(&node->parameters, &node->parameters_capacity, node->n_parameters,
                    sizeof(struct graft_parameter *)) != 0) {
@@ -72,6 +77,7 @@ static int add_parameter(struct graft_node *node, const struct graft_parameter_i
     parameter->rank = info->rank;
     parameter->init = info->init;
     parameter->flags = info->flags;
+    parameter->dtype = dtype_of(info);
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
         parameter->shape[i] = i < info->rank ? info->shape[i] : 1;
     }
@@ -91,6 +97,11 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (info->init < GRAFT_INIT_NONE || info->init > GRAFT_INIT_ONES) {
         return refuse(builder, error, "an unknown initial value for parameter", info->name);
     }
+    graft_dtype dtype = dtype_of(info);
+    if (dtype != GRAFT_DTYPE_NONE &&
+        (graft_dtype_size(dtype) == 0 || (info->init != GRAFT_INIT_NONE && dtype != GRAFT_DTYPE_F32))) {
+        return refuse(builder, error, "a type that it cannot have for parameter", info->name);
+    }
     if (graft_node_parameter(node, info->name) != NULL) {
         return refuse(builder, error, "two parameters of the name", info->name);
     }
@@ -100,8 +111,9 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     return add_parameter(node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
 }
 
-/* The ModuleList called `name` below `node`, made when it is not there yet; NULL when memory ran out. */
-static struct graft_node *module_list(struct builder *builder, struct graft_node *node, const char *name) {
+/* The list called `name` below `node`, made when it is not there yet; NULL when memory ran out. */
+static struct graft_node *module_list(struct builder *builder, struct graft_node *node, const char *name,
+                                      const char *class_name) {
     for (size_t i = 0; i < node->n_children; i++) {
         if (strcmp(node->children[i]->name, name) == 0) {
             return node->children[i];
@@ -111,20 +123,21 @@ static struct graft_node *module_list(struct builder *builder, struct graft_node
     if (list == NULL || node_adopt(node, list) != 0) {
         return NULL;
     }
-    list->class_name = "ModuleList";
+    list->class_name = class_name;
     builder->tree->n_nodes++;
     return list;
 }
 
-/* Adds the child called `name` below `parent`, with a ModuleList for every part of the name before the last. */
+/* Adds the child called `name` below `parent`, with a list for every part of the name before the last. */
 static int add_child(struct builder *builder, const struct graft_child_info *info, struct graft_error *error) {
+    const char *list = (info->flags & GRAFT_CHILD_SEQUENTIAL) != 0 ? "Sequential" : "ModuleList";
     struct graft_node *parent = builder->describing;
     const char *name = info->name;
     for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(name, '.')) {
         char part[MAX_NAME + 1];
         memcpy(part, name, (size_t)(dot - name));
         part[dot - name] = '\0';
-        parent = module_list(builder, parent, part);
+        parent = module_list(builder, parent, part, list);
         if (parent == NULL) {
             return out_of_memory(builder, error);
         }
@@ -160,6 +173,9 @@ static int on_child(void *data, const struct graft_child_info *info, struct graf
     }
     if (info->class_name == NULL || info->interface_id == NULL) {
         return refuse(builder, error, "a child without class or interface:", info->name);
+    }
+    if ((info->flags & ~(uint32_t)GRAFT_CHILD_SEQUENTIAL) != 0) {
+        return refuse(builder, error, "unknown flags for child", info->name);
     }
     if (!are_args(&info->args)) {
         return refuse(builder, error, "bad arguments for child", info->name);

@@ -3,6 +3,7 @@
 #ifndef GRAFT_MODEL_DESCRIBE_H
 #define GRAFT_MODEL_DESCRIBE_H
 
+#include "model/fusion.h"
 #include "model/tree.h"
 
 struct tie {
@@ -14,6 +15,7 @@ struct tie {
 struct builder {
     const struct graft_tree_options *options;
     struct graft_tally *tally; /* counts what replacements do, or NULL */
+    const struct fusions *fusions; /* found in a tree without replacements, or NULL */
     struct graft_tree *tree;
     struct graft_node *describing; /* the module whose `describe` is running; NULL at the root */
     int32_t depth;
@@ -32,9 +34,12 @@ int builder_describe(struct builder *builder, struct graft_node *node, struct gr
 /* Turns the ties declared into links between parameters. */
 int builder_resolve_ties(struct builder *builder, struct graft_error *error);
 
-/* One pass over the model: the tree without its snapshot. */
-int builder_build(const struct graft_tree_options *options, struct graft_tally *tally, struct graft_tree **tree,
-                  struct graft_error *error);
+/* One pass over the model: the tree without its snapshot. `tally` and `fusions` may be NULL. */
+int builder_build(const struct graft_tree_options *options, struct graft_tally *tally, const struct fusions *fusions,
+                  struct graft_tree **tree, struct graft_error *error);
+
+/* One pass in which every class is the original one. */
+int builder_build_plain(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error);
 
 /* Frees all but the tree. */
 void builder_finish(struct builder *builder);

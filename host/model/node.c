@@ -45,6 +45,23 @@ int node_set_args(struct graft_node *node, const struct graft_args *args) {
     return 0;
 }
 
+int node_add_args(struct graft_node *node, const struct graft_args *args) {
+    struct graft_arg *grown = graft_realloc(node->args, (size_t)(node->n_args + args->count) + 1, sizeof *grown);
+    if (grown == NULL) {
+        return -1;
+    }
+    node->args = grown;
+    for (int32_t i = 0; i < args->count; i++) {
+        struct graft_arg *added = &node->args[node->n_args];
+        *added = (struct graft_arg){graft_strdup(args->items[i].name), args->items[i].value};
+        if (added->name == NULL) {
+            return -1;
+        }
+        node->n_args++;
+    }
+    return 0;
+}
+
 struct graft_args node_args(const struct graft_node *node) {
     return (struct graft_args){sizeof(struct graft_args), node->n_args, node->args};
 }

@@ -15,6 +15,9 @@ int node_adopt(struct graft_node *parent, struct graft_node *child_take);
 /* Copies the arguments; 0, or -1 out of memory. */
 int node_set_args(struct graft_node *node, const struct graft_args *args);
 
+/* Puts more of them behind those there; 0, or -1 out of memory. */
+int node_add_args(struct graft_node *node, const struct graft_args *args);
+
 /* The node's arguments, as classes are given them. */
 struct graft_args node_args(const struct graft_node *node);
 

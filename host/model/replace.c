@@ -22,18 +22,16 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
         return graft_fail_memory(error, node->path);
     }
     places->items[places->count++] =
-        (struct graft_module_place){node->class_name, node->path, places->model_type, node->known->origin.plugin};
+        (struct graft_module_place){node->class_name, node->path, places->model_type, node->known->origin.plugin, NULL};
     return GRAFT_OK;
 }
 
 /* Patterns are judged by the classes that this model uses before anything is replaced. */
 static int check_patterns(const struct graft_tree_options *options, const struct graft_tally *tally,
                           struct graft_error *error) {
-    struct graft_tree_options plain = *options;
     struct graft_tree *tree = NULL;
     struct places places = {.model_type = options->config->model_type};
-    plain.without_replacements = 1;
-    int status = builder_build(&plain, NULL, &tree, error);
+    int status = builder_build_plain(options, &tree, error);
     if (status == GRAFT_OK) {
         status = graft_tree_walk(tree, collect_place, &places, error);
     }
@@ -47,13 +45,13 @@ static int check_patterns(const struct graft_tree_options *options, const struct
 
 /* Each trial leaves out a group at least, or is the last. */
 static int decide_groups(const struct graft_tree_options *options, struct graft_tally *tally,
-                         struct graft_error *error) {
+                         const struct fusions *fusions, struct graft_error *error) {
     int status = GRAFT_OK;
     int changed = graft_tally_has_groups(tally);
     while (changed && status == GRAFT_OK) {
         struct graft_tree *tree = NULL;
         graft_tally_start(tally, 1);
-        status = builder_build(options, tally, &tree, error);
+        status = builder_build(options, tally, fusions, &tree, error);
         if (status == GRAFT_OK) {
             status = graft_tally_decide(tally, &changed, error);
         }
@@ -62,24 +60,42 @@ static int decide_groups(const struct graft_tree_options *options, struct graft_
     return status;
 }
 
+/* What has to be known before the tree can be built. */
+static int decide(const struct graft_tree_options *options, struct graft_tally *tally, struct fusions *fusions,
+                  struct graft_error *error) {
+    int status = fusions_discover(options, fusions, error);
+    if (status == GRAFT_OK) {
+        status = decide_groups(options, tally, fusions, error);
+    }
+    return status == GRAFT_OK ? check_patterns(options, tally, error) : status;
+}
+
 int graft_tree_build(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
+    struct graft_tree *built = NULL;
+    struct fusions fusions = {0};
     struct graft_tally *tally = graft_tally_create(options->snapshot, options->config->model_type);
     int status = tally != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);
     if (status == GRAFT_OK && !options->without_replacements) {
-        status = decide_groups(options, tally, error);
-    }
-    if (status == GRAFT_OK && !options->without_replacements) {
-        status = check_patterns(options, tally, error);
+        status = decide(options, tally, &fusions, error);
     }
     if (status == GRAFT_OK) {
         graft_tally_start(tally, 0);
-        status = builder_build(options, tally, tree, error);
+        status = builder_build(options, tally, &fusions, &built, error);
     }
     if (status != GRAFT_OK) {
         graft_tally_free(tally);
+        fusions_finish(&fusions);
         return status;
     }
-    (*tree)->snapshot = graft_snapshot_retain(options->snapshot);
-    (*tree)->tally = tally;
+    built->snapshot = graft_snapshot_retain(options->snapshot);
+    built->tally = tally;
+    built->discoveries = fusions.discoveries;
+    built->n_discoveries = fusions.n;
+    status = fusions_check_conversions(built, error);
+    if (status != GRAFT_OK) {
+        graft_tree_free(built);
+        return status;
+    }
+    *tree = built;
     return GRAFT_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "model/node.h"
+#include "registry/discovery.h"
 #include "registry/tally.h"
 
 static struct graft_node *child_named(const struct graft_node *node, const char *name, size_t length) {
@@ -88,6 +89,10 @@ void graft_tree_free(struct graft_tree *tree) {
         }
         node_free(tree->root);
         graft_tally_free(tree->tally);
+        for (size_t i = 0; i < tree->n_discoveries; i++) {
+            graft_discovery_release(tree->discoveries[i]);
+        }
+        graft_free(tree->discoveries);
         graft_snapshot_release(tree->snapshot);
         graft_free(tree);
     }

@@ -7,6 +7,7 @@
 #define GRAFT_MODEL_TREE_H
 
 #include "config/config.h"
+#include "registry/fusion.h"
 #include "registry/registry.h"
 
 /* A parameter of one module. */
@@ -21,6 +22,7 @@ struct graft_parameter {
     struct graft_parameter *tied_to;   /* whose weight it takes when the checkpoint has none of its name; or NULL */
     size_t index;                      /* of its binding in a plan */
     const struct graft_weight *weight; /* once bound; the binding's */
+    graft_dtype dtype;                 /* the only type it may have; GRAFT_DTYPE_NONE: any that kernels read */
 };
 
 struct graft_attribute {
@@ -33,8 +35,8 @@ struct graft_attribute {
 struct graft_node {
     char *name;                                /* "q_proj"; of the root "" */
     char *path;                                /* "model.layers.0.self_attn.q_proj"; of the root "" */
-    const char *class_name;                    /* "Linear"; "ModuleList" for a list without a class of its own */
-    const struct graft_known_class *known;     /* the class built here; NULL for a ModuleList */
+    const char *class_name;                    /* "Linear"; "ModuleList" or "Sequential" for a list */
+    const struct graft_known_class *known;     /* the class built here; NULL for a list */
     const struct graft_known_class *original;  /* the class it replaces, or NULL */
     const struct graft_known_class *describer; /* whose `describe` and conversions hold here: `known` or `original` */
     const struct graft_known_class *maker;     /* whose `create`, `destroy` and `forward` */
@@ -61,16 +63,20 @@ struct graft_tree {
     const struct graft_model_config *config;
     struct graft_snapshot *snapshot;
     struct graft_tally *tally; /* what the replacements did: registry/tally.h */
+    /* What each fusion family that was asked for found: registry/discovery.h. */
+    const struct graft_discovery **discoveries;
+    size_t n_discoveries;
     size_t n_nodes;
     size_t n_parameters;
 };
 
 /* What to build. */
 struct graft_tree_options {
-    const struct graft_model_config *config; /* outlives the tree */
-    struct graft_snapshot *snapshot;         /* the tree takes a reference of its own */
-    const char *class_name;                  /* of the root: "LlamaForCausalLM" */
-    int32_t without_replacements;            /* 1: every class is the original one */
+    const struct graft_model_config *config;   /* outlives the tree */
+    struct graft_snapshot *snapshot;           /* the tree takes a reference of its own */
+    const char *class_name;                    /* of the root: "LlamaForCausalLM" */
+    int32_t without_replacements;              /* 1: every class is the original one */
+    const struct graft_fusion_request *fusion; /* what is to be fused; NULL: nothing */
 };
 
 /* [load] Builds the meta tree. The caller frees it. */

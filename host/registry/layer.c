@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "registry/discovery.h"
 #include "registry/snapshot.h"
 
 struct layer *layer_create(size_t capacity) {
@@ -53,7 +54,19 @@ static size_t place_of(const struct layer *layer, const char *key) {
     return i;
 }
 
-static int put(struct layer *layer, const struct graft_patch *element, int overwrite, struct graft_error *error) {
+/* At the place of its key, or behind the last. */
+static void put(struct layer *layer, struct patch *patch_take) {
+    size_t place = place_of(layer, patch_take->own.target);
+    if (place < layer->n) {
+        patch_release(layer->patches[place]);
+    } else {
+        layer->n++;
+    }
+    layer->patches[place] = patch_take;
+}
+
+static int put_element(struct layer *layer, const struct graft_patch *element, int overwrite,
+                       struct graft_error *error) {
     struct patch *patch = NULL;
     int status = patch_create_mapped(element, &patch, error);
     if (status != GRAFT_OK) {
@@ -67,12 +80,7 @@ static int put(struct layer *layer, const struct graft_patch *element, int overw
         graft_error_hint(error, "register it with `overwrite`, or unregister it before");
         return status;
     }
-    if (place < layer->n) {
-        patch_release(layer->patches[place]);
-    } else {
-        layer->n++;
-    }
-    layer->patches[place] = patch;
+    put(layer, patch);
     return GRAFT_OK;
 }
 
@@ -81,7 +89,59 @@ int layer_with(const struct layer *old, const struct graft_patch *elements, size
     struct layer *layer = grown(old, n, error);
     int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put(layer, &elements[i], overwrite, error);
+        status = put_element(layer, &elements[i], overwrite, error);
+    }
+    if (status != GRAFT_OK) {
+        layer_release(layer);
+        return status;
+    }
+    *next = layer;
+    return GRAFT_OK;
+}
+
+/* Whether the first candidate of this class that fits is number `i`: there is one element a class. */
+static int is_first_of_class(const struct graft_discovery *discovery, size_t i) {
+    for (size_t k = 0; k < i; k++) {
+        if (discovery->candidates[k]->fusable &&
+            discovery->candidates[k]->original == discovery->candidates[i]->original) {
+            return 0;
+        }
+    }
+    return discovery->candidates[i]->fusable;
+}
+
+int layer_with_fused(const struct layer *old, const struct graft_discovery *discovery, const char *model_type,
+                     struct layer **next, struct graft_error *error) {
+    struct layer *layer = grown(old, discovery->n, error);
+    int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (size_t i = 0; i < discovery->n && status == GRAFT_OK; i++) {
+        struct patch *patch = NULL;
+        if (is_first_of_class(discovery, i)) {
+            status = patch_create_fused(discovery, discovery->candidates[i], model_type, &patch, error);
+        }
+        if (status == GRAFT_OK && patch != NULL) {
+            put(layer, patch);
+        }
+    }
+    if (status != GRAFT_OK) {
+        layer_release(layer);
+        return status;
+    }
+    *next = layer;
+    return GRAFT_OK;
+}
+
+int layer_over(const struct layer *old, const struct graft_patch *elements, size_t n, struct layer **next,
+               struct graft_error *error) {
+    struct layer *layer = layer_create(old->n + n);
+    int status = layer != NULL ? GRAFT_OK : graft_fail_memory(error, "mapping");
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = put_element(layer, &elements[i], 0, error);
+    }
+    for (size_t i = 0; i < old->n && status == GRAFT_OK; i++) {
+        if (place_of(layer, old->patches[i]->own.target) == layer->n) {
+            layer->patches[layer->n++] = patch_retain(old->patches[i]);
+        }
     }
     if (status != GRAFT_OK) {
         layer_release(layer);
@@ -119,7 +179,7 @@ int layer_without(const struct layer *old, const char *const *keys, size_t n, st
 
 /* Whether the element depends on nothing but the class. */
 static int is_general(const struct patch *patch) {
-    return patch->own.module_path == NULL && patch->own.model_types == NULL;
+    return patch->own.module_path == NULL && patch->own.model_types == NULL && patch->discovery == NULL;
 }
 
 int layer_look_up(const struct layer *layer, const struct graft_known_class *original, layer_invalid_function invalid,

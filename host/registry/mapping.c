@@ -35,6 +35,36 @@ int graft_registry_register(struct graft_registry *registry, const struct graft_
     return status;
 }
 
+int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_discovery *discovery,
+                              const char *model_type, struct graft_error *error) {
+    struct layer *next = NULL;
+    (void)pthread_mutex_lock(&registry->lock);
+    int status = layer_with_fused(registry->current->mapping, discovery, model_type, &next, error);
+    if (status == GRAFT_OK) {
+        status = commit(registry, next, error);
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+int graft_snapshot_with_patches(const struct graft_snapshot *snapshot, const struct graft_patch *patches, size_t n,
+                                struct graft_snapshot **made, struct graft_error *error) {
+    struct layer *mapping = NULL;
+    int status = layer_over(snapshot->mapping, patches, n, &mapping, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct graft_snapshot *next = snapshot_copy(snapshot);
+    if (next == NULL) {
+        layer_release(mapping);
+        return graft_fail_memory(error, "mapping");
+    }
+    layer_release(next->mapping);
+    next->mapping = mapping;
+    *made = next;
+    return GRAFT_OK;
+}
+
 int graft_registry_unregister(struct graft_registry *registry, const char *const *keys, size_t n,
                               struct graft_error *error) {
     struct layer *next = NULL;

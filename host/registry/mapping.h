@@ -18,6 +18,10 @@ int graft_registry_clear(struct graft_registry *registry, struct graft_error *er
 int graft_registry_patches(struct graft_registry *registry, struct graft_patch **patches, size_t *n,
                            struct graft_error *error);
 
+/* A snapshot that is like another, with these elements in front of its mapping. */
+int graft_snapshot_with_patches(const struct graft_snapshot *snapshot, const struct graft_patch *patches, size_t n,
+                                struct graft_snapshot **made, struct graft_error *error);
+
 int graft_registry_enter(struct graft_registry *registry, struct graft_scope **scope, struct graft_error *error);
 void graft_registry_leave(struct graft_registry *registry, struct graft_scope *scope_take);
 

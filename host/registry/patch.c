@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "registry/discovery.h"
 #include "registry/snapshot.h"
 
 const char *patch_source(const struct patch *patch) {
@@ -24,7 +25,7 @@ int patch_create(const struct graft_replacement *replacement, const struct graft
     result->references = 1;
     result->declared = replacement;
     result->origin = *origin;
-    result->replacement = (struct graft_known_class){replacement->replacement, *origin, 1};
+    result->replacement = (struct graft_known_class){replacement->replacement, *origin, 1, NULL};
     if (replacement->key == GRAFT_KEY_PATTERN) {
         status = compile(result, replacement->target, &result->target, error);
     }
@@ -56,6 +57,7 @@ static void free_own(const struct graft_replacement *own) {
 
 void patch_release(struct patch *patch) {
     if (patch != NULL && atomic_fetch_sub(&patch->references, 1) == 1) {
+        graft_discovery_release(patch->discovery);
         graft_regex_free(patch->target);
         graft_regex_free(patch->module_path);
         free_own(&patch->own);
@@ -119,9 +121,19 @@ int patch_wants(const struct patch *patch, const struct graft_known_class *origi
                 const struct graft_module_place *place, struct graft_error *error) {
     struct graft_regex_match match;
     int hit = patch_is_for_model(patch, place->model_type) ? patch_hits(patch, original, error) : 0;
+    if (patch->discovery != NULL) {
+        const struct graft_candidate *candidate = graft_discovery_at(patch->discovery, place->path);
+        return hit < 0 ? hit : hit == 1 && candidate != NULL && candidate->original == original->cls;
+    }
     if (hit == 1 && patch->module_path != NULL) {
         hit = graft_regex_search(patch->module_path, place->path, strlen(place->path), 0, &match);
         return hit < 0 ? too_costly(patch, patch->declared->module_path, place->path, error) : hit;
     }
     return hit;
+}
+
+const struct graft_known_class *patch_replacement(const struct patch *patch, const struct graft_module_place *place) {
+    const struct graft_candidate *candidate =
+        patch->discovery != NULL ? graft_discovery_at(patch->discovery, place->path) : NULL;
+    return candidate != NULL ? &candidate->known : &patch->replacement;
 }

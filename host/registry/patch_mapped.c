@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "plugin/validate.h"
+#include "registry/discovery.h"
 #include "registry/snapshot.h"
 
 enum { MAX_CLASS_BYTES = 65536 };
@@ -111,7 +112,7 @@ int patch_create_mapped(const struct graft_patch *element, struct patch **patch,
     result->references = 1;
     result->declared = &result->own;
     result->origin = program;
-    result->replacement = (struct graft_known_class){element->replacement, program, 1};
+    result->replacement = (struct graft_known_class){element->replacement, program, 1, NULL};
     status = copy_element(&result->own, element) == 0 ? compile(result, error) : graft_fail_memory(error, element->key);
     if (status != GRAFT_OK) {
         patch_release(result);
@@ -119,4 +120,16 @@ int patch_create_mapped(const struct graft_patch *element, struct patch **patch,
     }
     *patch = result;
     return GRAFT_OK;
+}
+
+int patch_create_fused(const struct graft_discovery *discovery, const struct graft_candidate *candidate,
+                       const char *model_type, struct patch **patch, struct graft_error *error) {
+    const char *const types[] = {model_type, NULL};
+    const struct graft_patch element = {
+        .key = candidate->original->name, .replacement = candidate->known.cls, .model_types = types};
+    int status = patch_create_mapped(&element, patch, error);
+    if (status == GRAFT_OK) {
+        (*patch)->discovery = graft_discovery_retain(discovery);
+    }
+    return status;
 }

@@ -16,14 +16,20 @@ struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
     struct graft_snapshot *copy = graft_alloc(1, sizeof *copy);
     size_t classes = old != NULL ? old->n_classes : 0;
     size_t patches = old != NULL ? old->n_patches : 0;
+    size_t fusions = old != NULL ? old->n_fusions : 0;
+    size_t conversions = old != NULL ? old->n_conversions : 0;
     if (copy == NULL) {
         return NULL;
     }
     copy->references = 1;
+    copy->offers = offers_retain(old != NULL ? old->offers : NULL);
     copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
     copy->patches = graft_alloc(patches + 1, sizeof(struct patch *));
     copy->mapping = old != NULL ? layer_retain(old->mapping) : layer_create(0);
-    if (copy->classes == NULL || copy->patches == NULL || copy->mapping == NULL) {
+    copy->fusions = graft_alloc(fusions + 1, sizeof(struct graft_known_fusion *));
+    copy->conversions = graft_alloc(conversions + 1, sizeof(struct conversion_list *));
+    if (copy->classes == NULL || copy->patches == NULL || copy->mapping == NULL || copy->fusions == NULL ||
+        copy->conversions == NULL) {
         graft_snapshot_release(copy);
         return NULL;
     }
@@ -33,6 +39,12 @@ struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
     for (; copy->n_patches < patches; copy->n_patches++) {
         copy->patches[copy->n_patches] = patch_retain(old->patches[copy->n_patches]);
     }
+    for (; copy->n_fusions < fusions; copy->n_fusions++) {
+        copy->fusions[copy->n_fusions] = fusion_retain(old->fusions[copy->n_fusions]);
+    }
+    for (; copy->n_conversions < conversions; copy->n_conversions++) {
+        copy->conversions[copy->n_conversions] = conversion_list_retain(old->conversions[copy->n_conversions]);
+    }
     return copy;
 }
 
@@ -41,7 +53,16 @@ void graft_snapshot_release(struct graft_snapshot *snapshot) {
         for (size_t i = 0; i < snapshot->n_patches; i++) {
             patch_release(snapshot->patches[i]);
         }
+        for (size_t i = 0; i < snapshot->n_fusions; i++) {
+            fusion_release(snapshot->fusions[i]);
+        }
+        for (size_t i = 0; i < snapshot->n_conversions; i++) {
+            conversion_list_release(snapshot->conversions[i]);
+        }
+        graft_free(snapshot->conversions);
         layer_release(snapshot->mapping);
+        offers_release(snapshot->offers);
+        graft_free(snapshot->fusions);
         graft_free(snapshot->patches);
         graft_free(snapshot->classes);
         graft_free(snapshot);
@@ -116,8 +137,9 @@ static int append_patch(struct graft_snapshot *snapshot, const struct graft_repl
     return status;
 }
 
-/* The snapshot with `n_classes` classes and `n_patches` patches more, not yet the registry's. */
-static struct graft_snapshot *grown(const struct graft_snapshot *old, size_t n_classes, size_t n_patches) {
+/* The snapshot with room for so many classes, patches and families more, not yet the registry's. */
+static struct graft_snapshot *grown(const struct graft_snapshot *old, size_t n_classes, size_t n_patches,
+                                    size_t n_fusions) {
     struct graft_snapshot *next = snapshot_copy(old);
     if (next == NULL) {
         return NULL;
@@ -131,7 +153,12 @@ static struct graft_snapshot *grown(const struct graft_snapshot *old, size_t n_c
     if (patches != NULL) {
         next->patches = patches;
     }
-    if (classes == NULL || patches == NULL) {
+    struct graft_known_fusion **fusions =
+        graft_realloc(next->fusions, next->n_fusions + n_fusions + 1, sizeof(struct graft_known_fusion *));
+    if (fusions != NULL) {
+        next->fusions = fusions;
+    }
+    if (classes == NULL || patches == NULL || fusions == NULL) {
         graft_snapshot_release(next);
         return NULL;
     }
@@ -143,13 +170,16 @@ static int add_all(struct graft_snapshot *next, const struct graft_plugin *plugi
     int status = GRAFT_OK;
     for (int32_t i = 0; i < plugin->n_classes && status == GRAFT_OK; i++) {
         const char *at = (const char *)plugin->classes + (size_t)i * plugin->class_stride;
-        struct graft_known_class added = {(const struct graft_class *)(const void *)at, *origin, 1};
+        struct graft_known_class added = {(const struct graft_class *)(const void *)at, *origin, 1, NULL};
         status = append_class(next, &added, error);
     }
     for (int32_t i = 0; i < plugin->n_replacements && status == GRAFT_OK; i++) {
         status = append_patch(next, graft_plugin_replacement(plugin, i), origin, error);
     }
-    return status;
+    for (int32_t i = 0; i < plugin->n_fusion_families && status == GRAFT_OK; i++) {
+        status = fusion_append(next, graft_plugin_fusion_family(plugin, i), origin, error);
+    }
+    return status == GRAFT_OK ? offers_append_all(next, plugin, origin, error) : status;
 }
 
 /* Puts `next` in the place of the current snapshot if `status` allows. Called with the lock held. */
@@ -166,9 +196,9 @@ static int commit(struct graft_registry *registry, struct graft_snapshot *next, 
 int graft_registry_add_class(struct graft_registry *registry, const struct graft_class *cls,
                              const struct graft_origin *origin, int32_t private_to_plugin, struct graft_error *error) {
     static const struct graft_origin host = {0};
-    struct graft_known_class added = {cls, origin != NULL ? *origin : host, private_to_plugin};
+    struct graft_known_class added = {cls, origin != NULL ? *origin : host, private_to_plugin, NULL};
     (void)pthread_mutex_lock(&registry->lock);
-    struct graft_snapshot *next = grown(registry->current, 1, 0);
+    struct graft_snapshot *next = grown(registry->current, 1, 0, 0);
     int status = next == NULL ? out_of_memory(error) : commit(registry, next, append_class(next, &added, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
@@ -177,7 +207,7 @@ int graft_registry_add_class(struct graft_registry *registry, const struct graft
 int graft_registry_add_replacement(struct graft_registry *registry, const struct graft_replacement *replacement,
                                    const struct graft_origin *origin, struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
-    struct graft_snapshot *next = grown(registry->current, 0, 1);
+    struct graft_snapshot *next = grown(registry->current, 0, 1, 0);
     int status =
         next == NULL ? out_of_memory(error) : commit(registry, next, append_patch(next, replacement, origin, error));
     (void)pthread_mutex_unlock(&registry->lock);
@@ -187,8 +217,20 @@ int graft_registry_add_replacement(struct graft_registry *registry, const struct
 int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
                               const struct graft_origin *origin, struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
-    struct graft_snapshot *next = grown(registry->current, (size_t)plugin->n_classes, (size_t)plugin->n_replacements);
+    struct graft_snapshot *next = grown(registry->current, (size_t)plugin->n_classes, (size_t)plugin->n_replacements,
+                                        (size_t)plugin->n_fusion_families);
     int status = next == NULL ? out_of_memory(error) : commit(registry, next, add_all(next, plugin, origin, error));
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+int graft_registry_add_fusion(struct graft_registry *registry, const struct graft_fusion_family *family,
+                              const struct graft_origin *origin, struct graft_error *error) {
+    static const struct graft_origin host = {0};
+    const struct graft_origin *from = origin != NULL ? origin : &host;
+    (void)pthread_mutex_lock(&registry->lock);
+    struct graft_snapshot *next = grown(registry->current, 0, 0, 1);
+    int status = next == NULL ? out_of_memory(error) : commit(registry, next, fusion_append(next, family, from, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }

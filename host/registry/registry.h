@@ -23,7 +23,8 @@ struct graft_origin {
 struct graft_known_class {
     const struct graft_class *cls;
     struct graft_origin origin;
-    int32_t private_to_plugin; /* found only while describing the plugin's own classes */
+    int32_t private_to_plugin;     /* found only while describing the plugin's own classes */
+    const struct graft_args *args; /* of a fused class: those that go behind the parent's; else NULL */
 };
 
 /* What a class name stands for at one place of a model. */
@@ -34,6 +35,7 @@ struct graft_resolution {
 
 struct graft_registry;
 struct graft_snapshot;
+struct graft_candidate;
 
 /* [any] An empty registry. The caller frees it; snapshots outlive it. */
 struct graft_registry *graft_registry_create(void);
@@ -66,9 +68,10 @@ const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot
 /* Where a class name is asked for. */
 struct graft_module_place {
     const char *class_name;
-    const char *path;       /* of the module */
-    const char *model_type; /* of the model */
-    const char *asking;     /* id of the plugin whose class describes this child, or NULL */
+    const char *path;                    /* of the module */
+    const char *model_type;              /* of the model */
+    const char *asking;                  /* id of the plugin whose class describes this child, or NULL */
+    const struct graft_candidate *fused; /* what a fusion family found at this path (discovery.h), or NULL */
 };
 
 /* What replacements do in one model: registry/tally.h. */
@@ -76,8 +79,9 @@ struct graft_tally;
 
 /* [any] What to build at `place`. What library calls registered goes before what plugins bring; exact names go before
  * patterns, then the order of registration decides; two plugins that want the same module are an error unless the user
- * ordered them. An unknown class and a replacement with another interface are errors. `tally` (or NULL) counts, and
- * says which groups are left out. */
+ * ordered them. A fusion, which was asked for by name, goes before them all, if the class is the one it was found in.
+ * An unknown class and a replacement with another interface are errors. `tally` (or NULL) counts, and says which groups
+ * are left out. */
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                            struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error);
 

@@ -64,8 +64,7 @@ static void write_remark(const struct graft_tally *tally, size_t i, struct graft
         if (row->wanted == 0) {
             graft_text_add_string(text, " matches nothing in this model");
         } else if (row->lost_to != NULL) {
-            graft_text_printf(text, " does nothing here: what it matches is replaced by %s",
-                              row->lost_to->origin.plugin);
+            graft_text_printf(text, " does nothing here: what it matches is replaced by %s", row->lost_to);
         } else {
             graft_text_add_string(text, " does nothing here: others of its own go before it");
         }

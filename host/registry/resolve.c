@@ -2,6 +2,7 @@
 /* What a class name stands for at one place of a model. */
 #include <string.h>
 
+#include "registry/discovery.h"
 #include "registry/nearest.h"
 #include "registry/tally_rows.h"
 
@@ -125,6 +126,25 @@ static int choose(const struct graft_snapshot *snapshot, const struct graft_know
     return GRAFT_OK;
 }
 
+/* The module is fused; patches that want it lose it. */
+static int give_to_fusion(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
+                          struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error) {
+    for (size_t i = 0; tally != NULL && snapshot_patch(snapshot, i) != NULL; i++) {
+        int hit = patch_wants(snapshot_patch(snapshot, i), resolution->original, place, error);
+        if (hit < 0) {
+            return GRAFT_ERROR_PLUGIN;
+        }
+        if (hit == 1 && !tally->rows[i].left_out) {
+            tally_want(tally, i);
+        }
+    }
+    if (tally != NULL) {
+        tally_give_fusion(tally, &place->fused->known.origin);
+    }
+    resolution->replacement = &place->fused->known;
+    return GRAFT_OK;
+}
+
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                            struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error) {
     const struct patch *chosen;
@@ -135,6 +155,9 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
     if (tally != NULL) {
         tally->modules++;
     }
+    if (place->fused != NULL && place->fused->original == resolution->original->cls) {
+        return give_to_fusion(snapshot, place, tally, resolution, error);
+    }
     status = choose(snapshot, resolution->original, place, tally, &chosen, error);
     if (status != GRAFT_OK || chosen == NULL) {
         return status;
@@ -142,6 +165,6 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
     if (tally != NULL && tally->trial && !patch_fits(chosen, resolution->original)) {
         return GRAFT_OK;
     }
-    resolution->replacement = &chosen->replacement;
+    resolution->replacement = patch_replacement(chosen, place);
     return check_interface(chosen, resolution->original, place, error);
 }

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 
 #include "base/regex.h"
+#include "registry/conversions.h"
+#include "registry/fusion.h"
 #include "registry/mapping.h"
 #include "registry/registry.h"
 
@@ -23,13 +25,21 @@ struct patch {
     struct graft_regex *target;      /* of a pattern; NULL for a name, and for what `invalid` tells of */
     struct graft_regex *module_path; /* NULL: everywhere */
     char *invalid;                   /* KEY_BOTH: why the key is no regular expression, and so a name only; or NULL */
-    atomic_int reported;             /* whether a look-up that came across it made a note of `invalid` */
+    const struct graft_discovery *discovery; /* of a fusion: it is for the modules that fit, each with its own class */
+    atomic_int reported;                     /* whether a look-up that came across it made a note of `invalid` */
 };
 
 /* What library calls registered, in order. Immutable and shared by snapshots and scopes. */
 struct layer {
     atomic_long references;
     struct patch **patches;
+    size_t n;
+};
+
+/* What can be chosen by name, in order. Immutable and shared by snapshots. */
+struct offers {
+    atomic_long references;
+    struct graft_offer *items;
     size_t n;
 };
 
@@ -40,6 +50,11 @@ struct graft_snapshot {
     struct patch **patches; /* brought by plugins */
     size_t n_patches;
     struct layer *mapping;
+    struct graft_known_fusion **fusions; /* families; shared by snapshots */
+    size_t n_fusions;
+    struct conversion_list **conversions; /* model-wide lists; shared by snapshots */
+    size_t n_conversions;
+    struct offers *offers; /* what can be chosen by name; NULL: nothing */
 };
 
 /* The mapping as it was when the scope was entered. */
@@ -57,6 +72,22 @@ struct graft_registry {
     size_t note_capacity;
 };
 
+/* All that a plugin offers by name, into a snapshot that is not yet the registry's. */
+int offers_append_all(struct graft_snapshot *snapshot, const struct graft_plugin *plugin,
+                      const struct graft_origin *origin, struct graft_error *error);
+struct offers *offers_retain(struct offers *offers);
+void offers_release(struct offers *offers);
+
+/* A family whose patterns compile, with one reference. */
+int fusion_create(const struct graft_fusion_family *family, const struct graft_origin *origin,
+                  struct graft_known_fusion **known, struct graft_error *error);
+struct graft_known_fusion *fusion_retain(struct graft_known_fusion *known);
+void fusion_release(struct graft_known_fusion *known);
+
+/* Adds a family to a snapshot that is not yet the registry's, and has room for it. */
+int fusion_append(struct graft_snapshot *snapshot, const struct graft_fusion_family *family,
+                  const struct graft_origin *origin, struct graft_error *error);
+
 /* A patch for `replacement`, with one reference. */
 int patch_create(const struct graft_replacement *replacement, const struct graft_origin *origin, struct patch **patch,
                  struct graft_error *error);
@@ -65,6 +96,11 @@ int patch_create(const struct graft_replacement *replacement, const struct graft
 int patch_create_mapped(const struct graft_patch *element, struct patch **patch, struct graft_error *error);
 struct patch *patch_retain(struct patch *patch);
 void patch_release(struct patch *patch);
+
+/* A patch for what a family makes of a class, in models of a type. It reads as one that a call registered for the
+ * class's name. */
+int patch_create_fused(const struct graft_discovery *discovery, const struct graft_candidate *candidate,
+                       const char *model_type, struct patch **patch, struct graft_error *error);
 
 /* Who brought it, for messages: its file, else the id of its plugin. */
 const char *patch_source(const struct patch *patch);
@@ -83,6 +119,9 @@ int patch_hits(const struct patch *patch, const struct graft_known_class *origin
 int patch_wants(const struct patch *patch, const struct graft_known_class *original,
                 const struct graft_module_place *place, struct graft_error *error);
 
+/* What is built at a place that the patch wants. */
+const struct graft_known_class *patch_replacement(const struct patch *patch, const struct graft_module_place *place);
+
 /* Whether both are one plugin's, or both from library calls. */
 int patch_same_source(const struct patch *a, const struct patch *b);
 
@@ -100,6 +139,11 @@ struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old);
 struct layer *layer_create(size_t capacity);
 int layer_with(const struct layer *old, const struct graft_patch *elements, size_t n, int overwrite,
                struct layer **next, struct graft_error *error);
+int layer_with_fused(const struct layer *old, const struct graft_discovery *discovery, const char *model_type,
+                     struct layer **next, struct graft_error *error);
+/* `n` elements, and behind them those of `old` whose keys are not among theirs. */
+int layer_over(const struct layer *old, const struct graft_patch *elements, size_t n, struct layer **next,
+               struct graft_error *error);
 int layer_without(const struct layer *old, const char *const *keys, size_t n, struct layer **next,
                   struct graft_error *error);
 struct layer *layer_retain(struct layer *layer);

@@ -73,7 +73,18 @@ void tally_give(struct graft_tally *tally, const struct patch *chosen) {
         if (patch == chosen) {
             row->won++;
         } else if (row->last_wanted == tally->modules && !patch_same_source(patch, chosen)) {
-            row->lost_to = chosen;
+            row->lost_to = chosen->origin.plugin;
+        }
+    }
+}
+
+void tally_give_fusion(struct graft_tally *tally, const struct graft_origin *origin) {
+    for (size_t i = 0; i < tally->n; i++) {
+        struct tally_row *row = &tally->rows[i];
+        const char *plugin = snapshot_patch(tally->snapshot, i)->origin.plugin;
+        int same = plugin != NULL && origin->plugin != NULL && strcmp(plugin, origin->plugin) == 0;
+        if (row->last_wanted == tally->modules && !same) {
+            row->lost_to = origin->plugin != NULL ? origin->plugin : "a fusion";
         }
     }
 }
@@ -120,8 +131,8 @@ int graft_tally_decide(struct graft_tally *tally, int *changed, struct graft_err
             const struct patch *patch = snapshot_patch(tally->snapshot, i);
             status = leave_out(tally, i,
                                graft_format("%s: group %s is left out: %s replaces what \"%s\" matches",
-                                            patch->origin.plugin, patch->declared->group,
-                                            tally->rows[i].lost_to->origin.plugin, patch->declared->target),
+                                            patch->origin.plugin, patch->declared->group, tally->rows[i].lost_to,
+                                            patch->declared->target),
                                error);
             *changed = 1;
         }

@@ -8,12 +8,12 @@
 
 /* One for each patch, in the order of snapshot_patch. */
 struct tally_row {
-    int left_out;                /* its group is */
-    int counts;                  /* the patch is for this model type */
-    size_t wanted;               /* modules that its key hits */
-    size_t won;                  /* those of them that it replaces */
-    size_t last_wanted;          /* number of the module wanted last */
-    const struct patch *lost_to; /* who got one of the others, if that was not its own source */
+    int left_out;        /* its group is */
+    int counts;          /* the patch is for this model type */
+    size_t wanted;       /* modules that its key hits */
+    size_t won;          /* those of them that it replaces */
+    size_t last_wanted;  /* number of the module wanted last */
+    const char *lost_to; /* the plugin that got one of the others, if that was not its own source */
 };
 
 struct graft_tally {
@@ -31,7 +31,8 @@ struct graft_tally {
 /* The patch wants the present module. */
 void tally_want(struct graft_tally *tally, size_t i);
 
-/* `chosen` gets the present module. */
+/* `chosen` gets the present module, or a fusion family of `origin` does. */
 void tally_give(struct graft_tally *tally, const struct patch *chosen);
+void tally_give_fusion(struct graft_tally *tally, const struct graft_origin *origin);
 
 #endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/fusion.h"
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+const struct graft_candidate *fusions_at(const struct fusions *fusions, const char *path) {
+    for (size_t i = 0; i < fusions->n; i++) {
+        const struct graft_candidate *candidate = graft_discovery_at(fusions->discoveries[i], path);
+        if (candidate != NULL) {
+            return candidate;
+        }
+    }
+    return NULL;
+}
+
+static const char *family_name(const struct graft_candidate *candidate) {
+    return graft_fusion_family_of(candidate->family)->name;
+}
+
+/* Whether the last family fuses what one before it does. */
+static int check_overlap(const struct fusions *before, const struct graft_discovery *last, struct graft_error *error) {
+    for (size_t i = 0; i < last->n; i++) {
+        const struct graft_candidate *mine = last->candidates[i];
+        const struct graft_candidate *other = mine->fusable ? fusions_at(before, mine->path) : NULL;
+        if (other != NULL) {
+            int status =
+                graft_fail(error, GRAFT_ERROR_PLUGIN, mine->path, "fusion families %s and %s both fuse this module",
+                           family_name(other), family_name(mine));
+            graft_error_hint(error, "ask for one of the two");
+            return status;
+        }
+    }
+    return GRAFT_OK;
+}
+
+int fusions_discover(const struct graft_tree_options *options, struct fusions *fusions, struct graft_error *error) {
+    size_t n = options->fusion != NULL ? options->fusion->n : 0;
+    int status = GRAFT_OK;
+    *fusions = (struct fusions){0};
+    if (n > 0 && (fusions->discoveries = graft_alloc(n, sizeof(struct graft_discovery *))) == NULL) {
+        return graft_fail_memory(error, options->class_name);
+    }
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        const struct graft_discovery *found = NULL;
+        status = graft_fusion_discover(options, &options->fusion->wishes[i], &found, error);
+        if (status == GRAFT_OK) {
+            status = check_overlap(fusions, found, error);
+            fusions->discoveries[fusions->n++] = found;
+        }
+    }
+    return status;
+}
+
+void fusions_finish(struct fusions *fusions) {
+    for (size_t i = 0; i < fusions->n; i++) {
+        graft_discovery_release(fusions->discoveries[i]);
+    }
+    graft_free(fusions->discoveries);
+}
+
+int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candidate *candidate,
+                        struct graft_text *reason) {
+    const struct graft_node *node = graft_node_find(tree->root, candidate->path);
+    if (candidate->fusable && node != NULL && node->known == &candidate->known) {
+        return 1;
+    }
+    if (reason != NULL && !candidate->fusable) {
+        graft_text_add_string(reason, candidate->reason);
+    } else if (reason != NULL && node == NULL) {
+        graft_text_add_string(reason, "it is gone: a module above it was replaced");
+    } else if (reason != NULL) {
+        graft_text_printf(reason, "it is not a %s any more: a module above it was replaced", candidate->original->name);
+    }
+    return 0;
+}
+
+void graft_tree_fusion_remark(const struct graft_tree *tree, const struct graft_discovery *discovery,
+                              struct graft_text *text) {
+    const char *name = graft_fusion_family_of(discovery->known)->name;
+    for (size_t i = 0; i < discovery->n; i++) {
+        if (graft_tree_is_fused(tree, discovery->candidates[i], NULL)) {
+            return;
+        }
+    }
+    graft_text_printf(text, "fusion %s: nothing in this model is compatible: ", name);
+    if (discovery->n == 0) {
+        graft_text_add_string(text, "no module's path is one of ");
+        graft_fusion_add_patterns(discovery->known, text);
+        return;
+    }
+    graft_text_printf(text, "%s: ", discovery->candidates[0]->path);
+    (void)graft_tree_is_fused(tree, discovery->candidates[0], text);
+    if (discovery->n > 1) {
+        graft_text_printf(text, " (and %zu more)", discovery->n - 1);
+    }
+}

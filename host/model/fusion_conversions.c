@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two conversions that take one tensor, where one of them came with a fusion: which of them won would be chance. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "model/fusion.h"
+
+/* A conversion's source, seen from its module. */
+struct site {
+    const struct graft_node *node;
+    const char *source;
+    const struct graft_tree *tree;
+};
+
+static const struct graft_conversion *conversion_at(const struct graft_node *node, int32_t i) {
+    const struct graft_class *cls = node->describer->cls;
+    return (const void *)((const char *)cls->conversions + (size_t)i * cls->conversion_stride);
+}
+
+/* The part of "PATH.NAME" at `*at`, which is moved behind it; "" when there are no more. */
+static size_t next_part(const char **path, const char **name, const char **part) {
+    const char **from = **path != '\0' ? path : name;
+    size_t length = strcspn(*from, ".");
+    *part = *from;
+    *from += (*from)[length] == '.' ? length + 1 : length;
+    return length;
+}
+
+/* Whether both mean the same tensor; `*` is the same as any index. */
+static int is_same(const struct site *a, const struct site *b) {
+    const char *paths[] = {a->node->path, b->node->path};
+    const char *names[] = {a->source, b->source};
+    for (;;) {
+        const char *parts[2];
+        size_t left = next_part(&paths[0], &names[0], &parts[0]);
+        size_t right = next_part(&paths[1], &names[1], &parts[1]);
+        int any = (left == 1 && parts[0][0] == '*') || (right == 1 && parts[1][0] == '*');
+        if (left == 0 || right == 0) {
+            return left == right;
+        }
+        if (!any && (left != right || memcmp(parts[0], parts[1], left) != 0)) {
+            return 0;
+        }
+    }
+}
+
+/* The family that fused the module, or NULL. */
+static const struct graft_fusion_family *family_of(const struct graft_tree *tree, const struct graft_node *node) {
+    for (size_t i = 0; i < tree->n_discoveries; i++) {
+        const struct graft_discovery *discovery = tree->discoveries[i];
+        for (size_t k = 0; k < discovery->n; k++) {
+            if (node->known == &discovery->candidates[k]->known) {
+                return graft_fusion_family_of(discovery->known);
+            }
+        }
+    }
+    return NULL;
+}
+
+static int collide(const struct site *mine, const struct graft_node *node, struct graft_error *error) {
+    const struct graft_fusion_family *other = family_of(mine->tree, node);
+    (void)graft_fail(error, GRAFT_ERROR_PLUGIN, mine->node->path,
+                     "fusion %s: its conversion of %s collides with that of %s%s at %s",
+                     family_of(mine->tree, mine->node)->name, mine->source, other != NULL ? "fusion " : "",
+                     other != NULL ? other->name : node->class_name, node->path);
+    graft_error_hint(error, "ask for one of the two, or leave the plugin out that brings the other");
+    return GRAFT_ERROR_PLUGIN;
+}
+
+static int compare(void *data, struct graft_node *node, struct graft_error *error) {
+    const struct site *mine = data;
+    if (node->describer == NULL || node == mine->node || node->below_super != mine->node->below_super) {
+        return GRAFT_OK;
+    }
+    for (int32_t i = 0; i < node->describer->cls->n_conversions; i++) {
+        const struct graft_conversion *conversion = conversion_at(node, i);
+        for (int32_t k = 0; k < conversion->n_sources; k++) {
+            struct site other = {node, conversion->sources[k], mine->tree};
+            if (is_same(mine, &other)) {
+                return collide(mine, node, error);
+            }
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int check_node(void *data, struct graft_node *node, struct graft_error *error) {
+    struct graft_tree *tree = data;
+    int status = GRAFT_OK;
+    if (node->known == NULL || family_of(tree, node) == NULL) {
+        return GRAFT_OK;
+    }
+    for (int32_t i = 0; i < node->describer->cls->n_conversions; i++) {
+        const struct graft_conversion *conversion = conversion_at(node, i);
+        for (int32_t k = 0; k < conversion->n_sources && status == GRAFT_OK; k++) {
+            struct site mine = {node, conversion->sources[k], tree};
+            status = graft_tree_walk(tree, compare, &mine, error);
+        }
+    }
+    return status;
+}
+
+int fusions_check_conversions(struct graft_tree *tree, struct graft_error *error) {
+    return tree->n_discoveries > 0 ? graft_tree_walk(tree, check_node, tree, error) : GRAFT_OK;
+}

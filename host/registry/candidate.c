@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The class for a module that a family fuses: the family's, copied, under a name, with the conversions it gave. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "plugin/validate.h"
+#include "registry/discovery.h"
+
+enum { MAX_CONVERSIONS = 4096, MAX_ARGUMENTS = 16 };
+
+/* Where messages say that a fault is: "FILE: fusion_families.NAME.FUNCTION ...". */
+struct place {
+    struct graft_place outer;
+    struct graft_place family;
+    struct graft_place function;
+};
+
+static const struct graft_place *place_of(const struct graft_candidate *candidate, const char *function,
+                                          struct place *place) {
+    const struct graft_origin *origin = graft_fusion_origin(candidate->family);
+    const char *name = graft_fusion_family_of(candidate->family)->name;
+    place->outer = (struct graft_place){.file = origin->file != NULL ? origin->file : name, .index = -1};
+    place->family = (struct graft_place){.parent = &place->outer, .field = name, .index = -1};
+    place->function = (struct graft_place){.parent = &place->family, .field = function, .index = -1};
+    return &place->function;
+}
+
+struct graft_candidate *graft_candidate_create(const struct graft_known_fusion *family, const char *path) {
+    struct graft_candidate *candidate = graft_alloc(1, sizeof *candidate);
+    if (candidate == NULL || (candidate->path = graft_strdup(path)) == NULL) {
+        graft_free(candidate);
+        return NULL;
+    }
+    candidate->family = family;
+    candidate->args.struct_size = sizeof candidate->args;
+    return candidate;
+}
+
+int graft_candidate_set_class(struct graft_candidate *candidate, const struct graft_class *cls,
+                              struct graft_error *error) {
+    struct place at;
+    const struct graft_place *place = place_of(candidate, "make_fused_class", &at);
+    int status = graft_check_size(place, cls->struct_size, sizeof *cls, error);
+    if (status == GRAFT_OK && cls->n_conversions != 0) {
+        status = graft_check_failed(place, "n_conversions", error, "expected 0, make_transforms gives them, got %d",
+                                    (int)cls->n_conversions);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    candidate->fused = *cls;
+    candidate->fused.struct_size = sizeof candidate->fused;
+    candidate->fused.conversion_stride = sizeof *candidate->conversions;
+    if (cls->name == NULL) {
+        candidate->name = graft_format("Fused%s", candidate->original->name);
+        candidate->fused.name = candidate->name;
+    }
+    candidate->known =
+        (struct graft_known_class){&candidate->fused, *graft_fusion_origin(candidate->family), 1, &candidate->args};
+    return candidate->fused.name != NULL ? GRAFT_OK : graft_fail_memory(error, candidate->path);
+}
+
+int graft_candidate_add_argument(struct graft_candidate *candidate, const char *name, int64_t value,
+                                 struct graft_error *error) {
+    struct place at;
+    const struct graft_place *place = place_of(candidate, "make_fused_class", &at);
+    int status = graft_check_text(place, "argument", name, GRAFT_MAX_NAME, error);
+    if (status == GRAFT_OK && candidate->args.count == MAX_ARGUMENTS) {
+        status = graft_check_failed(place, "argument", error, "expected at most %d arguments", (int)MAX_ARGUMENTS);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    char *copy = graft_strdup(name);
+    if (copy == NULL || graft_grow(&candidate->arg_items, &candidate->args_capacity, (size_t)candidate->args.count,
+                                   sizeof *candidate->arg_items) != 0) {
+        graft_free(copy);
+        return graft_fail_memory(error, candidate->path);
+    }
+    candidate->arg_items[candidate->args.count++] = (struct graft_arg){copy, value};
+    candidate->args.items = candidate->arg_items;
+    return GRAFT_OK;
+}
+
+static void free_names(const char *const *names, int32_t n) {
+    for (int32_t i = 0; names != NULL && i < n; i++) {
+        graft_free((void *)(uintptr_t)names[i]);
+    }
+    graft_free((void *)(uintptr_t)names);
+}
+
+static const char *const *copy_names(const char *const *names, int32_t n) {
+    const char **copy = graft_alloc((size_t)n + 1, sizeof *copy);
+    for (int32_t i = 0; copy != NULL && i < n; i++) {
+        copy[i] = graft_strdup(names[i]);
+        if (copy[i] == NULL) {
+            free_names(copy, i);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+static void conversion_finish(const struct graft_conversion *conversion) {
+    free_names(conversion->sources, conversion->n_sources);
+    free_names(conversion->targets, conversion->n_targets);
+    graft_free((void *)(uintptr_t)conversion->operations);
+}
+
+/* 0, or -1 when memory ran out; what was copied by then is freed with the candidate. What operations point to is the
+ * plugin's, const like its classes. */
+static int copy_conversion(struct graft_conversion *copy, const struct graft_conversion *conversion) {
+    size_t bytes = (size_t)conversion->n_operations * conversion->operation_stride;
+    void *operations = graft_alloc(bytes + 1, 1);
+    *copy = *conversion;
+    copy->struct_size = sizeof *copy;
+    copy->sources = copy_names(conversion->sources, conversion->n_sources);
+    copy->targets = copy_names(conversion->targets, conversion->n_targets);
+    copy->operations = operations;
+    if (operations != NULL && bytes > 0) {
+        memcpy(operations, conversion->operations, bytes);
+    }
+    return copy->sources != NULL && copy->targets != NULL && operations != NULL ? 0 : -1;
+}
+
+int graft_candidate_add_conversion(struct graft_candidate *candidate, const struct graft_conversion *conversion,
+                                   struct graft_error *error) {
+    struct place at;
+    const struct graft_place *place = place_of(candidate, "make_transforms", &at);
+    size_t n = (size_t)candidate->fused.n_conversions;
+    if (n == MAX_CONVERSIONS) {
+        return graft_check_failed(place, NULL, error, "expected at most %d conversions", (int)MAX_CONVERSIONS);
+    }
+    int status = graft_check_size(place, conversion->struct_size, sizeof *conversion, error);
+    if (status == GRAFT_OK) {
+        status = graft_conversion_validate(place, conversion, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (graft_grow(&candidate->conversions, &candidate->conversions_capacity, n, sizeof *candidate->conversions) != 0) {
+        return graft_fail_memory(error, candidate->path);
+    }
+    candidate->fused.conversions = candidate->conversions;
+    candidate->fused.n_conversions++;
+    return copy_conversion(&candidate->conversions[n], conversion) == 0 ? GRAFT_OK
+                                                                        : graft_fail_memory(error, candidate->path);
+}
+
+int graft_candidate_check(const struct graft_candidate *candidate, struct graft_error *error) {
+    struct place at;
+    const struct graft_place *place = place_of(candidate, "make_fused_class", &at);
+    int status = graft_class_validate(place, &candidate->fused, 1, error);
+    if (status == GRAFT_OK && strcmp(candidate->fused.interface_id, candidate->original->interface_id) != 0) {
+        status = graft_check_failed(place, "interface_id", error, "expected %s, that of %s at %s, got %s",
+                                    candidate->original->interface_id, candidate->original->name, candidate->path,
+                                    candidate->fused.interface_id);
+    }
+    if (status != GRAFT_OK) {
+        graft_error_hint(error, "graft/fusion.h says what a family must give");
+    }
+    return status;
+}
+
+void graft_candidate_free(struct graft_candidate *candidate) {
+    if (candidate != NULL) {
+        for (int32_t i = 0; i < candidate->fused.n_conversions; i++) {
+            conversion_finish(&candidate->conversions[i]);
+        }
+        for (int32_t i = 0; i < candidate->args.count; i++) {
+            graft_free((void *)(uintptr_t)candidate->arg_items[i].name);
+        }
+        graft_free(candidate->arg_items);
+        graft_free(candidate->conversions);
+        graft_free(candidate->name);
+        graft_free(candidate->path);
+        graft_free(candidate->reason);
+        graft_free(candidate);
+    }
+}

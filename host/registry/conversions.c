@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/conversions.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "registry/snapshot.h"
+#include "transform/key_list.h"
+#include "transform/transform_copy.h"
+
+struct conversion_list *conversion_list_retain(struct conversion_list *list) {
+    atomic_fetch_add(&list->references, 1);
+    return list;
+}
+
+void conversion_list_release(struct conversion_list *list) {
+    if (list != NULL && atomic_fetch_sub(&list->references, 1) == 1) {
+        graft_free(list->name);
+        graft_free(list->transforms);
+        graft_free(list);
+    }
+}
+
+/* Everything is compiled once, so that a bad pattern is told of here and not when a model is opened. */
+static int list_create(const char *name, const struct graft_weight_transform *transforms, size_t n,
+                       struct conversion_list **list, struct graft_error *error) {
+    struct key_list compiled;
+    if (name == NULL || name[0] == '\0') {
+        return graft_fail(error, GRAFT_ERROR_USAGE, "conversions", "expected the name of a model type or class");
+    }
+    int status = key_list_init(&compiled, transforms, n, name, NULL, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    key_list_finish(&compiled);
+    struct conversion_list *made = graft_alloc(1, sizeof *made);
+    if (made != NULL) {
+        made->references = 1;
+        made->name = graft_strdup(name);
+        made->transforms = transforms_copy(transforms, n);
+        made->n = n;
+    }
+    if (made == NULL || made->name == NULL || made->transforms == NULL) {
+        conversion_list_release(made);
+        return graft_fail_memory(error, name);
+    }
+    *list = made;
+    return GRAFT_OK;
+}
+
+static size_t place_of(const struct graft_snapshot *snapshot, const char *name) {
+    size_t i = 0;
+    while (i < snapshot->n_conversions && strcmp(snapshot->conversions[i]->name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+const struct conversion_list *graft_snapshot_conversions(const struct graft_snapshot *snapshot, const char *name) {
+    size_t place = place_of(snapshot, name);
+    return place < snapshot->n_conversions ? snapshot->conversions[place] : NULL;
+}
+
+/* A snapshot with the list in it, which is taken, also on failure. Called with the lock held. */
+static int commit(struct graft_registry *registry, struct conversion_list *list_take, int overwrite,
+                  struct graft_error *error) {
+    size_t place = place_of(registry->current, list_take->name);
+    if (place < registry->current->n_conversions && !overwrite) {
+        (void)graft_fail(error, GRAFT_ERROR_USAGE, list_take->name, "there are conversions of that name already");
+        graft_error_hint(error, "register them with `overwrite`");
+        conversion_list_release(list_take);
+        return GRAFT_ERROR_USAGE;
+    }
+    struct graft_snapshot *next = snapshot_copy(registry->current);
+    if (next == NULL) {
+        conversion_list_release(list_take);
+        return graft_fail_memory(error, "conversions");
+    }
+    if (place < next->n_conversions) {
+        conversion_list_release(next->conversions[place]);
+    } else {
+        next->n_conversions++; /* a copy has room for one more */
+    }
+    next->conversions[place] = list_take;
+    graft_snapshot_release(registry->current);
+    registry->current = next;
+    return GRAFT_OK;
+}
+
+int graft_registry_register_conversions(struct graft_registry *registry, const char *name,
+                                        const struct graft_weight_transform *transforms, size_t n, int overwrite,
+                                        struct graft_error *error) {
+    struct conversion_list *list = NULL;
+    int status = list_create(name, transforms, n, &list, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    (void)pthread_mutex_lock(&registry->lock);
+    status = commit(registry, list, overwrite, error);
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/fusion_cache.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* More architectures and configs than one program opens in turn. */
+enum { SIZE = 16 };
+
+struct entry {
+    const struct graft_class *architecture;
+    char *config;
+    char *options;
+    const struct graft_discovery *discovery;
+};
+
+struct fusion_cache {
+    pthread_mutex_t lock;
+    struct entry entries[SIZE]; /* the first `n` */
+    size_t n;
+    size_t next; /* the entry to be replaced when all are in use */
+};
+
+struct fusion_cache *fusion_cache_create(void) {
+    struct fusion_cache *cache = graft_alloc(1, sizeof *cache);
+    if (cache != NULL) {
+        (void)pthread_mutex_init(&cache->lock, NULL);
+    }
+    return cache;
+}
+
+static void entry_finish(struct entry *entry) {
+    graft_discovery_release(entry->discovery);
+    graft_free(entry->config);
+    graft_free(entry->options);
+}
+
+void fusion_cache_free(struct fusion_cache *cache) {
+    if (cache != NULL) {
+        for (size_t i = 0; i < cache->n; i++) {
+            entry_finish(&cache->entries[i]);
+        }
+        (void)pthread_mutex_destroy(&cache->lock);
+        graft_free(cache);
+    }
+}
+
+/* The whole texts are compared: a hash alone might take one config for another. */
+static const struct graft_discovery *find(const struct fusion_cache *cache, const struct graft_discovery_key *key) {
+    for (size_t i = 0; i < cache->n; i++) {
+        const struct entry *entry = &cache->entries[i];
+        if (entry->architecture == key->architecture && strcmp(entry->config, key->config) == 0 &&
+            strcmp(entry->options, key->options) == 0) {
+            return entry->discovery;
+        }
+    }
+    return NULL;
+}
+
+const struct graft_discovery *fusion_cache_find(struct fusion_cache *cache, const struct graft_discovery_key *key) {
+    (void)pthread_mutex_lock(&cache->lock);
+    const struct graft_discovery *found = find(cache, key);
+    if (found != NULL) {
+        (void)graft_discovery_retain(found);
+    }
+    (void)pthread_mutex_unlock(&cache->lock);
+    return found;
+}
+
+void fusion_cache_add(struct fusion_cache *cache, const struct graft_discovery_key *key,
+                      const struct graft_discovery *discovery) {
+    struct entry entry = {key->architecture, graft_strdup(key->config), graft_strdup(key->options),
+                          graft_discovery_retain(discovery)};
+    if (entry.config == NULL || entry.options == NULL) {
+        entry_finish(&entry);
+        return;
+    }
+    (void)pthread_mutex_lock(&cache->lock);
+    if (find(cache, key) != NULL) {
+        entry_finish(&entry); /* another thread was faster */
+    } else if (cache->n < SIZE) {
+        cache->entries[cache->n++] = entry;
+    } else {
+        entry_finish(&cache->entries[cache->next]);
+        cache->entries[cache->next] = entry;
+        cache->next = (cache->next + 1) % SIZE;
+    }
+    (void)pthread_mutex_unlock(&cache->lock);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fusion family `patch_embeddings`: a patch embedding whose Conv3d looks at every patch once becomes a Linear on
+ * flattened patches. With a stride equal to the kernel, no padding, no dilation and one group, each output position
+ * is the product of the weight [out, channels * time * height * width] with its own patch, and nothing else.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graft/conv3d.h"
+#include "graft/describe.h"
+#include "graft/fusion.h"
+#include "graft/linear.h"
+#include "graft/patch_embed.h"
+#include "graft/plugin.h"
+
+/* --- The fused class: in_features, out_features and bias are arguments that the family reads off the module --- */
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    (void)cls;
+    (void)config;
+    return graft_describe_linear(sink, "linear_proj", graft_arg(args, "in_features", 0),
+                                 graft_arg(args, "out_features", 0), graft_arg(args, "bias", 0) != 0, error);
+}
+
+/* The instance is its one child. */
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    int status = GRAFT_OK;
+    (void)cls;
+    *instance = (void *)(uintptr_t)graft_build_child(build, "linear_proj", &status, error);
+    return status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_patch_embed_args *args,
+                   struct graft_error *error) {
+    /* Pixels lie flattened already: [patches, in_features]. */
+    const struct graft_linear_args linear_args = {sizeof linear_args, 0, args->patches, args->pixel_values,
+                                                  args->output};
+    return graft_linear_forward(instance, call, &linear_args, error);
+}
+
+static const struct graft_patch_embed vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+/* Called "Fused" and the name of the class that it replaces. */
+static const struct graft_class fused = {
+    .struct_size = sizeof fused,
+    .interface_id = GRAFT_INTERFACE_PATCH_EMBED,
+    .describe = describe,
+    .create = create,
+    .forward = &vtable,
+};
+
+/* --- What fits --- */
+
+/* "[2, 14, 14]". */
+static const char *values_text(const int64_t *values, int32_t count, char text[64]) {
+    size_t length = (size_t)snprintf(text, 64, "[");
+    for (int32_t i = 0; i < count && length < 64; i++) {
+        length += (size_t)snprintf(text + length, 64 - length, "%s%lld", i > 0 ? ", " : "", (long long)values[i]);
+    }
+    if (length < 64) {
+        (void)snprintf(text + length, 64 - length, "]");
+    }
+    return text;
+}
+
+/* Reads three values of proj's attribute; those of a Conv3d that says nothing are `fallback`. */
+static void read_axes(const struct graft_module_info *proj, const char *name, int64_t fallback, int64_t axes[3]) {
+    int64_t values[GRAFT_MAX_RANK];
+    int32_t count = proj->attribute(proj->data, name, values);
+    for (int32_t i = 0; i < 3; i++) {
+        axes[i] = count == 3 ? values[i] : count == 1 ? values[0] : fallback;
+    }
+}
+
+static int64_t read_number(const struct graft_module_info *proj, const char *name, int64_t fallback) {
+    int64_t values[GRAFT_MAX_RANK];
+    return proj->attribute(proj->data, name, values) == 1 ? values[0] : fallback;
+}
+
+/* Whether the attribute of all three axes is `wanted`; else `reason` says what it is. */
+static int has_axes(const struct graft_module_info *proj, const char *name, int64_t fallback, const int64_t wanted[3],
+                    const char *consequence, char reason[GRAFT_FUSION_REASON]) {
+    int64_t axes[3];
+    char got[64], expected[64];
+    read_axes(proj, name, fallback, axes);
+    if (memcmp(axes, wanted, sizeof axes) == 0) {
+        return 1;
+    }
+    (void)snprintf(reason, GRAFT_FUSION_REASON, "%s of proj is %s, expected %s: %s", name, values_text(axes, 3, got),
+                   values_text(wanted, 3, expected), consequence);
+    return 0;
+}
+
+static int is_each_patch_once(const struct graft_module_info *proj, char reason[GRAFT_FUSION_REASON]) {
+    static const int64_t zeros[3] = {0, 0, 0}, ones[3] = {1, 1, 1};
+    int64_t kernel[3];
+    read_axes(proj, "kernel_size", 0, kernel);
+    if (read_number(proj, "groups", 1) != 1) {
+        (void)snprintf(reason, GRAFT_FUSION_REASON, "proj has %lld groups, expected 1",
+                       (long long)read_number(proj, "groups", 1));
+        return 0;
+    }
+    return has_axes(proj, "stride", 1, kernel, "patches overlap, or leave gaps", reason) &&
+           has_axes(proj, "padding", 0, zeros, "a patch would see beyond its edge", reason) &&
+           has_axes(proj, "dilation", 1, ones, "a patch would have holes", reason);
+}
+
+static int is_fusable(const struct graft_fusion_family *self, const struct graft_module_info *module,
+                      const struct graft_config *options, struct graft_fusion_verdict *verdict,
+                      struct graft_error *error) {
+    struct graft_module_info proj;
+    char reason[GRAFT_FUSION_REASON];
+    int64_t weight[GRAFT_MAX_RANK];
+    int32_t fusable = 0;
+    (void)self;
+    (void)options;
+    (void)error;
+    if (strcmp(module->interface_id, GRAFT_INTERFACE_PATCH_EMBED) != 0) {
+        (void)snprintf(reason, sizeof reason, "%s is no patch embedding: its interface is %s", module->class_name,
+                       module->interface_id);
+    } else if (!module->child(module->data, "proj", &proj)) {
+        (void)snprintf(reason, sizeof reason, "%s has no child proj", module->class_name);
+    } else if (strcmp(proj.interface_id, GRAFT_INTERFACE_CONV3D) != 0) {
+        (void)snprintf(reason, sizeof reason, "proj is a %s, expected a Conv3d", proj.class_name);
+    } else if (proj.parameter(proj.data, "weight", weight) != 5) {
+        (void)snprintf(reason, sizeof reason, "proj has no weight of five dimensions");
+    } else if (is_each_patch_once(&proj, reason)) {
+        fusable = 1;
+        (void)snprintf(reason, sizeof reason, "proj is a Conv3d that sees each patch once");
+    }
+    return graft_fusion_decide(verdict, fusable, reason);
+}
+
+static const struct graft_class *make_fused_class(const struct graft_fusion_family *self,
+                                                  const struct graft_module_info *module,
+                                                  const struct graft_config *options,
+                                                  const struct graft_fusion_sink *sink, struct graft_error *error) {
+    struct graft_module_info proj;
+    int64_t weight[GRAFT_MAX_RANK] = {0}; /* [out_channels, in_channels, time, height, width] */
+    int64_t bias[GRAFT_MAX_RANK];
+    (void)self;
+    (void)options;
+    if (!module->child(module->data, "proj", &proj) || proj.parameter(proj.data, "weight", weight) != 5) {
+        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, module->path, "has no convolution proj");
+        return NULL;
+    }
+    int has_bias = proj.parameter(proj.data, "bias", bias) != 0;
+    int status = sink->argument(sink->data, "in_features", weight[1] * weight[2] * weight[3] * weight[4], error);
+    if (status == GRAFT_OK) {
+        status = sink->argument(sink->data, "out_features", weight[0], error);
+    }
+    if (status == GRAFT_OK) {
+        status = sink->argument(sink->data, "bias", has_bias, error);
+    }
+    return status == GRAFT_OK ? &fused : NULL;
+}
+
+/* --- Conversions --- */
+
+enum { MAX_SIZE = 1 << 20 };
+
+/* patch_size is one number, or one for height and one for width. */
+static int read_patch_size(const struct graft_config *config, const char *path, int64_t kernel[3],
+                           struct graft_error *error) {
+    char element[72];
+    if (config->kind(config->data, path) != GRAFT_FIELD_ARRAY) {
+        int status = graft_config_need_int(config, path, 1, MAX_SIZE, &kernel[1], error);
+        kernel[2] = kernel[1];
+        return status;
+    }
+    if (config->size(config->data, path) != 2) {
+        return graft_config_expected(config, path, "an integer, or an array of height and width", error);
+    }
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < 2 && status == GRAFT_OK; i++) {
+        (void)snprintf(element, sizeof element, "%s%s", path, i == 0 ? ".0" : ".1");
+        status = graft_config_need_int(config, element, 1, MAX_SIZE, &kernel[1 + i], error);
+    }
+    return status;
+}
+
+/* The sizes of the vision part of a config, or of one that is nothing else. */
+static int read_config(const struct graft_config *config, struct graft_operation *operation,
+                       struct graft_error *error) {
+    const char *prefix = graft_config_has(config, "vision_config") ? "vision_config." : "";
+    char path[64];
+    (void)snprintf(path, sizeof path, "%spatch_size", prefix);
+    int status = read_patch_size(config, path, operation->kernel_size, error);
+    if (status == GRAFT_OK) {
+        (void)snprintf(path, sizeof path, "%stemporal_patch_size", prefix);
+        status = graft_config_need_int(config, path, 1, MAX_SIZE, &operation->kernel_size[0], error);
+    }
+    if (status == GRAFT_OK) {
+        (void)snprintf(path, sizeof path, "%sin_channels", prefix);
+        status = graft_config_need_int(config, path, 1, MAX_SIZE, &operation->in_channels, error);
+    }
+    return status;
+}
+
+/* The sizes of the module itself. */
+static int read_module(const struct graft_module_info *module, struct graft_operation *operation,
+                       struct graft_error *error) {
+    struct graft_module_info proj;
+    int64_t weight[GRAFT_MAX_RANK]; /* [out_channels, in_channels, time, height, width] */
+    if (!module->child(module->data, "proj", &proj) || proj.parameter(proj.data, "weight", weight) != 5) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, module->path, "has no convolution proj");
+    }
+    operation->in_channels = weight[1];
+    memcpy(operation->kernel_size, weight + 2, sizeof operation->kernel_size);
+    return GRAFT_OK;
+}
+
+static const char *const weight_sources[] = {"proj.weight"};
+static const char *const weight_targets[] = {"linear_proj.weight"};
+static const char *const bias_sources[] = {"proj.bias"};
+static const char *const bias_targets[] = {"linear_proj.bias"};
+
+static int make_transforms(const struct graft_fusion_family *self, const struct graft_config *config,
+                           const struct graft_module_info *module, const struct graft_config *options,
+                           const struct graft_fusion_sink *sink, struct graft_error *error) {
+    struct graft_operation flatten = {.struct_size = sizeof flatten, .kind = GRAFT_OP_CONV3D_TO_LINEAR};
+    const struct graft_conversion weight = {
+        .struct_size = sizeof weight,
+        .n_sources = 1,
+        .sources = weight_sources,
+        .n_targets = 1,
+        .targets = weight_targets,
+        .n_operations = 1,
+        .operations = &flatten,
+        .operation_stride = sizeof flatten,
+    };
+    /* Left out by the host where there is no bias. */
+    static const struct graft_conversion bias = GRAFT_RENAMING(bias_sources, bias_targets);
+    (void)self;
+    (void)options;
+    int status = module != NULL ? read_module(module, &flatten, error) : read_config(config, &flatten, error);
+    if (status == GRAFT_OK) {
+        status = sink->conversion(sink->data, &weight, error);
+    }
+    return status == GRAFT_OK ? sink->conversion(sink->data, &bias, error) : status;
+}
+
+/* --- What the host is told --- */
+
+static const char *const target_modules_patterns[] = {"(^|\\.)patch_embed$", NULL};
+
+static const struct graft_fusion_family families[] = {{
+    .struct_size = sizeof(struct graft_fusion_family),
+    .name = "patch_embeddings",
+    .description = "Conv3d patch embeddings as a Linear on flattened patches",
+    .target_modules_patterns = target_modules_patterns,
+    .is_fusable = is_fusable,
+    .make_fused_class = make_fused_class,
+    .make_transforms = make_transforms,
+}};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "patch_embed_linear",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Conv3d patch embeddings as a Linear on flattened patches (--fusion patch_embeddings)",
+    .fusion_families = families,
+    .n_fusion_families = sizeof families / sizeof families[0],
+    .fusion_family_stride = sizeof families[0],
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}
