@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands where a norm was, once a neighbour has absorbed it: it still adds the residual that it is given. */
+#include <string.h>
+
+#include "arch/role.h"
+#include "graft/describe.h"
+
+struct identity {
+    struct graft_instance base;
+    int64_t hidden_size;
+};
+
+int graft_identity_describe(const struct graft_class *self, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    int64_t hidden_size = graft_arg(args, "hidden_size", 0);
+    (void)self;
+    if (hidden_size < 1) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, config->file,
+                               "Identity: argument hidden_size: expected a positive number from the parent");
+    }
+    return sink->attribute(sink->data, "hidden_size", &hidden_size, 1, error);
+}
+
+int graft_identity_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                          struct graft_error *error) {
+    struct identity *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = graft_arg(build->args, "hidden_size", 0);
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,
+                   struct graft_error *error) {
+    const struct identity *self = instance;
+    int64_t count = args->tokens * self->hidden_size;
+    (void)error;
+    if (args->residual != NULL) {
+        call->kernels->add(call, args->hidden_states, args->residual, count);
+    }
+    memcpy(args->output, args->hidden_states, (size_t)count * sizeof *args->output);
+    return GRAFT_OK;
+}
+
+const struct graft_norm graft_identity_vtable = {
+    .struct_size = sizeof graft_identity_vtable,
+    .forward = forward,
+};

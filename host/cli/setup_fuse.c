@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/setup.h"
+
+enum { MAX_PATHS = 64 };
+
+/* Cuts "GLOB,GLOB" in place: a spec for each path, all names being the usual ones. */
+static int read_specs(char *list, struct graft_module_spec specs[MAX_PATHS], size_t *n, struct graft_error *error) {
+    *n = 0;
+    for (char *at = list; at != NULL; (*n)++) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL) {
+            *comma++ = '\0';
+        }
+        if (*at == '\0' || *n == MAX_PATHS) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "--fuse", "%s",
+                                   *at == '\0' ? "expected paths of modules, separated by commas" : "too many paths");
+        }
+        specs[*n] = (struct graft_module_spec){.struct_size = sizeof specs[*n], .path = at};
+        at = comma;
+    }
+    return GRAFT_OK;
+}
+
+static int fuse(const struct graft_options *options, struct graft_model *model, const char *value,
+                struct graft_error *error) {
+    struct graft_module_spec specs[MAX_PATHS];
+    size_t n;
+    char *list = graft_strdup(value);
+    if (list == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "--fuse", "out of memory");
+    }
+    int status = read_specs(list, specs, &n, error);
+    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
+        status = graft_fusions_match(model->tree, model->plugins, specs, n, &model->fusions, error);
+    } else if (status == GRAFT_OK) {
+        status = graft_model_fuse_modules(model, specs, n, error);
+    }
+    graft_free(list);
+    return status;
+}
+
+int graft_setup_fuse(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < options->fuse.count && status == GRAFT_OK; i++) {
+        status = fuse(options, model, options->fuse.items[i], error);
+    }
+    return status;
+}

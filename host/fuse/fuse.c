@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of graft/fuse.h. */
+#include "graft/fuse.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "fuse/fusion.h"
+#include "fuse/glob.h"
+#include "library/library.h"
+
+/* Puts the chains from number `first` on in place, once they have passed the trial. */
+static int put_in_place(struct graft_model *model, size_t first, struct graft_error *error) {
+    int status = graft_fusions_try(model, first, error);
+    for (size_t i = first; i < model->fusions.count && status == GRAFT_OK; i++) {
+        status = graft_chain_implement(model->fusions.items[i], model->tree, error);
+    }
+    return status;
+}
+
+int graft_model_fuse_modules(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
+                             struct graft_error *error) {
+    size_t first = model->fusions.count;
+    int status = graft_model_check_loaded(model, error);
+    if (status == GRAFT_OK) {
+        status = graft_fusions_match(model->tree, model->plugins, specs, n, &model->fusions, error);
+    }
+    if (status == GRAFT_OK) {
+        status = put_in_place(model, first, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_fusions_cut(&model->fusions, first);
+    }
+    return status;
+}
+
+/* What unfusing looks for, and what it finds. */
+struct search {
+    struct graft_model *model;
+    const char *path;
+    unsigned char *wanted; /* per chain */
+    size_t fits;
+};
+
+static int visit(void *data, struct graft_node *node, struct graft_error *error) {
+    struct search *search = data;
+    const struct graft_fusions *fusions = &search->model->fusions;
+    if (node->parent == NULL || !glob_fits(search->path, node->path) ||
+        graft_node_find(search->model->tree->root, node->path) != node) {
+        return GRAFT_OK;
+    }
+    const struct graft_fused_chain *chain = graft_fusions_find(fusions, node);
+    if (chain == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is not fused");
+    }
+    for (size_t i = 0; i < fusions->count; i++) {
+        search->wanted[i] |= fusions->items[i] == chain;
+    }
+    search->fits++;
+    return GRAFT_OK;
+}
+
+static int choose(struct search *search, const char *const *paths, size_t n, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        search->path = paths[i];
+        search->fits = 0;
+        status = graft_tree_walk(search->model->tree, visit, search, error);
+        if (status == GRAFT_OK && search->fits == 0) {
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, paths[i], "no module of %s has such a path",
+                                     search->model->tree->root->class_name);
+        }
+    }
+    return status;
+}
+
+int graft_model_unfuse_modules(struct graft_model *model, const char *const *paths, size_t n,
+                               struct graft_error *error) {
+    struct graft_fusions *fusions = &model->fusions;
+    if (fusions->count == 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "nothing is fused in this model");
+    }
+    struct search search = {.model = model, .wanted = graft_alloc(fusions->count, 1)};
+    if (search.wanted == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
+    }
+    memset(search.wanted, n == 0, fusions->count);
+    int status = choose(&search, paths, n, error);
+    size_t kept = 0;
+    for (size_t i = 0; status == GRAFT_OK && i < fusions->count; i++) {
+        if (search.wanted[i]) {
+            graft_chain_free(fusions->items[i]);
+        } else {
+            fusions->items[kept++] = fusions->items[i];
+        }
+    }
+    fusions->count = status == GRAFT_OK ? kept : fusions->count;
+    graft_free(search.wanted);
+    return status;
+}
+
+const char *graft_model_fused_by(const struct graft_model *model, const char *path) {
+    const struct graft_node *node = graft_node_find(model->tree->root, path);
+    const struct graft_fused_chain *chain = node != NULL ? graft_fusions_find(&model->fusions, node) : NULL;
+    if (chain == NULL || !chain->in_place) {
+        return NULL;
+    }
+    return chain->implemented ? chain->plugin : "";
+}

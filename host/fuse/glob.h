@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GRAFT_FUSE_GLOB_H
+#define GRAFT_FUSE_GLOB_H
+
+/* [any] Whether all of `path` fits `glob`, where `*` stands for any number of characters that are no dots. */
+int glob_fits(const char *glob, const char *path);
+
+#endif

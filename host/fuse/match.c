@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From paths to chains: which modules they fit, and whether these can be a chain at all. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "fuse/fusion.h"
+#include "fuse/glob.h"
+#include "fuse/offer.h"
+#include "fuse/wires.h"
+#include "observe/observe.h"
+
+enum { MAX_MODULES = 16 };
+
+/* The modules that one path fits, in the tree's order. */
+struct fitting {
+    const char *path;
+    struct graft_tree *tree;
+    struct graft_node **nodes;
+    size_t count;
+    size_t capacity;
+};
+
+static int out_of_memory(const char *path, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
+}
+
+/* Of a replacement and the original beside it, which have the same path, the replacement counts. */
+static int visit(void *data, struct graft_node *node, struct graft_error *error) {
+    struct fitting *fitting = data;
+    if (node->parent == NULL || !glob_fits(fitting->path, node->path) ||
+        graft_node_find(fitting->tree->root, node->path) != node) {
+        return GRAFT_OK;
+    }
+    if (graft_grow(&fitting->nodes, &fitting->capacity, fitting->count, sizeof(struct graft_node *)) != 0) {
+        return out_of_memory(fitting->path, error);
+    }
+    fitting->nodes[fitting->count++] = node;
+    return GRAFT_OK;
+}
+
+static int find_fitting(struct graft_tree *tree, const struct graft_module_spec *specs, size_t n,
+                        struct fitting *fitting, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        if (!GRAFT_HAS(&specs[i], struct graft_module_spec, n_outputs) || specs[i].path == NULL) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "fuse", "specs[%zu]: expected struct_size and a path", i);
+        }
+        fitting[i] = (struct fitting){.path = specs[i].path, .tree = tree};
+        status = graft_tree_walk(tree, visit, &fitting[i], error);
+        if (status == GRAFT_OK && fitting[i].count == 0) {
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path, "no module of %s has such a path",
+                                     tree->root->class_name);
+            graft_error_hint(error, "host plan --json names the modules; `*` stands for anything but a dot");
+        } else if (status == GRAFT_OK && fitting[i].count != fitting[0].count) {
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path,
+                                     "its path fits modules: %zu, but that of %s: %zu; a chain takes one of each",
+                                     fitting[i].count, specs[0].path, fitting[0].count);
+        }
+    }
+    return status;
+}
+
+static int check_node(const struct graft_node *node, const struct graft_fused_chain *chain, size_t index,
+                      const struct graft_fusions *fusions, struct graft_error *error) {
+    if (node->known == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is a list of modules, which nobody calls");
+    }
+    if (graft_fusions_find(fusions, node) != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is fused already");
+    }
+    for (size_t i = 0; i < index; i++) {
+        const struct graft_node *before = chain->modules[i].node;
+        if (before == node) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is named twice");
+        }
+        if (before->parent != node->parent) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
+                                   "cannot be fused with %s: they are not children of one module", before->path);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int add_module(struct graft_fused_chain *chain, size_t index, struct graft_node *node,
+                      struct graft_error *error) {
+    struct graft_fused_module *module = &chain->modules[index];
+    size_t batch_field;
+    *module = (struct graft_fused_module){.chain = chain, .node = node, .index = index};
+    module->args_size = graft_observe_args_size(node->maker->cls->interface_id, &batch_field);
+    if (index + 1 < chain->n) {
+        module->args = graft_alloc(1, module->args_size);
+        if (module->args == NULL) {
+            return out_of_memory(node->path, error);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static struct graft_fused_chain *new_chain(size_t n) {
+    struct graft_fused_chain *chain = graft_alloc(1, sizeof *chain);
+    if (chain == NULL) {
+        return NULL;
+    }
+    chain->modules = graft_alloc(n, sizeof *chain->modules);
+    chain->plain = graft_alloc(n, sizeof *chain->plain);
+    chain->args = graft_alloc(n, sizeof *chain->args);
+    if (chain->modules == NULL || chain->plain == NULL || chain->args == NULL) {
+        graft_chain_free(chain);
+        return NULL;
+    }
+    chain->n = n;
+    return chain;
+}
+
+/* Chain number `at`: the module at that place of each path's. */
+static int add_chain(struct graft_fusions *fusions, const struct graft_plugin_set *plugins,
+                     const struct graft_module_spec *specs, const struct fitting *fitting, size_t n, size_t at,
+                     struct graft_error *error) {
+    struct graft_fused_chain *chain = new_chain(n);
+    if (chain == NULL ||
+        graft_grow(&fusions->items, &fusions->capacity, fusions->count, sizeof(struct graft_fused_chain *)) != 0) {
+        graft_chain_free(chain);
+        return out_of_memory(specs[0].path, error);
+    }
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = check_node(fitting[i].nodes[at], chain, i, fusions, error);
+        if (status == GRAFT_OK) {
+            status = add_module(chain, i, fitting[i].nodes[at], error);
+        }
+    }
+    if (status == GRAFT_OK) {
+        status = wires_connect(chain, specs, error);
+    }
+    if (status == GRAFT_OK) {
+        status = offer_choose(chain, plugins, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_chain_free(chain);
+        return status;
+    }
+    fusions->items[fusions->count++] = chain;
+    return GRAFT_OK;
+}
+
+int graft_fusions_match(struct graft_tree *tree, const struct graft_plugin_set *plugins,
+                        const struct graft_module_spec *specs, size_t n, struct graft_fusions *fusions,
+                        struct graft_error *error) {
+    struct fitting fitting[MAX_MODULES] = {0};
+    size_t first = fusions->count;
+    if (n < 2 || n > MAX_MODULES) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, n > 0 && specs[0].path != NULL ? specs[0].path : "fuse",
+                               "expected 2 to %d modules for a chain, got %zu", MAX_MODULES, n);
+    }
+    int status = find_fitting(tree, specs, n, fitting, error);
+    for (size_t at = 0; status == GRAFT_OK && at < fitting[0].count; at++) {
+        status = add_chain(fusions, plugins, specs, fitting, n, at, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_fusions_cut(fusions, first);
+    }
+    for (size_t i = 0; i < n; i++) {
+        graft_free(fitting[i].nodes);
+    }
+    return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which plugin's implementation a chain gets. Private to this folder. */
+#ifndef GRAFT_FUSE_OFFER_H
+#define GRAFT_FUSE_OFFER_H
+
+#include "fuse/fusion.h"
+
+/* [load] Fills in the implementation for the chain's classes, if one is offered. Two plugins that offer one are an
+ * error, unless they were put in order. */
+int offer_choose(struct graft_fused_chain *chain, const struct graft_plugin_set *plugins, struct graft_error *error);
+
+#endif

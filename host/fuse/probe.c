@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether fusing leaves a model what it is. The names and places of modules do not say who runs when, nor what a parent
+ * does with what it gets; two tokens do. They run as the model is, with a look at the order of calls, and fused, with
+ * the outputs of modules that have not run yet made NaN, so that nobody reads them unnoticed.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "fuse/fusion.h"
+#include "fuse/signature.h"
+#include "graft/encode.h"
+#include "library/library.h"
+#include "observe/observe.h"
+
+enum { TOKENS = 2 };
+
+struct probe {
+    struct graft_fused_chain **chains;
+    size_t n;
+};
+
+static int is_sibling(const struct graft_fused_chain *chain, const struct graft_node *node) {
+    return chain->modules[0].node->parent == node->parent;
+}
+
+static int wants_siblings(void *data, const struct graft_node *node) {
+    const struct probe *probe = data;
+    for (size_t i = 0; i < probe->n; i++) {
+        if (is_sibling(probe->chains[i], node)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A chain's position of a module; `chain->n` if it is none of its own. */
+static size_t position(const struct graft_fused_chain *chain, const struct graft_node *node) {
+    size_t i = 0;
+    while (i < chain->n && chain->modules[i].node != node) {
+        i++;
+    }
+    return i;
+}
+
+static int follow(struct graft_fused_chain *chain, const struct graft_node *node, struct graft_error *error) {
+    size_t at = position(chain, node);
+    if (at == chain->next) {
+        chain->next = at + 1 < chain->n ? at + 1 : 0;
+        return GRAFT_OK;
+    }
+    if (chain->next > 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, chain->modules[chain->next].node->path,
+                               "cannot be fused with %s: they do not follow each other, %s runs in between",
+                               chain->modules[chain->next - 1].node->path, node->path);
+    }
+    if (at < chain->n) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "cannot be fused with %s: it runs before that one",
+                               chain->modules[at - 1].node->path);
+    }
+    return GRAFT_OK;
+}
+
+static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
+    struct probe *probe = data;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < probe->n && status == GRAFT_OK; i++) {
+        if (is_sibling(probe->chains[i], observation->node)) {
+            status = follow(probe->chains[i], observation->node, error);
+        }
+    }
+    return status;
+}
+
+/* The chain in which a module only keeps its args until the last one is called; NULL for other modules. */
+static const struct graft_fused_chain *waiting_in(const struct probe *probe, const struct graft_node *node) {
+    for (size_t i = 0; i < probe->n; i++) {
+        if (position(probe->chains[i], node) + 1 < probe->chains[i]->n) {
+            return probe->chains[i];
+        }
+    }
+    return NULL;
+}
+
+static int wants_waiting(void *data, const struct graft_node *node) {
+    return waiting_in(data, node) != NULL;
+}
+
+/* Whether a module that was called and has not run takes its input from there: parents use their memory again. */
+static int is_awaited(const struct graft_fused_chain *chain, const void *values) {
+    for (size_t i = 0; i < chain->next; i++) {
+        const struct signature *signature = signature_find(chain->modules[i].node->maker->cls->interface_id);
+        for (int32_t j = 0; j < signature->n_inputs; j++) {
+            const void *input;
+            memcpy(&input, (const char *)chain->args[i] + signature->inputs[j], sizeof input);
+            if (input == values) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int spoil(void *data, struct graft_observation *observation, struct graft_error *error) {
+    const struct graft_fused_chain *chain = waiting_in(data, observation->node);
+    if (observation->n_views == 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, observation->node->path,
+                               "cannot be fused: the sizes of what it is called with are not known");
+    }
+    for (int32_t i = 0; i < observation->n_views; i++) {
+        const struct graft_view *view = &observation->views[i];
+        float *values = view->data;
+        int free_to_spoil = view->direction == GRAFT_VIEW_OUT && !is_awaited(chain, values);
+        int64_t count = free_to_spoil ? view->rows * view->columns : 0;
+        for (int64_t j = 0; j < count; j++) {
+            values[j] = NAN;
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* Numbers that a token ends up as: logits, or of an encoder the last hidden state. */
+static size_t width(const struct graft_model *model) {
+    struct graft_encoder_info info = {.struct_size = sizeof info};
+    graft_model_encoder_info(model, &info);
+    return (size_t)(graft_model_task(model) == GRAFT_TASK_CAUSAL_LM ? model->vocab_size : info.hidden_size);
+}
+
+static int run_model(struct graft_model *model, float *results, struct graft_error *error) {
+    const int32_t ids[TOKENS] = {0, model->vocab_size > 1 ? 1 : 0};
+    if (graft_model_task(model) == GRAFT_TASK_CAUSAL_LM) {
+        const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+        return graft_model_logits(model, &prompt, 1, results, error);
+    }
+    const struct graft_encoder_prompt text = {.ids = ids, .count = TOKENS};
+    const struct graft_encoder_outputs outputs = {.struct_size = sizeof outputs, .last_hidden_state = results};
+    return graft_model_encode(model, &text, 1, &outputs, error);
+}
+
+/* What two tokens end up as, [TOKENS, width], while `observer` watches. */
+static int run(struct graft_model *model, const struct graft_observer *observer, float *results,
+               struct graft_error *error) {
+    struct graft_observing *observing = NULL;
+    int status = graft_observe(model->tree, observer, &observing, error);
+    if (status == GRAFT_OK) {
+        status = run_model(model, results, error);
+    }
+    graft_observe_end(observing);
+    return status;
+}
+
+static int compare(struct graft_model *model, struct probe *probe, float *plain, float *fused,
+                   struct graft_error *error) {
+    const struct graft_observer order = {wants_siblings, before, NULL, probe};
+    const struct graft_observer spoiling = {wants_waiting, NULL, spoil, probe};
+    int status = run(model, &order, plain, error);
+    for (size_t i = 0; i < probe->n; i++) {
+        graft_chain_place(probe->chains[i]);
+    }
+    if (status == GRAFT_OK) {
+        status = run(model, &spoiling, fused, error);
+    }
+    if (status == GRAFT_OK && memcmp(plain, fused, TOKENS * width(model) * sizeof *plain) != 0) {
+        const struct graft_fused_module *modules = probe->chains[0]->modules;
+        status =
+            graft_error_set(error, GRAFT_ERROR_USAGE, modules[0].node->path,
+                            "cannot be fused with %s: results differ when they run together", modules[1].node->path);
+        graft_error_hint(error, "%s does something with what one gives before the other takes it",
+                         modules[0].node->parent->class_name);
+    }
+    return status;
+}
+
+int graft_fusions_try(struct graft_model *model, size_t first, struct graft_error *error) {
+    struct probe probe = {model->fusions.items + first, model->fusions.count - first};
+    size_t bytes = TOKENS * width(model) * sizeof(float);
+    float *plain = graft_alloc(1, bytes);
+    float *fused = graft_alloc(1, bytes);
+    int status = plain != NULL && fused != NULL
+                     ? compare(model, &probe, plain, fused, error)
+                     : graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
+    graft_free(plain);
+    graft_free(fused);
+    return status;
+}
