@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Perplexity of a loaded model on a text's ids, a few windows at a time. */
+#include "graft/perplexity.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "generate/likelihood.h"
+#include "library/library.h"
+
+/* Small windows are done together, as one ragged batch, up to so many tokens. */
+enum { STEP_TOKENS = 512 };
+
+struct measurement {
+    struct graft_model *model;
+    const int32_t *ids; /* [n] */
+    size_t n;
+    size_t window;
+    size_t at_once;              /* windows in a step */
+    struct graft_ids_view *news; /* [at_once] */
+    int32_t *slots;              /* [at_once]: 0, 1, ... */
+    int32_t *targets;            /* [at_once * window]: the next token; -1 at the end of a window */
+    double *loss;                /* [at_once * window] */
+    double sum;
+    int64_t predicted;
+    int64_t windows;
+};
+
+static int out_of_memory(struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "perplexity", "out of memory");
+}
+
+static int measurement_init(struct measurement *m, struct graft_error *error) {
+    m->window = m->window < m->n ? m->window : m->n;
+    m->at_once = m->window < STEP_TOKENS ? STEP_TOKENS / m->window : 1;
+    m->news = graft_alloc(m->at_once, sizeof *m->news);
+    m->slots = graft_alloc(m->at_once, sizeof *m->slots);
+    m->targets = graft_alloc(m->at_once * m->window, sizeof *m->targets);
+    m->loss = graft_alloc(m->at_once * m->window, sizeof *m->loss);
+    if (m->news == NULL || m->slots == NULL || m->targets == NULL || m->loss == NULL) {
+        return out_of_memory(error);
+    }
+    for (size_t i = 0; i < m->at_once; i++) {
+        m->slots[i] = (int32_t)i;
+    }
+    return GRAFT_OK;
+}
+
+static void measurement_finish(struct measurement *m) {
+    graft_free(m->news);
+    graft_free(m->slots);
+    graft_free(m->targets);
+    graft_free(m->loss);
+}
+
+/* The windows of one step, from token `begin` on. Returns how many tokens they hold. */
+static size_t cut(struct measurement *m, size_t begin, size_t *windows) {
+    size_t tokens = 0;
+    *windows = 0;
+    while (*windows < m->at_once && begin + tokens < m->n) {
+        size_t left = m->n - begin - tokens;
+        size_t count = left < m->window ? left : m->window;
+        const int32_t *ids = m->ids + begin + tokens;
+        m->news[(*windows)++] = (struct graft_ids_view){.ids = ids, .count = count};
+        for (size_t i = 0; i < count; i++) {
+            m->targets[tokens++] = i + 1 < count ? ids[i + 1] : -1;
+        }
+    }
+    return tokens;
+}
+
+/* Adds up the losses, in the order of the text. */
+static void add_up(struct measurement *m, size_t windows) {
+    size_t at = 0;
+    for (size_t i = 0; i < windows; i++) {
+        size_t count = m->news[i].count;
+        for (size_t j = 0; j < count; j++) {
+            m->sum += m->loss[at++];
+        }
+        m->predicted += (int64_t)count - 1;
+        m->windows += count > 1;
+    }
+}
+
+/* A session of its own for each step: no window sees the one before it. */
+static int step(struct measurement *m, size_t windows, size_t tokens, struct graft_error *error) {
+    struct graft_model *model = m->model;
+    struct graft_session *session = NULL;
+    const float *logits = NULL;
+    int status = graft_model_session(model, (int32_t)windows, &session, error);
+    if (status == GRAFT_OK) {
+        status = graft_session_step(session, m->slots, m->news, windows, GRAFT_LOGITS_ALL, &logits, error);
+    }
+    if (status == GRAFT_OK) {
+        graft_cross_entropy(logits, (int64_t)tokens, model->vocab_size, m->targets, m->loss);
+        add_up(m, windows);
+    }
+    graft_session_free(session);
+    return status;
+}
+
+/* Ids beyond the vocabulary are found before anything runs: as targets they would be read out of bounds. */
+static int check_ids(const struct measurement *m, struct graft_error *error) {
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->ids[i] < 0 || m->ids[i] >= m->model->vocab_size) {
+            return graft_error_set(error, GRAFT_ERROR_IO, "text",
+                                   "token id %ld is outside the model's vocabulary of %lld", (long)m->ids[i],
+                                   (long long)m->model->vocab_size);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int measure(struct measurement *m, const struct graft_perplexity_options *options, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t at = 0; at < m->n && status == GRAFT_OK;) {
+        size_t windows = 0;
+        size_t tokens = cut(m, at, &windows);
+        status = step(m, windows, tokens, error);
+        at += tokens;
+        if (status == GRAFT_OK && options != NULL && options->on_progress != NULL) {
+            status = options->on_progress(options->data, (int64_t)at, (int64_t)m->n, error);
+        }
+    }
+    return status;
+}
+
+int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t n,
+                           const struct graft_perplexity_options *options, struct graft_perplexity *result,
+                           struct graft_error *error) {
+    int64_t window = options != NULL && options->window != 0 ? options->window : GRAFT_PERPLEXITY_WINDOW;
+    struct measurement m = {.model = model, .ids = ids, .n = n, .window = (size_t)window};
+    int status = graft_model_check_ready(model, error);
+    if (status == GRAFT_OK && window < 2) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, "window",
+                                 "expected 2 tokens or more: the first is not predicted");
+    }
+    if (status == GRAFT_OK && n < 2) {
+        status =
+            graft_error_set(error, GRAFT_ERROR_IO, "text", "expected at least 2 tokens to predict one, got %zu", n);
+    }
+    if (status == GRAFT_OK) {
+        status = check_ids(&m, error);
+    }
+    if (status == GRAFT_OK) {
+        status = measurement_init(&m, error);
+    }
+    if (status == GRAFT_OK) {
+        status = measure(&m, options, error);
+    }
+    if (status == GRAFT_OK) {
+        double mean = m.sum / (double)m.predicted;
+        *result = (struct graft_perplexity){m.windows, m.predicted, mean, exp(mean)};
+    }
+    measurement_finish(&m);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "int8_linear.h"
+
+#include <stdlib.h>
+
+#include "graft/describe.h"
+#include "graft/kernels.h"
+#include "product.h"
+#include "quantize.h"
+
+struct int8_linear {
+    const struct int8_loops *loops;
+    const struct graft_weight *qweight; /* [out_features, in_features] I8, one block */
+    const struct graft_weight *scales;  /* [out_features] F32, one block */
+    const struct graft_weight *bias;    /* [out_features], or NULL */
+};
+
+/* A parameter of one block and one type. */
+static int describe_typed(const struct graft_sink *sink, const char *name, graft_dtype dtype, int32_t rank,
+                          const int64_t *shape, struct graft_error *error) {
+    struct graft_parameter_info info = {
+        .struct_size = sizeof info,
+        .flags = GRAFT_PARAMETER_CONTIGUOUS,
+        .name = name,
+        .rank = rank,
+        .init = GRAFT_INIT_NONE,
+        .dtype = dtype,
+    };
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        info.shape[i] = i < rank ? shape[i] : 1;
+    }
+    return sink->parameter(sink->data, &info, error);
+}
+
+static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    int64_t shape[2] = {graft_arg(args, "out_features", 0), graft_arg(args, "in_features", 0)};
+    (void)self;
+    (void)config;
+    int status = sink->attribute(sink->data, "in_features", &shape[1], 1, error);
+    if (status == GRAFT_OK) {
+        status = sink->attribute(sink->data, "out_features", &shape[0], 1, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_typed(sink, "qweight", GRAFT_DTYPE_I8, 2, shape, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_typed(sink, "scales", GRAFT_DTYPE_F32, 1, shape, error);
+    }
+    if (status == GRAFT_OK && graft_arg(args, "bias", 1) != 0) {
+        status = graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
+    }
+    return status;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    int status = GRAFT_OK;
+    struct int8_linear *self = calloc(1, sizeof *self);
+    (void)cls;
+    if (self == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+    }
+    self->loops = int8_loops_get();
+    self->qweight = graft_build_weight(build, "qweight", &status, error);
+    self->scales = graft_build_weight(build, "scales", &status, error);
+    if (graft_arg(build->args, "bias", 1) != 0) {
+        self->bias = graft_build_weight(build, "bias", &status, error);
+    }
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+/* Up to so many tokens dot products are faster than panels. */
+enum { FEW_TOKENS = 8 };
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    const struct int8_linear *self = instance;
+    struct int8_product product = {
+        .loops = self->loops,
+        .weights = graft_weight_block(self->qweight, 0)->data,
+        .scales = graft_weight_block(self->scales, 0)->data,
+        .rows = self->qweight->rows,
+        .columns = self->qweight->columns,
+        .x = args->x,
+        .tokens = args->tokens,
+        .y = args->y,
+    };
+    if (self->bias != NULL) {
+        float *bias = graft_scratch_floats(call, product.rows, 1, error); /* its type is the checkpoint's */
+        if (bias == NULL) {
+            return GRAFT_ERROR_INTERNAL;
+        }
+        call->kernels->widen(call, self->bias, bias);
+        product.bias = bias;
+    }
+    if (args->tokens <= FEW_TOKENS) {
+        int8_product_few(&product, call);
+        return GRAFT_OK;
+    }
+    return int8_product_many(&product, call, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+static const char *const sources[] = {"weight"};
+static const char *const targets[] = {"qweight", "scales"};
+
+static const struct graft_operation quantize[] = {
+    {.struct_size = sizeof quantize[0], .kind = GRAFT_OP_CUSTOM, .custom = &int8_quantize_rows},
+};
+
+static const struct graft_conversion conversions[] = {
+    {
+        .struct_size = sizeof conversions[0],
+        .n_sources = 1,
+        .sources = sources,
+        .n_targets = 2,
+        .targets = targets,
+        .n_operations = 1,
+        .operations = quantize,
+        .operation_stride = sizeof quantize[0],
+    },
+};
+
+const struct graft_class int8_linear_class = {
+    .struct_size = sizeof int8_linear_class,
+    .name = "Int8Linear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+    .create = create,
+    .destroy = free,
+    .forward = &vtable,
+    .conversions = conversions,
+    .n_conversions = 1,
+    .conversion_stride = sizeof conversions[0],
+};

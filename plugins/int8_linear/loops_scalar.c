@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "loops.h"
+
+static void dot(const int8_t *w, int64_t rows, int64_t columns, const float *x, int64_t tokens, float *sums,
+                int64_t sums_stride) {
+    for (int64_t t = 0; t < tokens; t++) {
+        for (int64_t r = 0; r < rows; r++) {
+            float sum = 0.0F;
+            for (int64_t k = 0; k < columns; k++) {
+                sum += (float)w[r * columns + k] * x[t * columns + k];
+            }
+            sums[t * sums_stride + r] = sum;
+        }
+    }
+}
+
+static uint32_t bits_of(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static void widen(const int8_t *w, int64_t count, uint16_t *out) {
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = (uint16_t)(bits_of((float)w[i]) >> 16);
+    }
+}
+
+static float largest(const float *row, int64_t count) {
+    float most = 0.0F;
+    for (int64_t i = 0; i < count; i++) {
+        float size = fabsf(row[i]);
+        most = size > most || isnan(size) ? size : most; /* once it is NaN, nothing is larger */
+    }
+    return most;
+}
+
+/* Adding and subtracting 1.5 * 2^23 rounds to an integer, in the rounding mode that there is: ties to even. */
+static void quantize(const float *row, int64_t count, float factor, int8_t *out) {
+    const float shift = 12582912.0F;
+    for (int64_t i = 0; i < count; i++) {
+        float scaled = row[i] * factor;
+        scaled = scaled > 127.0F ? 127.0F : scaled;
+        scaled = scaled < -127.0F ? -127.0F : scaled;
+        out[i] = (int8_t)((scaled + shift) - shift);
+    }
+}
+
+const struct int8_loops int8_loops_scalar = {
+    .name = "scalar",
+    .dot = dot,
+    .widen = widen,
+    .largest = largest,
+    .quantize = quantize,
+};

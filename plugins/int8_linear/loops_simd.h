@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loops over vectors. Included by loops_avx2.c and loops_avx512.c, which define before it INLINE, the type `vf` of
+ * WIDTH floats, the tile of TILE_ROWS rows and TILE_TOKENS tokens, and the functions v_... on vectors.
+ *
+ * Weights stay int8 in memory and become f32 in registers: for one token the memory is the limit, not the arithmetic,
+ * so that rounding activations to int8 as well would cost accuracy and gain nothing.
+ */
+#ifndef INT8_LINEAR_LOOPS_SIMD_H
+#define INT8_LINEAR_LOOPS_SIMD_H
+
+#include "loops.h"
+
+struct dot_operands {
+    const int8_t *w; /* [rows, columns] */
+    int64_t columns;
+    const float *x; /* [tokens, columns] */
+    float *sums;    /* [tokens, stride] */
+    int64_t stride;
+};
+
+/* Rows are short, and what the processor fetches ahead by itself ends with them: each tile asks for the second next
+ * one, a cache line at a time (a third faster from memory, measured with AVX-512). Behind the last row that does
+ * nothing. */
+enum { LINE = 64, AHEAD = 2 };
+
+INLINE void prefetch(const int8_t *w, int64_t offset) {
+    __builtin_prefetch((const void *)((uintptr_t)w + (uintptr_t)offset));
+}
+
+/* Rows r .. r + rows - 1 with tokens t .. t + tokens - 1; both numbers are constants where this is inlined. Each output
+ * has one vector of sums, filled in the order of the columns whatever the size of the tile. */
+INLINE void dot_tile(const struct dot_operands *o, int64_t r, const int rows, int64_t t, const int tokens) {
+    const int8_t *w = o->w + r * o->columns;
+    const float *x = o->x + t * o->columns;
+    vf sums[TILE_ROWS][TILE_TOKENS];
+    vf numbers[TILE_ROWS];
+    int64_t k = 0;
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < tokens; j++) {
+            sums[i][j] = v_zero();
+        }
+    }
+    for (; k + WIDTH <= o->columns; k += WIDTH) {
+        for (int i = 0; i < rows && k % LINE == 0; i++) {
+            prefetch(w, (i + AHEAD * rows) * o->columns + k);
+        }
+        for (int i = 0; i < rows; i++) {
+            numbers[i] = v_int8(w + i * o->columns + k);
+        }
+        for (int j = 0; j < tokens; j++) {
+            vf activations = v_load(x + j * o->columns + k);
+            for (int i = 0; i < rows; i++) {
+                sums[i][j] = v_fma(numbers[i], activations, sums[i][j]);
+            }
+        }
+    }
+    for (int i = 0; i < rows && k < o->columns; i++) {
+        vf rest = v_int8_part(w + i * o->columns + k, o->columns - k);
+        for (int j = 0; j < tokens; j++) {
+            vf activations = v_load_part(x + j * o->columns + k, o->columns - k);
+            sums[i][j] = v_fma(rest, activations, sums[i][j]);
+        }
+    }
+    for (int j = 0; j < tokens; j++) {
+        for (int i = 0; i < rows; i++) {
+            o->sums[(t + j) * o->stride + r + i] = v_sum(sums[i][j]);
+        }
+    }
+}
+
+static void dot(const int8_t *w, int64_t rows, int64_t columns, const float *x, int64_t tokens, float *sums,
+                int64_t sums_stride) {
+    const struct dot_operands o = {w, columns, x, sums, sums_stride};
+    int64_t r = 0;
+    for (; r + TILE_ROWS <= rows; r += TILE_ROWS) {
+        int64_t t = 0;
+        for (; t + TILE_TOKENS <= tokens; t += TILE_TOKENS) {
+            dot_tile(&o, r, TILE_ROWS, t, TILE_TOKENS);
+        }
+        for (; t < tokens; t++) {
+            dot_tile(&o, r, TILE_ROWS, t, 1);
+        }
+    }
+    for (; r < rows; r++) {
+        for (int64_t t = 0; t < tokens; t++) {
+            dot_tile(&o, r, 1, t, 1);
+        }
+    }
+}
+
+static void widen(const int8_t *w, int64_t count, uint16_t *out) {
+    int64_t i = 0;
+    for (; i + WIDTH <= count; i += WIDTH) {
+        v_store_bf16(out + i, v_int8(w + i));
+    }
+    int8_loops_scalar.widen(w + i, count - i, out + i);
+}
+
+static float largest(const float *row, int64_t count) {
+    float found[WIDTH + 1];
+    int64_t i = 0;
+    vf most = v_zero();
+    for (; i + WIDTH <= count; i += WIDTH) {
+        most = v_larger(v_load(row + i), most);
+    }
+    v_store(found, most);
+    found[WIDTH] = int8_loops_scalar.largest(row + i, count - i);
+    return int8_loops_scalar.largest(found, WIDTH + 1);
+}
+
+static void quantize(const float *row, int64_t count, float factor, int8_t *out) {
+    int64_t i = 0;
+    for (; i + WIDTH <= count; i += WIDTH) {
+        v_store_int8(out + i, v_load(row + i), factor);
+    }
+    int8_loops_scalar.quantize(row + i, count - i, factor, out + i);
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* y = x W^T + b with W = diag(scales) Q, Q int8: by dot products for few tokens, by panels for many. */
+#ifndef INT8_LINEAR_PRODUCT_H
+#define INT8_LINEAR_PRODUCT_H
+
+#include "graft/call.h"
+#include "graft/error.h"
+#include "loops.h"
+
+struct int8_product {
+    const struct int8_loops *loops;
+    const int8_t *weights; /* [rows, columns] */
+    const float *scales;   /* [rows] */
+    const float *bias;     /* [rows], or NULL */
+    int64_t rows;
+    int64_t columns;
+    const float *x; /* [tokens, columns] */
+    int64_t tokens;
+    float *y; /* [tokens, rows] */
+};
+
+/* [forward] Dot products over the rows where they lie: activations stay f32. */
+void int8_product_few(const struct int8_product *product, const struct graft_call *call);
+
+/* [forward] A panel of rows at a time is widened to bf16, which holds every int8 exactly, and multiplied by the host's
+ * kernels in the arithmetic that the call asks for; scales come afterwards, in f32. */
+int int8_product_many(const struct int8_product *product, const struct graft_call *call, struct graft_error *error);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each table of loops against plain C, on odd sizes, and the weight operation against its promise. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loops.h"
+#include "quantize.h"
+
+enum { MOST_ROWS = 11, MOST_TOKENS = 9, MOST_COLUMNS = 131 };
+
+static uint64_t state_of_random = 1;
+
+/* Between -1 and 1 (Marsaglia 2003: xorshift). */
+static float any_number(void) {
+    state_of_random ^= state_of_random << 13;
+    state_of_random ^= state_of_random >> 7;
+    state_of_random ^= state_of_random << 17;
+    return (float)(int32_t)(state_of_random >> 32) / 2147483648.0F;
+}
+
+/* Arrays end where memory of theirs ends, so that sanitizers see a loop that reads on. */
+static float *numbers(size_t n) {
+    float *result = malloc(n * sizeof *result);
+    assert_non_null(result);
+    for (size_t i = 0; i < n; i++) {
+        result[i] = any_number();
+    }
+    return result;
+}
+
+static int8_t *integers(size_t n) {
+    int8_t *result = malloc(n);
+    assert_non_null(result);
+    for (size_t i = 0; i < n; i++) {
+        result[i] = (int8_t)(any_number() * 128.0F);
+    }
+    return result;
+}
+
+static void check_dot(const struct int8_loops *loops, int64_t rows, int64_t columns, int64_t tokens) {
+    int8_t *w = integers((size_t)(rows * columns));
+    float *x = numbers((size_t)(tokens * columns));
+    float *sums = numbers((size_t)(tokens * (rows + 1)));
+    loops->dot(w, rows, columns, x, tokens, sums, rows + 1);
+    for (int64_t t = 0; t < tokens; t++) {
+        for (int64_t r = 0; r < rows; r++) {
+            double sum = 0.0;
+            double size = 0.0;
+            float alone;
+            for (int64_t k = 0; k < columns; k++) {
+                double term = (double)w[r * columns + k] * (double)x[t * columns + k];
+                sum += term;
+                size += fabs(term);
+            }
+            assert_true(fabs((double)sums[t * (rows + 1) + r] - sum) <= size * (double)columns * (double)FLT_EPSILON);
+            /* A row and a token by themselves give the same bits. */
+            loops->dot(w + r * columns, 1, columns, x + t * columns, 1, &alone, 1);
+            assert_memory_equal(&alone, &sums[t * (rows + 1) + r], sizeof alone);
+        }
+    }
+    free(w);
+    free(x);
+    free(sums);
+}
+
+static void test_dot(void **state) {
+    static const int64_t columns[] = {1, 7, 8, 16, 17, 31, 64, MOST_COLUMNS};
+    (void)state;
+    for (int32_t i = 0; int8_loops_at(i) != NULL; i++) {
+        for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
+            for (int64_t rows = 1; rows <= MOST_ROWS; rows++) {
+                for (int64_t tokens = 1; tokens <= MOST_TOKENS; tokens++) {
+                    check_dot(int8_loops_at(i), rows, columns[c], tokens);
+                }
+            }
+        }
+    }
+}
+
+static void test_widen(void **state) {
+    int8_t all[256];
+    uint16_t bits[256];
+    (void)state;
+    for (int i = 0; i < 256; i++) {
+        all[i] = (int8_t)(i - 128);
+    }
+    for (int32_t i = 0; int8_loops_at(i) != NULL; i++) {
+        for (size_t n = 0; n <= 256; n += n < 40 ? 1 : 36) {
+            memset(bits, 0, sizeof bits);
+            int8_loops_at(i)->widen(all, (int64_t)n, bits);
+            for (size_t k = 0; k < n; k++) {
+                uint32_t wide = (uint32_t)bits[k] << 16;
+                float number;
+                memcpy(&number, &wide, sizeof number);
+                assert_true(number == (float)all[k]);
+            }
+            assert_true(n == 256 || bits[n] == 0);
+        }
+    }
+}
+
+static void test_largest(void **state) {
+    (void)state;
+    for (int32_t i = 0; int8_loops_at(i) != NULL; i++) {
+        const struct int8_loops *loops = int8_loops_at(i);
+        for (int64_t n = 1; n <= 70; n++) {
+            for (int64_t at = 0; at < n; at++) {
+                float *row = numbers((size_t)n);
+                row[at] = -3.0F;
+                assert_true(loops->largest(row, n) == 3.0F);
+                row[n / 2] = NAN;
+                assert_true(isnan(loops->largest(row, n)));
+                free(row);
+            }
+        }
+        assert_true(loops->largest(NULL, 0) == 0.0F);
+    }
+}
+
+static void test_quantize_ties(void **state) {
+    static const float row[] = {0.5F, 1.5F,  2.5F,    -0.5F, -1.5F, -2.5F, 126.5F, 127.5F, -127.5F,
+                                1e9F, -1e9F, 0.4999F, 0.0F,  -0.0F, 3.0F,  -3.0F,  0.5F};
+    static const int8_t wanted[] = {0, 2, 2, 0, -2, -2, 126, 127, -127, 127, -127, 0, 0, 0, 3, -3, 0};
+    int8_t got[sizeof wanted];
+    (void)state;
+    for (int32_t i = 0; int8_loops_at(i) != NULL; i++) {
+        int8_loops_at(i)->quantize(row, sizeof wanted, 1.0F, got);
+        assert_memory_equal(got, wanted, sizeof wanted);
+    }
+}
+
+static int run(const float *rows, int64_t n_rows, int64_t columns, int8_t *quantized, float *scales) {
+    struct graft_value_info input = {.struct_size = sizeof input, .dtype = GRAFT_DTYPE_F32, .rank = 2};
+    struct graft_value_info outputs[2] = {{.struct_size = sizeof input}, {.struct_size = sizeof input}};
+    struct graft_error error = graft_error_none();
+    const void *from[] = {rows};
+    void *to[] = {quantized, scales};
+    const struct graft_custom_work work = {
+        .struct_size = sizeof work,
+        .n_inputs = 1,
+        .n_outputs = 2,
+        .inputs = &input,
+        .outputs = outputs,
+        .from = from,
+        .to = to,
+        .end = n_rows,
+    };
+    input.shape[0] = n_rows;
+    input.shape[1] = columns;
+    assert_int_equal(int8_quantize_rows.infer(&int8_quantize_rows, &input, 1, outputs, 2, &error), GRAFT_OK);
+    assert_int_equal(outputs[0].dtype, GRAFT_DTYPE_I8);
+    assert_int_equal(outputs[1].dtype, GRAFT_DTYPE_F32);
+    assert_int_equal(outputs[1].shape[0], n_rows);
+    return int8_quantize_rows.apply(&int8_quantize_rows, &work, &error);
+}
+
+static void test_rows(void **state) {
+    float *rows = numbers((size_t)5 * MOST_COLUMNS);
+    int8_t quantized[5 * MOST_COLUMNS];
+    float scales[5];
+    (void)state;
+    memset(rows + 2 * MOST_COLUMNS, 0, MOST_COLUMNS * sizeof *rows);
+    for (int64_t k = 0; k < MOST_COLUMNS; k++) {
+        rows[3 * MOST_COLUMNS + k] *= 1e30F;
+        rows[4 * MOST_COLUMNS + k] *= 1e-40F;
+    }
+    assert_int_equal(run(rows, 5, MOST_COLUMNS, quantized, scales), GRAFT_OK);
+    assert_true(scales[2] == 0.0F && scales[4] == 0.0F);
+    for (int64_t r = 0; r < 4; r++) {
+        float largest = int8_loops_scalar.largest(rows + r * MOST_COLUMNS, MOST_COLUMNS);
+        int full = 0;
+        for (int64_t k = 0; k < MOST_COLUMNS; k++) {
+            float back = (float)quantized[r * MOST_COLUMNS + k] * scales[r];
+            assert_true(fabsf(rows[r * MOST_COLUMNS + k] - back) <= largest / 253.9F);
+            full |= abs(quantized[r * MOST_COLUMNS + k]) == 127;
+        }
+        assert_true(full || r == 2);
+    }
+    rows[7] = INFINITY;
+    assert_int_equal(run(rows, 1, MOST_COLUMNS, quantized, scales), GRAFT_ERROR_MODEL);
+    rows[7] = NAN;
+    assert_int_equal(run(rows, 1, MOST_COLUMNS, quantized, scales), GRAFT_ERROR_MODEL);
+    free(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dot),           cmocka_unit_test(test_widen), cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_quantize_ties), cmocka_unit_test(test_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1 @@
+printf 'Once \342\202' >story.txt

@@ -1,0 +1,1 @@
+printf 'Once\377 upon' >story.txt

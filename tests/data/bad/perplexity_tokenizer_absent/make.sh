@@ -1,0 +1,2 @@
+echo "Once upon a time" >story.txt
+rm model/tokenizer.json

@@ -1,0 +1,1 @@
+echo "Once upon a time" >story.txt
