@@ -14,11 +14,15 @@ static int with_loaded(const struct graft_options *options, const struct graft_l
         return graft_command_verify(options, model, error);
     case GRAFT_COMMAND_BENCH:
         return graft_command_bench(options, model, error);
-    default: {
-        int status = graft_setup_report(options, model, library, error);
-        return status == GRAFT_OK ? graft_command_run(options, model, error) : status;
+    default:
+        break;
     }
+    int status = graft_setup_report(options, model, library, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
+    return options->command == GRAFT_COMMAND_PERPLEXITY ? graft_command_perplexity(options, model, error)
+                                                        : graft_command_run(options, model, error);
 }
 
 /* A model is opened (everything is decided), then loaded (weights bound, modules made). */
@@ -26,11 +30,15 @@ static int with_model(const struct graft_options *options, struct graft_library 
     struct graft_model *model = NULL;
     int status = graft_setup_model(options, library, &model, error);
     if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
-        status = graft_command_plan(options, model, library, error);
+        status = graft_setup_fuse(options, model, error);
+        status = status == GRAFT_OK ? graft_command_plan(options, model, library, error) : status;
     } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_SAVE) {
         status = graft_command_save(options, model, error);
     } else if (status == GRAFT_OK) {
         status = graft_model_load(model, error);
+        if (status == GRAFT_OK) {
+            status = graft_setup_fuse(options, model, error);
+        }
         if (status == GRAFT_OK) {
             status = with_loaded(options, library, model, error);
         }

@@ -7,6 +7,7 @@
 #define GRAFT_ARCH_H
 
 #include "graft/class.h"
+#include "graft/experts_implementation.h"
 
 struct graft_family {
     const char *model_type;        /* config.json's `model_type`; NULL: basic classes that every family may use */
@@ -17,5 +18,8 @@ struct graft_family {
 
 /* [any] NULL-terminated. */
 const struct graft_family *const *graft_families(void);
+
+/* [any] The ways of computing stacked experts, the usual one first; NULL-terminated. */
+const struct graft_experts_implementation *const *graft_experts_implementations(void);
 
 #endif

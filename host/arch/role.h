@@ -9,17 +9,35 @@
 #include "arch/instance.h"
 #include "graft/activation.h"
 #include "graft/attention.h"
+#include "graft/attention_block.h"
 #include "graft/base_model.h"
 #include "graft/causal_lm.h"
 #include "graft/class.h"
+#include "graft/conv3d.h"
 #include "graft/decoder_layer.h"
 #include "graft/embedding.h"
+#include "graft/encoder.h"
+#include "graft/encoder_layer.h"
+#include "graft/encoder_model.h"
 #include "graft/experts.h"
+#include "graft/head.h"
+#include "graft/input_embeddings.h"
 #include "graft/linear.h"
+#include "graft/masked_lm.h"
 #include "graft/mlp.h"
 #include "graft/norm.h"
+#include "graft/patch_embed.h"
+#include "graft/patch_merger.h"
+#include "graft/pooler.h"
+#include "graft/residual_output.h"
 #include "graft/rotary.h"
 #include "graft/router.h"
+#include "graft/sequence_classifier.h"
+#include "graft/transform.h"
+#include "graft/vision_attention.h"
+#include "graft/vision_block.h"
+#include "graft/vision_rotary.h"
+#include "graft/vision_tower.h"
 
 /* The fields of a struct graft_class that a role decides. */
 #define GRAFT_ROLE(interface, role)                                                                      \
@@ -37,11 +55,17 @@ typedef int graft_role_describe(const struct graft_class *self, const struct gra
 typedef int graft_role_create(const struct graft_class *self, const struct graft_build *build, void **instance,
                               struct graft_error *error);
 
+enum { GRAFT_LAYER_NORM_CONVERSIONS = 2 };
+
 /* In basic/. */
-graft_role_describe graft_linear_describe, graft_embedding_describe;
-graft_role_create graft_linear_create, graft_embedding_create;
+graft_role_describe graft_conv3d_describe, graft_linear_describe, graft_embedding_describe, graft_layer_norm_describe,
+    graft_identity_describe;
+graft_role_create graft_conv3d_create, graft_linear_create, graft_embedding_create, graft_layer_norm_create, graft_identity_create;
 extern const struct graft_linear graft_linear_vtable;
+extern const struct graft_conv3d graft_conv3d_vtable;
 extern const struct graft_embedding graft_embedding_vtable;
+extern const struct graft_norm graft_layer_norm_vtable, graft_identity_vtable;
+extern const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NORM_CONVERSIONS];
 
 /* In decoder/; `data` is a struct graft_decoder_traits. */
 graft_role_describe graft_causal_lm_describe, graft_decoder_describe, graft_decoder_layer_describe,
@@ -56,11 +80,52 @@ extern const struct graft_mlp graft_mlp_vtable;
 extern const struct graft_norm graft_rms_norm_vtable;
 extern const struct graft_rotary graft_rotary_vtable;
 
+/* In encoder/; `data` is a struct graft_encoder_traits. */
+graft_role_describe graft_masked_lm_describe, graft_sequence_classifier_describe, graft_encoder_model_describe,
+    graft_input_embeddings_describe, graft_encoder_describe, graft_encoder_layer_describe,
+    graft_attention_block_describe, graft_encoder_attention_describe, graft_residual_output_describe,
+    graft_intermediate_describe, graft_pooler_describe, graft_mlm_head_describe, graft_prediction_head_describe,
+    graft_prediction_transform_describe;
+graft_role_create graft_masked_lm_create, graft_sequence_classifier_create, graft_encoder_model_create,
+    graft_input_embeddings_create, graft_encoder_create, graft_encoder_layer_create, graft_attention_block_create,
+    graft_encoder_attention_create, graft_residual_output_create, graft_intermediate_create, graft_pooler_create,
+    graft_mlm_head_create, graft_prediction_head_create, graft_prediction_transform_create;
+extern const struct graft_masked_lm graft_masked_lm_vtable;
+extern const struct graft_sequence_classifier graft_sequence_classifier_vtable;
+extern const struct graft_encoder_model graft_encoder_model_vtable;
+extern const struct graft_input_embeddings graft_input_embeddings_vtable;
+extern const struct graft_encoder graft_encoder_vtable;
+extern const struct graft_encoder_layer graft_encoder_layer_vtable;
+extern const struct graft_attention_block graft_attention_block_vtable;
+extern const struct graft_self_attention graft_encoder_attention_vtable;
+extern const struct graft_residual_output graft_residual_output_vtable;
+extern const struct graft_transform graft_intermediate_vtable;
+extern const struct graft_pooler graft_pooler_vtable;
+extern const struct graft_head graft_mlm_head_vtable;
+extern const struct graft_head graft_prediction_head_vtable;
+extern const struct graft_transform graft_prediction_transform_vtable;
+
 /* In moe/; `data` is a struct graft_decoder_traits. */
 graft_role_describe graft_sparse_moe_block_describe, graft_router_describe, graft_experts_describe;
 graft_role_create graft_sparse_moe_block_create, graft_router_create, graft_experts_create;
 extern const struct graft_mlp graft_sparse_moe_block_vtable;
 extern const struct graft_router graft_router_vtable;
 extern const struct graft_experts graft_experts_vtable;
+
+/* In vision/; `data` is a struct graft_vision_traits. */
+graft_role_describe graft_multimodal_describe, graft_vision_tower_describe, graft_patch_embed_describe,
+    graft_vision_rotary_describe, graft_vision_block_describe, graft_vision_attention_describe,
+    graft_vision_mlp_describe, graft_patch_merger_describe;
+graft_role_create graft_multimodal_create, graft_vision_tower_create, graft_patch_embed_create,
+    graft_vision_rotary_create, graft_vision_block_create, graft_vision_attention_create, graft_vision_mlp_create,
+    graft_patch_merger_create;
+extern const struct graft_base_model graft_multimodal_vtable;
+extern const struct graft_vision_tower graft_vision_tower_vtable;
+extern const struct graft_patch_embed graft_patch_embed_vtable;
+extern const struct graft_vision_rotary graft_vision_rotary_vtable;
+extern const struct graft_vision_block graft_vision_block_vtable;
+extern const struct graft_vision_attention graft_vision_attention_vtable;
+extern const struct graft_mlp graft_vision_mlp_vtable;
+extern const struct graft_patch_merger graft_patch_merger_vtable;
 
 #endif

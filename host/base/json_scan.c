@@ -5,8 +5,7 @@
 
 #include "base/text.h"
 
-/* The place behind the string literal that starts at `at`, or the end of the text. */
-static size_t skip_string(const char *text, size_t length, size_t at) {
+size_t graft_json_scan_string(const char *text, size_t length, size_t at) {
     for (at++; at < length; at++) {
         if (text[at] == '"') {
             return at + 1;
@@ -21,7 +20,7 @@ int graft_json_scan_deeper(const char *text, size_t length, size_t limit) {
     for (size_t at = 0; at < length;) {
         char c = text[at];
         if (c == '"') {
-            at = skip_string(text, length, at);
+            at = graft_json_scan_string(text, length, at);
             continue;
         }
         if (c == '[' || c == '{') {
@@ -68,7 +67,7 @@ char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length)
     size_t copied = 0;
     for (size_t at = 0; at < length;) {
         if (text[at] == '"') {
-            at = skip_string(text, length, at);
+            at = graft_json_scan_string(text, length, at);
         } else if (text[at] == '-' || is_digit(text[at])) {
             int widen;
             at = skip_number(text, length, at, &widen);

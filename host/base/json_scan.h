@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is decided on a JSON text before it is parsed. All functions are [any]. */
+/* What is decided on a JSON text without parsing it. All functions are [any]. */
 #ifndef GRAFT_BASE_JSON_SCAN_H
 #define GRAFT_BASE_JSON_SCAN_H
 
@@ -12,5 +12,8 @@ int graft_json_scan_deeper(const char *text, size_t length, size_t limit);
 /* A copy of the text in which every integer that int64 does not hold has ".0" behind it, so that it is read as a real.
  * The caller frees it with graft_free; NULL when memory ran out. */
 char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length);
+
+/* The place behind the string literal that starts at `at`, or the end of the text. */
+size_t graft_json_scan_string(const char *text, size_t length, size_t at);
 
 #endif

@@ -148,6 +148,22 @@ static struct searcher *own_searcher(void) {
     return searcher;
 }
 
+static int match_within(const struct graft_regex *regex, const char *text, size_t length, size_t from,
+                        pcre2_match_data *data, pcre2_match_context *limits) {
+    PCRE2_SPTR subject = (PCRE2_SPTR)text;
+    int found = pcre2_match(regex->code, subject, length, from, PCRE2_NO_UTF_CHECK, data, limits);
+    if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
+        /* JIT code has a small stack of fixed size; the interpreter uses the heap, within its limit. */
+        found = pcre2_match(regex->code, subject, length, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, limits);
+    }
+    if (found < 0) {
+        return found == PCRE2_ERROR_NOMATCH    ? GRAFT_REGEX_NO_MATCH
+               : found == PCRE2_ERROR_NOMEMORY ? GRAFT_REGEX_NO_MEMORY
+                                               : GRAFT_REGEX_TOO_COSTLY;
+    }
+    return GRAFT_REGEX_MATCH;
+}
+
 int graft_regex_search(const struct graft_regex *regex, const char *text, size_t length, size_t from,
                        struct graft_regex_match *match) {
     if (from > length) {
@@ -159,20 +175,45 @@ int graft_regex_search(const struct graft_regex *regex, const char *text, size_t
     }
     struct searcher *searcher = own_searcher();
     if (searcher == NULL) {
-        return GRAFT_REGEX_TOO_COSTLY;
+        return GRAFT_REGEX_NO_MEMORY;
     }
-    PCRE2_SPTR subject = (PCRE2_SPTR)text;
-    int found = pcre2_match(regex->code, subject, length, from, PCRE2_NO_UTF_CHECK, searcher->data, searcher->limits);
-    if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
-        /* JIT code has a small stack of fixed size; the interpreter uses the heap, within its limit. */
-        found = pcre2_match(regex->code, subject, length, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, searcher->data,
-                            searcher->limits);
+    int found = match_within(regex, text, length, from, searcher->data, searcher->limits);
+    if (found == GRAFT_REGEX_MATCH) {
+        const size_t *range = pcre2_get_ovector_pointer(searcher->data);
+        match->start = range[0];
+        match->end = range[1];
     }
-    if (found < 0) {
-        return found == PCRE2_ERROR_NOMATCH ? GRAFT_REGEX_NO_MATCH : GRAFT_REGEX_TOO_COSTLY;
+    return found;
+}
+
+size_t graft_regex_group(const struct graft_regex *regex, const char *name) {
+    int number = pcre2_substring_number_from_name(regex->code, (PCRE2_SPTR)name);
+    return number > 0 ? (size_t)number : 0;
+}
+
+size_t graft_regex_groups(const struct graft_regex *regex) {
+    uint32_t count = 0;
+    (void)pcre2_pattern_info(regex->code, PCRE2_INFO_CAPTURECOUNT, &count);
+    return count;
+}
+
+int graft_regex_search_groups(const struct graft_regex *regex, const char *text, size_t length,
+                              struct graft_regex_match *groups) {
+    struct searcher *searcher = own_searcher();
+    if (graft_utf8_valid_prefix(text, length) < length) {
+        return GRAFT_REGEX_BAD_TEXT;
     }
-    const size_t *range = pcre2_get_ovector_pointer(searcher->data);
-    match->start = range[0];
-    match->end = range[1];
-    return GRAFT_REGEX_MATCH;
+    /* Rare enough, unlike a tokenizer's searches, not to be kept. */
+    pcre2_general_context *memory = pcre2_general_context_create(allocate, release, NULL);
+    pcre2_match_data *data =
+        searcher != NULL && memory != NULL ? pcre2_match_data_create_from_pattern(regex->code, memory) : NULL;
+    int found = data != NULL ? match_within(regex, text, length, 0, data, searcher->limits) : GRAFT_REGEX_NO_MEMORY;
+    for (size_t i = 0; found == GRAFT_REGEX_MATCH && i <= graft_regex_groups(regex); i++) {
+        const size_t *range = pcre2_get_ovector_pointer(data) + 2 * i;
+        groups[i] = range[0] == PCRE2_UNSET ? (struct graft_regex_match){GRAFT_REGEX_NOWHERE, GRAFT_REGEX_NOWHERE}
+                                            : (struct graft_regex_match){range[0], range[1]};
+    }
+    pcre2_match_data_free(data);
+    pcre2_general_context_free(memory);
+    return found;
 }

@@ -25,8 +25,9 @@ struct graft_regex_match {
 enum {
     GRAFT_REGEX_NO_MATCH = 0,
     GRAFT_REGEX_MATCH = 1,
-    GRAFT_REGEX_TOO_COSTLY = -1, /* a limit was met, or memory ran out */
+    GRAFT_REGEX_TOO_COSTLY = -1, /* a limit was met */
     GRAFT_REGEX_BAD_TEXT = -2,   /* not UTF-8, or `from` is inside a character */
+    GRAFT_REGEX_NO_MEMORY = -3,
 };
 
 /* [any] Searches `text` from byte `from` on; what is before `from` is seen by lookbehinds and \b. The text must be
@@ -34,5 +35,17 @@ enum {
  * linear time. Scratch memory is kept per thread: a search allocates nothing but on a thread's first. */
 int graft_regex_search(const struct graft_regex *regex, const char *text, size_t length, size_t from,
                        struct graft_regex_match *match);
+
+/* [any] The number of the group of that name, or 0; and how many groups there are. */
+size_t graft_regex_group(const struct graft_regex *regex, const char *name);
+size_t graft_regex_groups(const struct graft_regex *regex);
+
+/* Where a group that took no part in a match is. */
+#define GRAFT_REGEX_NOWHERE ((size_t)-1)
+
+/* [any] As graft_regex_search from the start, and groups[i] becomes where group number i is (0: the whole match), for i
+ * from 0 to graft_regex_groups. */
+int graft_regex_search_groups(const struct graft_regex *regex, const char *text, size_t length,
+                              struct graft_regex_match *groups);
 
 #endif

@@ -43,7 +43,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
 
 static int run_once(const struct graft_bench *bench, struct graft_model *model, struct graft_profile *profile,
                     struct timing *timing, struct graft_error *error) {
-    const struct graft_prompt prompt = {bench->ids, (size_t)bench->prompt_tokens};
+    const struct graft_prompt prompt = {.ids = bench->ids, .count = (size_t)bench->prompt_tokens};
     struct graft_generation generation;
     graft_model_generation(model, &generation);
     generation.do_sample = 0;
@@ -105,7 +105,7 @@ static int run_observed(struct graft_bench *bench, struct graft_model *model, in
 /* What replaces, and what is replaced, in turn; the first run of the original model warms it up. */
 static int compare(const struct graft_options *options, struct graft_bench *bench, struct graft_library *plain,
                    struct graft_error *error) {
-    int status = graft_setup_model(options, plain, &bench->original, error);
+    int status = graft_setup_original(options, plain, &bench->original, error);
     if (status == GRAFT_OK) {
         status = graft_model_load(bench->original, error);
     }
@@ -156,6 +156,11 @@ static int measure(const struct graft_options *options, struct graft_bench *benc
 
 int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
     struct graft_library *plain = NULL;
+    if (graft_model_task(model) != GRAFT_TASK_CAUSAL_LM) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, options->model,
+                               "%s is an encoder: it does not generate, and that is what bench measures",
+                               graft_model_class_at(model, ""));
+    }
     struct graft_bench bench = {
         .model = model,
         .prompt_tokens = options->prompt_tokens,

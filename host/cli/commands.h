@@ -29,6 +29,9 @@ int graft_command_verify(const struct graft_options *options, struct graft_model
 /* `bench`: the speed of a model that was loaded. */
 int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
+/* `perplexity`: of a model that was loaded, on the text of a file. */
+int graft_command_perplexity(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
 /* `list`: a line a plugin, or a line a class. */
 int graft_command_list(const struct graft_options *options, const struct graft_library *library,
                        struct graft_error *error);

@@ -58,8 +58,7 @@ static graft_json *operations_json(const struct graft_binding *binding) {
 static graft_json *conversions_json(struct graft_writer *writer, const struct graft_class *cls) {
     graft_json *array = graft_json_new_array();
     for (int32_t i = 0; i < cls->n_conversions; i++) {
-        const char *at = (const char *)cls->conversions + (size_t)i * cls->conversion_stride;
-        const struct graft_conversion *conversion = (const struct graft_conversion *)(const void *)at;
+        const struct graft_conversion *conversion = graft_class_conversion(cls, i);
         const struct graft_binding binding = {.conversion = conversion};
         graft_json *object = graft_json_new_object();
         graft_writer_set(writer, object, "sources",
@@ -101,10 +100,10 @@ static graft_json *sources_json(struct graft_writer *writer, const struct graft_
     struct graft_text seen = {0};
     const struct graft_value *value =
         binding->status == GRAFT_BINDING_TIED ? &binding->tied_to->value : &binding->value;
-    for (size_t i = 0; i < value->n_runs; i++) {
+    for (size_t i = 0; i < value->n_parts; i++) {
         struct graft_text name = {0};
         graft_text_add_string(&name, "\n");
-        graft_generic_name_add(&name, value->runs[i].tensor->name);
+        graft_generic_name_add(&name, value->parts[i].tensor->name);
         graft_text_add_string(&name, "\n");
         if (name.failed || (seen.bytes != NULL && strstr(seen.bytes, name.bytes) != NULL)) {
             writer->failed |= name.failed;

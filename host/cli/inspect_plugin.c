@@ -4,6 +4,8 @@
 
 #include "base/regex.h"
 #include "cli/inspect.h"
+#include "cli/report_offers.h"
+#include "graft/fusion.h"
 
 static int pattern_hits(const char *pattern, const char *name) {
     struct graft_regex *regex = NULL;
@@ -92,6 +94,19 @@ static graft_json *replacement_json(struct graft_writer *writer, const struct gr
     return object;
 }
 
+static graft_json *families_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
+    graft_json *families = graft_json_new_array();
+    for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
+        const struct graft_fusion_family *family = graft_plugin_fusion_family(descriptor, i);
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", family->name);
+        graft_writer_set_string(writer, object, "description", family->description);
+        graft_writer_set(writer, object, "target_modules_patterns", list_json(writer, family->target_modules_patterns));
+        graft_writer_append(writer, families, object);
+    }
+    return families;
+}
+
 static graft_json *abi_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
     graft_json *object = graft_json_new_object();
     graft_writer_set_int(writer, object, "major", descriptor->abi_major);
@@ -121,9 +136,14 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     graft_writer_set_string(writer, object, "version", descriptor->version);
     graft_writer_set_string(writer, object, "license", descriptor->license);
     graft_writer_set_string(writer, object, "description", descriptor->description);
+    if (descriptor->on_request) {
+        graft_writer_set_bool(writer, object, "on_request", 1);
+    }
     graft_writer_set(writer, object, "abi", abi_json(writer, descriptor));
     graft_writer_set(writer, object, "requires_extensions", list_json(writer, descriptor->requires_extensions));
     graft_writer_set(writer, object, "replacements", replacements);
     graft_writer_set(writer, object, "private_classes", classes);
+    graft_writer_set(writer, object, "fusion_families", families_json(writer, descriptor));
+    graft_inspect_offers(writer, object, descriptor);
     return object;
 }

@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/report_offers.h"
+#include "graft/fusion.h"
 
 static void print_plugin(const struct graft_loaded_plugin *plugin) {
     const struct graft_plugin *descriptor = plugin->descriptor;
@@ -13,13 +15,20 @@ static void print_plugin(const struct graft_loaded_plugin *plugin) {
     for (int32_t i = 0; i < descriptor->n_replacements; i++) {
         (void)printf("%s %s", i > 0 ? "," : "", graft_plugin_replacement(descriptor, i)->target);
     }
-    (void)printf("%s\n", descriptor->n_replacements == 0 ? " nothing" : "");
+    (void)printf("%s", descriptor->n_replacements == 0 ? " nothing" : "");
+    for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
+        (void)printf("%s %s", i > 0 ? "," : "; fuses", graft_plugin_fusion_family(descriptor, i)->name);
+    }
+    graft_list_offers(descriptor, stdout);
+    (void)printf("%s\n", descriptor->on_request ? "; only where --plugins names it" : "");
 }
 
 static graft_json *plugin_json(const struct graft_loaded_plugin *plugin) {
     const struct graft_plugin *descriptor = plugin->descriptor;
     graft_json *object = graft_json_new_object();
     graft_json *replaces = graft_json_new_array();
+    graft_json *fuses = graft_json_new_array();
+    struct graft_writer writer = {0};
     int failed = 0;
     for (int32_t i = 0; i < descriptor->n_replacements; i++) {
         const char *target = graft_plugin_replacement(descriptor, i)->target;
@@ -30,8 +39,15 @@ static graft_json *plugin_json(const struct graft_loaded_plugin *plugin) {
     failed |= graft_json_set_take(object, "license", graft_json_new_string(descriptor->license));
     failed |= graft_json_set_take(object, "description", graft_json_new_string(descriptor->description));
     failed |= graft_json_set_take(object, "file", graft_json_new_string(plugin->file));
+    for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
+        const char *name = graft_plugin_fusion_family(descriptor, i)->name;
+        failed |= graft_json_append_take(fuses, graft_json_new_string(name));
+    }
     failed |= graft_json_set_take(object, "replaces", replaces);
-    if (failed) {
+    failed |= graft_json_set_take(object, "fuses", fuses);
+    failed |= graft_json_set_take(object, "on_request", graft_json_new_bool(descriptor->on_request != 0));
+    graft_list_offers_json(&writer, object, descriptor);
+    if (failed || writer.failed) {
         graft_json_free(object);
         return NULL;
     }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "cli/size.h"
+#include "graft/perplexity.h"
 
 enum kind { FLAG, TEXT, TEXTS, NUMBER, FRACTION, SIZE };
 
@@ -26,7 +27,8 @@ enum {
     VERIFY = GRAFT_COMMAND_VERIFY,
     BENCH = GRAFT_COMMAND_BENCH,
     SAVE = GRAFT_COMMAND_SAVE,
-    LOADED = RUN | VERIFY | BENCH,
+    PERPLEXITY = GRAFT_COMMAND_PERPLEXITY,
+    LOADED = RUN | VERIFY | BENCH | PERPLEXITY,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     PROMPT = RUN | VERIFY,
     EVERY = MODEL | TOKENIZE | LIST
@@ -38,14 +40,28 @@ static const struct spec specs[] = {
     {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST},
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL},
     {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST},
+    {"fusion", TEXTS, offsetof(struct graft_options, fusion), MODEL},
+    {"fusion-config", TEXT, offsetof(struct graft_options, fusion_config), MODEL},
+    {"fuse", TEXTS, offsetof(struct graft_options, fuse), LOADED | PLAN},
+    {"patch", TEXT, offsetof(struct graft_options, patch), MODEL},
+    {"attn-implementation", TEXT, offsetof(struct graft_options, attn_implementation), MODEL},
+    {"experts-implementation", TEXT, offsetof(struct graft_options, experts_implementation), MODEL},
+    {"kernels", TEXT, offsetof(struct graft_options, kernels), MODEL},
     {"threads", NUMBER, offsetof(struct graft_options, threads), MODEL},
     {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL},
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL},
-    {"report", TEXT, offsetof(struct graft_options, report), RUN},
+    {"report", TEXT, offsetof(struct graft_options, report), RUN | PERPLEXITY},
     {"quiet", FLAG, offsetof(struct graft_options, quiet), EVERY},
     {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT},
     {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), PROMPT},
     {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), PROMPT},
+    {"image", TEXTS, offsetof(struct graft_options, images), PROMPT},
+    {"pixel-values", TEXT, offsetof(struct graft_options, pixel_values), PROMPT},
+    {"token-type-ids", TEXTS, offsetof(struct graft_options, token_type_ids), RUN},
+    {"text-pair", TEXTS, offsetof(struct graft_options, text_pairs), RUN},
+    {"lines", FLAG, offsetof(struct graft_options, lines), RUN},
+    {"pairs", FLAG, offsetof(struct graft_options, pairs), RUN},
+    {"embed", FLAG, offsetof(struct graft_options, embed), RUN},
     {"max-new-tokens", NUMBER, offsetof(struct graft_options, max_new_tokens), PROMPT},
     {"temperature", FRACTION, offsetof(struct graft_options, temperature), RUN},
     {"top-k", NUMBER, offsetof(struct graft_options, top_k), RUN},
@@ -53,6 +69,9 @@ static const struct spec specs[] = {
     {"repetition-penalty", FRACTION, offsetof(struct graft_options, repetition_penalty), RUN},
     {"seed", NUMBER, offsetof(struct graft_options, seed), RUN},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
+    {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
+    {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},
+    {"router-logits", TEXT, offsetof(struct graft_options, router_logits), RUN},
     {"output-ids", FLAG, offsetof(struct graft_options, output_ids), RUN},
     {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), PROMPT | TOKENIZE},
     {"tolerance", FRACTION, offsetof(struct graft_options, tolerance), VERIFY},
@@ -60,10 +79,13 @@ static const struct spec specs[] = {
     {"new-tokens", NUMBER, offsetof(struct graft_options, new_tokens), BENCH},
     {"repeat", NUMBER, offsetof(struct graft_options, repeat), BENCH},
     {"modules", FLAG, offsetof(struct graft_options, modules), BENCH},
+    {"text", TEXT, offsetof(struct graft_options, text), PERPLEXITY},
+    {"window", NUMBER, offsetof(struct graft_options, window), PERPLEXITY},
+    {"html", TEXT, offsetof(struct graft_options, html), PLAN},
     {"output", TEXT, offsetof(struct graft_options, output), SAVE},
     {"runtime-layout", FLAG, offsetof(struct graft_options, runtime_layout), SAVE},
     {"max-shard-size", SIZE, offsetof(struct graft_options, max_shard_bytes), SAVE},
-    {"json", FLAG, offsetof(struct graft_options, json), PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH},
+    {"json", FLAG, offsetof(struct graft_options, json), RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY},
     {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
     {"version", FLAG, offsetof(struct graft_options, version), EVERY},
@@ -181,6 +203,15 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->command == GRAFT_COMMAND_SAVE && options->output == NULL) {
         return usage(error, "is missing: to which directory?", "--output");
     }
+    if (options->command == GRAFT_COMMAND_PERPLEXITY && options->text == NULL) {
+        return usage(error, "is missing: of which file?", "--text");
+    }
+    if (options->window < 2) {
+        return usage(error, "expected 2 or more: the first token of a window is not predicted", "--window");
+    }
+    if (options->fusion.count > 0 && options->fusion_config != NULL) {
+        return usage(error, "say it in one of the two", "--fusion and --fusion-config");
+    }
     if (!one_of(options->dtype, dtypes)) {
         return usage(error, "expected auto, float32 or bfloat16", "--dtype");
     }
@@ -215,7 +246,8 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 }
 
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
-    static const char *const names[] = {"run", "plan", "tokenize", "list", "inspect", "verify", "bench", "save"};
+    static const char *const names[] = {"run",    "plan",  "tokenize", "list",      "inspect",
+                                        "verify", "bench", "save",     "perplexity"};
     int at = 1;
     *options = (struct graft_options){
         .command = GRAFT_COMMAND_RUN,
@@ -230,6 +262,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .prompt_tokens = 512,
         .new_tokens = 32,
         .repeat = 3,
+        .window = GRAFT_PERPLEXITY_WINDOW,
     };
     if (argc > 1 && argv[1][0] != '-') {
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -261,7 +294,12 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
 
 void graft_options_finish(struct graft_options *options) {
     graft_free(options->plugins_dirs.items);
+    graft_free(options->fusion.items);
+    graft_free(options->fuse.items);
+    graft_free(options->images.items);
     graft_free(options->prompts.items);
     graft_free(options->prompt_files.items);
     graft_free(options->input_ids.items);
+    graft_free(options->token_type_ids.items);
+    graft_free(options->text_pairs.items);
 }

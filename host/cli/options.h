@@ -16,7 +16,8 @@ enum graft_command {
     GRAFT_COMMAND_INSPECT = 16,
     GRAFT_COMMAND_VERIFY = 32,
     GRAFT_COMMAND_BENCH = 64,
-    GRAFT_COMMAND_SAVE = 128
+    GRAFT_COMMAND_SAVE = 128,
+    GRAFT_COMMAND_PERPLEXITY = 256
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -37,8 +38,15 @@ struct graft_options {
     const char *plugins; /* "ID,ID", or NULL */
     int no_plugins;
     int skip_bad_plugins;
-    int64_t threads;   /* 0: all */
-    const char *dtype; /* "auto" unless given, for `verify` "float32" */
+    struct graft_strings fusion; /* names of families */
+    const char *fusion_config;   /* JSON, or NULL */
+    const char *patch;           /* a file, or NULL */
+    struct graft_strings fuse; /* "GLOB,GLOB" each */
+    const char *attn_implementation; /* NULL: the usual one; likewise: */
+    const char *experts_implementation;
+    const char *kernels; /* "NAME,NAME", or NULL */
+    int64_t threads;           /* 0: all */
+    const char *dtype;         /* "auto" unless given, for `verify` "float32" */
     int strict;
     const char *report;
     int quiet;
@@ -46,6 +54,13 @@ struct graft_options {
     struct graft_strings prompts;
     struct graft_strings prompt_files;
     struct graft_strings input_ids;
+    struct graft_strings images;
+    const char *pixel_values; /* a safetensors file; or NULL */
+    struct graft_strings token_type_ids; /* this and the following: for encoders */
+    struct graft_strings text_pairs;
+    int lines;
+    int pairs;
+    int embed;
     int64_t max_new_tokens; /* -1: as the model says */
     double temperature;     /* -1: as the model says; likewise below */
     double top_p;
@@ -53,6 +68,9 @@ struct graft_options {
     int64_t top_k;
     int64_t seed;
     const char *logits;
+    const char *hidden_states; /* this and the following: files; or NULL */
+    const char *attentions;
+    const char *router_logits;
     int output_ids;
     int no_special_tokens;
 
@@ -61,6 +79,11 @@ struct graft_options {
     int64_t new_tokens;
     int64_t repeat;
     int modules;
+
+    const char *text; /* this and the following: for `perplexity` */
+    int64_t window;
+
+    const char *html; /* for `plan`: where the page goes; or NULL */
 
     const char *output; /* this and the following: for `save` */
     int runtime_layout;

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "graft/images.h"
 
 enum { MAX_PROMPT_BYTES = 64 << 20 };
 
@@ -22,15 +23,13 @@ static int read_file(const struct graft_options *options, const struct graft_tok
     return status;
 }
 
-/* "1,2,3". */
-static int read_ids(const char *text, struct graft_ids *ids, struct graft_error *error) {
+int graft_prompts_read_ids(const char *text, const char *option, struct graft_ids *ids, struct graft_error *error) {
     for (const char *at = text;; at++) {
         char *end = NULL;
         errno = 0;
         long id = strtol(at, &end, 10);
         if (end == at || errno != 0 || id < 0 || id > INT32_MAX || (*end != ',' && *end != '\0')) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, "--input-ids", "expected ids like 1,2,3, got \"%s\"",
-                                   text);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, option, "expected ids like 1,2,3, got \"%s\"", text);
         }
         graft_ids_add(ids, (int32_t)id);
         if (*end == '\0') {
@@ -50,7 +49,7 @@ static int read_one(const struct graft_options *options, const struct graft_toke
     if (i < options->prompt_files.count) {
         return read_file(options, tokenizer, options->prompt_files.items[i], ids, error);
     }
-    return read_ids(options->input_ids.items[i - options->prompt_files.count], ids, error);
+    return graft_prompts_read_ids(options->input_ids.items[i - options->prompt_files.count], "--input-ids", ids, error);
 }
 
 int graft_prompts_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
@@ -73,7 +72,7 @@ int graft_prompts_read(const struct graft_options *options, const struct graft_t
         if (status == GRAFT_OK && ids->n == 0) {
             status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "prompt %zu has no tokens", prompts->count + 1);
         }
-        prompts->prompts[prompts->count] = (struct graft_prompt){ids->ids, ids->n};
+        prompts->prompts[prompts->count] = (struct graft_prompt){.ids = ids->ids, .count = ids->n};
     }
     return status;
 }
@@ -82,6 +81,7 @@ void graft_prompts_finish(struct graft_prompts *prompts) {
     for (size_t i = 0; i < prompts->count; i++) {
         graft_ids_free(&prompts->ids[i]);
     }
+    graft_images_free(prompts->images, prompts->n_images);
     graft_free(prompts->ids);
     graft_free(prompts->prompts);
 }

@@ -11,11 +11,16 @@ struct graft_prompts {
     struct graft_ids *ids;        /* [count] */
     struct graft_prompt *prompts; /* [count], onto `ids` */
     size_t count;
+    struct graft_image *images; /* [n_images]: of all prompts, one behind the other */
+    size_t n_images;
 };
 
 /* Texts, then files, then ids, each in the order given. `tokenizer` may be NULL when there are only ids. */
 int graft_prompts_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
                        struct graft_prompts *prompts, struct graft_error *error);
 void graft_prompts_finish(struct graft_prompts *prompts);
+
+/* Adds the numbers of "1,2,3", the value of `option`, to `ids`. */
+int graft_prompts_read_ids(const char *text, const char *option, struct graft_ids *ids, struct graft_error *error);
 
 #endif

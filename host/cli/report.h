@@ -15,7 +15,13 @@ int graft_report_text(const struct graft_model *model, const struct graft_librar
 /* The document of `plan --json`; the caller frees it. NULL when memory ran out. */
 graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library);
 
-/* With --strict: an error when anything is missing, unexpected or mismatched. */
+/* Of the fusion families that were asked for: a line for each kind of module they took into consideration, and the same
+ * for `plan --json`, which the caller frees; NULL when memory ran out. */
+int graft_report_fusion_text(const struct graft_tree *tree, FILE *out, struct graft_error *error);
+graft_json *graft_report_fusion_json(const struct graft_tree *tree);
+
+/* With --strict: an error when anything is missing, unexpected or mismatched, cannot be converted, or is tied and has
+ * two values. Tensors that are there twice and shards that are not there are errors in any case. */
 int graft_report_strict(const struct graft_model *model, struct graft_error *error);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "base/text.h"
 #include "cli/report.h"
+#include "cli/report_offers.h"
 
 struct writer {
     graft_json *modules;
@@ -46,9 +47,9 @@ static graft_json *sources_json(struct writer *writer, const struct graft_bindin
     const struct graft_value *value =
         binding->status == GRAFT_BINDING_TIED ? &binding->tied_to->value : &binding->value;
     const struct graft_tensor_view *last = NULL;
-    for (size_t i = 0; i < value->n_runs; i++) {
-        if (value->runs[i].tensor != last) {
-            last = value->runs[i].tensor;
+    for (size_t i = 0; i < value->n_parts; i++) {
+        if (value->parts[i].tensor != last) {
+            last = value->parts[i].tensor;
             append(writer, sources, graft_json_new_string(last->name));
         }
     }
@@ -127,6 +128,28 @@ static graft_json *plugins_json(struct writer *writer, const struct graft_librar
     return plugins;
 }
 
+/* Chains of fused modules. */
+static graft_json *fused_json(struct writer *writer, const struct graft_fusions *fusions) {
+    graft_json *fused = graft_json_new_array();
+    for (size_t i = 0; i < fusions->count; i++) {
+        const struct graft_fused_chain *chain = fusions->items[i];
+        graft_json *object = graft_json_new_object();
+        graft_json *modules = graft_json_new_array();
+        graft_json *classes = graft_json_new_array();
+        for (size_t j = 0; j < chain->n; j++) {
+            append(writer, modules, graft_json_new_string(chain->modules[j].node->path));
+            append(writer, classes, graft_json_new_string(chain->modules[j].node->class_name));
+        }
+        set(writer, object, "modules", modules);
+        set(writer, object, "classes", classes);
+        set(writer, object, "implementation",
+            graft_json_new_string(chain->implementation != NULL ? chain->implementation->name : NULL));
+        set(writer, object, "plugin", graft_json_new_string(chain->plugin));
+        append(writer, fused, object);
+    }
+    return fused;
+}
+
 static graft_json *notes_json(struct writer *writer, const struct graft_model *model,
                               const struct graft_library *library) {
     graft_json *notes = graft_json_new_array();
@@ -148,6 +171,7 @@ graft_json *graft_report_json(const struct graft_model *model, const struct graf
         .failures = graft_json_new_array(),
         .plan = model->plan,
     };
+    struct graft_writer offers = {0};
     graft_json *document = graft_json_new_object();
     graft_json *unexpected = graft_json_new_array();
     (void)graft_tree_walk(model->tree, visit, &writer, NULL);
@@ -163,10 +187,15 @@ graft_json *graft_report_json(const struct graft_model *model, const struct graf
     set(&writer, document, "mismatched", writer.mismatched);
     set(&writer, document, "conversion_errors", writer.failures);
     set(&writer, document, "copied_bytes", graft_json_new_int(model->plan->copied_bytes));
+    set(&writer, document, "computed_bytes", graft_json_new_int(model->plan->computed_bytes));
+    set(&writer, document, "peak_anonymous_bytes", graft_json_new_int(model->plan->peak_anonymous_bytes));
     set(&writer, document, "mapped_bytes", graft_json_new_int(model->plan->mapped_bytes));
+    set(&writer, document, "fusion", graft_report_fusion_json(model->tree));
+    set(&writer, document, "chains", fused_json(&writer, &model->fusions));
+    graft_report_offers_json(&offers, document, model);
     set(&writer, document, "plugins", plugins_json(&writer, library));
     set(&writer, document, "notes", notes_json(&writer, model, library));
-    if (writer.failed) {
+    if (writer.failed || offers.failed) {
         graft_json_free(document);
         return NULL;
     }

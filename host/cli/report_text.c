@@ -3,13 +3,16 @@
 #include "base/text.h"
 #include "cli/generic_name.h"
 #include "cli/report.h"
+#include "cli/report_offers.h"
 #include "cli/rows.h"
 
 enum { MAX_ROWS = 12 };
 
 struct summary {
     const struct graft_plan *plan;
+    const struct graft_snapshot *snapshot;
     struct graft_rows replaced;
+    struct graft_rows fused;
     struct graft_rows converted;
     struct graft_rows problems;
     size_t plain;
@@ -20,7 +23,25 @@ static void add_replacement(struct summary *summary, const struct graft_node *no
     struct graft_text text = {0};
     graft_text_printf(&text, "%s -> %s by %s (%s)", node->original->cls->name, node->class_name,
                       node->known->origin.plugin, node->known->origin.file != NULL ? node->known->origin.file : "-");
+    const struct graft_offer *kernel = graft_snapshot_kernel_of(summary->snapshot, node->known->cls);
+    if (kernel != NULL) {
+        graft_text_printf(&text, ", kernel %s,", kernel->name);
+    }
     graft_rows_add(&summary->replaced, &text, NULL, NULL);
+}
+
+/* "Qwen3RMSNorm + Qwen3MLP, one after the other". */
+static void add_fused(struct summary *summary, const struct graft_fused_chain *chain) {
+    struct graft_text text = {0};
+    for (size_t i = 0; i < chain->n; i++) {
+        graft_text_printf(&text, "%s%s", i > 0 ? " + " : "", chain->modules[i].node->class_name);
+    }
+    if (chain->implementation != NULL) {
+        graft_text_printf(&text, " -> %s by %s", chain->implementation->name, chain->plugin);
+    } else {
+        graft_text_add_string(&text, ", one after the other");
+    }
+    graft_rows_add(&summary->fused, &text, NULL, NULL);
 }
 
 static void add_conversion(struct summary *summary, const struct graft_binding *binding) {
@@ -94,6 +115,13 @@ static void print_replaced(FILE *out, const struct graft_rows *rows) {
     }
 }
 
+static void print_fused(FILE *out, const struct graft_rows *rows) {
+    for (size_t i = 0; i < rows->count; i++) {
+        (void)fprintf(out, "  fused      %s in %zu chain%s\n", rows->items[i].text, rows->items[i].count,
+                      rows->items[i].count == 1 ? "" : "s");
+    }
+}
+
 static void print_rows(FILE *out, const char *label, const struct graft_rows *rows) {
     for (size_t i = 0; i < rows->count && i < MAX_ROWS; i++) {
         const struct graft_row *row = &rows->items[i];
@@ -117,13 +145,16 @@ static void print_unexpected(FILE *out, const struct graft_plan *plan) {
     }
 }
 
-static void print(FILE *out, const struct graft_model *model, const struct graft_library *library,
-                  const struct summary *summary) {
+static int print(FILE *out, const struct graft_model *model, const struct graft_library *library,
+                 const struct summary *summary, struct graft_error *error) {
     (void)fprintf(out, "%s: %s (%s), %zu modules, %zu tensors in %zu file%s\n", model->directory,
                   model->tree->root->class_name, model->config->model_type, summary->modules,
                   graft_checkpoint_count(model->checkpoint), graft_checkpoint_file_count(model->checkpoint),
                   graft_checkpoint_file_count(model->checkpoint) == 1 ? "" : "s");
     print_replaced(out, &summary->replaced);
+    int status = graft_report_fusion_text(model->tree, out, error);
+    print_fused(out, &summary->fused);
+    graft_report_offers_text(model, out);
     print_rows(out, "converted ", &summary->converted);
     (void)fprintf(out, "  as it is   %zu tensors\n", summary->plain);
     print_rows(out, "problem   ", &summary->problems);
@@ -138,25 +169,31 @@ static void print(FILE *out, const struct graft_model *model, const struct graft
     print_size(out, model->plan->mapped_bytes);
     (void)fprintf(out, " mapped, ");
     print_size(out, model->plan->copied_bytes);
-    (void)fprintf(out, " copied\n  time       %.1f ms to plan", model->open_seconds * 1e3);
+    (void)fprintf(out, " copied, ");
+    print_size(out, model->plan->peak_anonymous_bytes);
+    (void)fprintf(out, " at most beside the files\n  time       %.1f ms to plan", model->open_seconds * 1e3);
     if (model->bound != NULL) {
         (void)fprintf(out, ", %.1f ms to load", model->load_seconds * 1e3);
     }
     (void)fprintf(out, "\n");
+    return status;
 }
 
 int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
                       struct graft_error *error) {
-    struct summary summary = {.plan = model->plan};
+    struct summary summary = {.plan = model->plan, .snapshot = model->tree->snapshot};
     (void)graft_tree_walk(model->tree, visit, &summary, NULL);
-    int failed = summary.replaced.failed || summary.converted.failed || summary.problems.failed;
-    if (!failed) {
-        print(out, model, library, &summary);
+    for (size_t i = 0; i < model->fusions.count; i++) {
+        add_fused(&summary, model->fusions.items[i]);
     }
+    int failed = summary.replaced.failed || summary.fused.failed || summary.converted.failed || summary.problems.failed;
+    int status = failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "report", "out of memory")
+                        : print(out, model, library, &summary, error);
     graft_rows_free(&summary.replaced);
+    graft_rows_free(&summary.fused);
     graft_rows_free(&summary.converted);
     graft_rows_free(&summary.problems);
-    return failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "report", "out of memory") : GRAFT_OK;
+    return status;
 }
 
 int graft_report_strict(const struct graft_model *model, struct graft_error *error) {
@@ -165,6 +202,12 @@ int graft_report_strict(const struct graft_model *model, struct graft_error *err
         status =
             graft_error_set(error, GRAFT_ERROR_MODEL, model->plan->unexpected[0]->name,
                             "unexpected: no parameter takes this tensor (%zu such tensors)", model->plan->n_unexpected);
+    }
+    const struct graft_binding *apart = status == GRAFT_OK ? graft_plan_tied_apart(model->plan) : NULL;
+    if (apart != NULL) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, apart->parameter->name,
+                                 "tied to %s, but the checkpoint has other values for it",
+                                 apart->parameter->tied_to->name);
     }
     return status;
 }

@@ -28,8 +28,8 @@ static int count_tensors(struct graft_row *row, const struct graft_value *value,
     if (row->seen == NULL) {
         row->seen = graft_alloc(graft_checkpoint_count(checkpoint), 1);
     }
-    for (size_t i = 0; row->seen != NULL && i < value->n_runs; i++) {
-        size_t at = graft_checkpoint_lower_bound(checkpoint, value->runs[i].tensor->name);
+    for (size_t i = 0; row->seen != NULL && i < value->n_parts; i++) {
+        size_t at = graft_checkpoint_lower_bound(checkpoint, value->parts[i].tensor->name);
         row->tensors += !row->seen[at];
         row->seen[at] = 1;
     }

@@ -3,9 +3,12 @@
 
 #include "base/alloc.h"
 #include "cli/commands.h"
+#include "cli/encode.h"
+#include "cli/images.h"
 #include "cli/logits.h"
 #include "cli/output.h"
 #include "cli/prompts.h"
+#include "cli/recordings.h"
 
 /* Where new tokens go: a single sequence is printed as it comes, several when all are done, a line each. */
 struct printer {
@@ -129,6 +132,18 @@ static int generate(const struct graft_options *options, struct graft_model *mod
     return status;
 }
 
+static int record(const struct graft_options *options, struct graft_model *model, const struct graft_prompts *prompts,
+                  struct graft_error *error) {
+    struct graft_recording *recording = NULL;
+    int status = graft_model_record(model, prompts->prompts, prompts->count, graft_recordings_wanted(options),
+                                    &recording, error);
+    if (status == GRAFT_OK) {
+        status = graft_recordings_write(options, recording, error);
+    }
+    graft_recording_free(recording);
+    return status;
+}
+
 static int with_prompts(const struct graft_options *options, struct graft_model *model,
                         const struct graft_tokenizer *tokenizer, const struct graft_prompts *prompts,
                         struct graft_error *error) {
@@ -136,7 +151,30 @@ static int with_prompts(const struct graft_options *options, struct graft_model 
     if (options->logits != NULL) {
         status = graft_logits_write(model, prompts->prompts, prompts->count, options->logits, error);
     }
+    if (status == GRAFT_OK && graft_recordings_wanted(options) != 0) {
+        status = record(options, model, prompts, error);
+    }
     return status == GRAFT_OK ? generate(options, model, tokenizer, prompts, error) : status;
+}
+
+/* What only encoders do. */
+static int check_generates(const struct graft_options *options, struct graft_error *error) {
+    const struct {
+        const char *name;
+        int given;
+    } encoding[] = {{"--embed", options->embed},
+                    {"--lines", options->lines},
+                    {"--pairs", options->pairs},
+                    {"--json", options->json},
+                    {"--text-pair", options->text_pairs.count > 0},
+                    {"--token-type-ids", options->token_type_ids.count > 0}};
+    for (size_t i = 0; i < sizeof encoding / sizeof encoding[0]; i++) {
+        if (encoding[i].given) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, encoding[i].name,
+                                   "is for encoders; this model generates text");
+        }
+    }
+    return GRAFT_OK;
 }
 
 int graft_command_run(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
@@ -144,14 +182,26 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
     struct graft_prompts prompts = {0};
     size_t texts = options->prompts.count + options->prompt_files.count;
     int status = GRAFT_OK;
-    if (texts + options->input_ids.count == 0) {
-        return GRAFT_OK; /* loading and reporting was all that was asked for */
+    if (graft_model_task(model) != GRAFT_TASK_CAUSAL_LM) {
+        status = graft_images_place(options, model, NULL, &prompts, error);
+        return status == GRAFT_OK ? graft_encode_command(options, model, error) : status;
+    }
+    status = check_generates(options, error);
+    if (status == GRAFT_OK && texts + options->input_ids.count == 0) {
+        /* Loading and reporting is all that is asked for, unless there are images. */
+        return graft_images_place(options, model, NULL, &prompts, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
     }
     if (texts > 0 || (!options->output_ids && options->max_new_tokens != 0)) {
         status = graft_tokenizer_load(options->model, &tokenizer, error);
     }
     if (status == GRAFT_OK) {
         status = graft_prompts_read(options, tokenizer, &prompts, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_images_place(options, model, tokenizer, &prompts, error);
     }
     if (status == GRAFT_OK) {
         status = with_prompts(options, model, tokenizer, &prompts, error);

@@ -46,7 +46,9 @@ static int split(char *list, const char ***items, int32_t *n) {
 }
 
 int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
-    struct graft_library_options wanted = {.struct_size = sizeof wanted, .skip_bad_plugins = options->skip_bad_plugins};
+    struct graft_library_options wanted = {.struct_size = sizeof wanted,
+                                           .skip_bad_plugins = options->skip_bad_plugins,
+                                           .all = options->command == GRAFT_COMMAND_LIST};
     char *list = NULL;
     const char **allow = NULL;
     if (options->no_plugins || options->plugins_dirs.count == 0) {
@@ -67,6 +69,23 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
     return status;
 }
 
+/* The fusion_config that the options ask for: `*text`, the caller's; NULL for none. */
+static int make_fusion_config(const struct graft_options *options, char **text, struct graft_error *error) {
+    graft_json *object = graft_json_new_object();
+    int failed = object == NULL;
+    *text = NULL;
+    for (size_t i = 0; i < options->fusion.count; i++) {
+        failed |= graft_json_set_take(object, options->fusion.items[i], graft_json_new_bool(1)) != 0;
+    }
+    if (!failed && options->fusion_config != NULL) {
+        failed = (*text = graft_strdup(options->fusion_config)) == NULL;
+    } else if (!failed && options->fusion.count > 0) {
+        failed = (*text = graft_json_dump(object, 0)) == NULL;
+    }
+    graft_json_free(object);
+    return failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "--fusion", "out of memory") : GRAFT_OK;
+}
+
 int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
                       struct graft_error *error) {
     static const char *const names[] = {"auto", "float32", "bfloat16"};
@@ -76,8 +95,35 @@ int graft_setup_model(const struct graft_options *options, struct graft_library 
             wanted.precision = i;
         }
     }
-    int status = graft_model_open(library, options->model, &wanted, model, error);
+    char *fusion_config = NULL;
+    char *kernels = NULL;
+    const char **kernel_names = NULL;
+    int status = make_fusion_config(options, &fusion_config, error);
+    if (status == GRAFT_OK && options->kernels != NULL &&
+        ((kernels = graft_strdup(options->kernels)) == NULL || split(kernels, &kernel_names, &wanted.n_kernels) != 0)) {
+        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "--kernels", "out of memory");
+    }
+    if (status == GRAFT_OK) {
+        wanted.fusion_config = fusion_config;
+        wanted.patch_file = options->patch;
+        wanted.attn_implementation = options->attn_implementation;
+        wanted.experts_implementation = options->experts_implementation;
+        wanted.kernels = kernel_names;
+        status = graft_model_open(library, options->model, &wanted, model, error);
+    }
+    graft_free(kernel_names);
+    graft_free(kernels);
+    graft_free(fusion_config);
     return status == GRAFT_OK && options->strict ? graft_report_strict(*model, error) : status;
+}
+
+int graft_setup_original(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
+                         struct graft_error *error) {
+    struct graft_options usual = *options;
+    usual.attn_implementation = NULL;
+    usual.experts_implementation = NULL;
+    usual.kernels = NULL;
+    return graft_setup_model(&usual, library, model, error);
 }
 
 int graft_setup_report(const struct graft_options *options, const struct graft_model *model,

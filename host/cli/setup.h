@@ -16,6 +16,14 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
 int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
                       struct graft_error *error);
 
+/* The same without what plugins, of which `library` has none, may have been chosen for by name: attention and experts
+ * are the usual ones, kernels the classes' own. What `verify` and `bench` compare with. */
+int graft_setup_original(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
+                         struct graft_error *error);
+
+/* Fuses modules as --fuse says: in a loaded model; of one that was opened only, for `plan`, it tells what would be. */
+int graft_setup_fuse(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
 /* The load report on stderr, in the form that --report and --quiet ask for. */
 int graft_setup_report(const struct graft_options *options, const struct graft_model *model,
                        const struct graft_library *library, struct graft_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `verify`: the model with and without replacements, module by module and end to end. */
+#include "cli/images.h"
 #include "cli/verify.h"
 
 #include <string.h>
@@ -85,12 +86,12 @@ static int compare(struct graft_verification *run, struct graft_error *error) {
     int status = graft_comparison_begin(run->model->tree, run->original->tree, (int32_t)run->prompts.count,
                                         &run->modules, error);
     if (status == GRAFT_OK) {
-        status = compare_logits(run, error);
+        status = graft_verification_generates(run) ? compare_logits(run, error) : graft_verify_encoder(run, error);
     }
     if (status == GRAFT_OK) {
         status = graft_comparison_restart(&run->modules, error);
     }
-    if (status == GRAFT_OK && run->new_tokens > 0) {
+    if (status == GRAFT_OK && run->new_tokens > 0 && graft_verification_generates(run)) {
         status = compare_greedy(run, error);
     }
     graft_comparison_end(&run->modules);
@@ -106,13 +107,16 @@ static int read_prompts(const struct graft_options *options, struct graft_verifi
     if (status == GRAFT_OK) {
         status = graft_prompts_read(options, tokenizer, &run->prompts, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_images_place(options, run->model, tokenizer, &run->prompts, error);
+    }
     graft_tokenizer_free(tokenizer);
     if (status == GRAFT_OK && run->prompts.count == 0) {
         run->sample = graft_sample_ids(DEFAULT_PROMPT, graft_model_vocab_size(run->model));
         if (run->sample == NULL) {
             return out_of_memory(error);
         }
-        run->prompts.prompts[0] = (struct graft_prompt){run->sample, DEFAULT_PROMPT};
+        run->prompts.prompts[0] = (struct graft_prompt){.ids = run->sample, .count = DEFAULT_PROMPT};
         run->prompts.count = 1;
     }
     return status;
@@ -135,9 +139,12 @@ static int judge(const struct graft_verification *run, struct graft_error *error
     if (graft_verification_passed(run)) {
         return GRAFT_OK;
     }
+    const char *ids = !graft_verification_generates(run) ? ""
+                      : run->same_ids                    ? ", greedy ids are the same"
+                                                         : ", greedy ids are not the same";
     (void)graft_error_set(error, GRAFT_ERROR_VERIFY, run->model->directory,
-                          "replaced and original differ: logits by %.3g, greedy ids are %s", run->logits.difference,
-                          run->same_ids ? "the same" : "not the same");
+                          "replaced and original differ: %s by %.3g%s", graft_verification_outputs(run),
+                          run->logits.difference, ids);
     if (module != NULL) {
         graft_error_hint(error,
                          "the output of %s (%s by %s) differs most from that of %s, by %.3g, given the same input",
@@ -180,6 +187,7 @@ static void finish(struct graft_verification *run) {
 
 int graft_command_verify(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
     struct graft_library *plain = NULL;
+    struct graft_options unfused = *options;
     int is_float32 = model->precision == GRAFT_PRECISION_FLOAT32;
     struct graft_verification run = {
         .model = model,
@@ -187,9 +195,11 @@ int graft_command_verify(const struct graft_options *options, struct graft_model
         .tolerance = options->tolerance >= 0.0 || !is_float32 ? options->tolerance : GRAFT_VERIFY_TOLERANCE,
         .same_ids = 1,
     };
+    unfused.fusion.count = 0;
+    unfused.fusion_config = "{}";
     int status = graft_library_create(&plain, error);
     if (status == GRAFT_OK) {
-        status = graft_setup_model(options, plain, &run.original, error);
+        status = graft_setup_original(&unfused, plain, &run.original, error);
     }
     if (status == GRAFT_OK) {
         status = run_verification(options, &run, error);

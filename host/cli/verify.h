@@ -30,6 +30,19 @@ static inline int graft_verification_passed(const struct graft_verification *run
     return run->same_ids && (run->tolerance < 0.0 || run->logits.difference <= run->tolerance);
 }
 
+/* Whether both models generate; else they are encoders, and there are no greedy ids. */
+static inline int graft_verification_generates(const struct graft_verification *run) {
+    return graft_model_task(run->model) == GRAFT_TASK_CAUSAL_LM;
+}
+
+/* What is compared from end to end: "logits", or "hidden_states" of a model without a head. */
+static inline const char *graft_verification_outputs(const struct graft_verification *run) {
+    return graft_model_task(run->model) == GRAFT_TASK_FEATURES ? "hidden_states" : "logits";
+}
+
+/* Compares what two encoders give. */
+int graft_verify_encoder(struct graft_verification *run, struct graft_error *error);
+
 /* Prints the result to stdout, as text or as JSON. */
 int graft_verify_report(const struct graft_options *options, const struct graft_verification *run,
                         struct graft_error *error);

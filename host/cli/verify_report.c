@@ -34,13 +34,16 @@ static void print_text(const struct graft_verification *run) {
     if (run->modules.count == 0) {
         (void)printf("nothing is replaced in this model\n");
     }
-    (void)printf("logits: largest difference %.3g of values up to %.3g over %lld positions", run->logits.difference,
-                 run->logits.value, (long long)run->positions);
+    (void)printf("%s: largest difference %.3g of values up to %.3g over %lld positions",
+                 graft_verification_outputs(run), run->logits.difference, run->logits.value, (long long)run->positions);
     if (run->tolerance >= 0.0) {
         (void)printf(", tolerance %g", run->tolerance);
     }
-    (void)printf("\ngreedy ids: %s, %lld tokens a sequence\n", run->same_ids ? "the same" : "different",
-                 (long long)run->new_tokens);
+    (void)printf("\n");
+    if (graft_verification_generates(run)) {
+        (void)printf("greedy ids: %s, %lld tokens a sequence\n", run->same_ids ? "the same" : "different",
+                     (long long)run->new_tokens);
+    }
 }
 
 static graft_json *module_json(struct graft_writer *writer, const struct graft_compared *module) {
@@ -100,8 +103,10 @@ static graft_json *document(struct graft_writer *writer, const struct graft_veri
     graft_writer_set(writer, logits, "tolerance",
                      run->tolerance >= 0.0 ? graft_json_new_real(run->tolerance) : graft_json_new_string(NULL));
     graft_writer_set(writer, object, "modules", modules);
-    graft_writer_set(writer, object, "logits", logits);
-    graft_writer_set(writer, object, "greedy", greedy_json(writer, run));
+    graft_writer_set(writer, object, graft_verification_outputs(run), logits);
+    if (graft_verification_generates(run)) {
+        graft_writer_set(writer, object, "greedy", greedy_json(writer, run));
+    }
     graft_writer_set_bool(writer, object, "passed", graft_verification_passed(run));
     return object;
 }

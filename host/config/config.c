@@ -68,6 +68,19 @@ static int64_t size(const void *document, const char *path) {
     return (int64_t)graft_json_size(find(document, path));
 }
 
+struct graft_config graft_config_view(const graft_json *document, const char *file) {
+    return (struct graft_config){
+        .struct_size = sizeof(struct graft_config),
+        .file = file,
+        .data = document,
+        .kind = kind,
+        .integer = integer,
+        .real = real,
+        .string = string,
+        .size = size,
+    };
+}
+
 static int is_c_string(const graft_json *value) {
     size_t length = 0;
     const char *bytes = graft_json_string(value, &length);
@@ -126,16 +139,7 @@ int graft_model_config_read(const char *directory, struct graft_model_config **c
     if (status != GRAFT_OK) {
         goto fail;
     }
-    result->view = (struct graft_config){
-        .struct_size = sizeof result->view,
-        .file = result->file,
-        .data = result->document,
-        .kind = kind,
-        .integer = integer,
-        .real = real,
-        .string = string,
-        .size = size,
-    };
+    result->view = graft_config_view(result->document, result->file);
     status = read_identity(result, error);
     if (status != GRAFT_OK) {
         goto fail;

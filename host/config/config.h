@@ -14,6 +14,9 @@ struct graft_model_config {
     struct graft_config view; /* what classes are given; its `data` is `document` */
 };
 
+/* [any] A JSON object as classes are given a config; `file` is named in errors. Both outlive the view. */
+struct graft_config graft_config_view(const graft_json *document, const char *file);
+
 /* [any] Reads DIR/config.json. The caller frees the result, which is immutable until then. */
 int graft_model_config_read(const char *directory, struct graft_model_config **config, struct graft_error *error);
 void graft_model_config_free(struct graft_model_config *config);

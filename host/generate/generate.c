@@ -103,7 +103,7 @@ static int pick(struct run *run, const float *logits, int64_t vocab_size, int at
         }
         if (!last) {
             run->slots[kept] = slot;
-            run->news[kept] = (struct graft_ids_view){&sequence->ids[sequence->count - 1], 1};
+            run->news[kept] = (struct graft_ids_view){.ids = &sequence->ids[sequence->count - 1], .count = 1};
             kept++;
         }
     }

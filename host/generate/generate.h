@@ -16,7 +16,7 @@ struct graft_generation_settings {
     int32_t n_eos;
 };
 
-/* [load] Defaults, then generation_config.json if the directory has one, then eos_token_id of config.json if that one
+/* [load] Defaults, then generation_config.json if the directory has one, then eos_token_id of config.json (or its text_config) if that one
  * says nothing of it. */
 int graft_generation_settings_read(const char *directory, const graft_json *config,
                                    struct graft_generation_settings *settings, struct graft_error *error);

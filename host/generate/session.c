@@ -13,6 +13,7 @@ struct graft_session {
     struct graft_scratch *scratch;
     struct graft_call call;
     int64_t *lengths; /* [slots]: tokens that each sequence holds */
+    int64_t *offsets; /* [slots]: what rotary positions are ahead by, behind images */
     int32_t slots;
     float *logits; /* [logits_rows, vocab_size] */
     int64_t logits_rows;
@@ -34,7 +35,8 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
     result->cache = graft_kv_cache_create(slots);
     result->scratch = graft_scratch_create();
     result->lengths = graft_alloc((size_t)slots, sizeof *result->lengths);
-    if (result->cache == NULL || result->scratch == NULL || result->lengths == NULL) {
+    result->offsets = graft_alloc((size_t)slots, sizeof *result->offsets);
+    if (result->cache == NULL || result->scratch == NULL || result->lengths == NULL || result->offsets == NULL) {
         graft_session_free(result);
         return out_of_memory(error);
     }
@@ -48,9 +50,16 @@ void graft_session_free(struct graft_session *session) {
         graft_kv_cache_destroy(session->cache);
         graft_scratch_destroy(session->scratch);
         graft_free(session->lengths);
+        graft_free(session->offsets);
         graft_free(session->logits);
         graft_free(session);
     }
+}
+
+void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
+                       const struct graft_experts_implementation *experts) {
+    session->call.attention = attention;
+    session->call.experts = experts;
 }
 
 /* The arrays of one ragged batch. */
@@ -61,6 +70,9 @@ struct step {
     int32_t *ids;        /* [tokens] */
     int32_t *rows;       /* [n_rows] */
     int64_t n_rows;
+    int64_t *offsets;           /* [2, n]: of rotary positions, before this step and behind it */
+    struct graft_image *images; /* [n_images] */
+    size_t n_images;
 };
 
 static void step_finish(struct step *step) {
@@ -68,6 +80,8 @@ static void step_finish(struct step *step) {
     graft_free(step->positions);
     graft_free(step->ids);
     graft_free(step->rows);
+    graft_free(step->offsets);
+    graft_free(step->images);
 }
 
 static int check_ids(const struct graft_session *session, const struct graft_ids_view *news, size_t n,
@@ -87,20 +101,38 @@ static int check_ids(const struct graft_session *session, const struct graft_ids
     return GRAFT_OK;
 }
 
+/* The images of all sequences, one behind the other. A model that places none leaves the offsets as they are. */
+static void place_images(struct step *step, const struct graft_session *session, const int32_t *slots,
+                         const struct graft_ids_view *news, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        step->offsets[i] = step->offsets[n + i] = session->offsets[slots[i]];
+        for (size_t j = 0; j < news[i].n_images; j++) {
+            step->images[step->n_images] = news[i].images[j];
+            step->images[step->n_images++].sequence = (int32_t)i;
+        }
+    }
+}
+
 static int step_init(struct step *step, const struct graft_session *session, const int32_t *slots,
                      const struct graft_ids_view *news, size_t n, enum graft_logits_rows which) {
     size_t tokens = 0;
+    size_t images = 0;
     for (size_t i = 0; i < n; i++) {
         tokens += news[i].count;
+        images += news[i].n_images;
     }
     *step = (struct step){.tokens = (int64_t)tokens};
     step->cu_seqlens = graft_alloc(n + 1, sizeof *step->cu_seqlens);
     step->positions = graft_alloc(tokens, sizeof *step->positions);
     step->ids = graft_alloc(tokens, sizeof *step->ids);
     step->rows = graft_alloc(tokens, sizeof *step->rows);
-    if (step->cu_seqlens == NULL || step->positions == NULL || step->ids == NULL || step->rows == NULL) {
+    step->offsets = graft_alloc(2 * n, sizeof *step->offsets);
+    step->images = graft_alloc(images + 1, sizeof *step->images);
+    if (step->cu_seqlens == NULL || step->positions == NULL || step->ids == NULL || step->rows == NULL ||
+        step->offsets == NULL || step->images == NULL) {
         return -1;
     }
+    place_images(step, session, slots, news, n);
     int64_t at = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < news[i].count; j++, at++) {
@@ -138,6 +170,8 @@ static int run(struct graft_session *session, const struct step *step, const int
         .positions = step->positions,
         .slots = slots,
         .cache = session->cache,
+        .rotary_offsets = step->offsets,
+        .next_rotary_offsets = step->offsets + n,
     };
     struct graft_causal_lm_args args = {
         .struct_size = sizeof args,
@@ -146,6 +180,9 @@ static int run(struct graft_session *session, const struct step *step, const int
         .n_rows = step->n_rows,
         .rows = step->rows,
         .logits = session->logits,
+        .images = step->images,
+        .n_images = (int32_t)step->n_images,
+        .image_stride = sizeof *step->images,
     };
     return graft_causal_lm_forward(session->model, &session->call, &args, error);
 }
@@ -163,6 +200,7 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
     }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         session->lengths[slots[i]] += (int64_t)news[i].count;
+        session->offsets[slots[i]] = step.offsets[n + i];
     }
     *logits = session->logits;
     step_finish(&step);

@@ -6,13 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graft/call.h"
 #include "graft/error.h"
+#include "graft/image.h"
 #include "graft/module.h"
 
-/* Token ids of one sequence. */
+/* Token ids of one sequence, and the images that are placed among them. */
 struct graft_ids_view {
     const int32_t *ids;
     size_t count;
+    const struct graft_image *images; /* [n_images], in the order of their tokens */
+    size_t n_images;
 };
 
 struct graft_session;
@@ -22,14 +26,19 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
                          struct graft_session **session, struct graft_error *error);
 void graft_session_free(struct graft_session *session);
 
+/* What was chosen by name, for the forwards from now on (NULL: nothing); both outlive the session. */
+void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
+                       const struct graft_experts_implementation *experts);
+
 /* Which rows of logits a step gives. */
 enum graft_logits_rows {
     GRAFT_LOGITS_LAST, /* one per sequence: of its last token */
     GRAFT_LOGITS_ALL   /* one per token */
 };
 
-/* Appends `news[i]` (at least one id each) to the sequence in `slots[i]`, for `n` sequences as one ragged batch.
- * `logits` [rows, vocab_size] belongs to the session and is valid until its next step. */
+/* Appends `news[i]` (at least one id each) to the sequence in `slots[i]`, for `n` sequences as one ragged batch,
+ * with their images if the model takes any. `logits` [rows, vocab_size] belongs to the session and is valid until its
+ * next step. */
 int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                        enum graft_logits_rows which, const float **logits, struct graft_error *error);
 

@@ -130,6 +130,9 @@ int graft_generation_settings_read(const char *directory, const graft_json *conf
     if (status == GRAFT_OK && settings->n_eos == 0) {
         status = read_eos(config, "config.json", settings, error);
     }
+    if (status == GRAFT_OK && settings->n_eos == 0) {
+        status = read_eos(graft_json_get(config, "text_config"), "config.json", settings, error);
+    }
     graft_json_free(document);
     graft_free(file);
     return status;

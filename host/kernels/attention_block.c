@@ -8,7 +8,7 @@ enum { KEYS = 128, COLUMNS = 64 }; /* in one portion; in one item, if the group 
 
 struct block {
     const struct graft_loops *loops;
-    const struct graft_attention_args *args;
+    const struct graft_attention_input *input;
     const struct graft_attention_item *item;
     int64_t group;
     int64_t position; /* of the first query */
@@ -25,19 +25,19 @@ static int64_t padded(int64_t columns) {
     return (columns + GRAFT_LANES - 1) / GRAFT_LANES * GRAFT_LANES;
 }
 
-int64_t graft_attention_block_queries(const struct graft_attention_args *args) {
-    int64_t group = graft_attention_group(args);
+int64_t graft_attention_block_queries(const struct graft_attention_input *input) {
+    int64_t group = graft_attention_group(input);
     return group < COLUMNS ? COLUMNS / group : 1;
 }
 
-int64_t graft_attention_block_scratch(const struct graft_attention_args *args) {
-    int64_t columns = padded(graft_attention_block_queries(args) * graft_attention_group(args));
-    return columns * (2 * args->head_dim + KEYS + 3);
+int64_t graft_attention_block_scratch(const struct graft_attention_input *input) {
+    int64_t columns = padded(graft_attention_block_queries(input) * graft_attention_group(input));
+    return columns * (2 * input->head_dim + KEYS + 3);
 }
 
 static void start(struct block *block, float *scratch) {
-    const struct graft_attention_args *args = block->args;
-    int64_t head_dim = args->head_dim;
+    const struct graft_attention_input *input = block->input;
+    int64_t head_dim = input->head_dim;
     int64_t columns = block->columns;
     block->q = scratch;
     block->out = block->q + head_dim * columns;
@@ -53,10 +53,10 @@ static void start(struct block *block, float *scratch) {
     }
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
-        const float *q = args->q + token * args->q_stride + block->item->kv_head * block->group * head_dim;
+        const float *q = input->q + token * input->q_stride + block->item->kv_head * block->group * head_dim;
         for (int64_t g = 0; g < block->group; g++) {
             for (int64_t d = 0; d < head_dim; d++) {
-                block->q[d * columns + i * block->group + g] = q[g * head_dim + d] * args->scaling;
+                block->q[d * columns + i * block->group + g] = q[g * head_dim + d] * input->scaling;
             }
         }
     }
@@ -79,15 +79,15 @@ static void hide(const struct block *block, int64_t first_key, int64_t keys) {
         float *scores = block->scores + j * block->columns;
         int64_t ahead = first_key + j - block->position;
         hide_columns(scores, 0, clamped(ahead, queries) * block->group);
-        if (block->args->mask->kind == GRAFT_MASK_SLIDING) {
-            hide_columns(scores, clamped(ahead + block->args->mask->window, queries) * block->group,
+        if (block->input->mask->kind == GRAFT_MASK_SLIDING) {
+            hide_columns(scores, clamped(ahead + block->input->mask->window, queries) * block->group,
                          queries * block->group);
         }
     }
 }
 
 static void add_bias(const struct block *block, int64_t first_key, int64_t keys) {
-    const struct graft_mask *mask = block->args->mask;
+    const struct graft_mask *mask = block->input->mask;
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
         const float *bias = mask->bias + token * mask->bias_stride + first_key;
@@ -102,16 +102,17 @@ static void add_bias(const struct block *block, int64_t first_key, int64_t keys)
 /* One portion of keys: scores^T = k q^T, softmax, out^T += v^T scores^T. */
 static void run_portion(struct block *block, int64_t first_key, int64_t keys) {
     const struct graft_loops *loops = block->loops;
-    const struct graft_kv_view *view = &block->item->sequence->view;
+    const struct graft_attention_sequence *sequence = block->item->sequence;
     int64_t columns = block->columns;
-    int64_t head_dim = block->args->head_dim;
+    int64_t head_dim = block->input->head_dim;
     const float *k =
-        view->keys.data + block->item->kv_head * view->keys.head_stride + first_key * view->keys.row_stride;
-    const float *v =
-        view->values.data + block->item->kv_head * view->values.head_stride + first_key * view->values.row_stride;
-    int32_t kind = block->args->mask->kind;
+        sequence->keys.data + block->item->kv_head * sequence->keys.head_stride + first_key * sequence->keys.row_stride;
+    const float *v = sequence->values.data + block->item->kv_head * sequence->values.head_stride +
+                     first_key * sequence->values.row_stride;
+    int32_t kind = block->input->mask->kind;
     memset(block->scores, 0, (size_t)(keys * columns) * sizeof(float));
-    loops->multiply(k, view->keys.row_stride, 1, keys, block->q, columns, head_dim, columns, block->scores, columns);
+    loops->multiply(k, sequence->keys.row_stride, 1, keys, block->q, columns, head_dim, columns, block->scores,
+                    columns);
     if (kind == GRAFT_MASK_DENSE) {
         add_bias(block, first_key, keys);
     } else if (kind != GRAFT_MASK_NONE) {
@@ -119,16 +120,16 @@ static void run_portion(struct block *block, int64_t first_key, int64_t keys) {
     }
     loops->columns_softmax(block->scores, keys, columns, block->maximum, block->sum, block->factor);
     loops->columns_scale(block->out, head_dim, columns, block->factor);
-    loops->multiply(v, 1, view->values.row_stride, head_dim, block->scores, columns, keys, columns, block->out,
+    loops->multiply(v, 1, sequence->values.row_stride, head_dim, block->scores, columns, keys, columns, block->out,
                     columns);
 }
 
 static void finish(const struct block *block) {
-    const struct graft_attention_args *args = block->args;
-    int64_t head_dim = args->head_dim;
+    const struct graft_attention_input *input = block->input;
+    int64_t head_dim = input->head_dim;
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
-        float *output = args->output + token * args->output_stride + block->item->kv_head * block->group * head_dim;
+        float *output = input->output + token * input->output_stride + block->item->kv_head * block->group * head_dim;
         for (int64_t g = 0; g < block->group; g++) {
             int64_t column = i * block->group + g;
             float factor = block->sum[column] == 0.0f ? 0.0f : 1.0f / block->sum[column];
@@ -139,20 +140,20 @@ static void finish(const struct block *block) {
     }
 }
 
-void graft_attention_block_run(const struct graft_loops *loops, const struct graft_attention_args *args,
+void graft_attention_block_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                const struct graft_attention_item *item, float *scratch) {
-    int64_t group = graft_attention_group(args);
+    int64_t group = graft_attention_group(input);
     struct block block = {.loops = loops,
-                          .args = args,
+                          .input = input,
                           .item = item,
                           .group = group,
                           .position = item->sequence->past + item->first,
                           .columns = padded(item->queries * group)};
     int64_t last = block.position + item->queries - 1;
-    int64_t high = graft_attention_high(args->mask, last, item->sequence->view.length);
+    int64_t end = graft_attention_end_key(input->mask, last, item->sequence->length);
     start(&block, scratch);
-    for (int64_t j = graft_attention_low(args->mask, block.position); j < high; j += KEYS) {
-        run_portion(&block, j, high - j < KEYS ? high - j : KEYS);
+    for (int64_t j = graft_attention_first_key(input->mask, block.position); j < end; j += KEYS) {
+        run_portion(&block, j, end - j < KEYS ? end - j : KEYS);
     }
     finish(&block);
 }

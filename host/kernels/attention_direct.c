@@ -7,7 +7,7 @@ enum { KEYS = 256 }; /* in one portion */
 
 struct direct {
     const struct graft_loops *loops;
-    const struct graft_attention_args *args;
+    const struct graft_attention_input *input;
     const struct graft_attention_item *item;
     int64_t group;
     float *q;       /* [group, head_dim], scaled */
@@ -17,22 +17,22 @@ struct direct {
     float *sum;     /* [group] */
 };
 
-int64_t graft_attention_direct_scratch(const struct graft_attention_args *args) {
-    return graft_attention_group(args) * (2 * args->head_dim + KEYS + 2);
+int64_t graft_attention_direct_scratch(const struct graft_attention_input *input) {
+    return graft_attention_group(input) * (2 * input->head_dim + KEYS + 2);
 }
 
 static void start(struct direct *direct, float *scratch) {
-    const struct graft_attention_args *args = direct->args;
-    int64_t numbers = direct->group * args->head_dim;
+    const struct graft_attention_input *input = direct->input;
+    int64_t numbers = direct->group * input->head_dim;
     int64_t token = direct->item->sequence->first_token + direct->item->first;
-    const float *q = args->q + token * args->q_stride + direct->item->kv_head * numbers;
+    const float *q = input->q + token * input->q_stride + direct->item->kv_head * numbers;
     direct->q = scratch;
     direct->out = direct->q + numbers;
     direct->scores = direct->out + numbers;
     direct->maximum = direct->scores + direct->group * KEYS;
     direct->sum = direct->maximum + direct->group;
     for (int64_t i = 0; i < numbers; i++) {
-        direct->q[i] = q[i] * args->scaling;
+        direct->q[i] = q[i] * input->scaling;
         direct->out[i] = 0.0f;
     }
     for (int64_t g = 0; g < direct->group; g++) {
@@ -57,15 +57,15 @@ static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t k
     direct->maximum[g] = now;
     direct->sum[g] = direct->sum[g] * factor + loops->exp_sum(scores, shift, keys);
     if (factor != 1.0f) {
-        loops->scale(direct->out + g * direct->args->head_dim, factor, direct->args->head_dim);
+        loops->scale(direct->out + g * direct->input->head_dim, factor, direct->input->head_dim);
     }
 }
 
 static void finish(const struct direct *direct) {
-    const struct graft_attention_args *args = direct->args;
-    int64_t head_dim = args->head_dim;
+    const struct graft_attention_input *input = direct->input;
+    int64_t head_dim = input->head_dim;
     int64_t token = direct->item->sequence->first_token + direct->item->first;
-    float *output = args->output + token * args->output_stride + direct->item->kv_head * direct->group * head_dim;
+    float *output = input->output + token * input->output_stride + direct->item->kv_head * direct->group * head_dim;
     for (int64_t g = 0; g < direct->group; g++) {
         float factor = direct->sum[g] == 0.0f ? 0.0f : 1.0f / direct->sum[g];
         for (int64_t i = 0; i < head_dim; i++) {
@@ -74,29 +74,28 @@ static void finish(const struct direct *direct) {
     }
 }
 
-void graft_attention_direct_run(const struct graft_loops *loops, const struct graft_attention_args *args,
+void graft_attention_direct_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                 const struct graft_attention_item *item, float *scratch) {
     const struct graft_attention_sequence *sequence = item->sequence;
-    const struct graft_kv_view *view = &sequence->view;
-    struct direct direct = {.loops = loops, .args = args, .item = item, .group = graft_attention_group(args)};
+    struct direct direct = {.loops = loops, .input = input, .item = item, .group = graft_attention_group(input)};
     int64_t position = sequence->past + item->first;
-    int64_t high = graft_attention_high(args->mask, position, view->length);
-    const float *keys = view->keys.data + item->kv_head * view->keys.head_stride;
-    const float *values = view->values.data + item->kv_head * view->values.head_stride;
+    int64_t end = graft_attention_end_key(input->mask, position, sequence->length);
+    const float *keys = sequence->keys.data + item->kv_head * sequence->keys.head_stride;
+    const float *values = sequence->values.data + item->kv_head * sequence->values.head_stride;
     const float *bias = NULL;
-    if (args->mask->kind == GRAFT_MASK_DENSE) {
-        bias = args->mask->bias + (sequence->first_token + item->first) * args->mask->bias_stride;
+    if (input->mask->kind == GRAFT_MASK_DENSE) {
+        bias = input->mask->bias + (sequence->first_token + item->first) * input->mask->bias_stride;
     }
     start(&direct, scratch);
-    for (int64_t j = graft_attention_low(args->mask, position); j < high; j += KEYS) {
-        int64_t n = high - j < KEYS ? high - j : KEYS;
-        loops->dot(GRAFT_READ_F32, keys + j * view->keys.row_stride, view->keys.row_stride, n, args->head_dim, direct.q,
-                   args->head_dim, direct.group, direct.scores, KEYS);
+    for (int64_t j = graft_attention_first_key(input->mask, position); j < end; j += KEYS) {
+        int64_t n = end - j < KEYS ? end - j : KEYS;
+        loops->dot(GRAFT_READ_F32, keys + j * sequence->keys.row_stride, sequence->keys.row_stride, n, input->head_dim,
+                   direct.q, input->head_dim, direct.group, direct.scores, KEYS);
         for (int64_t g = 0; g < direct.group; g++) {
             weigh(&direct, g, bias != NULL ? bias + j : NULL, n);
         }
-        loops->multiply(direct.scores, KEYS, 1, direct.group, values + j * view->values.row_stride,
-                        view->values.row_stride, n, args->head_dim, direct.out, args->head_dim);
+        loops->multiply(direct.scores, KEYS, 1, direct.group, values + j * sequence->values.row_stride,
+                        sequence->values.row_stride, n, input->head_dim, direct.out, input->head_dim);
     }
     finish(&direct);
 }

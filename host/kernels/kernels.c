@@ -21,6 +21,7 @@ const struct graft_kernels *graft_kernels_get(void) {
         .gather_rows = graft_gather_rows,
         .scatter_add_rows = graft_scatter_add_rows,
         .widen = graft_widen,
+        .layer_norm = graft_layer_norm,
     };
     return &kernels;
 }

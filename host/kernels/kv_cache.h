@@ -8,15 +8,9 @@
 #ifndef GRAFT_KERNELS_KV_CACHE_H
 #define GRAFT_KERNELS_KV_CACHE_H
 
+#include "graft/attention_implementation.h"
 #include "graft/batch.h"
 #include "graft/error.h"
-
-/* Keys or values: number j of head h at data + h * head_stride + j * row_stride, [head_dim]. */
-struct graft_kv_rows {
-    const float *data;
-    int64_t head_stride;
-    int64_t row_stride;
-};
 
 /* What attention reads. */
 struct graft_kv_view {

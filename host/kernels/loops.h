@@ -50,6 +50,11 @@ struct graft_loops {
     float (*sum_of_squares)(const float *x, int64_t count);
     /* y[i] = weight[i] * (x[i] * factor); y may be x. */
     void (*scale_by)(int32_t reading, const void *weight, const float *x, float factor, int64_t count, float *y);
+    float (*sum)(const float *x, int64_t count);
+    /* y[i] = x[i] - middle; returns the sum of y's squares. y may be x. */
+    float (*centre)(const float *x, float middle, int64_t count, float *y);
+    /* y[i] += source[i] as `reading` says. */
+    void (*add_stored)(int32_t reading, const void *source, int64_t count, float *y);
     /* (a, b) <- (a cos - b sin, b cos + a sin); cos and sin [2 * half], a's come first. */
     void (*rotate)(float *a, float *b, const float *cos, const float *sin, int64_t half);
     /* y[i] = act(x[i]); y may be x. */

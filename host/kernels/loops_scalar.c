@@ -97,6 +97,27 @@ static void scale_by(int32_t reading, const void *weight, const float *x, float 
     }
 }
 
+static float sum(const float *x, int64_t count) {
+    float parts[PARTS] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        parts[i % PARTS] += x[i];
+    }
+    return sum_parts(parts);
+}
+
+static float centre(const float *x, float middle, int64_t count, float *y) {
+    for (int64_t i = 0; i < count; i++) {
+        y[i] = x[i] - middle;
+    }
+    return sum_of_squares(y, count);
+}
+
+static void add_stored(int32_t reading, const void *source, int64_t count, float *y) {
+    for (int64_t i = 0; i < count; i++) {
+        y[i] += read_at(reading, source, i);
+    }
+}
+
 static void rotate(float *a, float *b, const float *cos, const float *sin, int64_t half) {
     for (int64_t i = 0; i < half; i++) {
         float first = a[i];
@@ -203,6 +224,9 @@ const struct graft_loops graft_loops_scalar = {
     .narrow = narrow,
     .sum_of_squares = sum_of_squares,
     .scale_by = scale_by,
+    .sum = sum,
+    .centre = centre,
+    .add_stored = add_stored,
     .rotate = rotate,
     .activate = activate,
     .activate_gate = activate_gate,

@@ -34,3 +34,51 @@ void graft_rms_norm(const struct graft_call *call, const struct graft_weight *we
                         y_stride};
     call->threads->parallel_for(tokens, graft_grain_rows(columns), norm_rows, &norm);
 }
+
+struct layer_norm {
+    const struct graft_loops *loops;
+    const void *weight; /* [columns] */
+    const void *bias;   /* [columns] */
+    int32_t reading_weight;
+    int32_t reading_bias;
+    float eps;
+    const float *x; /* [tokens, columns] */
+    int64_t x_stride;
+    int64_t columns;
+    float *y; /* [tokens, columns] */
+    int64_t y_stride;
+};
+
+static void layer_norm_rows(void *data, int64_t begin, int64_t end) {
+    const struct layer_norm *norm = (const struct layer_norm *)data;
+    const struct graft_loops *loops = norm->loops;
+    for (int64_t t = begin; t < end; t++) {
+        const float *x = norm->x + t * norm->x_stride;
+        float *y = norm->y + t * norm->y_stride;
+        float mean = loops->sum(x, norm->columns) / (float)norm->columns;
+        float variance = loops->centre(x, mean, norm->columns, y) / (float)norm->columns;
+        loops->scale_by(norm->reading_weight, norm->weight, y, 1.0f / sqrtf(variance + norm->eps), norm->columns, y);
+        loops->add_stored(norm->reading_bias, norm->bias, norm->columns, y);
+    }
+}
+
+void graft_layer_norm(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
+                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
+                      int64_t y_stride) {
+    const struct graft_row_block *scales = graft_weight_block(weight, 0);
+    const struct graft_row_block *shifts = graft_weight_block(bias, 0);
+    struct layer_norm norm = {
+        .loops = graft_loops_get(),
+        .weight = scales->data,
+        .bias = shifts->data,
+        .reading_weight = graft_reading_of(scales->dtype),
+        .reading_bias = graft_reading_of(shifts->dtype),
+        .eps = eps,
+        .x = x,
+        .x_stride = x_stride,
+        .columns = columns,
+        .y = y,
+        .y_stride = y_stride,
+    };
+    call->threads->parallel_for(tokens, graft_grain_rows(columns), layer_norm_rows, &norm);
+}

@@ -103,6 +103,59 @@ static void scale_by(int32_t reading, const void *weight, const float *x, float 
     }
 }
 
+static float sum(const float *x, int64_t count) {
+    vf even = vf_zero();
+    vf odd = vf_zero();
+    int64_t i = 0;
+    for (; i + 2 * VF_WIDTH <= count; i += 2 * VF_WIDTH) {
+        even = vf_add(even, vf_load(x + i));
+        odd = vf_add(odd, vf_load(x + i + VF_WIDTH));
+    }
+    for (; i < count; i += VF_WIDTH) {
+        even = vf_add(even, vf_load_part(x + i, count - i < VF_WIDTH ? count - i : VF_WIDTH));
+    }
+    return vf_sum(vf_add(even, odd));
+}
+
+static float centre(const float *x, float middle, int64_t count, float *y) {
+    int64_t i = 0;
+    for (; i + VF_WIDTH <= count; i += VF_WIDTH) {
+        vf_store(y + i, vf_sub(vf_load(x + i), vf_set(middle)));
+    }
+    if (i < count) {
+        vf_store_part(y + i, vf_sub(vf_load_part(x + i, count - i), vf_set(middle)), count - i);
+    }
+    return sum_of_squares(y, count);
+}
+
+INLINE void add_with(const int32_t reading, const void *source, int64_t count, float *y) {
+    int64_t i = 0;
+    for (; i + VF_WIDTH <= count; i += VF_WIDTH) {
+        vf_store(y + i, vf_add(vf_load(y + i), vf_read(reading, source, i)));
+    }
+    if (i < count) {
+        vf rest = vf_read_part(reading, source, i, count - i);
+        vf_store_part(y + i, vf_add(vf_load_part(y + i, count - i), rest), count - i);
+    }
+}
+
+static void add_stored(int32_t reading, const void *source, int64_t count, float *y) {
+    switch (reading) {
+    case GRAFT_READ_F32:
+        add_with(GRAFT_READ_F32, source, count, y);
+        break;
+    case GRAFT_READ_F16:
+        add_with(GRAFT_READ_F16, source, count, y);
+        break;
+    case GRAFT_READ_BF16:
+        add_with(GRAFT_READ_BF16, source, count, y);
+        break;
+    default:
+        graft_loops_scalar.add_stored(reading, source, count, y);
+        break;
+    }
+}
+
 /* Products and sums are rounded one by one, as the reference does. */
 INLINE void rotate_part(float *a, float *b, const float *cos, const float *sin, int64_t half, int64_t i, int64_t n) {
     vf first = vf_load_part(a + i, n);

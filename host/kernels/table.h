@@ -23,6 +23,9 @@ int graft_attention(const struct graft_call *call, const struct graft_attention_
 /* norm.c */
 void graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
                     int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride);
+void graft_layer_norm(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
+                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
+                      int64_t y_stride);
 
 /* rope.c */
 void graft_rope(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads,

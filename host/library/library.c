@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
+#include "kernels/attention.h"
+#include "registry/conversions.h"
 #include "registry/mapping.h"
+#include "transform/transform_copy.h"
 
 const struct graft_family *graft_family_find(const char *model_type) {
     for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
@@ -16,8 +20,22 @@ const struct graft_family *graft_family_find(const char *model_type) {
     return NULL;
 }
 
-static int add_built_in(struct graft_registry *registry, struct graft_error *error) {
+/* What can be chosen by name without any plugin. */
+static int add_built_in_offers(struct graft_registry *registry, struct graft_error *error) {
+    const struct graft_attention_implementation *const attention[] = {&graft_attention_sdpa, &graft_attention_eager};
+    const struct graft_experts_implementation *const *experts = graft_experts_implementations();
     int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof attention / sizeof attention[0] && status == GRAFT_OK; i++) {
+        status = graft_registry_add_offer(registry, GRAFT_OFFER_ATTENTION, attention[i]->name, attention[i], error);
+    }
+    for (; *experts != NULL && status == GRAFT_OK; experts++) {
+        status = graft_registry_add_offer(registry, GRAFT_OFFER_EXPERTS, (*experts)->name, *experts, error);
+    }
+    return status;
+}
+
+static int add_built_in(struct graft_registry *registry, struct graft_error *error) {
+    int status = add_built_in_offers(registry, error);
     for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
         for (const struct graft_class *const *cls = (*family)->classes; *cls != NULL && status == GRAFT_OK; cls++) {
             status = graft_registry_add_class(registry, *cls, NULL, 0, error);
@@ -77,6 +95,7 @@ int graft_library_load_plugins(struct graft_library *library, const char *const 
         wanted.allow = options->allow;
         wanted.n_allow = options->n_allow;
         wanted.skip_bad = options->skip_bad_plugins;
+        wanted.all = options->all;
     }
     int status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
     return status == GRAFT_OK ? register_plugins(library, error) : status;
@@ -99,6 +118,27 @@ int graft_library_clear(struct graft_library *library, struct graft_error *error
 int graft_library_patches(struct graft_library *library, struct graft_patch **patches, size_t *n,
                           struct graft_error *error) {
     return graft_registry_patches(library->registry, patches, n, error);
+}
+
+int graft_library_register_conversions(struct graft_library *library, const char *name,
+                                       const struct graft_weight_transform *transforms, size_t n, int overwrite,
+                                       struct graft_error *error) {
+    return graft_registry_register_conversions(library->registry, name, transforms, n, overwrite, error);
+}
+
+int graft_library_conversions(struct graft_library *library, const char *name,
+                              struct graft_weight_transform **transforms, size_t *n, struct graft_error *error) {
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    const struct conversion_list *list = graft_snapshot_conversions(snapshot, name);
+    *n = list != NULL ? list->n : 0;
+    *transforms = list != NULL ? transforms_copy(list->transforms, list->n) : NULL;
+    int status = list != NULL && *transforms == NULL ? graft_fail_memory(error, name) : GRAFT_OK;
+    graft_snapshot_release(snapshot);
+    return status;
+}
+
+void graft_transforms_free(struct graft_weight_transform *transforms) {
+    graft_free(transforms);
 }
 
 int graft_library_enter(struct graft_library *library, struct graft_scope **scope, struct graft_error *error) {

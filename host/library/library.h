@@ -5,9 +5,14 @@
 
 #include "arch/arch.h"
 #include "bind/bind.h"
+#include "fuse/fusion.h"
 #include "generate/generate.h"
 #include "graft/graft.h"
+#include "library/encoding.h"
+#include "library/lists.h"
 #include "plugin/plugin.h"
+#include "registry/fusion.h"
+#include "registry/offers.h"
 #include "registry/registry.h"
 
 struct graft_library {
@@ -22,13 +27,21 @@ struct graft_model {
     struct graft_model_config *config;
     const struct graft_family *family;
     struct graft_checkpoint *checkpoint;
+    struct graft_model_lists lists; /* what the checkpoint goes through before classes see it */
     struct graft_tree *tree;
     struct graft_plan *plan;
     struct graft_bound *bound;       /* NULL until loaded */
-    const struct graft_module *head; /* of interface graft.causal_lm/1; NULL until loaded, and with `unset` */
+    const struct graft_module *head; /* of the task's interface; NULL until loaded, and with `unset` */
     const char *unset;               /* without weights: the first parameter that has no initial value; or NULL */
     int64_t vocab_size;
     struct graft_generation_settings generation;
+    struct graft_model_encoding encoding;
+    const struct graft_offer *attention; /* in force; of the tree's snapshot */
+    const struct graft_offer *experts;
+    const struct graft_attention_implementation *attention_now; /* that of `attention`, or of a recording under way */
+    const struct graft_plugin_set *plugins; /* the library's; NULL: none */
+    struct graft_fusions fusions;           /* chains of modules, in place once the model is loaded */
+    graft_json *fusion_config;              /* asked for by an option; NULL: config.json's holds */
     char **notes; /* one line each */
     size_t n_notes;
     size_t notes_capacity;
@@ -39,7 +52,36 @@ struct graft_model {
 /* [any] The family of a model type, or NULL. */
 const struct graft_family *graft_family_find(const char *model_type);
 
+/* [load] Takes the fusion_config of an option (NULL: none was given). */
+int graft_model_set_fusion(struct graft_model *model, const char *fusion_config, struct graft_error *error);
+
+/* [load] What the option, or else config.json, asks for. The caller finishes it, also after an error. */
+int graft_model_read_fusion(const struct graft_model *model, const struct graft_snapshot *snapshot,
+                            struct graft_fusion_request *request, struct graft_error *error);
+
+/* [load] `*snapshot`, which is consumed, with the kernels that the options name; the implementations that they name
+ * become the model's. `options` may be NULL. */
+int graft_model_choose_offers(struct graft_model *model, const struct graft_model_options *options,
+                              struct graft_snapshot **snapshot, struct graft_error *error);
+
+/* [load] A session of `slots` sequences with the model's implementations. */
+int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,
+                        struct graft_error *error);
+
+struct patch_file;
+
+/* [load] The patch that options ask for, NULL for none; one from a file is `file`'s, which the caller finishes, also
+ * after an error. `*snapshot` becomes one with the patch's classes in it. */
+int graft_model_choose_patch(const struct graft_model_options *options, struct graft_snapshot **snapshot,
+                             struct patch_file *file, const struct graft_load_patch **patch, struct graft_error *error);
+
 /* [load] Collects the remarks on a planned model: replacements that do nothing here, oddities of the checkpoint. */
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error);
+
+/* [any] Whether a forward can be run: the model is loaded, and every parameter has a value. */
+int graft_model_check_loaded(const struct graft_model *model, struct graft_error *error);
+
+/* [any] Whether text can go on: the model is loaded, and has a language model head. */
+int graft_model_check_ready(const struct graft_model *model, struct graft_error *error);
 
 #endif

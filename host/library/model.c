@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "graft/causal_lm.h"
 #include "library/library.h"
+#include "library/patch_file.h"
 #include "plugin/host_services.h"
 #include "save/save.h"
 
@@ -51,14 +52,41 @@ static int read_config(struct graft_model *model, struct graft_error *error) {
                : status;
 }
 
-static int build_tree(struct graft_model *model, struct graft_library *library, struct graft_error *error) {
+/* Models of several parts have it in the language model's. */
+static int read_vocab_size(struct graft_model *model, struct graft_error *error) {
+    static const char nested[] = "text_config.vocab_size";
+    const struct graft_config *config = &model->config->view;
+    return graft_config_need_int(config, graft_config_has(config, nested) ? nested : "vocab_size", 1, INT32_MAX,
+                                 &model->vocab_size, error);
+}
+
+static int build_tree(struct graft_model *model, struct graft_library *library,
+                      const struct graft_model_options *chosen, struct graft_error *error) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    struct graft_fusion_request fusion = {0};
+    struct patch_file file = {0};
+    const struct graft_load_patch *patch = NULL;
+    int status = graft_model_choose_patch(chosen, &snapshot, &file, &patch, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_choose_offers(model, chosen, &snapshot, error);
+    }
     struct graft_tree_options options = {
         .config = model->config,
         .snapshot = snapshot,
+        .fusion = &fusion,
         .class_name = model->config->architecture != NULL ? model->config->architecture : model->family->architecture,
     };
-    int status = graft_tree_build(&options, &model->tree, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_read_fusion(model, snapshot, &fusion, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_tree_build(&options, &model->tree, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_lists_make(model->tree, patch, model->family->base_model_prefix, &model->lists, error);
+    }
+    patch_file_finish(&file);
+    graft_fusion_request_finish(&fusion);
     graft_snapshot_release(snapshot);
     return status;
 }
@@ -73,20 +101,26 @@ static const char *first_missing(const struct graft_plan *plan) {
     return NULL;
 }
 
-static int open_model(struct graft_model *model, struct graft_library *library, struct graft_error *error) {
+static int open_model(struct graft_model *model, struct graft_library *library,
+                      const struct graft_model_options *options, struct graft_error *error) {
     int status = read_config(model, error);
     if (status == GRAFT_OK) {
-        status = build_tree(model, library, error);
+        status = build_tree(model, library, options, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_need_int(&model->config->view, "vocab_size", 1, INT32_MAX, &model->vocab_size, error);
+        status = graft_model_encoding_read(model, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_vocab_size(model, error);
     }
     if (status == GRAFT_OK) {
         status = model->without_weights ? graft_checkpoint_open_none(model->directory, &model->checkpoint, error)
                                         : graft_checkpoint_open(model->directory, &model->checkpoint, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_plan_make(model->tree, model->checkpoint, model->family->base_model_prefix, &model->plan, error);
+        const struct graft_plan_options wanted = {model->family->base_model_prefix, &model->lists.transforms,
+                                                  &model->lists.without, model->lists.relaid};
+        status = graft_plan_make(model->tree, model->checkpoint, &wanted, &model->plan, error);
     }
     if (status == GRAFT_OK && model->without_weights) {
         model->unset = first_missing(model->plan);
@@ -108,7 +142,12 @@ int graft_model_open(struct graft_library *library, const char *directory, const
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
     result->without_weights =
         options != NULL && GRAFT_HAS(options, struct graft_model_options, without_weights) && options->without_weights;
-    int status = open_model(result, library, error);
+    result->plugins = library->plugins;
+    int has_fusion = options != NULL && GRAFT_HAS(options, struct graft_model_options, fusion_config);
+    int status = graft_model_set_fusion(result, has_fusion ? options->fusion_config : NULL, error);
+    if (status == GRAFT_OK) {
+        status = open_model(result, library, options, error);
+    }
     if (status != GRAFT_OK) {
         graft_model_free(result);
         return status;
@@ -141,7 +180,7 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
     if (status != GRAFT_OK) {
         graft_save_hint(model->directory, model->tree, error);
     }
-    if (status == GRAFT_OK && strcmp(root->maker->cls->interface_id, GRAFT_INTERFACE_CAUSAL_LM) != 0) {
+    if (status == GRAFT_OK && model->encoding.task == GRAFT_TASK_NONE) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file,
                                  "architectures: %s has no language model head to generate with", root->class_name);
     }
@@ -157,14 +196,18 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
 
 void graft_model_free(struct graft_model *model) {
     if (model != NULL) {
+        graft_fusions_finish(&model->fusions);
+        graft_model_encoding_finish(&model->encoding);
         graft_tree_free(model->tree);
         graft_bound_free(model->bound);
         graft_plan_free(model->plan);
+        graft_model_lists_finish(&model->lists);
         graft_checkpoint_close(model->checkpoint);
         graft_model_config_free(model->config);
         for (size_t i = 0; i < model->n_notes; i++) {
             graft_free(model->notes[i]);
         }
+        graft_json_free(model->fusion_config);
         graft_free(model->notes);
         graft_free(model->directory);
         graft_free(model);

@@ -2,6 +2,7 @@
 /* Remarks on a planned model: what its user may not have meant, but what is no error. */
 #include "base/alloc.h"
 #include "library/library.h"
+#include "model/fusion.h"
 #include "registry/tally.h"
 
 static int add(void *data, char *note_take, struct graft_error *error) {
@@ -16,6 +17,14 @@ static int add(void *data, char *note_take, struct graft_error *error) {
 
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
     int status = graft_tally_remark(model->tree->tally, add, model, error);
+    for (size_t i = 0; i < model->tree->n_discoveries && status == GRAFT_OK; i++) {
+        struct graft_text text = {0};
+        graft_tree_fusion_remark(model->tree, model->tree->discoveries[i], &text);
+        if (text.length > 0 || text.failed) {
+            status = add(model, text.failed ? NULL : graft_strdup(text.bytes), error);
+        }
+        graft_text_free(&text);
+    }
     for (size_t i = 0; i < graft_checkpoint_note_count(model->checkpoint) && status == GRAFT_OK; i++) {
         status = add(model, graft_strdup(graft_checkpoint_note_at(model->checkpoint, i)), error);
     }

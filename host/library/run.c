@@ -18,9 +18,7 @@ static void request_finish(struct request *request) {
     graft_free(request->slots);
 }
 
-static int request_init(struct request *request, const struct graft_model *model, const struct graft_prompt *prompts,
-                        size_t n, struct graft_error *error) {
-    *request = (struct request){0};
+int graft_model_check_loaded(const struct graft_model *model, struct graft_error *error) {
     if (model->unset != NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_USAGE, model->unset,
                               "has no value: the model is built from its config alone, and the class declares none");
@@ -29,6 +27,28 @@ static int request_init(struct request *request, const struct graft_model *model
     }
     if (model->head == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "the model is not loaded");
+    }
+    return GRAFT_OK;
+}
+
+int graft_model_check_ready(const struct graft_model *model, struct graft_error *error) {
+    int status = graft_model_check_loaded(model, error);
+    if (status == GRAFT_OK && model->encoding.task != GRAFT_TASK_CAUSAL_LM) {
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, model->directory,
+                              "%s is an encoder: it reads whole texts and does not go on with them",
+                              model->tree->root->class_name);
+        graft_error_hint(error, "graft_model_encode runs it");
+        return GRAFT_ERROR_USAGE;
+    }
+    return status;
+}
+
+static int request_init(struct request *request, const struct graft_model *model, const struct graft_prompt *prompts,
+                        size_t n, struct graft_error *error) {
+    *request = (struct request){0};
+    int status = graft_model_check_ready(model, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
     if (n == 0 || n > INT32_MAX) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one prompt");
@@ -39,10 +59,10 @@ static int request_init(struct request *request, const struct graft_model *model
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
     }
     for (size_t i = 0; i < n; i++) {
-        request->views[i] = (struct graft_ids_view){prompts[i].ids, prompts[i].count};
+        request->views[i] = (struct graft_ids_view){prompts[i].ids, prompts[i].count, prompts[i].images, prompts[i].n_images};
         request->slots[i] = (int32_t)i;
     }
-    return graft_session_create(model->head, model->vocab_size, model->precision, (int32_t)n, &request->session, error);
+    return graft_model_session(model, (int32_t)n, &request->session, error);
 }
 
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {

@@ -7,8 +7,8 @@
 static int save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
                 struct graft_error *error) {
     static const struct graft_save_options defaults = {.struct_size = sizeof defaults};
-    return graft_save(model->directory, model->tree, model->plan, directory, options != NULL ? options : &defaults,
-                      error);
+    return graft_save(model->directory, model->tree, model->plan, model->fusion_config, directory,
+                      options != NULL ? options : &defaults, error);
 }
 
 int graft_model_save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
@@ -20,9 +20,8 @@ int graft_model_save(struct graft_model *model, const char *directory, const str
     if (model->bound != NULL) {
         return save(model, directory, options, error);
     }
-    int status = graft_plan_check(model->plan, error);
+    int status = graft_save_check(model->directory, model->tree, model->plan, error);
     if (status != GRAFT_OK) {
-        graft_save_hint(model->directory, model->tree, error);
         return status;
     }
     status = graft_bind(model->plan, &bound, error);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "kernels/kv_cache.h"
 #include "observe/bytes.h"
+#include "observe/interpose.h"
 
 static int out_of_memory(const char *path, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
@@ -101,6 +102,9 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
     }
     if (original == NULL || original->maker == NULL) {
         return "the original model has no module at this path";
+    }
+    if (graft_is_interposed(node)) {
+        return "it is fused with its neighbours: they run together, when the last of them is called";
     }
     if (strcmp(original->maker->cls->interface_id, node->maker->cls->interface_id) != 0) {
         return "the original model has a module of another interface at this path";

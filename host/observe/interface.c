@@ -1,28 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A vtable for each interface that leads to watch_forward. */
+/* A vtable for each interface that leads to whatever is interposed. */
 #include "observe/interface.h"
 
 #include <string.h>
 
 #include "graft/activation.h"
 #include "graft/attention.h"
+#include "graft/attention_block.h"
 #include "graft/base_model.h"
 #include "graft/causal_lm.h"
+#include "graft/conv3d.h"
 #include "graft/decoder_layer.h"
 #include "graft/embedding.h"
+#include "graft/encoder.h"
+#include "graft/encoder_layer.h"
+#include "graft/encoder_model.h"
 #include "graft/experts.h"
+#include "graft/head.h"
+#include "graft/input_embeddings.h"
 #include "graft/linear.h"
+#include "graft/masked_lm.h"
 #include "graft/mlp.h"
 #include "graft/norm.h"
+#include "graft/patch_embed.h"
+#include "graft/patch_merger.h"
+#include "graft/pooler.h"
+#include "graft/residual_output.h"
 #include "graft/rotary.h"
 #include "graft/router.h"
+#include "graft/sequence_classifier.h"
+#include "graft/transform.h"
+#include "graft/vision_attention.h"
+#include "graft/vision_block.h"
+#include "graft/vision_rotary.h"
+#include "graft/vision_tower.h"
 #include "observe/views.h"
 
 /* For interface NAME: the vtable NAME_vtable, and NAME_run, which calls a module with untyped args. */
 #define INTERFACE_FUNCTIONS(name)                                                                                      \
     static int name##_forward(void *self, const struct graft_call *call, const struct graft_##name##_args *args,       \
                               struct graft_error *error) {                                                             \
-        return watch_forward(self, call, args, error);                                                                 \
+        const struct graft_interposed *interposed = self;                                                              \
+        return interposed->forward(self, call, args, error);                                                           \
     }                                                                                                                  \
     static const struct graft_##name name##_vtable = {.struct_size = sizeof name##_vtable, .forward = name##_forward}; \
     static int name##_run(const struct graft_module *module, const struct graft_call *call, const void *args,          \
@@ -42,6 +61,24 @@ INTERFACE_FUNCTIONS(norm)
 INTERFACE_FUNCTIONS(rotary)
 INTERFACE_FUNCTIONS(router)
 INTERFACE_FUNCTIONS(self_attention)
+INTERFACE_FUNCTIONS(attention_block)
+INTERFACE_FUNCTIONS(encoder)
+INTERFACE_FUNCTIONS(encoder_layer)
+INTERFACE_FUNCTIONS(encoder_model)
+INTERFACE_FUNCTIONS(head)
+INTERFACE_FUNCTIONS(input_embeddings)
+INTERFACE_FUNCTIONS(masked_lm)
+INTERFACE_FUNCTIONS(pooler)
+INTERFACE_FUNCTIONS(residual_output)
+INTERFACE_FUNCTIONS(sequence_classifier)
+INTERFACE_FUNCTIONS(transform)
+INTERFACE_FUNCTIONS(conv3d)
+INTERFACE_FUNCTIONS(patch_embed)
+INTERFACE_FUNCTIONS(patch_merger)
+INTERFACE_FUNCTIONS(vision_attention)
+INTERFACE_FUNCTIONS(vision_block)
+INTERFACE_FUNCTIONS(vision_rotary)
+INTERFACE_FUNCTIONS(vision_tower)
 
 #define INTERFACE(id, name, batch_field) \
     { id, &name##_vtable, sizeof(struct graft_##name##_args), batch_field, name##_run, views_of_##name }
@@ -59,6 +96,25 @@ static const struct interface interfaces[] = {
     INTERFACE(GRAFT_INTERFACE_ROTARY, rotary, offsetof(struct graft_rotary_args, batch)),
     INTERFACE(GRAFT_INTERFACE_ROUTER, router, 0),
     INTERFACE(GRAFT_INTERFACE_SELF_ATTENTION, self_attention, offsetof(struct graft_self_attention_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_ATTENTION_BLOCK, attention_block, offsetof(struct graft_attention_block_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_ENCODER, encoder, offsetof(struct graft_encoder_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_ENCODER_LAYER, encoder_layer, offsetof(struct graft_encoder_layer_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_ENCODER_MODEL, encoder_model, offsetof(struct graft_encoder_model_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_HEAD, head, 0),
+    INTERFACE(GRAFT_INTERFACE_INPUT_EMBEDDINGS, input_embeddings, offsetof(struct graft_input_embeddings_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_MASKED_LM, masked_lm, offsetof(struct graft_masked_lm_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_POOLER, pooler, offsetof(struct graft_pooler_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_RESIDUAL_OUTPUT, residual_output, 0),
+    INTERFACE(GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, sequence_classifier,
+              offsetof(struct graft_sequence_classifier_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_TRANSFORM, transform, 0),
+    INTERFACE(GRAFT_INTERFACE_CONV3D, conv3d, 0),
+    INTERFACE(GRAFT_INTERFACE_PATCH_EMBED, patch_embed, 0),
+    INTERFACE(GRAFT_INTERFACE_PATCH_MERGER, patch_merger, 0),
+    INTERFACE(GRAFT_INTERFACE_VISION_ATTENTION, vision_attention, offsetof(struct graft_vision_attention_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_VISION_BLOCK, vision_block, offsetof(struct graft_vision_block_args, batch)),
+    INTERFACE(GRAFT_INTERFACE_VISION_ROTARY, vision_rotary, 0),
+    INTERFACE(GRAFT_INTERFACE_VISION_TOWER, vision_tower, 0),
 };
 
 const struct interface *interface_find(const char *id) {
@@ -68,6 +124,16 @@ const struct interface *interface_find(const char *id) {
         }
     }
     return NULL;
+}
+
+const void *graft_interpose_vtable(const char *interface_id) {
+    const struct interface *interface = interface_find(interface_id);
+    return interface != NULL ? interface->vtable : NULL;
+}
+
+int graft_is_interposed(const struct graft_node *node) {
+    return node->module.forward != NULL &&
+           node->module.forward == graft_interpose_vtable(node->maker->cls->interface_id);
 }
 
 int graft_observe_run(const char *interface_id, const struct graft_module *module, const struct graft_call *call,

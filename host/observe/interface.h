@@ -3,19 +3,22 @@
 #ifndef GRAFT_OBSERVE_INTERFACE_H
 #define GRAFT_OBSERVE_INTERFACE_H
 
+#include "observe/interpose.h"
 #include "observe/observe.h"
 
 /* Widths that args do not say. 0: not known. */
 struct widths {
     int64_t hidden;
     int64_t vocab;
-    int64_t input;  /* of a Linear */
-    int64_t output; /* of a Linear, a norm or an embedding */
+    int64_t labels;
+    int64_t input;  /* of a module whose parent gives in_features */
+    int64_t output; /* of one whose parent gives out_features, and of a norm or an embedding */
+    struct graft_args args; /* what its parent gives */
 };
 
 struct interface {
     const char *id;
-    const void *vtable; /* its functions take a struct watch as `self` */
+    const void *vtable; /* its functions take a struct graft_interposed as `self` */
     size_t args_size;
     size_t batch_field; /* 0: no batch in it */
     int (*run)(const struct graft_module *module, const struct graft_call *call, const void *args,
@@ -29,14 +32,12 @@ const struct interface *interface_find(const char *id);
 
 /* One watched module: the `self` of the vtables. */
 struct watch {
+    struct graft_interposed base;
     struct graft_observing *observing;
     struct graft_node *node;
     struct graft_module original;
     const struct interface *interface;
     struct widths widths;
 };
-
-/* What the vtables' functions do. */
-int watch_forward(struct watch *watch, const struct graft_call *call, const void *args, struct graft_error *error);
 
 #endif

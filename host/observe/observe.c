@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "graft/describe.h"
 #include "graft/embedding.h"
-#include "graft/linear.h"
 #include "observe/interface.h"
 
 struct graft_observing {
@@ -41,7 +40,8 @@ static int32_t fill_views(const struct watch *watch, const void *args, struct gr
     return n;
 }
 
-int watch_forward(struct watch *watch, const struct graft_call *call, const void *args, struct graft_error *error) {
+static int watch_forward(void *self, const struct graft_call *call, const void *args, struct graft_error *error) {
+    struct watch *watch = self;
     struct graft_observing *observing = watch->observing;
     struct graft_observation observation = {
         .node = watch->node, .module = &watch->original, .call = call, .args = args};
@@ -65,20 +65,29 @@ static int64_t config_int(const struct graft_config *config, const char *path, c
     return value > 0 ? value : config->integer(config->data, nested);
 }
 
+/* Of a classifier, as the encoders' config has it. */
+static int64_t count_labels(const struct graft_config *config) {
+    int64_t named = config->size(config->data, "id2label");
+    int64_t given = config->integer(config->data, "num_labels");
+    return named > 0 ? named : given > 0 ? given : 2;
+}
+
 static struct widths find_widths(const struct graft_tree *tree, const struct graft_node *node) {
     const struct graft_config *config = &tree->config->view;
     const struct graft_args args = {sizeof args, node->n_args, node->args};
     struct widths widths = {
-        .hidden = config_int(config, "hidden_size", "text_config.hidden_size"),
+        .hidden =
+            graft_arg(&args, "hidden_size", config_int(config, "hidden_size", "text_config.hidden_size")),
         .vocab = config_int(config, "vocab_size", "text_config.vocab_size"),
+        .labels = count_labels(config),
         .input = graft_arg(&args, "in_features", 0),
+        .args = args,
     };
     const char *interface = node->maker->cls->interface_id;
-    if (strcmp(interface, GRAFT_INTERFACE_LINEAR) == 0) {
-        widths.output = graft_arg(&args, "out_features", 0);
-    } else if (strcmp(interface, GRAFT_INTERFACE_EMBEDDING) == 0) {
+    widths.output = graft_arg(&args, "out_features", 0);
+    if (strcmp(interface, GRAFT_INTERFACE_EMBEDDING) == 0) {
         widths.output = graft_arg(&args, "embedding_dim", 0);
-    } else {
+    } else if (widths.output == 0) {
         widths.output = graft_arg(&args, "hidden_size", widths.hidden);
     }
     return widths;
@@ -104,7 +113,8 @@ static int begin(void *data, struct graft_node *node, struct graft_error *error)
         return GRAFT_OK;
     }
     struct watch *watch = &observing->watches[observing->count++];
-    *watch = (struct watch){observing, node, node->module, interface, find_widths(observing->tree, node)};
+    *watch =
+        (struct watch){{watch_forward}, observing, node, node->module, interface, find_widths(observing->tree, node)};
     node->module.forward = interface->vtable;
     node->module.instance = watch;
     return GRAFT_OK;

@@ -139,8 +139,8 @@ static int validate_target(const struct graft_place *place, const struct graft_r
     return status;
 }
 
-static int validate_replacement(const struct graft_place *place, const struct graft_replacement *replacement,
-                                struct graft_error *error) {
+int graft_replacement_validate(const struct graft_place *place, const struct graft_replacement *replacement,
+                               struct graft_error *error) {
     int status = validate_target(place, replacement, error);
     if (status == GRAFT_OK && replacement->module_path != NULL) {
         status = graft_check_pattern(place, "module_path", replacement->module_path, error);
@@ -169,8 +169,8 @@ static int validate_replacements(const struct graft_place *place, const struct g
     int status = graft_check_array(place, &array, error);
     for (int32_t i = 0; i < plugin->n_replacements && status == GRAFT_OK; i++) {
         const struct graft_place element = {.parent = place, .field = "replacements", .index = i};
-        status =
-            validate_replacement(&element, graft_array_at(plugin->replacements, plugin->replacement_stride, i), error);
+        status = graft_replacement_validate(
+            &element, graft_array_at(plugin->replacements, plugin->replacement_stride, i), error);
     }
     return status;
 }
@@ -213,6 +213,15 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
     }
     if (status == GRAFT_OK) {
         status = validate_classes(&place, plugin, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_fusion_families_validate(&place, plugin, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_chains_validate(&place, plugin, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_offers_validate(&place, plugin, error);
     }
     if (status != GRAFT_OK) {
         graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");

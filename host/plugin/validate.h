@@ -10,6 +10,7 @@
 #ifndef GRAFT_PLUGIN_VALIDATE_H
 #define GRAFT_PLUGIN_VALIDATE_H
 
+#include "graft/fusion.h"
 #include "graft/plugin.h"
 #include "plugin/check.h"
 
@@ -24,8 +25,26 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
 int graft_class_validate(const struct graft_place *place, const struct graft_class *class, int is_replacement,
                          struct graft_error *error);
 
+/* A replacement at `place`, whose struct_size was. */
+int graft_replacement_validate(const struct graft_place *place, const struct graft_replacement *replacement,
+                               struct graft_error *error);
+
+/* What it offers by name: attention and experts implementations, kernels. */
+int graft_offers_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                          struct graft_error *error);
+
 /* A conversion at `place`, whose struct_size was. */
 int graft_conversion_validate(const struct graft_place *place, const struct graft_conversion *conversion,
                               struct graft_error *error);
+
+/* The chains of modules that it offers to run. */
+int graft_chains_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                          struct graft_error *error);
+
+/* Its fusion families; one at `place`, whose struct_size was not looked at yet. */
+int graft_fusion_families_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                           struct graft_error *error);
+int graft_fusion_validate(const struct graft_place *place, const struct graft_fusion_family *family,
+                          struct graft_error *error);
 
 #endif

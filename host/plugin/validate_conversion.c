@@ -59,18 +59,80 @@ static int validate_names(const struct graft_place *place, const struct graft_ar
     return status;
 }
 
+static int validate_dim(const struct graft_place *place, const char *field, int64_t dim, struct graft_error *error) {
+    return dim >= -GRAFT_MAX_RANK && dim < GRAFT_MAX_RANK
+               ? GRAFT_OK
+               : graft_check_failed(place, field, error, "expected %d to %d, got %lld", -GRAFT_MAX_RANK,
+                                    GRAFT_MAX_RANK - 1, (long long)dim);
+}
+
+static int validate_custom(const struct graft_place *place, const struct graft_custom_operation *custom,
+                           struct graft_error *error) {
+    const struct graft_place inner = {.parent = place, .field = "custom", .index = -1};
+    if (custom == NULL) {
+        return graft_check_failed(place, "custom", error, "expected an operation, got NULL");
+    }
+    int status = graft_check_size(&inner, custom->struct_size, sizeof *custom, error);
+    status = status == GRAFT_OK ? graft_check_text(&inner, "name", custom->name, GRAFT_MAX_NAME, error) : status;
+    if (status == GRAFT_OK && custom->infer == NULL) {
+        status = graft_check_failed(&inner, "infer", error, "expected a function, got NULL");
+    }
+    if (status == GRAFT_OK && custom->apply == NULL) {
+        status = graft_check_failed(&inner, "apply", error, "expected a function, got NULL");
+    }
+    if (status == GRAFT_OK && (custom->flags & ~(uint32_t)(GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32)) != 0) {
+        status = graft_check_failed(&inner, "flags", error, "unknown flags 0x%x", (unsigned)custom->flags);
+    }
+    return status;
+}
+
+static int validate_conv3d(const struct graft_place *place, const struct graft_operation *operation,
+                           struct graft_error *error) {
+    for (int i = 0; i < 3; i++) {
+        if (operation->kernel_size[i] < 1) {
+            return graft_check_failed(place, "kernel_size", error, "expected three numbers above 0, number %d is %lld",
+                                      i, (long long)operation->kernel_size[i]);
+        }
+    }
+    return operation->in_channels >= 1
+               ? GRAFT_OK
+               : graft_check_failed(place, "in_channels", error, "expected a number above 0, got %lld",
+                                    (long long)operation->in_channels);
+}
+
+/* What one kind of operation needs. */
+static int validate_fields(const struct graft_place *place, const struct graft_operation *operation,
+                           struct graft_error *error) {
+    int status = validate_dim(place, "dim", operation->dim, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    switch (operation->kind) {
+    case GRAFT_OP_TRANSPOSE:
+        return validate_dim(place, "dim1", operation->dim1, error);
+    case GRAFT_OP_LINEAR_TO_CONV3D:
+        return validate_conv3d(place, operation, error);
+    case GRAFT_OP_CUSTOM:
+        return validate_custom(place, operation->custom, error);
+    default:
+        return GRAFT_OK;
+    }
+}
+
 static int validate_operation(const struct graft_place *place, const struct graft_operation *operation,
                               struct chain *chain, struct graft_error *error) {
-    if (operation->kind < GRAFT_OP_CONCATENATE || operation->kind > GRAFT_OP_SPLIT_MODULELIST) {
+    if (operation->kind < GRAFT_OP_CONCATENATE || operation->kind > GRAFT_OP_CUSTOM) {
         return graft_check_failed(place, "kind", error, "expected %d to %d, got %d", GRAFT_OP_CONCATENATE,
-                                  GRAFT_OP_SPLIT_MODULELIST, (int)operation->kind);
+                                  GRAFT_OP_CUSTOM, (int)operation->kind);
     }
-    if (operation->dim < -GRAFT_MAX_RANK || operation->dim >= GRAFT_MAX_RANK) {
-        return graft_check_failed(place, "dim", error, "expected %d to %d, got %lld", -GRAFT_MAX_RANK,
-                                  GRAFT_MAX_RANK - 1, (long long)operation->dim);
+    int cuts = operation->kind == GRAFT_OP_CHUNK || operation->kind == GRAFT_OP_SPLIT;
+    int status = validate_fields(place, operation, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
-    if (operation->kind == GRAFT_OP_CHUNK && chain->values != 1) {
-        return graft_check_failed(place, "kind", error, "a Chunk takes one value, got %d", (int)chain->values);
+    if (cuts && chain->values != 1) {
+        return graft_check_failed(place, "kind", error, "a %s takes one value, got %d",
+                                  operation->kind == GRAFT_OP_CHUNK ? "Chunk" : "Split", (int)chain->values);
     }
     if (operation->kind == GRAFT_OP_MERGE_MODULELIST && !chain->star_in_sources) {
         return graft_check_failed(place, "kind", error, "a MergeModulelist needs a * in a source");
@@ -80,7 +142,7 @@ static int validate_operation(const struct graft_place *place, const struct graf
     }
     if (operation->kind == GRAFT_OP_CONCATENATE) {
         chain->values = 1;
-    } else if (operation->kind == GRAFT_OP_CHUNK) {
+    } else if (cuts || operation->kind == GRAFT_OP_CUSTOM) {
         chain->values = chain->n_targets;
     }
     return GRAFT_OK;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "save/undo.h"
 
 /* Whether the binding's weight is its own; those tied to another have none. */
 static int has_weight(const struct graft_binding *binding) {
@@ -12,7 +13,8 @@ static int has_weight(const struct graft_binding *binding) {
 static void add_parameter(struct save_content *content, const struct graft_binding *binding) {
     const struct graft_weight *weight = binding->parameter->weight;
     content->bindings[content->n_parameters] = binding;
-    content->parameters[content->n_parameters++] = (struct save_source){weight, NULL};
+    content->parameters[content->n_parameters] = (struct save_source){.weight = weight, .order = content->n_parameters};
+    content->n_parameters++;
     content->elements += binding->parameter->node->below_super ? 0 : weight->rows * weight->columns;
 }
 
@@ -33,7 +35,8 @@ int content_init(const struct graft_plan *plan, struct save_content *content, st
         }
     }
     for (size_t i = 0; i < n_stored; i++) {
-        content->stored[i].view = graft_checkpoint_at(plan->checkpoint, i);
+        content->stored[i] =
+            (struct save_source){.view = graft_checkpoint_at(plan->checkpoint, i), .order = SIZE_MAX};
     }
     return GRAFT_OK;
 }
@@ -64,6 +67,10 @@ void save_content_finish(struct save_content *content) {
     for (size_t i = 0; i < content->n_tensors; i++) {
         graft_free(content->tensors[i].parts);
     }
+    for (size_t i = 0; i < content->n_made; i++) {
+        save_made_finish(&content->made[i]);
+    }
+    graft_free(content->made);
     graft_free(content->tensors);
     graft_free(content->parameters);
     graft_free(content->bindings);

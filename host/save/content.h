@@ -7,10 +7,14 @@
 #include "save/journal.h"
 #include "transform/plan.h"
 
-/* A bound parameter, or, with `weight` NULL, a mapped tensor. */
+struct save_made;
+
+/* A bound parameter, or, with `weight` NULL, a mapped tensor or what undoing a custom operation gives. */
 struct save_source {
     const struct graft_weight *weight;
     const struct graft_tensor_view *view;
+    size_t order;           /* its place in the tree, and so that of what it holds; SIZE_MAX for mapped tensors */
+    struct save_made *made; /* what has to be undone before the view has data; or NULL */
 };
 
 /* Elements of what is written (`at`) that are elements of a source (`begin`). */
@@ -27,7 +31,19 @@ struct save_tensor {
     size_t capacity;
 };
 
+/* A custom operation to be undone: the inputs are sources, there while tensors are written that need them. */
+struct save_made {
+    const struct journal_use *use;
+    struct save_tensor *outputs;      /* [use->n_outputs] what it made */
+    struct graft_tensor_view *inputs; /* [use->n_inputs] */
+    struct save_source *sources;      /* [use->n_inputs] of those views */
+    int wanted;
+};
+
 struct save_content {
+    struct save_made *made; /* [n_made]: what one is made from comes from parameters or from those before it */
+    size_t n_made;
+    size_t made_capacity;                  /* set from the start: sources point into it */
     struct save_source *parameters;        /* [n_parameters]: those of the tree that have a weight of their own */
     const struct graft_binding **bindings; /* [n_parameters]: theirs */
     size_t n_parameters;

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "save/journal.h"
 
-enum { MAX_JOURNAL_BYTES = 256 << 20, VERSION = 1 };
+enum { MAX_JOURNAL_BYTES = 256 << 20, VERSION = 1, MAX_INPUTS = 1 << 16 };
 
 static int malformed(const char *path, const char *list, size_t index, const char *what, struct graft_error *error) {
     return graft_fail(error, GRAFT_ERROR_MODEL, path, "%s[%zu]: %s", list, index, what);
@@ -65,7 +65,9 @@ static int read_form(const graft_json *item, struct journal_tensor *tensor) {
 static int read_tensors(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
     for (size_t i = 0; i < graft_json_size(list); i++) {
         const graft_json *item = graft_json_at(list, i);
-        struct journal_tensor tensor = {.name = text_of(item, "name"), .lost = text_of(item, "lost")};
+        struct journal_tensor tensor = {.name = text_of(item, "name"),
+                                        .lost = text_of(item, "lost"),
+                                        .made = graft_json_bool(graft_json_get(item, "made"))};
         if (tensor.name == NULL || !read_form(item, &tensor)) {
             return malformed(path, "tensors", i, "expected name, dtype and shape", error);
         }
@@ -128,6 +130,75 @@ static int read_parts(const char *path, const graft_json *list, int are_runs, st
     return GRAFT_OK;
 }
 
+/* An input: its type and shape, and what it was made of. */
+static int read_input(const char *path, const graft_json *item, struct journal *journal, struct journal_use *use,
+                      int32_t k, struct graft_error *error) {
+    struct journal_tensor form = {0};
+    const graft_json *runs = graft_json_get(item, "runs");
+    const graft_json *parts = runs != NULL ? runs : graft_json_get(item, "parts");
+    if (!read_form(item, &form) || form.rank < 1 || form.count < 1 || graft_json_type(parts) != GRAFT_JSON_ARRAY) {
+        return malformed(path, "operations", journal->n_uses - 1, "an input needs dtype, shape, and runs or parts", error);
+    }
+    use->inputs[k] = (struct graft_value_info){
+        .struct_size = sizeof use->inputs[k], .dtype = form.dtype, .rank = form.rank};
+    memcpy(use->inputs[k].shape, form.shape, sizeof form.shape);
+    use->origins[k].name = use->name;
+    int status = read_parts(path, parts, runs != NULL, journal, &use->origins[k], error);
+    for (size_t i = 0; i < use->origins[k].n_parts && status == GRAFT_OK; i++) {
+        const struct journal_part *part = &use->origins[k].parts[i];
+        const struct journal_tensor *tensor = &journal->tensors[part->tensor];
+        if ((tensor->made && part->tensor >= use->first) || !graft_box_valid(&part->box, form.count, tensor->count)) {
+            status = malformed(path, "operations", journal->n_uses - 1,
+                               "an input is made of what comes later, or of more than it has room for", error);
+        }
+    }
+    return status;
+}
+
+static int read_use(const char *path, const graft_json *item, size_t i, struct journal *journal,
+                    struct graft_error *error) {
+    const graft_json *inputs = graft_json_get(item, "inputs"), *outputs = graft_json_get(item, "outputs");
+    const char *name = text_of(item, "name"), *plugin = text_of(item, "plugin");
+    int64_t first = number_of(graft_json_at(outputs, 0)), n = number_of(graft_json_at(outputs, 1));
+    const struct journal_use *last = i > 0 ? &journal->uses[i - 1] : NULL;
+    int64_t least = last != NULL ? (int64_t)last->first + last->n_outputs : 0;
+    int sound = name != NULL && plugin != NULL && graft_json_size(inputs) >= 1 && graft_json_size(inputs) <= MAX_INPUTS &&
+                n >= 1 && n <= MAX_INPUTS && first >= least && first <= (int64_t)journal->n_tensors - n;
+    for (int64_t k = 0; k < n && sound; k++) {
+        sound = journal->tensors[first + k].made && journal->tensors[first + k].count > 0;
+    }
+    if (!sound) {
+        return malformed(path, "operations", i, "expected name, plugin, inputs and outputs that are made in this order",
+                         error);
+    }
+    struct journal_use *use = journal_add_use(journal, (int32_t)graft_json_size(inputs), (int32_t)n);
+    if (use == NULL) {
+        return graft_fail_memory(error, path);
+    }
+    use->name = name;
+    use->plugin = plugin;
+    use->first = (size_t)first;
+    for (int32_t k = 0; k < use->n_outputs; k++) {
+        const struct journal_tensor *tensor = &journal->tensors[first + k];
+        use->outputs[k] = (struct graft_value_info){
+            .struct_size = sizeof use->outputs[k], .dtype = tensor->dtype, .rank = tensor->rank};
+        memcpy(use->outputs[k].shape, tensor->shape, sizeof tensor->shape);
+    }
+    int status = GRAFT_OK;
+    for (int32_t k = 0; k < use->n_inputs && status == GRAFT_OK; k++) {
+        status = read_input(path, graft_json_at(inputs, (size_t)k), journal, use, k, error);
+    }
+    return status;
+}
+
+static int read_uses(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < graft_json_size(list) && status == GRAFT_OK; i++) {
+        status = read_use(path, graft_json_at(list, i), i, journal, error);
+    }
+    return status;
+}
+
 static int read_entries(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
     for (size_t i = 0; i < graft_json_size(list); i++) {
         const graft_json *item = graft_json_at(list, i);
@@ -183,6 +254,9 @@ static int read_document(const char *path, struct journal *journal, struct graft
     }
     if (status == GRAFT_OK) {
         status = read_tensors(path, graft_json_get(journal->document, "tensors"), journal, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_uses(path, graft_json_get(journal->document, "operations"), journal, error);
     }
     return status == GRAFT_OK ? read_entries(path, graft_json_get(journal->document, "parameters"), journal, error)
                               : status;

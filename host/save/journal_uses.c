@@ -115,6 +115,7 @@ static int same_info(const struct graft_value_info *a, const struct graft_value_
 
 /* Whether the operation would make these outputs of these inputs. */
 static int check_outputs(const struct journal_use *use, struct graft_error *error) {
+    struct graft_error refusal = graft_error_none();
     struct graft_value_info *outputs = graft_alloc((size_t)use->n_outputs, sizeof *outputs);
     if (outputs == NULL) {
         return graft_fail_memory(error, SAVE_JOURNAL_FILE);
@@ -122,11 +123,9 @@ static int check_outputs(const struct journal_use *use, struct graft_error *erro
     for (int32_t k = 0; k < use->n_outputs; k++) {
         outputs[k].struct_size = sizeof outputs[k];
     }
-    int status =
-        use->operation->infer(use->operation, use->inputs, use->n_inputs, outputs, use->n_outputs, error) == GRAFT_OK
-            ? GRAFT_OK
-            : GRAFT_ERROR_MODEL;
-    int rows = (use->operation->flags & GRAFT_CUSTOM_ROWS) != 0, fits = status == GRAFT_OK;
+    int rows = (use->operation->flags & GRAFT_CUSTOM_ROWS) != 0;
+    int fits =
+        use->operation->infer(use->operation, use->inputs, use->n_inputs, outputs, use->n_outputs, &refusal) == GRAFT_OK;
     for (int32_t k = 0; k < use->n_outputs && fits; k++) {
         fits = same_info(&outputs[k], &use->outputs[k]) && (!rows || outputs[k].shape[0] == use->inputs[0].shape[0]);
     }

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "save/reverse.h"
+#include "save/undo.h"
 
 /* What the parameters hold, in terms of original tensors. */
 static int claim_parameters(const struct journal *stored, const struct save_content *content, struct claims *claims) {
@@ -18,8 +19,7 @@ static int claim_parameters(const struct journal *stored, const struct save_cont
             return -1;
         }
     }
-    claims_sort(claims);
-    return 0;
+    return claims_undo(stored, content, claims);
 }
 
 static int claim_stored(const struct graft_plan *plan, const struct journal *stored, const struct save_content *content,
@@ -43,21 +43,25 @@ static int compare_order(const void *left, const void *right) {
     int last[2];
     for (int i = 0; i < 2; i++) {
         parts[i] = sides[i]->n_parts > 0 ? sides[i]->parts : &none;
-        last[i] = parts[i]->source == NULL || parts[i]->source->weight == NULL;
+        last[i] = parts[i]->source == NULL || parts[i]->source->order == SIZE_MAX;
     }
     if (last[0] || last[1]) {
         return last[0] != last[1] ? last[0] - last[1] : strcmp(sides[0]->form.name, sides[1]->form.name);
     }
-    if (parts[0]->source != parts[1]->source) {
-        return parts[0]->source < parts[1]->source ? -1 : 1;
+    if (parts[0]->source->order != parts[1]->source->order) {
+        return parts[0]->source->order < parts[1]->source->order ? -1 : 1;
     }
-    return (parts[0]->box.begin > parts[1]->box.begin) - (parts[0]->box.begin < parts[1]->box.begin);
+    int order = (parts[0]->box.begin > parts[1]->box.begin) - (parts[0]->box.begin < parts[1]->box.begin);
+    return order != 0 ? order : strcmp(sides[0]->form.name, sides[1]->form.name);
 }
 
 static int fill_tensors(const struct journal *stored, const struct claims *parameters, const struct claims *mapped,
                         struct save_content *content, struct graft_error *error) {
     for (size_t i = 0; i < stored->n_tensors; i++) {
         const struct journal_tensor *form = &stored->tensors[i];
+        if (form->made) {
+            continue;
+        }
         if (form->lost != NULL) {
             return graft_fail(error, GRAFT_ERROR_PLUGIN, form->name,
                               "the operation %s, whose result this directory holds, cannot be undone: there is no way "
@@ -67,7 +71,7 @@ static int fill_tensors(const struct journal *stored, const struct claims *param
         if (content_add_tensor(content, form) != 0) {
             return graft_fail_memory(error, form->name);
         }
-        int result = claims_fill(parameters, mapped, i, &content->tensors[i]);
+        int result = claims_fill(parameters, mapped, i, &content->tensors[content->n_tensors - 1]);
         if (result != 0) {
             return result < 0 ? graft_fail_memory(error, form->name)
                               : graft_fail(error, GRAFT_ERROR_MODEL, form->name,

@@ -20,14 +20,14 @@ int claims_add(struct claims *claims, const struct journal_entry *entry, const s
     return 0;
 }
 
-/* Sources are elements of one array, in the tree's order: the earlier goes first. */
+/* The earlier in the tree goes first. */
 static int compare(const void *left, const void *right) {
     const struct claim *a = left, *b = right;
     if (a->tensor != b->tensor) {
         return a->tensor < b->tensor ? -1 : 1;
     }
-    if (a->source != b->source) {
-        return a->source < b->source ? -1 : 1;
+    if (a->source->order != b->source->order) {
+        return a->source->order < b->source->order ? -1 : 1;
     }
     return (a->box.at > b->box.at) - (a->box.at < b->box.at);
 }
@@ -36,6 +36,18 @@ void claims_sort(struct claims *claims) {
     if (claims->count > 0) {
         qsort(claims->items, claims->count, sizeof *claims->items, compare);
     }
+}
+
+int claims_merge(struct claims *claims, struct claims *more) {
+    for (size_t i = 0; i < more->count; i++) {
+        if (graft_grow(&claims->items, &claims->capacity, claims->count, sizeof *claims->items) != 0) {
+            return -1;
+        }
+        claims->items[claims->count++] = more->items[i];
+    }
+    more->count = 0;
+    claims_sort(claims);
+    return 0;
 }
 
 void claims_free(struct claims *claims) {

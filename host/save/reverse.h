@@ -21,6 +21,9 @@ struct claims {
 /* Claims what the entry describes for its source. Returns 0, or -1 when memory ran out. */
 int claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source);
 void claims_sort(struct claims *claims);
+
+/* Moves the claims of `more` to `claims`, and sorts. Returns 0, or -1 when memory ran out. */
+int claims_merge(struct claims *claims, struct claims *more);
 void claims_free(struct claims *claims);
 
 /* Adds the parts of original tensor number `number` to `tensor`: from `first` where it claims elements, else from

@@ -107,3 +107,24 @@ int graft_tokenizer_encode_pair(const struct graft_tokenizer *tokenizer, const s
     graft_ids_free(&second_ids);
     return status;
 }
+
+int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
+                                  size_t limit, struct graft_ids *ids, int *cut, struct graft_error *error) {
+    const struct graft_text_view view = {text, length};
+    const struct graft_ids nothing = {0};
+    struct graft_ids own = {0}, around = {0};
+    int status = encode_text(tokenizer, &view, &own, error);
+    if (status == GRAFT_OK) {
+        graft_template_apply(&tokenizer->postprocessor, &nothing, NULL, 1, &around, NULL);
+        size_t room = limit > around.n ? limit - around.n : 0;
+        *cut = own.n > room;
+        own.n = own.n > room ? room : own.n;
+        graft_template_apply(&tokenizer->postprocessor, &own, NULL, 1, ids, NULL);
+        if (around.failed || ids->failed) {
+            status = graft_fail_memory(error, tokenizer->path);
+        }
+    }
+    graft_ids_free(&own);
+    graft_ids_free(&around);
+    return status;
+}

@@ -30,6 +30,11 @@ void graft_tokenizer_free(struct graft_tokenizer *tokenizer);
 int graft_tokenizer_encode(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                            int add_special_tokens, struct graft_ids *ids, struct graft_error *error);
 
+/* The same with special tokens, for models that read so many tokens at most: of a text with more the last ones are left
+ * out, but not what the file puts around it. `*cut` becomes 1 then, else 0. */
+int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
+                                  size_t limit, struct graft_ids *ids, int *cut, struct graft_error *error);
+
 struct graft_text_view {
     const char *text;
     size_t length;

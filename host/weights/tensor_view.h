@@ -8,6 +8,8 @@
 #include "graft/dtype.h"
 #include "graft/tensor.h"
 
+struct graft_computed;
+
 struct graft_tensor_view {
     const char *name; /* UTF-8; control characters may be in it */
     graft_dtype dtype;
@@ -16,6 +18,9 @@ struct graft_tensor_view {
     const void *data;              /* row-major, little-endian; on any boundary, whatever the type */
     int64_t bytes;
     const char *file; /* path of the file, for messages */
+    /* What makes it (transform/computed.h), for one that is in no file: `name` is then that of a tensor it is made of,
+     * and `data` is there once the model is bound. NULL for all others. */
+    const struct graft_computed *computed;
 };
 
 /* [any] The type with that name in a safetensors header; GRAFT_DTYPE_NONE when there is none such. */

@@ -227,7 +227,7 @@ static const char *const weight_targets[] = {"qkv_proj.weight"};
 static const char *const bias_sources[] = {"q_proj.bias", "k_proj.bias", "v_proj.bias"};
 static const char *const bias_targets[] = {"qkv_proj.bias"};
 
-static const struct graft_operation join[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 0}};
+static const struct graft_operation join[] = {{.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
 
 static const struct graft_conversion conversions[] = {
     {

@@ -113,17 +113,17 @@ static int read_size(const struct graft_args *args, const char *name, int64_t ma
 static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t experts = 0;
-    struct graft_arg sizes[] = {{"hidden_size", 0}, {"intermediate_size", 0}};
+    struct graft_arg mlp_args[] = {{"hidden_size", 0}, {"intermediate_size", 0}, {"bias", 0}};
     (void)cls;
     (void)config;
     int status = read_size(args, "num_experts", MAX_EXPERTS, &experts, error);
     for (size_t i = 0; i < 2 && status == GRAFT_OK; i++) {
-        status = read_size(args, sizes[i].name, MAX_SIZE, &sizes[i].value, error);
+        status = read_size(args, mlp_args[i].name, MAX_SIZE, &mlp_args[i].value, error);
     }
     for (int64_t e = 0; e < experts && status == GRAFT_OK; e++) {
         char name[MAX_NAME];
         expert_name(e, name);
-        status = graft_describe_child(sink, name, "MoeMLP", GRAFT_INTERFACE_MLP, sizes, 2, error);
+        status = graft_describe_child(sink, name, "MoeMLP", GRAFT_INTERFACE_MLP, mlp_args, 3, error);
     }
     return status;
 }
@@ -215,11 +215,11 @@ static const char *const down_targets[] = {"*.down_proj.weight"};
 
 /* [num_experts, 2 * intermediate_size, hidden_size] is cut in two along dim 1, then into experts along dim 0. */
 static const struct graft_operation cut_gate_up[] = {
-    {sizeof(struct graft_operation), GRAFT_OP_CHUNK, 1},
-    {sizeof(struct graft_operation), GRAFT_OP_SPLIT_MODULELIST, 0},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CHUNK, .dim = 1},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_SPLIT_MODULELIST, .dim = 0},
 };
 static const struct graft_operation cut_down[] = {
-    {sizeof(struct graft_operation), GRAFT_OP_SPLIT_MODULELIST, 0},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_SPLIT_MODULELIST, .dim = 0},
 };
 
 /* Mixtral: w1 is gated, w3 is not, w2 goes back to the hidden size. */

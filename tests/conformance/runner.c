@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conformance FILE.json...: runs the cases of each file by the schema that knows them. */
+/* conformance FILE...: runs the cases of each FILE.json by the schema that knows them. A FILE.safetensors holds the
+ * tensors of the files behind it. */
 #include "runner.h"
 
 #include <stdarg.h>
@@ -7,8 +8,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "tensors.h"
 
-static const struct schema *const schemas[] = {&patch_resolution_schema};
+static const struct schema *const schemas[] = {&key_renaming_schema, &fusion_mapping_schema, &patch_resolution_schema,
+                                               &weight_transforms_schema};
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
@@ -94,14 +97,21 @@ static void run_file(const char *file, struct sums *sums) {
 }
 
 int main(int argc, char **argv) {
+    static const char tensors[] = ".safetensors";
     struct sums sums = {0};
     if (argc < 2) {
-        (void)fprintf(stderr, "usage: conformance FILE.json...\n");
+        (void)fprintf(stderr, "usage: conformance FILE...\n");
         return 2;
     }
     for (int i = 1; i < argc; i++) {
-        run_file(argv[i], &sums);
+        size_t length = strlen(argv[i]);
+        if (length > sizeof tensors && strcmp(argv[i] + length - (sizeof tensors - 1), tensors) == 0) {
+            sums.failed += tensors_open(argv[i]) != 0;
+        } else {
+            run_file(argv[i], &sums);
+        }
     }
+    tensors_close();
     (void)printf("%zu of them as documented deviations\n", sums.deviations);
     (void)printf("%zu passed, %zu failed\n", sums.passed, sums.failed);
     return sums.failed > 0;

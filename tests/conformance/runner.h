@@ -23,6 +23,9 @@ struct schema {
 };
 
 extern const struct schema patch_resolution_schema;
+extern const struct schema key_renaming_schema;
+extern const struct schema fusion_mapping_schema;
+extern const struct schema weight_transforms_schema;
 
 /* Records why a case fails; returns FAILED. The first reason stays. */
 enum verdict fail(struct graft_text *why, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What scripts and people rely on when all goes well: what is printed, where, and what options change. Reports in TAP.
-# usage: cli.sh HOST ROOT PLUGINS...     PLUGINS are fused_qkv.so and sequential_experts.so
+# usage: cli.sh HOST ROOT PLUGINS...     PLUGINS are those that ship
 set -u
 host=$(realpath "$1")
 root=$(realpath "$2")
@@ -157,7 +157,7 @@ has 'plan: as text' 'LlamaAttention' out
 
 # list
 host list --plugins-dir plugins
-check 'list: a line a plugin' 'fused_qkv sequential_experts' "$(sed 's/ .*//' out | tr '\n' ' ' | sed 's/ $//')"
+check 'list: a line a plugin' 'fused_qkv int8_linear int8_linear_head patch_embed_linear sequential_experts' "$(sed 's/ .*//' out | tr '\n' ' ' | sed 's/ $//')"
 host list --classes
 has 'list: classes' 'Qwen2MoeAttention graft.self_attention/1' out
 host list --plugins-dir plugins --json

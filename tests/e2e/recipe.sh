@@ -8,7 +8,7 @@ start_from() {
     for file in "$goldens/$1"/*; do
         case ${file##*/} in
         golden.*) ;;
-        *) cp "$file" model/ ;;
+        *) cp -r "$file" model/ ;;
         esac
     done
 }

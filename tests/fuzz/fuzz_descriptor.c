@@ -79,7 +79,8 @@ static void fill_class(struct source *source, struct parts *parts) {
     parts->sources[0] = parts->sources[1] = parts->source_name;
     parts->targets[0] = parts->targets[1] = parts->target_name;
     parts->vtable = (struct graft_linear){.struct_size = sizeof parts->vtable, .forward = forward};
-    parts->operations[0] = (struct graft_operation){sizeof parts->operations[0], GRAFT_OP_CONCATENATE, 0};
+    parts->operations[0] =
+        (struct graft_operation){.struct_size = sizeof parts->operations[0], .kind = GRAFT_OP_CONCATENATE};
     parts->operations[1] = parts->operations[0];
     parts->conversion = (struct graft_conversion){.struct_size = sizeof parts->conversion,
                                                   .n_sources = 2,

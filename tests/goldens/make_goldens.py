@@ -149,6 +149,7 @@ PLAIN.update({
     "qwen3_moe_dynamic": (qwen3_moe(max_position_embeddings=16, rope_parameters=dict(DYNAMIC, rope_theta=1e6)), 645, 30, {"hub_config": False},
                           "rope type dynamic beyond the original length; v5 spelling, num_local_experts"),
 })
+RECORDED = {"llama_one_kv_head", "mistral_sliding", "qwen2_moe_gqa", "qwen3", "qwen3_moe_mlp_only_bias"}
 PATCHED = {
     "llama_fused_qkv_tied_bf16": (llama(**WIDE, num_attention_heads=6, tie_word_embeddings=True), 501, 14, {"dtype": "bfloat16"},
                                   "GQA, fused qkv, tied embeddings, bfloat16 on disk"),
@@ -236,12 +237,26 @@ def kept(name):
     return name in ("logits", "greedy_logits", "logits.bfloat16", "logits.float16")
 
 
+def add_recorded(folder, cls, inputs):
+    """Add hidden states, router outputs and attention weights; the last need eager attention."""
+    path = f"{folder}/golden.safetensors"
+    stored = load_file(path)
+    model = ol.load(cls, folder, torch.float32, "eager")
+    stored.update({k: v.contiguous() for k, v in ol.forward(model, inputs).items() if k.startswith(("hidden_states.", "router."))})
+    with torch.no_grad():
+        weights = model(**inputs, output_attentions=True).attentions
+    stored.update({f"attentions.{i}": w[0].contiguous() for i, w in enumerate(weights)})
+    save_file(stored, path)
+
+
 def make_plain(name, out):
     (family, config), seed, length, options, note = PLAIN[name]
     folder = f"{out}/plain/{name}"
     seed, inputs = first_clear_seed(folder, family, config, seed, length, options, name.endswith("_stacked"))
     ol.record(folder, name, CLASSES[family], inputs, steps=STEPS, note=note, extra={"seed": seed, **facts(folder, family, inputs)}, keep=kept)
     add_rms(folder, CLASSES[family], inputs)
+    if name in RECORDED:
+        add_recorded(folder, CLASSES[family], inputs)
     readable(folder)
 
 

@@ -5,17 +5,28 @@
 
 #include "check.h"
 
-void runner_open(struct runner *runner, const char *directory, const char *plugins, int32_t precision) {
+void runner_open_with(struct runner *runner, const char *directory, const char *plugins,
+                      const struct graft_model_options *options) {
     struct graft_error error = graft_error_none();
-    const struct graft_model_options options = {.struct_size = sizeof options, .precision = precision};
     *runner = (struct runner){0};
     need(graft_library_create(&runner->library, &error), &error);
     if (plugins != NULL) {
         need(graft_library_load_plugins(runner->library, &plugins, 1, NULL, &error), &error);
     }
-    need(graft_model_open(runner->library, directory, &options, &runner->model, &error), &error);
+    need(graft_model_open(runner->library, directory, options, &runner->model, &error), &error);
     need(graft_model_load(runner->model, &error), &error);
     runner->vocab_size = (size_t)graft_model_vocab_size(runner->model);
+}
+
+void runner_open_fused(struct runner *runner, const char *directory, const char *plugins, int32_t precision,
+                       const char *fusion_config) {
+    const struct graft_model_options options = {
+        .struct_size = sizeof options, .precision = precision, .fusion_config = fusion_config};
+    runner_open_with(runner, directory, plugins, &options);
+}
+
+void runner_open(struct runner *runner, const char *directory, const char *plugins, int32_t precision) {
+    runner_open_fused(runner, directory, plugins, precision, NULL);
 }
 
 void runner_close(struct runner *runner) {
@@ -27,7 +38,7 @@ struct graft_session *runner_session(const struct runner *runner, int32_t slots)
     struct graft_error error = graft_error_none();
     struct graft_session *session = NULL;
     const struct graft_model *model = runner->model;
-    need(graft_session_create(model->head, model->vocab_size, model->precision, slots, &session, &error), &error);
+    need(graft_model_session(model, slots, &session, &error), &error);
     return session;
 }
 
@@ -35,7 +46,7 @@ const float *runner_step(struct graft_session *session, const int32_t *ids, size
                          enum graft_logits_rows which) {
     static const int32_t slot = 0;
     struct graft_error error = graft_error_none();
-    const struct graft_ids_view view = {ids, count};
+    const struct graft_ids_view view = {.ids = ids, .count = count};
     const float *logits = NULL;
     need(graft_session_step(session, &slot, &view, 1, which, &logits, &error), &error);
     return logits;

@@ -15,6 +15,14 @@ struct runner {
 void runner_open(struct runner *runner, const char *directory, const char *plugins, int32_t precision);
 void runner_close(struct runner *runner);
 
+/* The same with a fusion_config, as text. */
+void runner_open_fused(struct runner *runner, const char *directory, const char *plugins, int32_t precision,
+                       const char *fusion_config);
+
+/* The same with options. */
+void runner_open_with(struct runner *runner, const char *directory, const char *plugins,
+                      const struct graft_model_options *options);
+
 /* A session of `slots` sequences, to be freed with graft_session_free. */
 struct graft_session *runner_session(const struct runner *runner, int32_t slots);
 

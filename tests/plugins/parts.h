@@ -4,6 +4,7 @@
 #define GRAFT_TEST_PARTS_H
 
 #include "graft/class.h"
+#include "graft/fusion.h"
 #include "graft/linear.h"
 #include "graft/plugin.h"
 
@@ -36,8 +37,8 @@ static const struct graft_linear good_vtable = {.struct_size = sizeof good_vtabl
 static const char *const good_sources[] = {"*.gate_proj.weight", "*.up_proj.weight"};
 static const char *const good_targets[] = {"gate_up_proj"};
 static const struct graft_operation good_operations[] = {
-    {sizeof(struct graft_operation), GRAFT_OP_MERGE_MODULELIST, 0},
-    {sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 1},
 };
 
 static inline struct graft_conversion good_conversion(void) {
@@ -88,6 +89,54 @@ static inline struct graft_plugin good_plugin(const char *id, const struct graft
         .n_replacements = n,
         .replacement_stride = sizeof(struct graft_replacement),
     };
+}
+
+/* --- A fusion family: it fuses nothing --- */
+
+static inline int good_is_fusable(const struct graft_fusion_family *self, const struct graft_module_info *module,
+                                  const struct graft_config *options, struct graft_fusion_verdict *verdict,
+                                  struct graft_error *error) {
+    (void)self, (void)module, (void)options, (void)error;
+    return graft_fusion_decide(verdict, 0, "no module fits");
+}
+
+static inline const struct graft_class *good_make_fused_class(const struct graft_fusion_family *self,
+                                                              const struct graft_module_info *module,
+                                                              const struct graft_config *options,
+                                                              const struct graft_fusion_sink *sink,
+                                                              struct graft_error *error) {
+    (void)self, (void)module, (void)options, (void)sink, (void)error;
+    return NULL;
+}
+
+static inline int good_make_transforms(const struct graft_fusion_family *self, const struct graft_config *config,
+                                       const struct graft_module_info *module, const struct graft_config *options,
+                                       const struct graft_fusion_sink *sink, struct graft_error *error) {
+    (void)self, (void)config, (void)module, (void)options, (void)sink, (void)error;
+    return GRAFT_OK;
+}
+
+static const char *const good_patterns[] = {"(^|\\.)stem$", NULL};
+
+static inline struct graft_fusion_family good_family(void) {
+    return (struct graft_fusion_family){
+        .struct_size = sizeof(struct graft_fusion_family),
+        .name = "stems",
+        .description = "A family of the tests",
+        .target_modules_patterns = good_patterns,
+        .is_fusable = good_is_fusable,
+        .make_fused_class = good_make_fused_class,
+        .make_transforms = good_make_transforms,
+    };
+}
+
+static inline struct graft_plugin good_fusing_plugin(const char *id, const struct graft_fusion_family *families,
+                                                     int32_t n) {
+    struct graft_plugin plugin = good_plugin(id, NULL, 0);
+    plugin.fusion_families = families;
+    plugin.n_fusion_families = n;
+    plugin.fusion_family_stride = sizeof *families;
+    return plugin;
 }
 
 #endif

@@ -49,7 +49,7 @@ static void close_model(struct fixture *fixture) {
 
 static float *run(const struct fixture *fixture) {
     struct graft_error error = graft_error_none();
-    const struct graft_prompt prompt = {ids, TOKENS};
+    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
     float *logits = malloc(TOKENS * fixture->vocab_size * sizeof *logits);
     assert_non_null(logits);
     assert_int_equal(graft_model_logits(fixture->model, &prompt, 1, logits, &error), GRAFT_OK);
@@ -145,7 +145,7 @@ static void test_observer_stops(void **state) {
     struct fixture fixture = open_model("llama");
     struct graft_error error = graft_error_none();
     const struct graft_observer observer = {NULL, refuse, NULL, NULL};
-    const struct graft_prompt prompt = {ids, TOKENS};
+    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
     struct graft_observing *observing = NULL;
     float *logits = run(&fixture);
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention against softmax in double: all masks, ragged batches, with and without a cache. */
+/* Attention, each of the implementations, against softmax in double: all masks, ragged batches, with and without a
+ * cache. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "kernels/attention.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/kv_cache.h"
@@ -90,8 +92,13 @@ static struct batch *batch_create(const struct heads *heads, const struct sequen
         }
     }
     int64_t total = batch->cu_seqlens[sequences->n];
-    batch->batch = (struct graft_batch){sizeof batch->batch, sequences->n, total, batch->cu_seqlens,
-                                        batch->positions,    batch->slots, cache};
+    batch->batch = (struct graft_batch){.struct_size = sizeof batch->batch,
+                                        .sequences = sequences->n,
+                                        .tokens = total,
+                                        .cu_seqlens = batch->cu_seqlens,
+                                        .positions = batch->positions,
+                                        .slots = batch->slots,
+                                        .cache = cache};
     batch->mask = mask;
     batch->q = copied(sequences, sequences->q, q_row, q_row + 1);
     batch->k = copied(sequences, sequences->k, kv_row, kv_row + 2);
@@ -296,6 +303,77 @@ static void test_threads(void **state) {
     }
 }
 
+/* Eager's weights are the probabilities: rows of what may be seen add up to 1, hidden keys are 0, and they make the
+ * output. Another implementation is never asked for them. */
+static int take_weights(const struct graft_attention_implementation *self, const struct graft_call *forward_call,
+                        const struct graft_attention_input *input, struct graft_error *error) {
+    struct graft_attention_input changed = *input;
+    struct graft_attention_sequence sequence = *graft_attention_sequence(input, 0);
+    assert_null(sequence.weights);
+    sequence.weights = (float *)(uintptr_t)self->data;
+    changed.sequences = &sequence;
+    return graft_attention_eager.forward(&graft_attention_eager, forward_call, &changed, error);
+}
+
+static void test_weights(void **state) {
+    (void)state;
+    const struct heads heads = {6, 2, 16};
+    enum { TOKENS = 70, WINDOW = 9 };
+    struct sequences sequences = sequences_create(&heads, 1);
+    sequences.tokens[0] = TOKENS;
+    struct graft_mask mask = {sizeof mask, GRAFT_MASK_SLIDING, WINDOW, NULL, 0};
+    struct batch *batch = batch_create(&heads, &sequences, mask, NULL);
+    float *weights = numbers_floats(heads.heads * TOKENS * TOKENS);
+    struct graft_attention_implementation taking = graft_attention_eager;
+    const struct graft_attention_implementation *before = call.attention;
+    taking.forward = take_weights;
+    taking.data = weights;
+    call.attention = &taking;
+    run(batch);
+    call.attention = before;
+    check_values(&heads, &sequences, batch);
+    for (int64_t row = 0; row < heads.heads * TOKENS; row++) {
+        double sum = 0.0;
+        for (int64_t j = 0; j < TOKENS; j++) {
+            int64_t i = row % TOKENS;
+            float weight = weights[row * TOKENS + j];
+            assert_true(j <= i && j > i - WINDOW ? weight > 0.0f : weight == 0.0f);
+            sum += (double)weight;
+        }
+        assert_true(fabs(sum - 1.0) < 1e-6);
+    }
+    numbers_free(weights, 4);
+    batch_destroy(batch);
+    sequences_destroy(&sequences);
+}
+
+/* A mask that an implementation does not obey is refused before it runs, and nothing is kept in the cache. */
+static void test_refused_mask(void **state) {
+    (void)state;
+    const struct heads heads = {4, 2, 8};
+    struct sequences sequences = sequences_create(&heads, 1);
+    sequences.tokens[0] = 3;
+    struct graft_kv_cache *cache = graft_kv_cache_create(1);
+    struct graft_mask mask = {sizeof mask, GRAFT_MASK_CAUSAL, 0, NULL, 0};
+    struct batch *batch = batch_create(&heads, &sequences, mask, cache);
+    struct graft_attention_implementation blind = graft_attention_eager;
+    const struct graft_attention_implementation *before = call.attention;
+    struct graft_error error = graft_error_none();
+    int64_t held = -1;
+    blind.name = "blind";
+    blind.masks = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_DENSE;
+    call.attention = &blind;
+    assert_int_equal(call.kernels->attention(&call, &batch->args, &error), GRAFT_ERROR_PLUGIN);
+    call.attention = before;
+    assert_string_equal(error.source, "blind");
+    assert_non_null(strstr(error.message, "\"causal\""));
+    assert_int_equal(graft_kv_cache_length(cache, 0, &held, NULL), GRAFT_OK);
+    assert_int_equal(held, 0);
+    batch_destroy(batch);
+    graft_kv_cache_destroy(cache);
+    sequences_destroy(&sequences);
+}
+
 static void test_faults(void **state) {
     (void)state;
     const struct heads heads = {4, 2, 8};
@@ -331,6 +409,7 @@ static void test_without_memory(void **state) {
         struct graft_scratch *fresh = graft_scratch_create();
         struct graft_call poor;
         graft_call_init(&poor, GRAFT_PRECISION_AUTO, fresh);
+        poor.attention = call.attention;
         void *filler = graft_scratch_alloc(fresh, 1000000);
         assert_non_null(filler);
         graft_alloc_fail_at(n);
@@ -346,17 +425,24 @@ static void test_without_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_cache), cmocka_unit_test(test_with_cache), cmocka_unit_test(test_dense),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_faults),     cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_without_cache), cmocka_unit_test(test_with_cache),
+        cmocka_unit_test(test_dense),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_weights),       cmocka_unit_test(test_refused_mask),
+        cmocka_unit_test(test_faults),        cmocka_unit_test(test_without_memory),
     };
+    const struct graft_attention_implementation *const implementations[] = {&graft_attention_sdpa,
+                                                                            &graft_attention_eager};
     int failures = 0;
     scratch = graft_scratch_create();
     graft_threads_set_count(2);
     graft_call_init(&call, GRAFT_PRECISION_AUTO, scratch);
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
         graft_cpu_set_isa(isa);
-        print_message("%s\n", graft_cpu_isa_name(isa));
-        failures += cmocka_run_group_tests(tests, NULL, NULL);
+        for (size_t i = 0; i < sizeof implementations / sizeof implementations[0]; i++) {
+            call.attention = implementations[i];
+            print_message("%s, %s\n", graft_cpu_isa_name(isa), implementations[i]->name);
+            failures += cmocka_run_group_tests(tests, NULL, NULL);
+        }
     }
     graft_scratch_destroy(scratch);
     return failures;

@@ -194,10 +194,17 @@ static void test_rows(void **state) {
         scalar->scale(expected, -3.1f, n);
         assert_memory_equal(y, expected, (size_t)n * sizeof *y);
         assert_true(loops->maximum(x, n) == scalar->maximum(x, n));
+        assert_true(numbers_close(loops->sum(x, n), scalar->sum(x, n), 1e-5f, 1e-6f));
+        float squares = loops->centre(x, 0.3f, n, y);
+        assert_true(numbers_close(squares, scalar->centre(x, 0.3f, n, expected), 0.0f, 1e-6f));
+        assert_memory_equal(y, expected, (size_t)n * sizeof *y);
         for (int32_t reading = GRAFT_READ_F32; reading <= GRAFT_READ_BF16; reading++) {
             void *weight = numbers_stored(stored_type(reading), n);
             loops->scale_by(reading, weight, x, 1.3f, n, y);
             scalar->scale_by(reading, weight, x, 1.3f, n, expected);
+            assert_memory_equal(y, expected, (size_t)n * sizeof *y);
+            loops->add_stored(reading, weight, n, y);
+            scalar->add_stored(reading, weight, n, expected);
             assert_memory_equal(y, expected, (size_t)n * sizeof *y);
             numbers_free(weight, graft_reading_size(reading));
         }

@@ -84,6 +84,60 @@ static void test_rms_norm(void **state) {
     }
 }
 
+/* Weight and bias of two types; numbers whose mean is far from 0, where a variance by sums of squares would be lost. */
+static void test_layer_norm(void **state) {
+    (void)state;
+    static const int64_t columns[] = {1, 3, 17, 64, 1000};
+    for (int i = 0; i < 5; i++) {
+        int64_t n = columns[i];
+        int64_t tokens = 37;
+        int64_t stride = n + 3;
+        const void *scales = numbers_stored(GRAFT_DTYPE_BF16, n);
+        const void *shifts = numbers_stored(GRAFT_DTYPE_F16, n);
+        struct graft_row_block blocks[2] = {{sizeof blocks[0], GRAFT_DTYPE_BF16, scales, n},
+                                            {sizeof blocks[0], GRAFT_DTYPE_F16, shifts, n}};
+        struct graft_weight weights[2];
+        for (int k = 0; k < 2; k++) {
+            weights[k] = (struct graft_weight){.struct_size = sizeof weights[k],
+                                               .rows = n,
+                                               .columns = 1,
+                                               .blocks = &blocks[k],
+                                               .n_blocks = 1,
+                                               .block_stride = sizeof blocks[k]};
+        }
+        float *x = numbers_floats(tokens * stride);
+        float *y = numbers_floats(tokens * n);
+        for (int64_t t = 0; t < tokens * stride; t++) {
+            x[t] += 100.0f;
+        }
+        call.kernels->layer_norm(&call, &weights[0], &weights[1], 1e-3f, x, stride, tokens, n, y, n);
+        for (int64_t t = 0; t < tokens; t++) {
+            double sum = 0.0, squares = 0.0;
+            for (int64_t j = 0; j < n; j++) {
+                sum += (double)x[t * stride + j];
+            }
+            for (int64_t j = 0; j < n; j++) {
+                double deviation = (double)x[t * stride + j] - sum / (double)n;
+                squares += deviation * deviation;
+            }
+            for (int64_t j = 0; j < n; j++) {
+                double normed = ((double)x[t * stride + j] - sum / (double)n) / sqrt(squares / (double)n + 1e-3);
+                double expected = normed * (double)numbers_at(GRAFT_DTYPE_BF16, scales, j) +
+                                  (double)numbers_at(GRAFT_DTYPE_F16, shifts, j);
+                assert_true(numbers_close(y[t * n + j], (float)expected, 1e-4f, 1e-5f));
+            }
+        }
+        call.kernels->layer_norm(&call, &weights[0], &weights[1], 1e-3f, x, stride, tokens, n, x, stride);
+        for (int64_t t = 0; t < tokens; t++) {
+            assert_memory_equal(x + t * stride, y + t * n, (size_t)n * sizeof *x);
+        }
+        numbers_free(scales, 2);
+        numbers_free(shifts, 2);
+        numbers_free(x, 4);
+        numbers_free(y, 4);
+    }
+}
+
 static void test_rope(void **state) {
     (void)state;
     enum { TOKENS = 5, HEADS = 3, DIM = 12, HALF = DIM / 2, STRIDE = HEADS * DIM + 7 };
@@ -235,6 +289,7 @@ static void test_types(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rms_norm),
+        cmocka_unit_test(test_layer_norm),
         cmocka_unit_test(test_rope),
         cmocka_unit_test(test_activation),
         cmocka_unit_test(test_softmax),

@@ -77,7 +77,7 @@ static int tell(void *data, size_t sequence, int32_t id, int last, struct graft_
 
 static const int32_t first_ids[] = {12, 77, 301, 5};
 static const int32_t second_ids[] = {400, 2};
-static const struct graft_prompt prompts[] = {{first_ids, 4}, {second_ids, 2}};
+static const struct graft_prompt prompts[] = {{.ids = first_ids, .count = 4}, {.ids = second_ids, .count = 2}};
 
 static int32_t largest(const float *row, int64_t count) {
     int32_t best = 0;
@@ -105,7 +105,7 @@ static void test_generate(void **state) {
         assert_true(told.ended[s]);
         memcpy(ids, prompts[s].ids, prompts[s].count * sizeof ids[0]);
         memcpy(ids + prompts[s].count, told.ids[s], 6 * sizeof ids[0]);
-        const struct graft_prompt whole = {ids, prompts[s].count + 6};
+        const struct graft_prompt whole = {.ids = ids, .count = prompts[s].count + 6};
         assert_int_equal(graft_model_logits(model, &whole, 1, logits, &error), GRAFT_OK);
         for (size_t i = 0; i < 6; i++) {
             const float *row = logits + (int64_t)(prompts[s].count - 1 + i) * vocab_size;

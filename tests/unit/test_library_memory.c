@@ -21,7 +21,7 @@ static int ignore(void *data, size_t sequence, int32_t id, int last, struct graf
 /* Everything a program does; frees all of it whatever happens. */
 static int use(const char *directory, const char *plugins, struct graft_error *error) {
     static const int32_t ids[] = {3, 1, 4};
-    static const struct graft_prompt prompt = {ids, 3};
+    static const struct graft_prompt prompt = {.ids = ids, .count = 3};
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;
     struct graft_generation generation;

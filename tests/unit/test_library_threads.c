@@ -41,7 +41,7 @@ static void *register_and_look_up(void *data) {
 /* A model is one thread's; the library is everybody's. */
 static void *load_and_run(void *data) {
     static const int32_t ids[TOKENS] = {5, 7, 11};
-    const struct graft_prompt prompt = {ids, TOKENS};
+    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
     struct job *job = data;
     char path[512];
     for (int i = 0; i < ROUNDS; i++) {

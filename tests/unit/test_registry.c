@@ -60,7 +60,7 @@ static void add(const struct graft_replacement *replacement, const char *plugin,
 
 /* The class built for `class_name` at `path`; NULL after an error. */
 static const char *winner_at(const char *class_name, const char *path, const char *model_type) {
-    const struct graft_module_place place = {class_name, path, model_type, NULL};
+    const struct graft_module_place place = {class_name, path, model_type, NULL, NULL};
     struct graft_resolution found;
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
     error = graft_error_none();
@@ -154,11 +154,11 @@ static void test_named_class_of_another_interface(void **state) {
 
 /* Checks the patterns over modules of all classes, `path` being that of the BertAttention. */
 static int check_patterns(const char *path) {
-    const struct graft_module_place places[] = {{"BertAttention", path, "bert", NULL},
-                                                {"BertSelfAttention", "self.0", "bert", NULL},
-                                                {"Linear", "linear", "bert", NULL},
-                                                {"BertSelfAttention", "self.1", "bert", NULL},
-                                                {"LlamaAttention", "llama", "bert", NULL}};
+    const struct graft_module_place places[] = {{"BertAttention", path, "bert", NULL, NULL},
+                                                {"BertSelfAttention", "self.0", "bert", NULL, NULL},
+                                                {"Linear", "linear", "bert", NULL, NULL},
+                                                {"BertSelfAttention", "self.1", "bert", NULL, NULL},
+                                                {"LlamaAttention", "llama", "bert", NULL, NULL}};
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
     error = graft_error_none();
     int status = graft_snapshot_check_patterns(snapshot, places, sizeof places / sizeof places[0], NULL, &error);
@@ -243,7 +243,7 @@ static size_t count_replacements(const struct graft_snapshot *snapshot) {
 
 static void test_snapshots_do_not_change(void **state) {
     const struct graft_replacement one = name_key("LlamaAttention", &mine);
-    const struct graft_module_place place = {"LlamaAttention", "x", "llama", NULL};
+    const struct graft_module_place place = {"LlamaAttention", "x", "llama", NULL, NULL};
     struct graft_resolution found;
     (void)state;
     struct graft_snapshot *before = graft_registry_snapshot(registry);

@@ -146,7 +146,7 @@ static void remove_directory(const char *folder) {
 static void test_without_weights(void **state) {
     struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
     static const int32_t ids[] = {1, 2};
-    const struct graft_prompt prompt = {ids, 2};
+    const struct graft_prompt prompt = {.ids = ids, .count = 2};
     static float logits[2 * 583];
     char folder[64];
     (void)state;

@@ -18,7 +18,7 @@ static const struct graft_class original = CLASS("Original");
 static const struct graft_class replacement = CLASS("Replacement");
 static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_PATTERN, "^Orig", &replacement, "layers", NULL,
                                                NULL};
-static const struct graft_module_place place = {"Original", "model.layers.0", "test", NULL};
+static const struct graft_module_place place = {"Original", "model.layers.0", "test", NULL, NULL};
 
 struct worker {
     pthread_t thread;

@@ -54,7 +54,7 @@ static int tear_down(void **state) {
 
 /* One sequence's step. */
 static int step(int32_t slot, const int32_t *ids, size_t count, enum graft_logits_rows which, const float **logits) {
-    const struct graft_ids_view view = {ids, count};
+    const struct graft_ids_view view = {.ids = ids, .count = count};
     error = graft_error_none();
     return graft_session_step(session, &slot, &view, 1, which, logits, &error);
 }
@@ -89,7 +89,7 @@ static void test_ids_out_of_range(void **state) {
 static void test_empty_sequences(void **state) {
     static const int32_t ids[] = {5, 6};
     static const int32_t slots[] = {0, 1};
-    const struct graft_ids_view views[] = {{ids, 2}, {ids, 0}};
+    const struct graft_ids_view views[] = {{.ids = ids, .count = 2}, {.ids = ids, .count = 0}};
     const float *logits;
     (void)state;
     assert_int_equal(step(0, ids, 0, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_IO);
@@ -115,7 +115,7 @@ static void test_refused_step_changes_nothing(void **state) {
 static void test_rows(void **state) {
     static const int32_t ids[] = {5, 6, 7, 8};
     static const int32_t slots[] = {1, 0};
-    const struct graft_ids_view views[] = {{ids, 4}, {ids + 1, 2}};
+    const struct graft_ids_view views[] = {{.ids = ids, .count = 4}, {.ids = ids + 1, .count = 2}};
     const float *logits;
     struct graft_session *other = NULL;
     (void)state;
@@ -143,7 +143,7 @@ static void test_slots(void **state) {
     assert_int_equal(step(0, second, 3, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
     assert_int_equal(step(1, first + 2, 2, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
     const int32_t slots[] = {0, 1};
-    const struct graft_ids_view views[] = {{second, 1}, {first + 4, 1}};
+    const struct graft_ids_view views[] = {{.ids = second, .count = 1}, {.ids = first + 4, .count = 1}};
     assert_int_equal(graft_session_step(session, slots, views, 2, GRAFT_LOGITS_LAST, &logits, &error), GRAFT_OK);
     assert_close(logits + VOCAB, alone, VOCAB);
     free(alone);

@@ -55,4 +55,5 @@ const struct graft_class graft_activation_classes[GRAFT_ACTIVATION_CLASSES] = {
     ACTIVATION("GELUTanh", gelu_tanh),           ACTIVATION("QuickGELUActivation", quick_gelu),
     ACTIVATION("FastGELUActivation", gelu_tanh), ACTIVATION("ReLU", relu),
     ACTIVATION("Tanh", hyperbolic_tangent),      ACTIVATION("Sigmoid", sigmoid),
+    ACTIVATION("GELU", gelu),
 };

@@ -5,6 +5,8 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
+enum { MAX_NAME = 64 };
+
 struct causal_lm {
     struct graft_instance base;
     const struct graft_module *model;
@@ -25,7 +27,10 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
         status = graft_describe_linear(sink, "lm_head", decoder.hidden_size, decoder.vocab_size, 0, error);
     }
     if (status == GRAFT_OK && decoder.tie_word_embeddings) {
-        status = sink->tie(sink->data, "lm_head.weight", "model.embed_tokens.weight", error);
+        char source[MAX_NAME];
+        (void)snprintf(source, sizeof source, "%s.weight",
+                       traits->embed_tokens != NULL ? traits->embed_tokens : "model.embed_tokens");
+        status = sink->tie(sink->data, "lm_head.weight", source, error);
     }
     return status;
 }
@@ -57,7 +62,15 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct causal_lm *self = instance;
     float *hidden = graft_scratch_floats(call, args->batch->tokens, self->hidden_size, error); /* [tokens, hidden] */
     float *wanted = graft_scratch_floats(call, args->n_rows, self->hidden_size, error);        /* [n_rows, hidden] */
-    const struct graft_base_model_args model_args = {sizeof model_args, 0, args->batch, args->input_ids, hidden};
+    const struct graft_base_model_args model_args = {
+        .struct_size = sizeof model_args,
+        .batch = args->batch,
+        .input_ids = args->input_ids,
+        .last_hidden_state = hidden,
+        .images = args->images,
+        .n_images = args->n_images,
+        .image_stride = args->image_stride,
+    };
     const struct graft_linear_args head_args = {sizeof head_args, 0, args->n_rows, wanted, args->logits};
     if (hidden == NULL || wanted == NULL) {
         return GRAFT_ERROR_INTERNAL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A decoder without its head: embedding, layers, a last norm. */
+#include <string.h>
+
 #include "arch/decoder/decoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"
@@ -150,6 +152,10 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         return GRAFT_ERROR_INTERNAL;
     }
     int status = graft_embedding_forward(self->embed_tokens, call, &embedding_args, error);
+    for (int64_t i = 0; i < args->n_embeddings && status == GRAFT_OK; i++) {
+        memcpy(hidden + args->embedding_rows[i] * self->hidden_size, args->embeddings + i * self->hidden_size,
+               (size_t)self->hidden_size * sizeof *hidden);
+    }
     if (status == GRAFT_OK) {
         status = run_layers(self, call, args->batch, hidden, error);
     }

@@ -163,10 +163,29 @@ static int read_moe(const struct graft_config *config, const struct graft_decode
     return status == GRAFT_OK ? graft_config_bool(config, "norm_topk_prob", &decoder->norm_topk_prob, error) : status;
 }
 
-int graft_decoder_config_read(const struct graft_config *config, const struct graft_decoder_traits *traits,
+const struct graft_config *graft_decoder_config_part(const struct graft_config *config,
+                                                     const struct graft_decoder_traits *traits,
+                                                     struct graft_config_section *section, struct graft_error *error) {
+    if (traits->section == NULL || !graft_config_has(config, traits->section)) {
+        return config;
+    }
+    return graft_config_section(config, traits->section, section, error) == GRAFT_OK ? &section->view : NULL;
+}
+
+int graft_decoder_config_read(const struct graft_config *whole, const struct graft_decoder_traits *traits,
                               struct graft_decoder_config *decoder, struct graft_error *error) {
+    struct graft_config_section section;
+    const struct graft_config *config = graft_decoder_config_part(whole, traits, &section, error);
+    int32_t tied = 0;
+    if (config == NULL) {
+        return GRAFT_ERROR_MODEL;
+    }
     *decoder = traits->defaults;
-    int status = read_common(config, traits, decoder, error);
+    int status = graft_config_bool(whole, "tie_word_embeddings", &tied, error);
+    if (status == GRAFT_OK) {
+        status = read_common(config, traits, decoder, error);
+    }
+    decoder->tie_word_embeddings |= config != whole && tied;
     if (status == GRAFT_OK && traits->windows != GRAFT_WINDOWS_NEVER) {
         status = read_windows(config, traits, decoder, error);
     }

@@ -6,6 +6,7 @@
 #define GRAFT_ARCH_DECODER_DECODER_CONFIG_H
 
 #include "arch/decoder/rope_config.h"
+#include "arch/section.h"
 #include "graft/config.h"
 
 /* Fields have the names they have in config.json. */
@@ -65,8 +66,16 @@ struct graft_decoder_traits {
     const char *window_switch; /* the config field without which there are no windows; NULL: sliding_window says it */
     int32_t num_local_experts; /* 1: num_experts may be called so */
     int32_t shared_expert;     /* 1: beside the experts there is one for all tokens */
+    const char *section;       /* "text_config": where the fields are if the config has it; NULL: never */
+    const char *embed_tokens;  /* the input embedding's path below a causal LM; NULL: "model.embed_tokens" */
     struct graft_decoder_config defaults;
 };
+
+/* [load] The part of the config that is the decoder's: all of it, or `section`, which must live as long. NULL with the
+ * reason in `error`. */
+const struct graft_config *graft_decoder_config_part(const struct graft_config *config,
+                                                     const struct graft_decoder_traits *traits,
+                                                     struct graft_config_section *section, struct graft_error *error);
 
 /* [load] Reads and checks the whole config; errors name file and field. */
 int graft_decoder_config_read(const struct graft_config *config, const struct graft_decoder_traits *traits,

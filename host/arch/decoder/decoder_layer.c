@@ -34,13 +34,16 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
                                                {"head_dim", decoder.head_dim},
                                                {"qkv_bias", decoder.qkv_bias},
                                                {"o_proj_bias", traits->o_proj_bias && decoder.qkv_bias}};
-    const struct graft_arg mlp_args[] = {{"layer_idx", layer}, {"intermediate_size", decoder.intermediate_size}};
+    const struct graft_arg mlp_args[] = {{"layer_idx", layer},
+                                         {"hidden_size", decoder.hidden_size},
+                                         {"intermediate_size", decoder.intermediate_size},
+                                         {"bias", decoder.mlp_bias}};
     const struct graft_arg norm_args[] = {{"hidden_size", decoder.hidden_size}};
     status = graft_describe_child(sink, "self_attn", traits->attention, GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
                                   7, error);
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "mlp", sparse ? traits->sparse_moe_block : traits->mlp, GRAFT_INTERFACE_MLP,
-                                      mlp_args, sparse ? 1 : 2, error);
+                                      mlp_args, sparse ? 2 : 4, error);
     }
     if (status == GRAFT_OK) {
         status =

@@ -49,9 +49,14 @@ static int32_t slides(const struct graft_decoder_traits *traits, const struct gr
     }
 }
 
-int graft_decoder_config_window(const struct graft_config *config, const struct graft_decoder_traits *traits,
+int graft_decoder_config_window(const struct graft_config *whole, const struct graft_decoder_traits *traits,
                                 const struct graft_decoder_config *decoder, int64_t layer, int64_t *window,
                                 struct graft_error *error) {
+    struct graft_config_section section;
+    const struct graft_config *config = graft_decoder_config_part(whole, traits, &section, error);
+    if (config == NULL) {
+        return GRAFT_ERROR_MODEL;
+    }
     int32_t sliding = slides(traits, decoder, layer);
     int32_t listed = traits->windows == GRAFT_WINDOWS_ALTERNATING || traits->windows == GRAFT_WINDOWS_UPPER;
     *window = 0;
@@ -74,9 +79,14 @@ int graft_decoder_config_window(const struct graft_config *config, const struct 
     return GRAFT_OK;
 }
 
-int graft_decoder_config_sparse(const struct graft_config *config, const struct graft_decoder_traits *traits,
+int graft_decoder_config_sparse(const struct graft_config *whole, const struct graft_decoder_traits *traits,
                                 const struct graft_decoder_config *decoder, int64_t layer, int32_t *sparse,
                                 struct graft_error *error) {
+    struct graft_config_section section;
+    const struct graft_config *config = graft_decoder_config_part(whole, traits, &section, error);
+    if (config == NULL) {
+        return GRAFT_ERROR_MODEL;
+    }
     *sparse = traits->mlp == NULL;
     if (traits->sparse_moe_block == NULL || traits->mlp == NULL || decoder->num_experts == 0) {
         return GRAFT_OK;

@@ -16,20 +16,23 @@ struct mlp {
 int graft_mlp_describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                        const struct graft_sink *sink, struct graft_error *error) {
     struct graft_decoder_config decoder;
+    struct graft_config_section section;
     int status = graft_decoder_config_read(config, self->data, &decoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    int64_t hidden = decoder.hidden_size;
+    const struct graft_config *part = graft_decoder_config_part(config, self->data, &section, error);
+    int64_t hidden = graft_arg(args, "hidden_size", decoder.hidden_size);
+    int32_t bias = graft_arg(args, "bias", decoder.mlp_bias) != 0;
     int64_t intermediate = graft_arg(args, "intermediate_size", decoder.intermediate_size);
-    status = graft_describe_linear(sink, "gate_proj", hidden, intermediate, decoder.mlp_bias, error);
+    status = graft_describe_linear(sink, "gate_proj", hidden, intermediate, bias, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "up_proj", hidden, intermediate, decoder.mlp_bias, error);
+        status = graft_describe_linear(sink, "up_proj", hidden, intermediate, bias, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "down_proj", intermediate, hidden, decoder.mlp_bias, error);
+        status = graft_describe_linear(sink, "down_proj", intermediate, hidden, bias, error);
     }
-    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
+    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", part, "hidden_act", error) : status;
 }
 
 int graft_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -34,7 +34,12 @@ static int find_object(const struct graft_config *config, const char **object, s
     return GRAFT_OK;
 }
 
-static int read_type(const struct graft_config *config, const char *object, int32_t *type, struct graft_error *error) {
+static int has_sections(const struct graft_rope_config *rope) {
+    return rope->mrope_section[0] + rope->mrope_section[1] + rope->mrope_section[2] > 0;
+}
+
+static int read_type(const struct graft_config *config, const char *object, struct graft_rope_config *rope,
+                     struct graft_error *error) {
     static const char *const names[] = {"default", "llama3", "linear", "dynamic", "yarn"}; /* by GRAFT_ROPE_... */
     struct path path = path_of(object, "rope_type");
     const char *name = names[GRAFT_ROPE_DEFAULT];
@@ -45,9 +50,12 @@ static int read_type(const struct graft_config *config, const char *object, int3
     if (status != GRAFT_OK) {
         return status;
     }
+    if (has_sections(rope) && strcmp(name, "mrope") == 0) {
+        name = names[GRAFT_ROPE_DEFAULT]; /* the older spelling: the sections are what makes it one */
+    }
     for (int32_t i = 0; i < (int32_t)(sizeof names / sizeof names[0]); i++) {
         if (strcmp(name, names[i]) == 0) {
-            *type = i;
+            rope->rope_type = i;
             return GRAFT_OK;
         }
     }
@@ -188,6 +196,32 @@ static int read_by_type(const struct graft_config *config, const char *object, s
     }
 }
 
+/* Of families that have them; they share out the frequencies. */
+static int read_sections(const struct graft_config *config, const char *object, struct graft_rope_config *rope,
+                         struct graft_error *error) {
+    struct path path = path_of(object, "mrope_section");
+    int status = GRAFT_OK;
+    if (!has_sections(rope)) {
+        return GRAFT_OK;
+    }
+    if (graft_config_has(config, path.text) &&
+        (config->kind(config->data, path.text) != GRAFT_FIELD_ARRAY || config->size(config->data, path.text) != 3)) {
+        return graft_config_expected(config, path.text, "an array of three integers", error);
+    }
+    for (int32_t i = 0; i < 3 && status == GRAFT_OK; i++) {
+        static const char *const names[] = {"mrope_section.0", "mrope_section.1", "mrope_section.2"};
+        status =
+            graft_config_int(config, path_of(object, names[i]).text, 0, rope->head_dim, &rope->mrope_section[i], error);
+    }
+    int64_t sum = rope->mrope_section[0] + rope->mrope_section[1] + rope->mrope_section[2];
+    if (status == GRAFT_OK && sum != rope->head_dim / 2) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "%s: expected numbers that add up to half of head_dim (%lld), got %lld", path.text,
+                                 (long long)rope->head_dim / 2, (long long)sum);
+    }
+    return status;
+}
+
 int graft_rope_config_read(const struct graft_config *config, struct graft_rope_config *rope,
                            struct graft_error *error) {
     const char *object;
@@ -196,12 +230,15 @@ int graft_rope_config_read(const struct graft_config *config, struct graft_rope_
     if (status == GRAFT_OK) {
         status = find_object(config, &object, error);
     }
+    if (status == GRAFT_OK) {
+        status = read_sections(config, object != NULL ? object : "rope_parameters", rope, error);
+    }
     if (status != GRAFT_OK || object == NULL) {
         return status;
     }
     status = read_real(config, object, "rope_theta", &rope->rope_theta, error);
     if (status == GRAFT_OK) {
-        status = read_type(config, object, &rope->rope_type, error);
+        status = read_type(config, object, rope, error);
     }
     if (status == GRAFT_OK) {
         status = refuse_unsupported(config, object, error);

@@ -27,10 +27,14 @@ struct graft_rope_config {
     double beta_slow;                         /* yarn: those that turn less often are divided by `factor` */
     int32_t truncate;                         /* yarn: the bounds between the two are whole numbers */
     double attention_factor;                  /* yarn: of cos and sin; 1 with other types */
+    /* Of families with three positions a token: how many of the frequencies, from the first on, turn with time, how
+     * many with height and how many with width (Wang et al. 2024, section 2.1). All 0: one position. */
+    int64_t mrope_section[3];
 };
 
 /* [load] Reads `rope_parameters`, or the older spelling: `rope_scaling` (with `rope_type` or `type`) and `rope_theta`
- * beside it. The caller has filled in head_dim, max_position_embeddings, and a default rope_theta. */
+ * beside it. The caller has filled in head_dim, max_position_embeddings, a default rope_theta, and a default
+ * mrope_section where the family has one. */
 int graft_rope_config_read(const struct graft_config *config, struct graft_rope_config *rope,
                            struct graft_error *error);
 

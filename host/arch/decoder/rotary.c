@@ -36,6 +36,16 @@ int graft_rotary_create(const struct graft_class *cls, const struct graft_build 
     return GRAFT_OK;
 }
 
+/* Where token `t` is on the axis that frequency number `i` turns with. */
+static int64_t position_of(const struct rotary *self, const struct graft_batch *batch, int64_t t, int64_t i) {
+    const int64_t *section = self->rope.mrope_section;
+    if (batch->rotary_positions == NULL) {
+        return batch->positions[t];
+    }
+    int64_t axis = i < section[0] ? 0 : (i < section[0] + section[1] ? 1 : 2);
+    return batch->rotary_positions[axis * batch->tokens + t];
+}
+
 /* The tokens [begin, end) of the batch, with the frequencies inv_freq [head_dim / 2]. */
 static void fill(const struct rotary *self, const struct graft_rotary_args *args, const float *inv_freq, int64_t begin,
                  int64_t end) {
@@ -43,22 +53,26 @@ static void fill(const struct rotary *self, const struct graft_rotary_args *args
     int64_t half = head_dim / 2;
     float scale = (float)self->rope.attention_factor;
     for (int64_t t = begin; t < end; t++) {
-        float position = (float)args->batch->positions[t];
         float *cosines = args->cos + t * head_dim;
         float *sines = args->sin + t * head_dim;
         for (int64_t i = 0; i < half; i++) {
-            float angle = position * inv_freq[i];
+            float angle = (float)position_of(self, args->batch, t, i) * inv_freq[i];
             cosines[i] = cosines[half + i] = cosf(angle) * scale;
             sines[i] = sines[half + i] = sinf(angle) * scale;
         }
     }
 }
 
-/* How many tokens of sequence `s` there are up to the end of this batch. */
+/* The largest position of sequence `s` up to the end of this batch, and one: without images that is its length. */
 static int64_t length_of(const struct graft_batch *batch, int32_t s) {
+    const int64_t *positions = batch->rotary_positions != NULL ? batch->rotary_positions : batch->positions;
+    int32_t axes = batch->rotary_positions != NULL ? 3 : 1;
     int64_t last = -1;
-    for (int64_t t = batch->cu_seqlens[s]; t < batch->cu_seqlens[s + 1]; t++) {
-        last = batch->positions[t] > last ? batch->positions[t] : last;
+    for (int32_t axis = 0; axis < axes; axis++) {
+        for (int64_t t = batch->cu_seqlens[s]; t < batch->cu_seqlens[s + 1]; t++) {
+            int64_t position = positions[axis * batch->tokens + t];
+            last = position > last ? position : last;
+        }
     }
     return last + 1;
 }

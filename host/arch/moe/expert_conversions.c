@@ -8,8 +8,8 @@ const char *const graft_gate_up_targets[1] = {"gate_up_proj"};
 const char *const graft_down_targets[1] = {"down_proj"};
 
 const struct graft_operation graft_stack_and_join[2] = {
-    {sizeof(struct graft_operation), GRAFT_OP_MERGE_MODULELIST, 0},
-    {sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 1},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 1},
 };
 
 const struct graft_conversion graft_expert_conversions[GRAFT_EXPERT_CONVERSIONS] =

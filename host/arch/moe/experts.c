@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All experts of a layer as two stacked parameters. What they compute is in run_experts.c. */
+/* All experts of a layer as two stacked parameters. How they are computed is chosen by name. */
 #include "arch/moe/experts.h"
 
 #include "arch/decoder/decoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"
+
+struct experts {
+    struct graft_instance base;
+    const struct graft_weight *gate_up_proj; /* [num_experts, 2 * intermediate_size, hidden_size] */
+    const struct graft_weight *down_proj;    /* [num_experts, hidden_size, intermediate_size] */
+    const struct graft_module *act_fn;
+    int64_t num_experts;
+    int64_t hidden_size;
+    int64_t intermediate_size;
+};
 
 int graft_experts_describe(const struct graft_class *self, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
@@ -30,7 +40,7 @@ int graft_experts_create(const struct graft_class *cls, const struct graft_build
     if (status != GRAFT_OK) {
         return status;
     }
-    struct graft_experts_instance *self = graft_instance_new(build, sizeof *self, error);
+    struct experts *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -48,7 +58,29 @@ int graft_experts_create(const struct graft_class *cls, const struct graft_build
     return GRAFT_OK;
 }
 
+static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
+                   struct graft_error *error) {
+    const struct experts *self = instance;
+    const struct graft_experts_input input = {
+        .struct_size = sizeof input,
+        .path = self->base.path,
+        .tokens = args->tokens,
+        .k = args->k,
+        .num_experts = self->num_experts,
+        .hidden_size = self->hidden_size,
+        .intermediate_size = self->intermediate_size,
+        .hidden_states = args->hidden_states,
+        .top_k_index = args->top_k_index,
+        .top_k_weights = args->top_k_weights,
+        .gate_up_proj = self->gate_up_proj,
+        .down_proj = self->down_proj,
+        .act_fn = self->act_fn,
+        .output = args->output,
+    };
+    return graft_experts_run(call, &graft_experts_grouped_mm, &input, error);
+}
+
 const struct graft_experts graft_experts_vtable = {
     .struct_size = sizeof graft_experts_vtable,
-    .forward = graft_experts_run,
+    .forward = forward,
 };

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The host's ways of computing stacked experts (graft/experts_implementation.h). All agree in f32 to the bit, but for
+ * batched_mm with several tokens. */
 #ifndef GRAFT_ARCH_MOE_EXPERTS_H
 #define GRAFT_ARCH_MOE_EXPERTS_H
 
-#include "arch/instance.h"
-#include "graft/experts.h"
-#include "graft/tensor.h"
+#include "graft/experts_implementation.h"
 
-struct graft_experts_instance {
-    struct graft_instance base;
-    const struct graft_weight *gate_up_proj; /* [num_experts, 2 * intermediate_size, hidden_size] */
-    const struct graft_weight *down_proj;    /* [num_experts, hidden_size, intermediate_size] */
-    const struct graft_module *act_fn;
-    int64_t num_experts;
-    int64_t hidden_size;
-    int64_t intermediate_size;
-};
-
-/* [forward] The forward of graft.experts/1; `instance` is a struct graft_experts_instance. */
-int graft_experts_run(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
-                      struct graft_error *error);
+extern const struct graft_experts_implementation graft_experts_eager;
+extern const struct graft_experts_implementation graft_experts_batched_mm;
+extern const struct graft_experts_implementation graft_experts_grouped_mm; /* where nothing is chosen */
 
 #endif

@@ -25,7 +25,9 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
         return status;
     }
     const struct graft_arg shared_args[] = {{"layer_idx", graft_arg(args, "layer_idx", 0)},
-                                            {"intermediate_size", decoder.shared_expert_intermediate_size}};
+                                            {"hidden_size", decoder.hidden_size},
+                                            {"intermediate_size", decoder.shared_expert_intermediate_size},
+                                            {"bias", decoder.mlp_bias}};
     const struct graft_arg experts_args[] = {{"num_experts", decoder.num_experts},
                                              {"hidden_size", decoder.hidden_size},
                                              {"intermediate_size", decoder.moe_intermediate_size}};
@@ -37,7 +39,7 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
     if (status != GRAFT_OK || !traits->shared_expert) {
         return status;
     }
-    status = graft_describe_child(sink, "shared_expert", traits->mlp, GRAFT_INTERFACE_MLP, shared_args, 2, error);
+    status = graft_describe_child(sink, "shared_expert", traits->mlp, GRAFT_INTERFACE_MLP, shared_args, 4, error);
     return status == GRAFT_OK ? graft_describe_linear(sink, "shared_expert_gate", decoder.hidden_size, 1, 0, error)
                               : status;
 }

@@ -20,9 +20,14 @@
 #include <stdint.h>
 
 #include "graft/call.h"
+#include "graft/encode.h"
 #include "graft/error.h"
+#include "graft/fuse.h"
 #include "graft/generation.h"
+#include "graft/image.h"
+#include "graft/patch.h"
 #include "graft/plugin.h"
+#include "graft/recording.h"
 #include "graft/registry.h"
 
 #ifdef __cplusplus
@@ -44,7 +49,9 @@ struct graft_library_options {
     int32_t skip_bad_plugins; /* 1: a plugin that cannot be used becomes a note instead of an error */
     const char *const *allow; /* ids of the plugins wanted, in the order that decides between two; NULL: all */
     int32_t n_allow;
-    uint32_t reserved;
+    /* 1: with `allow` NULL, also plugins that take effect only on request (graft/plugin.h). They change what models
+     * compute. */
+    int32_t all;
 };
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may
@@ -63,6 +70,20 @@ struct graft_model_options {
      * declare; with one that has none the model can be loaded and looked at, but not run. */
     int32_t without_weights;
     uint32_t reserved;
+    /* Which fusion families to use, as a JSON object: "{\"patch_embeddings\": true}"; values are true, false or an
+     * object of options. "{}": none. It is stored when the model is saved. NULL: as config.json says. */
+    const char *fusion_config;
+    /* What is to be used of what the host has and plugins offer by name; an unknown name is an error (GRAFT_ERROR_USAGE)
+     * that lists those there are. Attention: "sdpa" (NULL), "eager"; experts: "grouped_mm" (NULL), "eager",
+     * "batched_mm"; kernels: other forwards for named classes (graft/kernel_override.h), of plugins only. */
+    const char *attn_implementation;
+    const char *experts_implementation;
+    const char *const *kernels; /* [n_kernels] */
+    int32_t n_kernels;
+    uint32_t reserved_end;
+    /* What is different for this load only: at most one of a description and a JSON file (docs/patch.md). */
+    const struct graft_load_patch *patch;
+    const char *patch_file;
 };
 
 /* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering later does not
@@ -81,13 +102,16 @@ const char *graft_model_note(const struct graft_model *model, size_t i);
 /* [any] Number of logits per token. */
 int64_t graft_model_vocab_size(const struct graft_model *model);
 
-/* [any] The class built at a module path ("" is the model itself), "ModuleList" for lists; NULL if there is none. */
+/* [any] The class built at a module path ("" is the model itself), "ModuleList" or "Sequential" for lists; NULL if there is none. */
 const char *graft_model_class_at(const struct graft_model *model, const char *path);
 
-/* A prompt: `count` token ids. */
+/* A prompt: `count` token ids, and the images that belong to them (graft/images.h): each run of image tokens takes one,
+ * in order, and is as long as the image has merged patches. */
 struct graft_prompt {
     const int32_t *ids;
     size_t count;
+    const struct graft_image *images;
+    size_t n_images;
 };
 
 /* Told of each new token; `last` is 1 for the one that ends its sequence. Another status than GRAFT_OK stops. */

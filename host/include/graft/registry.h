@@ -17,6 +17,7 @@
 
 #include "graft/class.h"
 #include "graft/error.h"
+#include "graft/fusion.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,6 +63,21 @@ void graft_library_leave(struct graft_library *library, struct graft_scope *scop
  * types count here. A replacement with another interface is an error. */
 int graft_library_class(struct graft_library *library, const char *name, const struct graft_class **cls,
                         struct graft_error *error);
+
+/* Adds a fusion family (graft/fusion.h) beside those of plugins, to be asked for by its name (graft_model_options). The
+ * same one again changes nothing; another one of its name is an error. It stays const and valid as long as the library
+ * and its models. */
+int graft_library_add_fusion(struct graft_library *library, const struct graft_fusion_family *family,
+                             struct graft_error *error);
+
+/* Registers fusions for the models of a type, as transformers reads: the mapping gets the classes of the modules that fit
+ * in the model of `directory` (of which config.json is read), each under its name and with its fused class, and the list
+ * of conversions of its model type (graft/conversions.h) the families' transforms. Models of that type are then fused
+ * where they are opened without asking: the modules found here, and no others of those classes. `fusion_config` is as in
+ * graft_model_options; NULL: that of config.json. Doing it twice is doing it once; a transform that collides with one
+ * registered is an error. */
+int graft_library_register_fusion(struct graft_library *library, const char *directory, const char *fusion_config,
+                                  struct graft_error *error);
 
 #ifdef __cplusplus
 }

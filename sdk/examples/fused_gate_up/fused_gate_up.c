@@ -16,37 +16,31 @@
 
 enum { MAX_SIZE = 1 << 20 };
 
-struct sizes {
-    int64_t hidden;
-    int64_t intermediate;
-};
-
-static int read_sizes(const struct graft_config *config, const struct graft_args *args, struct sizes *sizes,
-                      struct graft_error *error) {
-    sizes->intermediate = graft_arg(args, "intermediate_size", 0);
-    if (sizes->intermediate < 1 || sizes->intermediate > MAX_SIZE) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "fused_gate_up",
-                               "argument intermediate_size: expected 1 to %d from the parent, got %lld", (int)MAX_SIZE,
-                               (long long)sizes->intermediate);
+static int read_size(const struct graft_args *args, const char *name, int64_t *value, struct graft_error *error) {
+    *value = graft_arg(args, name, 0);
+    if (*value >= 1 && *value <= MAX_SIZE) {
+        return GRAFT_OK;
     }
-    return graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, &sizes->hidden, error);
+    return graft_error_set(error, GRAFT_ERROR_PLUGIN, "fused_gate_up",
+                           "argument %s: expected 1 to %d from the parent, got %lld", name, (int)MAX_SIZE,
+                           (long long)*value);
 }
 
-/* The class's `data` is the config field that says whether the projections have biases; NULL: they have none. */
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    const char *bias_field = cls->data;
-    int32_t bias = 0;
-    struct sizes sizes;
-    int status = read_sizes(config, args, &sizes, error);
-    if (status == GRAFT_OK && bias_field != NULL) {
-        status = graft_config_bool(config, bias_field, &bias, error);
+    int32_t bias = graft_arg(args, "bias", 0) != 0;
+    int64_t hidden = 0;
+    int64_t intermediate = 0;
+    (void)cls;
+    int status = read_size(args, "hidden_size", &hidden, error);
+    if (status == GRAFT_OK) {
+        status = read_size(args, "intermediate_size", &intermediate, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "gate_up_proj", sizes.hidden, 2 * sizes.intermediate, bias, error);
+        status = graft_describe_linear(sink, "gate_up_proj", hidden, 2 * intermediate, bias, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "down_proj", sizes.intermediate, sizes.hidden, bias, error);
+        status = graft_describe_linear(sink, "down_proj", intermediate, hidden, bias, error);
     }
     return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
 }
@@ -58,7 +52,8 @@ static const char *const weight_targets[] = {"gate_up_proj.weight"};
 static const char *const bias_sources[] = {"gate_proj.bias", "up_proj.bias"};
 static const char *const bias_targets[] = {"gate_up_proj.bias"};
 
-static const struct graft_operation join[] = {{sizeof(struct graft_operation), GRAFT_OP_CONCATENATE, 0}};
+static const struct graft_operation join[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
 
 #define JOINING(from, to)                                                                                         \
     {                                                                                                             \
@@ -82,17 +77,13 @@ struct fused_mlp {
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    struct sizes sizes;
+    int status = GRAFT_OK;
     (void)cls;
-    int status = read_sizes(build->config, build->args, &sizes, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
     struct fused_mlp *self = calloc(1, sizeof *self);
     if (self == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
     }
-    self->intermediate = sizes.intermediate;
+    self->intermediate = graft_arg(build->args, "intermediate_size", 0); /* checked by describe */
     self->gate_up_proj = graft_build_child(build, "gate_up_proj", &status, error);
     self->down_proj = graft_build_child(build, "down_proj", &status, error);
     self->act_fn = graft_build_child(build, "act_fn", &status, error);
@@ -139,35 +130,31 @@ static const struct graft_mlp vtable = {.struct_size = sizeof vtable, .forward =
 
 /* --- What the host is told --- */
 
-#define FUSED_CLASS(class_name, bias_field)                                                                      \
-    {                                                                                                            \
-        .struct_size = sizeof(struct graft_class), .name = class_name, .interface_id = GRAFT_INTERFACE_MLP,      \
-        .describe = describe, .create = create, .destroy = free, .forward = &vtable, .conversions = conversions, \
-        .n_conversions = sizeof conversions / sizeof conversions[0], .conversion_stride = sizeof conversions[0], \
-        .data = bias_field                                                                                       \
-    }
-
-static const struct graft_class llama_mlp = FUSED_CLASS("LlamaFusedGateUpMLP", "mlp_bias");
-static const struct graft_class fused_mlp = FUSED_CLASS("FusedGateUpMLP", NULL);
+static const struct graft_class fused_mlp = {
+    .struct_size = sizeof fused_mlp,
+    .name = "FusedGateUpMLP",
+    .interface_id = GRAFT_INTERFACE_MLP,
+    .describe = describe,
+    .create = create,
+    .destroy = free,
+    .forward = &vtable,
+    .conversions = conversions,
+    .n_conversions = sizeof conversions / sizeof conversions[0],
+    .conversion_stride = sizeof conversions[0],
+};
 
 /* The interface keeps the pattern to classes that are called like an MLP. That their weights are a gate and an up is
  * known of these families, and of the paths that they give their MLPs: what another plugin calls an MLP stays its own.
  */
-static const char *const llama_types[] = {"llama", NULL};
-static const char *const other_types[] = {"mistral", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
+static const char *const model_types[] = {"llama", "mistral", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
 
-static const struct graft_replacement replacements[] = {
-    {.struct_size = sizeof(struct graft_replacement),
-     .key = GRAFT_KEY_NAME,
-     .target = "LlamaMLP",
-     .replacement = &llama_mlp,
-     .model_types = llama_types},
-    {.struct_size = sizeof(struct graft_replacement),
-     .key = GRAFT_KEY_PATTERN,
-     .target = "MLP$",
-     .replacement = &fused_mlp,
-     .module_path = "\\.(mlp|shared_expert)$",
-     .model_types = other_types},
+static const struct graft_replacement replacement = {
+    .struct_size = sizeof replacement,
+    .key = GRAFT_KEY_PATTERN,
+    .target = "MLP$",
+    .replacement = &fused_mlp,
+    .module_path = "\\.(mlp|shared_expert)$",
+    .model_types = model_types,
 };
 
 static const struct graft_plugin plugin = {
@@ -176,9 +163,9 @@ static const struct graft_plugin plugin = {
     .version = "1.0.0",
     .license = "Apache-2.0",
     .description = "An MLP with one projection for gate and up",
-    .replacements = replacements,
-    .n_replacements = sizeof replacements / sizeof replacements[0],
-    .replacement_stride = sizeof replacements[0],
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {

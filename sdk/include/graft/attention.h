@@ -4,7 +4,8 @@
  * applies no norm to its input (attention_block does; that is another interface).
  *
  * Arguments that parents give: layer_idx, hidden_size, num_attention_heads, num_key_value_heads, head_dim, and whether
- * the projections have biases: qkv_bias, o_proj_bias (0 or 1).
+ * the projections have biases: qkv_bias, o_proj_bias (0 or 1). A parent whose output projection is a module of its own
+ * (BertSelfOutput beside BertSelfAttention) gives o_proj 0: then the output is that of the heads, one behind the other.
  */
 #ifndef GRAFT_SELF_ATTENTION_H
 #define GRAFT_SELF_ATTENTION_H
@@ -27,7 +28,7 @@ struct graft_self_attention_args {
     uint32_t reserved;
     const struct graft_batch *batch;
     const float *hidden_states;    /* [tokens, hidden] */
-    const float *cos;              /* [tokens, head_dim] */
+    const float *cos;              /* [tokens, head_dim]; NULL, as sin, in models without rotary positions */
     const float *sin;              /* [tokens, head_dim] */
     const struct graft_mask *mask; /* decided by the model for this layer */
     float *output;                 /* [tokens, hidden]; does not overlap hidden_states */

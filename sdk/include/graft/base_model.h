@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interface graft.base_model/1: a decoder without its head. Ids in, hidden states out.
+ * Interface graft.base_model/1: a decoder without its head. Ids in, hidden states out; also a language model with a
+ * vision tower beside it, which puts what it sees in the place of image tokens.
  */
 #ifndef GRAFT_BASE_MODEL_H
 #define GRAFT_BASE_MODEL_H
@@ -9,6 +10,7 @@
 #include "batch.h"
 #include "call.h"
 #include "error.h"
+#include "image.h"
 #include "module.h"
 
 #ifdef __cplusplus
@@ -23,6 +25,14 @@ struct graft_base_model_args {
     const struct graft_batch *batch;
     const int32_t *input_ids; /* [tokens] */
     float *last_hidden_state; /* [tokens, hidden], after the final norm */
+    /* To a model with a vision tower: the images of the batch, in the order of their tokens. */
+    const struct graft_image *images; /* [n_images] */
+    int32_t n_images;
+    uint32_t image_stride;
+    /* To a language model: vectors that take the place of some tokens' embeddings. */
+    int64_t n_embeddings;
+    const int32_t *embedding_rows; /* [n_embeddings]: the tokens, ascending */
+    const float *embeddings;       /* [n_embeddings, hidden] */
 };
 
 struct graft_base_model {

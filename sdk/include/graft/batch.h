@@ -22,9 +22,17 @@ struct graft_batch {
     const int64_t *positions;     /* [tokens]: the position of each token in its sequence, from 0 */
     const int32_t *slots;         /* [sequences]: where the sequence lives in the KV cache */
     struct graft_kv_cache *cache; /* NULL: no earlier tokens, and none are kept */
+    /* Multimodal rotary positions (Wang et al. 2024, Qwen2-VL, section 2.1): [3, tokens], by time, by height and by
+     * width. NULL: `positions`, three times. The model that places images fills them in for those below it. */
+    const int64_t *rotary_positions;
+    /* [sequences]: what rotary positions are ahead of `positions` by, behind the images so far; NULL: nothing. */
+    const int64_t *rotary_offsets;
+    /* [sequences]: the same behind this batch, for the model to write and for the host to remember; NULL: not wanted.
+     */
+    int64_t *next_rotary_offsets;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_batch, 48);
+GRAFT_ASSERT_SIZE(struct graft_batch, 72);
 
 #ifdef __cplusplus
 }

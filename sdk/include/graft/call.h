@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+struct graft_attention_implementation;
+struct graft_experts_implementation;
 struct graft_kernels;
 struct graft_scratch;
 
@@ -37,9 +39,13 @@ struct graft_call {
      * this around each call of a child. */
     int64_t (*scratch_mark)(const struct graft_scratch *scratch);
     void (*scratch_release)(struct graft_scratch *scratch, int64_t mark);
+    /* What was chosen by name; NULL: nothing. kernels->attention runs the one (attention_implementation.h),
+     * graft_experts_run the other (experts_implementation.h). */
+    const struct graft_attention_implementation *attention;
+    const struct graft_experts_implementation *experts;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_call, 56);
+GRAFT_ASSERT_SIZE(struct graft_call, 72);
 
 /* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
 static inline float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,

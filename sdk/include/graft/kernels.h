@@ -93,6 +93,8 @@ struct graft_kernels {
     int (*linear)(const struct graft_call *call, const struct graft_product *products, int32_t n,
                   struct graft_error *error);
 
+    /* Runs the call's attention implementation. Every attention class goes through here, so that one choice holds for
+     * all of them, and weights can be recorded. */
     int (*attention)(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error);
 
     /* y[t] = x[t] / sqrt(mean(x[t]^2) + eps) * weight (Zhang & Sennrich 2019). x [tokens, columns] with `stride`s for x
@@ -138,12 +140,19 @@ struct graft_kernels {
 
     /* The weight's elements in row order as f32: out [rows * columns]. */
     void (*widen)(const struct graft_call *call, const struct graft_weight *weight, float *out);
+
+    /* y[t] = (x[t] - mean(x[t])) / sqrt(variance(x[t]) + eps) * weight + bias (Ba et al. 2016), the variance being the
+     * mean of squared deviations. x [tokens, columns] with `stride`s for x and y, weight and bias [columns] in one
+     * block each; y may be x. */
+    void (*layer_norm)(const struct graft_call *call, const struct graft_weight *weight,
+                       const struct graft_weight *bias, float eps, const float *x, int64_t x_stride, int64_t tokens,
+                       int64_t columns, float *y, int64_t y_stride);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_mask, 32);
 GRAFT_ASSERT_SIZE(struct graft_attention_args, 120);
-GRAFT_ASSERT_SIZE(struct graft_kernels, 112);
+GRAFT_ASSERT_SIZE(struct graft_kernels, 120);
 
 #ifdef __cplusplus
 }

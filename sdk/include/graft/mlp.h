@@ -3,8 +3,8 @@
  * Interface graft.mlp/1: hidden -> hidden, token by token. A dense MLP, or the block that stands in its place in a
  * mixture of experts.
  *
- * Arguments that parents give: intermediate_size (not to sparse blocks), layer_idx. Not given, and so to be read from
- * the config: hidden_size, the activation, and biases ("mlp_bias" in Llama's config; other families here have none).
+ * Arguments that parents give: layer_idx, hidden_size, and, but not to the block of a mixture, intermediate_size and
+ * bias (0 or 1: whether the projections have biases). The activation is the config's ("hidden_act").
  */
 #ifndef GRAFT_MLP_H
 #define GRAFT_MLP_H

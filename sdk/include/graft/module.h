@@ -2,6 +2,9 @@
 /*
  * A module instance as its parent holds it. The interface headers (linear.h, attention.h, ...) have a `_forward` helper
  * each; a parent calls its children through those.
+ *
+ * Arrays, batches and masks that a parent gives to a child stay where they are until the parent's forward returns; the
+ * struct of args itself need not. For modules that are fused into a chain run when the last one is called.
  */
 #ifndef GRAFT_MODULE_H
 #define GRAFT_MODULE_H

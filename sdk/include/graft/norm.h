@@ -2,7 +2,8 @@
 /*
  * Interface graft.norm/1: a normalisation over the last dimension (RMSNorm, LayerNorm).
  *
- * Arguments that parents give: hidden_size.
+ * Arguments that parents give: hidden_size; to a LayerNorm also eps_bits (describe.h: graft_arg_real). An RMSNorm reads
+ * rms_norm_eps from the config.
  */
 #ifndef GRAFT_NORM_H
 #define GRAFT_NORM_H

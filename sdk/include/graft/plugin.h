@@ -43,6 +43,12 @@ struct graft_replacement {
     const char *group;
 };
 
+struct graft_attention_implementation; /* attention_implementation.h */
+struct graft_experts_implementation;   /* experts_implementation.h */
+struct graft_kernel_override;          /* kernel_override.h */
+struct graft_chain;                    /* chain.h */
+struct graft_fusion_family;            /* fusion.h */
+
 /* Const from the entry's return until `deinit`. */
 struct graft_plugin {
     char magic[8];
@@ -69,10 +75,30 @@ struct graft_plugin {
     void (*deinit)(void);
     /* [any] Services of the plugin to others, by id; optional. */
     const void *(*get_extension)(const char *id);
+    /* What may be chosen by name. */
+    const struct graft_attention_implementation *attention_implementations;
+    const struct graft_experts_implementation *experts_implementations;
+    const struct graft_kernel_override *kernels;
+    int32_t n_attention_implementations;
+    uint32_t attention_implementation_stride;
+    int32_t n_experts_implementations;
+    uint32_t experts_implementation_stride;
+    int32_t n_kernels;
+    uint32_t kernel_stride;
+    const struct graft_fusion_family *fusion_families; /* used where fusion_config names them */
+    int32_t n_fusion_families;
+    uint32_t fusion_family_stride;
+    const struct graft_chain *chains; /* used where modules of their classes are fused */
+    int32_t n_chains;
+    uint32_t chain_stride;
+    /* 1: results with it are not the model's own (a quantized layer). It takes effect only where the user names it
+     * (`--plugins ID`); a directory that is searched for plugins is not enough. */
+    int32_t on_request;
+    uint32_t reserved_end;
 };
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 48);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 128);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 216);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 104);
@@ -81,6 +107,32 @@ GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 104);
 static inline const struct graft_replacement *graft_plugin_replacement(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->replacements + (size_t)i * plugin->replacement_stride;
     return (const struct graft_replacement *)(const void *)at;
+}
+
+/* [any] Number `i` of what may be chosen by name. */
+static inline const struct graft_attention_implementation *graft_plugin_attention(const struct graft_plugin *plugin,
+                                                                                  int32_t i) {
+    const char *at =
+        (const char *)plugin->attention_implementations + (size_t)i * plugin->attention_implementation_stride;
+    return (const struct graft_attention_implementation *)(const void *)at;
+}
+
+static inline const struct graft_experts_implementation *graft_plugin_experts(const struct graft_plugin *plugin,
+                                                                              int32_t i) {
+    const char *at = (const char *)plugin->experts_implementations + (size_t)i * plugin->experts_implementation_stride;
+    return (const struct graft_experts_implementation *)(const void *)at;
+}
+
+static inline const struct graft_kernel_override *graft_plugin_kernel(const struct graft_plugin *plugin, int32_t i) {
+    const char *at = (const char *)plugin->kernels + (size_t)i * plugin->kernel_stride;
+    return (const struct graft_kernel_override *)(const void *)at;
+}
+
+/* [any] Fusion family number `i` (fusion.h). */
+static inline const struct graft_fusion_family *graft_plugin_fusion_family(const struct graft_plugin *plugin,
+                                                                           int32_t i) {
+    const char *at = (const char *)plugin->fusion_families + (size_t)i * plugin->fusion_family_stride;
+    return (const struct graft_fusion_family *)(const void *)at;
 }
 
 /* [load] The exported function. Returns the descriptor, or NULL with the reason in `error`. `host` stays valid. */

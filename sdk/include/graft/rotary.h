@@ -30,7 +30,8 @@ struct graft_rotary_args {
 struct graft_rotary {
     uint32_t struct_size;
     uint32_t reserved;
-    /* [forward] Fills cos and sin for the positions of the batch. Required. */
+    /* [forward] Fills cos and sin for the positions of the batch: `rotary_positions` where a family has three and the
+     * batch gives them, else `positions`. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_rotary_args *args,
                    struct graft_error *error);
 };

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "eager": one expert after the other, in ascending order. */
+#include <string.h>
+
+#include "arch/moe/expert_pairs.h"
+
+/* Room for the tokens of one expert. */
+struct buffers {
+    float *x;    /* [tokens, hidden_size]: gathered input, then the expert's output */
+    float *gate; /* [tokens, intermediate_size] */
+    float *up;   /* [tokens, intermediate_size] */
+};
+
+/* x becomes down(act_fn(gate(x)) * up(x)) of expert `e`. */
+static int run_expert(const struct graft_call *call, const struct graft_experts_input *input, int64_t e, int64_t tokens,
+                      const struct buffers *buffers, struct graft_error *error) {
+    int64_t hidden = input->hidden_size;
+    int64_t intermediate = input->intermediate_size;
+    const struct graft_product gate_up[] = {
+        graft_expert_product(input->gate_up_proj, 2 * e * intermediate, intermediate, tokens, buffers->x,
+                             buffers->gate),
+        graft_expert_product(input->gate_up_proj, (2 * e + 1) * intermediate, intermediate, tokens, buffers->x,
+                             buffers->up),
+    };
+    const struct graft_product down =
+        graft_expert_product(input->down_proj, e * hidden, hidden, tokens, buffers->gate, buffers->x);
+    int status = call->kernels->linear(call, gate_up, 2, error);
+    if (status == GRAFT_OK) {
+        status = graft_activation_gate(input->act_fn, call, buffers->gate, buffers->up, tokens, intermediate, error);
+    }
+    return status == GRAFT_OK ? call->kernels->linear(call, &down, 1, error) : status;
+}
+
+static int forward(const struct graft_experts_implementation *self, const struct graft_call *call,
+                   const struct graft_experts_input *input, struct graft_error *error) {
+    struct graft_expert_pairs pairs;
+    const struct buffers buffers = {
+        graft_scratch_floats(call, input->tokens, input->hidden_size, error),
+        graft_scratch_floats(call, input->tokens, input->intermediate_size, error),
+        graft_scratch_floats(call, input->tokens, input->intermediate_size, error),
+    };
+    (void)self;
+    if (buffers.x == NULL || buffers.gate == NULL || buffers.up == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_expert_pairs_sort(call, input, &pairs, error);
+    memset(input->output, 0, (size_t)(input->tokens * input->hidden_size) * sizeof(float));
+    for (int64_t e = 0; e < input->num_experts && status == GRAFT_OK; e++) {
+        int64_t at = pairs.first[e];
+        int64_t tokens = pairs.first[e + 1] - at;
+        if (tokens == 0) {
+            continue;
+        }
+        call->kernels->gather_rows(call, input->hidden_states, pairs.token + at, tokens, input->hidden_size, buffers.x);
+        status = run_expert(call, input, e, tokens, &buffers, error);
+        if (status == GRAFT_OK) {
+            call->kernels->scatter_add_rows(call, buffers.x, pairs.weight + at, pairs.token + at, tokens,
+                                            input->hidden_size, input->output);
+        }
+    }
+    return status;
+}
+
+const struct graft_experts_implementation graft_experts_eager = {
+    .struct_size = sizeof graft_experts_eager,
+    .name = "eager",
+    .forward = forward,
+};

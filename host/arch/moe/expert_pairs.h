@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the experts implementations share: pairs of a token and an expert, sorted by expert, and their products. */
+#ifndef GRAFT_ARCH_MOE_EXPERT_PAIRS_H
+#define GRAFT_ARCH_MOE_EXPERT_PAIRS_H
+
+#include "arch/moe/experts.h"
+#include "graft/activation.h"
+#include "graft/kernels.h"
+
+/* The pairs by expert, and by token within an expert. */
+struct graft_expert_pairs {
+    int64_t *first; /* [num_experts + 1]: those of expert e are [first[e], first[e + 1]) */
+    int32_t *token; /* [tokens * k] */
+    float *weight;  /* [tokens * k] */
+};
+
+/* [forward] Sorts into scratch memory. */
+int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_experts_input *input,
+                            struct graft_expert_pairs *pairs, struct graft_error *error);
+
+/* [any] y [tokens, rows] = x [tokens, columns] times rows [first_row, first_row + rows) of the weight. */
+struct graft_product graft_expert_product(const struct graft_weight *weight, int64_t first_row, int64_t rows,
+                                          int64_t tokens, const float *x, float *y);
+
+#endif

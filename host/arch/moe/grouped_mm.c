@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * "grouped_mm": each step (gather, gate and up, activation, down) is done for many experts at once, so that there are
+ * few parallel loops. Each expert's product is still one of its own, with the shape it has when experts are run one by
+ * one: the results are those of "eager" to the bit.
+ */
+#include <string.h>
+
+#include "arch/moe/expert_pairs.h"
+
+/* Pairs that are computed together, which bounds the memory that a long prompt takes. One expert is never divided. */
+enum { GROUP_PAIRS = 4096 };
+
+/* Room for the pairs of one group. */
+struct buffers {
+    float *x;                       /* [pairs, hidden_size]: gathered input, then the experts' output */
+    float *gate;                    /* [pairs, intermediate_size] */
+    float *up;                      /* [pairs, intermediate_size] */
+    struct graft_product *products; /* [2 * num_experts] */
+};
+
+/* The end of the group that begins with expert `begin`. */
+static int64_t group_end(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
+                         int64_t begin) {
+    int64_t end = begin + 1;
+    while (end < input->num_experts && pairs->first[end + 1] - pairs->first[begin] <= GROUP_PAIRS) {
+        end++;
+    }
+    return end;
+}
+
+static int allocate(const struct graft_experts_input *input, const struct graft_call *call,
+                    const struct graft_expert_pairs *pairs, struct buffers *buffers, struct graft_error *error) {
+    int64_t room = 0; /* pairs of the largest group */
+    for (int64_t begin = 0, end; begin < input->num_experts; begin = end) {
+        end = group_end(input, pairs, begin);
+        int64_t size = pairs->first[end] - pairs->first[begin];
+        room = size > room ? size : room;
+    }
+    buffers->x = graft_scratch_floats(call, room, input->hidden_size, error);
+    buffers->gate = graft_scratch_floats(call, room, input->intermediate_size, error);
+    buffers->up = graft_scratch_floats(call, room, input->intermediate_size, error);
+    buffers->products = call->scratch_alloc(call->scratch, 2 * input->num_experts * (int64_t)sizeof *buffers->products);
+    if (buffers->x == NULL || buffers->gate == NULL || buffers->up == NULL || buffers->products == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, input->path, "out of memory");
+    }
+    return GRAFT_OK;
+}
+
+/* gate and up of the experts [begin, end). Returns how many products that takes. */
+static int32_t gate_up_products(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
+                                int64_t begin, int64_t end, const struct buffers *buffers) {
+    int64_t hidden = input->hidden_size;
+    int64_t intermediate = input->intermediate_size;
+    int32_t n = 0;
+    for (int64_t e = begin; e < end; e++) {
+        int64_t row = pairs->first[e] - pairs->first[begin];
+        int64_t tokens = pairs->first[e + 1] - pairs->first[e];
+        if (tokens > 0) {
+            buffers->products[n++] =
+                graft_expert_product(input->gate_up_proj, 2 * e * intermediate, intermediate, tokens,
+                                     buffers->x + row * hidden, buffers->gate + row * intermediate);
+            buffers->products[n++] =
+                graft_expert_product(input->gate_up_proj, (2 * e + 1) * intermediate, intermediate, tokens,
+                                     buffers->x + row * hidden, buffers->up + row * intermediate);
+        }
+    }
+    return n;
+}
+
+/* The same for down, from `gate` back to `x`. */
+static int32_t down_products(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
+                             int64_t begin, int64_t end, const struct buffers *buffers) {
+    int32_t n = 0;
+    for (int64_t e = begin; e < end; e++) {
+        int64_t row = pairs->first[e] - pairs->first[begin];
+        int64_t tokens = pairs->first[e + 1] - pairs->first[e];
+        if (tokens > 0) {
+            buffers->products[n++] = graft_expert_product(input->down_proj, e * input->hidden_size, input->hidden_size,
+                                                          tokens, buffers->gate + row * input->intermediate_size,
+                                                          buffers->x + row * input->hidden_size);
+        }
+    }
+    return n;
+}
+
+/* output += what the experts [begin, end) add, in their order. */
+static int run_group(const struct graft_experts_input *input, const struct graft_call *call,
+                     const struct graft_expert_pairs *pairs, int64_t begin, int64_t end, const struct buffers *buffers,
+                     struct graft_error *error) {
+    const struct graft_kernels *kernels = call->kernels;
+    int64_t first = pairs->first[begin];
+    int64_t n = pairs->first[end] - first;
+    kernels->gather_rows(call, input->hidden_states, pairs->token + first, n, input->hidden_size, buffers->x);
+    int32_t products = gate_up_products(input, pairs, begin, end, buffers);
+    int status = kernels->linear(call, buffers->products, products, error);
+    if (status == GRAFT_OK) {
+        status =
+            graft_activation_gate(input->act_fn, call, buffers->gate, buffers->up, n, input->intermediate_size, error);
+    }
+    if (status == GRAFT_OK) {
+        products = down_products(input, pairs, begin, end, buffers);
+        status = kernels->linear(call, buffers->products, products, error);
+    }
+    for (int64_t e = begin; e < end && status == GRAFT_OK; e++) {
+        int64_t at = pairs->first[e];
+        int64_t rows = pairs->first[e + 1] - at;
+        if (rows > 0) {
+            kernels->scatter_add_rows(call, buffers->x + (at - first) * input->hidden_size, pairs->weight + at,
+                                      pairs->token + at, rows, input->hidden_size, input->output);
+        }
+    }
+    return status;
+}
+
+static int forward(const struct graft_experts_implementation *self, const struct graft_call *call,
+                   const struct graft_experts_input *input, struct graft_error *error) {
+    struct graft_expert_pairs pairs;
+    struct buffers buffers;
+    (void)self;
+    int status = graft_expert_pairs_sort(call, input, &pairs, error);
+    if (status == GRAFT_OK) {
+        status = allocate(input, call, &pairs, &buffers, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    memset(input->output, 0, (size_t)(input->tokens * input->hidden_size) * sizeof(float));
+    for (int64_t begin = 0, end; begin < input->num_experts && status == GRAFT_OK; begin = end) {
+        end = group_end(input, &pairs, begin);
+        if (pairs.first[end] > pairs.first[begin]) {
+            status = run_group(input, call, &pairs, begin, end, &buffers, error);
+        }
+    }
+    return status;
+}
+
+const struct graft_experts_implementation graft_experts_grouped_mm = {
+    .struct_size = sizeof graft_experts_grouped_mm,
+    .name = "grouped_mm",
+    .forward = forward,
+};

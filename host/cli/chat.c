@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chat templates are programs in Jinja, which this program does not run: it looks for the marks of the one form that
+ * models with images have here, ChatML with vision marks, and writes that form.
+ */
+#include "cli/chat.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+
+enum { MAX_FILE_BYTES = 1 << 24 };
+
+static const char turn[] = "<|im_start|>";
+static const char place[] = "<|vision_start|><|image_pad|><|vision_end|>";
+static const char system_turn[] = "<|im_start|>system\n";
+static const char end_of_turn[] = "<|im_end|>\n";
+
+/* The member chat_template of a JSON file, or the text of a Jinja file; NULL where there is none. */
+static int read_template(const char *directory, const char *file, int is_json, char **text, struct graft_error *error) {
+    char *path = graft_path_join(directory, file);
+    graft_json *document = NULL;
+    size_t length = 0;
+    int status = path != NULL ? GRAFT_OK : graft_fail_memory(error, directory);
+    if (status == GRAFT_OK && graft_file_exists(path)) {
+        if (!is_json) {
+            status = graft_file_read(path, MAX_FILE_BYTES, GRAFT_ERROR_MODEL, text, &length, error);
+        } else {
+            status = graft_json_read(path, MAX_FILE_BYTES, &document, error);
+            const char *member = graft_json_string(graft_json_get(document, "chat_template"), NULL);
+            *text = member != NULL ? graft_strdup(member) : NULL;
+            status = member != NULL && *text == NULL ? graft_fail_memory(error, path) : status;
+        }
+    }
+    graft_json_free(document);
+    graft_free(path);
+    return status;
+}
+
+static int find_template(const char *directory, char **text, struct graft_error *error) {
+    static const struct {
+        const char *file;
+        int is_json;
+    } files[] = {{"chat_template.jinja", 0}, {"chat_template.json", 1}, {"tokenizer_config.json", 1}};
+    int status = GRAFT_OK;
+    *text = NULL;
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && status == GRAFT_OK && *text == NULL; i++) {
+        status = read_template(directory, files[i].file, files[i].is_json, text, error);
+    }
+    return status;
+}
+
+/* The turn of the system that the template writes out, if there is one: text without expressions between its marks. */
+static size_t default_system(const char *template, const char **begin) {
+    *begin = strstr(template, system_turn);
+    const char *end = *begin != NULL ? strstr(*begin, end_of_turn) : NULL;
+    if (end == NULL || memchr(*begin, '{', (size_t)(end - *begin)) != NULL) {
+        return 0;
+    }
+    return (size_t)(end - *begin) + sizeof end_of_turn - 1;
+}
+
+/* A template in JSON or Jinja may write a line break as the two characters "\n". */
+static void unescape(char *text) {
+    char *to = text;
+    for (const char *from = text; *from != '\0'; from++) {
+        int is_break = from[0] == '\\' && from[1] == 'n';
+        *to++ = is_break ? '\n' : *from;
+        from += is_break;
+    }
+    *to = '\0';
+}
+
+static void write_chat(const char *template, const char *question, size_t length, size_t places,
+                       struct graft_text *text) {
+    const char *system = NULL;
+    size_t system_length = default_system(template, &system);
+    graft_text_add(text, system, system_length);
+    graft_text_add_string(text, "<|im_start|>user\n");
+    for (size_t i = 0; i < places; i++) {
+        graft_text_add_string(text, place);
+    }
+    graft_text_add(text, question, length);
+    graft_text_add_string(text, "<|im_end|>\n<|im_start|>assistant\n");
+}
+
+static int read_question(const struct graft_options *options, char **question, size_t *length,
+                         struct graft_error *error) {
+    if (options->prompt_files.count > 0) {
+        return graft_file_read(options->prompt_files.items[0], MAX_FILE_BYTES, GRAFT_ERROR_IO, question, length, error);
+    }
+    *question = graft_strdup(options->prompts.items[0]);
+    *length = strlen(options->prompts.items[0]);
+    return *question != NULL ? GRAFT_OK : graft_fail_memory(error, "--prompt");
+}
+
+static int encode(const struct graft_tokenizer *tokenizer, const struct graft_text *text, int special,
+                  struct graft_prompts *prompts, struct graft_error *error) {
+    if (text->failed) {
+        return graft_fail_memory(error, "--prompt");
+    }
+    graft_ids_free(&prompts->ids[0]);
+    prompts->ids[0] = (struct graft_ids){0};
+    return graft_tokenizer_encode(tokenizer, text->bytes, text->length, special, &prompts->ids[0], error);
+}
+
+int graft_chat_wrap(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
+                    struct graft_prompts *prompts, struct graft_error *error) {
+    char *template = NULL;
+    char *question = NULL;
+    size_t length = 0;
+    struct graft_text text = {0};
+    if (prompts->count != 1 || options->input_ids.count > 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "--image", "the prompts have no places for images: %s", place);
+    }
+    int status = find_template(options->model, &template, error);
+    if (status == GRAFT_OK && (template == NULL || strstr(template, turn) == NULL || strstr(template, place) == NULL)) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, "--image",
+                                 "the prompt has no place for images (%s), and the model directory no chat template "
+                                 "that would make one",
+                                 place);
+    }
+    if (status == GRAFT_OK) {
+        unescape(template);
+        status = read_question(options, &question, &length, error);
+    }
+    if (status == GRAFT_OK) {
+        write_chat(template, question, length, prompts->n_images, &text);
+        status = encode(tokenizer, &text, !options->no_special_tokens, prompts, error);
+    }
+    graft_text_free(&text);
+    graft_free(question);
+    graft_free(template);
+    return status;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention as it is written down: all scores, softmax, the weighted sum of the values. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/attention.h"
+#include "kernels/parallel.h"
+
+/* Queries of one head that are computed together. */
+enum { QUERIES = 32 };
+
+struct item {
+    const struct graft_attention_sequence *sequence;
+    int64_t head;
+    int64_t first; /* query of the sequence */
+    int64_t queries;
+};
+
+struct work {
+    const struct graft_loops *loops;
+    const struct graft_attention_input *input;
+    struct item *items;
+    int64_t n_items;
+    float *scores; /* [workers, QUERIES, longest] */
+    int64_t longest;
+};
+
+/* Adds the mask to scores [length] of the query at `position`, row `token` of the batch. */
+static void add_mask(const struct graft_mask *mask, int64_t token, int64_t position, int64_t length, float *scores) {
+    int64_t first = graft_attention_first_key(mask, position);
+    int64_t end = graft_attention_end_key(mask, position, length);
+    for (int64_t j = 0; j < length; j++) {
+        if (j < first || j >= end) {
+            scores[j] = -INFINITY;
+        } else if (mask->kind == GRAFT_MASK_DENSE) {
+            scores[j] += mask->bias[token * mask->bias_stride + j];
+        }
+    }
+}
+
+/* A row of nothing but -inf has no distribution; it becomes zeros. */
+static void softmax(const struct graft_loops *loops, float *scores, int64_t length) {
+    float largest = loops->maximum(scores, length);
+    float sum = loops->exp_sum(scores, largest == -INFINITY ? 0.0f : largest, length);
+    if (sum != 0.0f) {
+        loops->scale(scores, 1.0f / sum, length);
+    }
+}
+
+static void run_item(const struct work *work, const struct item *item, float *scores) {
+    const struct graft_loops *loops = work->loops;
+    const struct graft_attention_input *input = work->input;
+    const struct graft_attention_sequence *sequence = item->sequence;
+    int64_t kv_head = item->head / graft_attention_group(input);
+    int64_t length = sequence->length;
+    int64_t token = sequence->first_token + item->first;
+    const float *q = input->q + token * input->q_stride + item->head * input->head_dim;
+    const float *keys = sequence->keys.data + kv_head * sequence->keys.head_stride;
+    const float *values = sequence->values.data + kv_head * sequence->values.head_stride;
+    float *output = input->output + token * input->output_stride + item->head * input->head_dim;
+    if (sequence->weights != NULL) {
+        scores = sequence->weights + (item->head * sequence->tokens + item->first) * length;
+    }
+    loops->dot(GRAFT_READ_F32, keys, sequence->keys.row_stride, length, input->head_dim, q, input->q_stride,
+               item->queries, scores, length);
+    for (int64_t i = 0; i < item->queries; i++) {
+        loops->scale(scores + i * length, input->scaling, length);
+        add_mask(input->mask, token + i, sequence->past + item->first + i, length, scores + i * length);
+        softmax(loops, scores + i * length, length);
+        memset(output + i * input->output_stride, 0, (size_t)input->head_dim * sizeof *output);
+    }
+    loops->multiply(scores, length, 1, item->queries, values, sequence->values.row_stride, length, input->head_dim,
+                    output, input->output_stride);
+}
+
+static void run_items(void *data, int32_t worker, int64_t begin, int64_t end) {
+    const struct work *work = (const struct work *)data;
+    for (int64_t i = begin; i < end; i++) {
+        run_item(work, &work->items[i], work->scores + worker * QUERIES * work->longest);
+    }
+}
+
+/* Fills the items of one sequence, or only counts them if `items` is NULL. */
+static int64_t cut(const struct graft_attention_input *input, const struct graft_attention_sequence *sequence,
+                   struct item *items) {
+    int64_t blocks = (sequence->tokens + QUERIES - 1) / QUERIES;
+    for (int64_t i = 0; items != NULL && i < blocks * input->heads; i++) {
+        int64_t first = i / input->heads * QUERIES;
+        int64_t left = sequence->tokens - first;
+        items[i] = (struct item){sequence, i % input->heads, first, left < QUERIES ? left : QUERIES};
+    }
+    return blocks * input->heads;
+}
+
+static int prepare(const struct graft_call *call, struct work *work, struct graft_error *error) {
+    const struct graft_attention_input *input = work->input;
+    int64_t n_items = 0;
+    for (int32_t s = 0; s < input->n_sequences; s++) {
+        const struct graft_attention_sequence *sequence = graft_attention_sequence(input, s);
+        n_items += cut(input, sequence, NULL);
+        work->longest = sequence->length > work->longest ? sequence->length : work->longest;
+    }
+    work->items = (struct item *)call->scratch_alloc(call->scratch, n_items * (int64_t)sizeof *work->items);
+    work->scores = graft_scratch_floats(call, graft_parallel_workers() * (int64_t)QUERIES, work->longest, error);
+    if (work->items == NULL || work->scores == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing attention");
+    }
+    for (int32_t s = 0; s < input->n_sequences; s++) {
+        work->n_items += cut(input, graft_attention_sequence(input, s), work->items + work->n_items);
+    }
+    return GRAFT_OK;
+}
+
+static int forward(const struct graft_attention_implementation *self, const struct graft_call *call,
+                   const struct graft_attention_input *input, struct graft_error *error) {
+    struct work work = {.loops = graft_loops_get(), .input = input};
+    (void)self;
+    int status = prepare(call, &work, error);
+    if (status == GRAFT_OK) {
+        int64_t grain = graft_attention_work(input) < GRAFT_ATTENTION_SERIAL_WORK ? work.n_items : 1;
+        graft_parallel_for_workers(work.n_items, grain, run_items, &work);
+    }
+    return status;
+}
+
+const struct graft_attention_implementation graft_attention_eager = {
+    .struct_size = sizeof graft_attention_eager,
+    .flags = GRAFT_ATTENTION_GIVES_WEIGHTS,
+    .name = "eager",
+    .masks = GRAFT_ATTENTION_MASKS,
+    .forward = forward,
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention in portions: cuts the work into items and hands them to the threads. */
+#include "kernels/attention.h"
+#include "kernels/parallel.h"
+
+struct work {
+    const struct graft_loops *loops;
+    const struct graft_attention_input *input;
+    struct graft_attention_item *items;
+    int64_t n_items;
+    char *scratch; /* [workers, scratch_bytes] */
+    int64_t scratch_bytes;
+};
+
+/* Fills the items of one sequence, or only counts them if `items` is NULL. Later queries may have more keys to see;
+ * they come first, so that the threads end together. */
+static int64_t cut(const struct graft_attention_input *input, const struct graft_attention_sequence *sequence,
+                   struct graft_attention_item *items) {
+    int64_t most = graft_attention_block_queries(input);
+    int64_t blocks = (sequence->tokens + most - 1) / most;
+    if (items != NULL) {
+        for (int64_t i = 0; i < blocks * input->kv_heads; i++) {
+            int64_t first = (blocks - 1 - i / input->kv_heads) * most;
+            int64_t left = sequence->tokens - first;
+            items[i] = (struct graft_attention_item){sequence, i % input->kv_heads, first, left < most ? left : most};
+        }
+    }
+    return blocks * input->kv_heads;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int prepare(const struct graft_call *call, struct work *work, struct graft_error *error) {
+    const struct graft_attention_input *input = work->input;
+    int64_t n_items = 0;
+    for (int32_t s = 0; s < input->n_sequences; s++) {
+        n_items += cut(input, graft_attention_sequence(input, s), NULL);
+    }
+    int64_t floats = larger(graft_attention_block_scratch(input), graft_attention_direct_scratch(input));
+    work->scratch_bytes = (floats * (int64_t)sizeof(float) + 63) / 64 * 64;
+    work->items =
+        (struct graft_attention_item *)call->scratch_alloc(call->scratch, n_items * (int64_t)sizeof *work->items);
+    work->scratch = (char *)call->scratch_alloc(call->scratch, work->scratch_bytes * graft_parallel_workers());
+    if (work->items == NULL || work->scratch == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing attention");
+    }
+    for (int32_t s = 0; s < input->n_sequences; s++) {
+        work->n_items += cut(input, graft_attention_sequence(input, s), work->items + work->n_items);
+    }
+    return GRAFT_OK;
+}
+
+static void run_items(void *data, int32_t worker, int64_t begin, int64_t end) {
+    const struct work *work = (const struct work *)data;
+    float *scratch = (float *)(void *)(work->scratch + worker * work->scratch_bytes);
+    for (int64_t i = begin; i < end; i++) {
+        if (work->items[i].sequence->tokens == 1) {
+            graft_attention_direct_run(work->loops, work->input, &work->items[i], scratch);
+        } else {
+            graft_attention_block_run(work->loops, work->input, &work->items[i], scratch);
+        }
+    }
+}
+
+static int forward(const struct graft_attention_implementation *self, const struct graft_call *call,
+                   const struct graft_attention_input *input, struct graft_error *error) {
+    struct work work = {.loops = graft_loops_get(), .input = input};
+    (void)self;
+    int status = prepare(call, &work, error);
+    if (status == GRAFT_OK) {
+        int64_t grain = graft_attention_work(input) < GRAFT_ATTENTION_SERIAL_WORK ? work.n_items : 1;
+        graft_parallel_for_workers(work.n_items, grain, run_items, &work);
+    }
+    return status;
+}
+
+const struct graft_attention_implementation graft_attention_sdpa = {
+    .struct_size = sizeof graft_attention_sdpa,
+    .name = "sdpa",
+    .masks = GRAFT_ATTENTION_MASKS,
+    .forward = forward,
+};

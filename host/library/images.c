@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images for models with a vision tower: what the model says about them, and preparing them. */
+#include "graft/images.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "image/decode.h"
+#include "image/processor.h"
+#include "library/library.h"
+
+struct graft_image_processor {
+    struct graft_processor_config config;
+};
+
+/* A search for the first module that says something of itself. */
+struct search {
+    const char *attribute;
+    const struct graft_attribute *found;
+};
+
+static int look(void *data, struct graft_node *node, struct graft_error *error) {
+    struct search *search = data;
+    (void)error;
+    for (size_t i = 0; i < node->n_attributes && search->found == NULL; i++) {
+        if (strcmp(node->attributes[i].name, search->attribute) == 0) {
+            search->found = &node->attributes[i];
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* The number that some module has under that name; `fallback` where none has it. */
+static int64_t say(const struct graft_model *model, const char *attribute, int64_t fallback) {
+    struct search search = {attribute, NULL};
+    (void)graft_tree_walk(model->tree, look, &search, NULL);
+    return search.found != NULL ? search.found->values[0] : fallback;
+}
+
+int32_t graft_model_image_token_id(const struct graft_model *model) {
+    return (int32_t)say(model, "image_token_id", -1);
+}
+
+int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image) {
+    enum { MAX_GRID = 1 << 16 };
+    int64_t merge = say(model, "spatial_merge_size", 0);
+    const int64_t *grid = image->grid;
+    for (int32_t i = 0; i < 3; i++) {
+        if (grid[i] < 1 || grid[i] > MAX_GRID || merge < 1 || (i > 0 && grid[i] % merge != 0)) {
+            return 0;
+        }
+    }
+    return grid[0] * (grid[1] / merge) * (grid[2] / merge);
+}
+
+/* Patches of another size would be other numbers than the weights were made for. */
+static int check(const struct graft_model *model, const struct graft_processor_config *config,
+                 struct graft_error *error) {
+    const struct {
+        const char *name;
+        const char *attribute;
+        int64_t value;
+    } fields[] = {
+        {"patch_size", "patch_size", config->patch_size},
+        {"temporal_patch_size", "temporal_patch_size", config->temporal_patch_size},
+        {"merge_size", "spatial_merge_size", config->merge_size},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        int64_t expected = say(model, fields[i].attribute, fields[i].value);
+        if (fields[i].value != expected) {
+            return graft_fail(error, GRAFT_ERROR_MODEL, model->directory,
+                              "%s of the image processor: expected %lld, as config.json has it, got %lld",
+                              fields[i].name, (long long)expected, (long long)fields[i].value);
+        }
+    }
+    return GRAFT_OK;
+}
+
+int graft_image_processor_open(const struct graft_model *model, struct graft_image_processor **processor,
+                               struct graft_error *error) {
+    struct graft_processor_config config;
+    *processor = NULL;
+    if (graft_model_image_token_id(model) < 0) {
+        return graft_fail(error, GRAFT_ERROR_USAGE, model->directory, "%s takes no images",
+                          model->tree->root->class_name);
+    }
+    int status = graft_processor_config_read(model->directory, &config, error);
+    if (status == GRAFT_OK) {
+        status = check(model, &config, error);
+    }
+    if (status == GRAFT_OK) {
+        *processor = graft_alloc(1, sizeof **processor);
+        status = *processor != NULL ? GRAFT_OK : graft_fail_memory(error, model->directory);
+    }
+    if (status == GRAFT_OK) {
+        (*processor)->config = config;
+    }
+    return status;
+}
+
+void graft_image_processor_free(struct graft_image_processor *processor) {
+    graft_free(processor);
+}
+
+int graft_image_processor_read(const struct graft_image_processor *processor, const char *file,
+                               struct graft_image *image, struct graft_error *error) {
+    struct graft_pixels pixels;
+    *image = (struct graft_image){.struct_size = sizeof *image};
+    int status = graft_pixels_read(file, &pixels, error);
+    if (status == GRAFT_OK) {
+        status = graft_process_pixels(&processor->config, &pixels, file, image, error);
+    }
+    graft_pixels_finish(&pixels);
+    return status;
+}
+
+int graft_image_processor_rgb(const struct graft_image_processor *processor, const uint8_t *rgb, int64_t width,
+                              int64_t height, struct graft_image *image, struct graft_error *error) {
+    struct graft_pixels pixels;
+    *image = (struct graft_image){.struct_size = sizeof *image};
+    int status = graft_pixels_init(&pixels, width, height, "image", error);
+    if (status == GRAFT_OK) {
+        memcpy(pixels.rgb, rgb, (size_t)(width * height) * 3);
+        status = graft_process_pixels(&processor->config, &pixels, "image", image, error);
+    }
+    graft_pixels_finish(&pixels);
+    return status;
+}
+
+void graft_image_finish(struct graft_image *image) {
+    graft_free((void *)(uintptr_t)image->pixel_values);
+    image->pixel_values = NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The patch of one load. */
+#include "library/library.h"
+#include "library/patch_file.h"
+#include "registry/mapping.h"
+
+int graft_model_choose_patch(const struct graft_model_options *options, struct graft_snapshot **snapshot,
+                             struct patch_file *file, const struct graft_load_patch **patch,
+                             struct graft_error *error) {
+    struct graft_snapshot *made = NULL;
+    int status = GRAFT_OK;
+    *patch = NULL;
+    if (options == NULL || !GRAFT_HAS(options, struct graft_model_options, patch_file)) {
+        return GRAFT_OK;
+    }
+    if (options->patch != NULL && options->patch_file != NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, options->patch_file, "expected a patch or a file, got both");
+    }
+    *patch = options->patch;
+    if (options->patch_file != NULL) {
+        status = patch_file_read(options->patch_file, *snapshot, file, error);
+        *patch = &file->patch;
+    } else if (*patch != NULL && !GRAFT_HAS(*patch, struct graft_load_patch, n_conversions)) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, "patch", "struct_size is too small");
+    }
+    if (status == GRAFT_OK && *patch != NULL && (*patch)->n_classes > 0) {
+        status = graft_snapshot_with_patches(*snapshot, (*patch)->classes, (*patch)->n_classes, &made, error);
+    }
+    if (made != NULL) {
+        graft_snapshot_release(*snapshot);
+        *snapshot = made;
+    }
+    return status;
+}

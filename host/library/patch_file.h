@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A patch for one load, from a JSON file: docs/patch.md. */
+#ifndef GRAFT_LIBRARY_PATCH_FILE_H
+#define GRAFT_LIBRARY_PATCH_FILE_H
+
+#include "base/json.h"
+#include "graft/patch.h"
+#include "registry/registry.h"
+#include "transform/transform_read.h"
+
+struct patch_file {
+    struct graft_load_patch patch; /* valid until the file is finished */
+    graft_json *document;
+    struct transforms_read transforms;
+    struct graft_patch *classes;
+    const char ***model_types; /* [n_classes]: NULL-terminated lists, or NULL */
+    size_t n_classes;
+    const char **without;
+};
+
+/* [load] Reads and checks a file; names of replacing classes are looked up in the snapshot, which outlives the result.
+ * Errors are GRAFT_ERROR_IO and name file and field. Also on failure the caller finishes it. */
+int patch_file_read(const char *path, const struct graft_snapshot *snapshot, struct patch_file *file,
+                    struct graft_error *error);
+
+/* [load] The same for a document that was read, which is taken, also on failure. `path` names it. Errors are
+ * GRAFT_ERROR_USAGE. */
+int patch_file_take(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
+                    struct patch_file *file, struct graft_error *error);
+void patch_file_finish(struct patch_file *file);
+
+#endif

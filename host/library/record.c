@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recording what goes on inside a loaded model. */
+#include "observe/record.h"
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "graft/encode.h"
+#include "library/library.h"
+
+typedef int run_function(struct graft_model *model, const void *prompts, size_t n, struct graft_error *error);
+
+static int run_decoder(struct graft_model *model, const void *prompts, size_t n, struct graft_error *error) {
+    const struct graft_prompt *in = prompts;
+    struct graft_session *session = NULL;
+    const float *logits = NULL;
+    struct graft_ids_view *views = graft_alloc(n, sizeof *views);
+    int32_t *slots = graft_alloc(n, sizeof *slots);
+    int status = views != NULL && slots != NULL ? graft_model_session(model, (int32_t)n, &session, error)
+                                                : graft_fail_memory(error, model->directory);
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        views[i] = (struct graft_ids_view){in[i].ids, in[i].count, in[i].images, in[i].n_images};
+        slots[i] = (int32_t)i;
+    }
+    if (status == GRAFT_OK) {
+        status = graft_session_step(session, slots, views, n, GRAFT_LOGITS_LAST, &logits, error);
+    }
+    graft_session_free(session);
+    graft_free(views);
+    graft_free(slots);
+    return status;
+}
+
+static int run_encoder(struct graft_model *model, const void *prompts, size_t n, struct graft_error *error) {
+    const struct graft_encoder_outputs outputs = {.struct_size = sizeof outputs};
+    return graft_model_encode(model, prompts, n, &outputs, error);
+}
+
+/* Records a run of `n` prompts of those lengths. */
+static int record(struct graft_model *model, run_function *run, const void *prompts, const int64_t *lengths, size_t n,
+                  uint32_t what, struct graft_recording **recording, struct graft_error *error) {
+    const struct graft_record_request request = {what, lengths, n, model->attention->declared};
+    struct graft_recording *made = NULL;
+    int status = graft_record_begin(model->tree, &request, &made, error);
+    if (status == GRAFT_OK) {
+        model->attention_now = graft_record_attention(made);
+        status = run(model, prompts, n, error);
+        model->attention_now = model->attention->declared;
+    }
+    if (status == GRAFT_OK) {
+        status = graft_record_end(made, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_recording_free(made);
+        return status;
+    }
+    *recording = made;
+    return GRAFT_OK;
+}
+
+static int check(const struct graft_model *model, size_t n, uint32_t what, struct graft_error *error) {
+    const uint32_t known = GRAFT_RECORD_HIDDEN_STATES | GRAFT_RECORD_ATTENTIONS | GRAFT_RECORD_ROUTER_LOGITS;
+    if (n == 0 || n > INT32_MAX) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one prompt");
+    }
+    return what != 0 && (what & ~known) == 0 ? GRAFT_OK
+                                             : graft_error_set(error, GRAFT_ERROR_USAGE, "what", "out of range");
+}
+
+int graft_model_record(struct graft_model *model, const struct graft_prompt *prompts, size_t n, uint32_t what,
+                       struct graft_recording **recording, struct graft_error *error) {
+    int status = graft_model_check_ready(model, error);
+    if (status == GRAFT_OK) {
+        status = check(model, n, what, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    int64_t *lengths = graft_alloc(n, sizeof *lengths);
+    if (lengths == NULL) {
+        return graft_fail_memory(error, model->directory);
+    }
+    for (size_t i = 0; i < n; i++) {
+        lengths[i] = (int64_t)prompts[i].count;
+    }
+    status = record(model, run_decoder, prompts, lengths, n, what, recording, error);
+    graft_free(lengths);
+    return status;
+}
+
+int graft_model_record_encoder(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                               uint32_t what, struct graft_recording **recording, struct graft_error *error) {
+    int status = graft_model_check_loaded(model, error);
+    if (status == GRAFT_OK) {
+        status = check(model, n, what, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    int64_t *lengths = graft_alloc(n, sizeof *lengths);
+    if (lengths == NULL) {
+        return graft_fail_memory(error, model->directory);
+    }
+    for (size_t i = 0; i < n; i++) {
+        lengths[i] = (int64_t)prompts[i].count;
+    }
+    status = record(model, run_encoder, prompts, lengths, n, what, recording, error);
+    graft_free(lengths);
+    return status;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attention chosen by name (`--attn-implementation`): what runs between the projections of every attention class, the
+ * host's and those that replace them, without a class being replaced. Classes call it as call->kernels->attention
+ * (kernels.h); the host then appends this batch's keys and values to the cache, and hands all of them over.
+ *
+ * The host has "eager", which materialises the scores, and "sdpa", which goes over the keys in portions and is the
+ * default. A plugin lists more in its descriptor (plugin.h).
+ */
+#ifndef GRAFT_ATTENTION_IMPLEMENTATION_H
+#define GRAFT_ATTENTION_IMPLEMENTATION_H
+
+#include "abi.h"
+#include "call.h"
+#include "error.h"
+#include "kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Keys or values: number j of head h at data + h * head_stride + j * row_stride, [head_dim]. */
+struct graft_kv_rows {
+    const float *data;
+    int64_t head_stride;
+    int64_t row_stride;
+};
+
+/* One sequence of the batch, with earlier tokens from the cache. Its query number i is position past + i, key number j
+ * is position j. */
+struct graft_attention_sequence {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t first_token; /* its queries and outputs are rows [first_token, first_token + tokens) of the batch */
+    int64_t tokens;
+    int64_t past;
+    int64_t length; /* past + tokens: how many keys and values there are, for each of kv_heads */
+    struct graft_kv_rows keys;
+    struct graft_kv_rows values;
+    float *weights; /* NULL; or [heads, tokens, length], to be filled with the probabilities, hidden ones 0 */
+};
+
+/* The host's; valid until the forward returns. */
+struct graft_attention_input {
+    uint32_t struct_size;
+    int32_t layer; /* its index in the cache */
+    /* Which keys a query may see, one of the kinds that the implementation lists: to be obeyed whatever it is. */
+    const struct graft_mask *mask;
+    int64_t heads;
+    int64_t kv_heads; /* divides heads: query head h reads key/value head h / (heads / kv_heads) */
+    int64_t head_dim;
+    float scaling;      /* of the scores */
+    int32_t n_sequences;
+    const float *q; /* [tokens, heads, head_dim], rows q_stride apart */
+    int64_t q_stride;
+    float *output; /* [tokens, heads, head_dim], rows output_stride apart; overlaps nothing */
+    int64_t output_stride;
+    const struct graft_attention_sequence *sequences; /* [n_sequences], sequence_stride bytes apart; some may be empty */
+    uint32_t sequence_stride;
+    uint32_t reserved;
+};
+
+enum {
+    GRAFT_ATTENTION_GIVES_WEIGHTS = 1 /* fills `weights` where they are asked for; without it they never are */
+};
+
+/* A bit for each kind of mask. */
+enum {
+    GRAFT_ATTENTION_MASK_NONE = 1 << GRAFT_MASK_NONE,
+    GRAFT_ATTENTION_MASK_CAUSAL = 1 << GRAFT_MASK_CAUSAL,
+    GRAFT_ATTENTION_MASK_SLIDING = 1 << GRAFT_MASK_SLIDING,
+    GRAFT_ATTENTION_MASK_DENSE = 1 << GRAFT_MASK_DENSE,
+    GRAFT_ATTENTION_MASKS = 15
+};
+
+/* Const until the plugin's `deinit`. */
+struct graft_attention_implementation {
+    uint32_t struct_size;
+    uint32_t flags;   /* GRAFT_ATTENTION_GIVES_WEIGHTS */
+    const char *name; /* "eager": letters, digits, '_', '-', '.'; no other plugin and not the host may have it */
+    /* GRAFT_ATTENTION_MASK_... that it obeys. A call with another kind is refused with an error instead of running it,
+     * so that no mask is dropped in silence. */
+    uint32_t masks;
+    uint32_t reserved;
+    /* [forward] output = softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1); a query whose keys
+     * are all hidden yields zeros. Required. */
+    int (*forward)(const struct graft_attention_implementation *self, const struct graft_call *call,
+                   const struct graft_attention_input *input, struct graft_error *error);
+    const void *data; /* the implementation's own */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_kv_rows, 24);
+GRAFT_ASSERT_SIZE(struct graft_attention_sequence, 96);
+GRAFT_ASSERT_SIZE(struct graft_attention_input, 96);
+GRAFT_ASSERT_SIZE(struct graft_attention_implementation, 40);
+
+/* [any] Sequence number `i`. */
+static inline const struct graft_attention_sequence *
+graft_attention_sequence(const struct graft_attention_input *input, int32_t i) {
+    const char *at = (const char *)input->sequences + (size_t)i * input->sequence_stride;
+    return (const struct graft_attention_sequence *)(const void *)at;
+}
+
+/* [any] The keys that `position` may see are among [first, end) of a sequence with `length` keys; what a dense mask
+ * hides is among them. */
+static inline int64_t graft_attention_first_key(const struct graft_mask *mask, int64_t position) {
+    return mask->kind == GRAFT_MASK_SLIDING && position >= mask->window ? position - mask->window + 1 : 0;
+}
+
+static inline int64_t graft_attention_end_key(const struct graft_mask *mask, int64_t position, int64_t length) {
+    return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING ? position + 1 : length;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

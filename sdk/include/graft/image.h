@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An image as a model takes it: patches of pixel values, normalised, in the order that the vision tower wants them (for
+ * Qwen2-VL by squares of spatial_merge_size^2 patches that become one token).
+ */
+#ifndef GRAFT_IMAGE_H
+#define GRAFT_IMAGE_H
+
+#include "abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_image {
+    uint32_t struct_size;
+    int32_t sequence;          /* of the batch: whose tokens it belongs to; the host fills it in */
+    int64_t grid[3];           /* patches along time, height and width: a row of `image_grid_thw` */
+    int64_t patch_dim;         /* numbers in a patch: in_channels * temporal_patch_size * patch_size^2 */
+    const float *pixel_values; /* [grid t * h * w, patch_dim] */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_image, 48);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of cases through lists of transforms. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "key_renaming.h"
+
+/* The pattern recorded for a name, or NULL. */
+static const char *pattern_of(const struct key_list *list, const struct key_result *result) {
+    return result->converter >= 0 ? list->items[result->converter]->patterns.sources[result->source] : NULL;
+}
+
+static int same_text(const char *text, const graft_json *recorded) {
+    const char *other = graft_json_string(recorded, NULL);
+    return text == NULL ? other == NULL : other != NULL && strcmp(text, other) == 0;
+}
+
+/* With the base prefix added or taken away. */
+static int adjust(const struct case_names *names, char **name) {
+    char *adjusted = NULL;
+    int failed = names->prefix != NULL && names->keys != NULL &&
+                 key_adjust_prefix(names->prefix, *name, case_holds, (void *)(uintptr_t)names->keys, &adjusted) != 0;
+    if (adjusted != NULL) {
+        graft_free(*name);
+        *name = adjusted;
+    }
+    return failed ? -1 : 0;
+}
+
+/* Whether `theirs` comes of reading the prefix as a regular expression: it, and any one character, are taken away, or an
+ * empty one is put before a dot. Ours is the name as it was. */
+static int is_prefix_slip(const struct case_names *names, const char *ours, const char *theirs) {
+    size_t length = names->prefix != NULL ? strlen(names->prefix) : 0;
+    if (names->prefix == NULL || case_holds((void *)(uintptr_t)names->keys, ours)) {
+        return 0;
+    }
+    int took = strncmp(ours, names->prefix, length) == 0 && (length == 0 || ours[length] != '.') &&
+               ours[length] != '\0' && strcmp(ours + length + 1, theirs) == 0;
+    int put = length == 0 && theirs[0] == '.' && strcmp(theirs + 1, ours) == 0;
+    return took || put;
+}
+
+/* The name if the one transform of a case's list replaced what it found where that text first stands. */
+static char *replaced_at_first(const struct case_names *names, const char *key) {
+    const struct key_transform *only = names->list->n == 1 ? names->list->items[0] : NULL;
+    struct graft_regex_match groups[64];
+    if (only == NULL || graft_regex_groups(only->regex) > 62 ||
+        graft_regex_search_groups(only->regex, key, strlen(key), groups) != GRAFT_REGEX_MATCH) {
+        return NULL;
+    }
+    char *text = graft_strndup(key + groups[0].start, groups[0].end - groups[0].start);
+    const char *first = text != NULL ? strstr(key, text) : NULL;
+    char *name = first == NULL ? NULL
+                               : graft_format("%.*s%s%s", (int)(first - key), key, only->patterns.targets[0],
+                                              first + strlen(text));
+    int elsewhere = first != NULL && first < key + groups[0].start;
+    graft_free(text);
+    if (!elsewhere) {
+        graft_free(name);
+        return NULL;
+    }
+    return name;
+}
+
+static int explain(const struct case_names *names, const char *key, const char *ours, const char *theirs,
+                   struct graft_text *deviations) {
+    char *at_first = replaced_at_first(names, key);
+    int explained = 1;
+    if (at_first != NULL && strcmp(at_first, theirs) == 0) {
+        deviate(deviations, "what is found is replaced where it is found");
+    } else if (is_prefix_slip(names, ours, theirs)) {
+        deviate(deviations, "the base prefix is a text, and ends at a dot");
+    } else {
+        explained = 0;
+    }
+    graft_free(at_first);
+    return explained;
+}
+
+int case_compare_name(const struct case_names *names, const graft_json *recorded, struct graft_text *deviations,
+                      struct graft_text *why) {
+    struct graft_error error = graft_error_none();
+    struct key_result result;
+    const char *key = graft_json_string(graft_json_at(recorded, 0), NULL);
+    const graft_json *loads_as = graft_json_at(recorded, 3);
+    if (key_list_rename(names->list, names->states, 0, key, &result, NULL, &error) != GRAFT_OK ||
+        adjust(names, &result.name) != 0) {
+        (void)fail(why, "%s: %s", key, error.message);
+        return -1;
+    }
+    const char *pattern = pattern_of(names->list, &result);
+    const char *theirs = graft_json_string(graft_json_at(recorded, 1), NULL);
+    if (!same_text(pattern, graft_json_at(recorded, 2))) {
+        (void)fail(why, "%s: the pattern is \"%s\"", key, pattern != NULL ? pattern : "none");
+    } else if (strcmp(result.name, theirs) != 0 && !explain(names, key, result.name, theirs, deviations)) {
+        (void)fail(why, "%s: became \"%s\", expected \"%s\"", key, result.name, theirs);
+    } else if (loads_as != NULL) {
+        key_result_finish(&result);
+        result.name = graft_strdup(key);
+        if (result.name == NULL || adjust(names, &result.name) != 0 || !same_text(result.name, loads_as)) {
+            (void)fail(why, "%s: does not load as it is", key);
+        }
+    }
+    key_result_finish(&result);
+    return why->length > 0 ? -1 : 0;
+}
+
+int case_compare_back(const struct key_list *list, const graft_json *rows, struct graft_text *why) {
+    struct graft_error error = graft_error_none();
+    struct key_state *states = graft_alloc(list->n, sizeof *states);
+    for (size_t i = 0; states != NULL && i < graft_json_size(rows) && why->length == 0; i++) {
+        const graft_json *row = graft_json_at(rows, i);
+        const char *key = graft_json_string(graft_json_at(row, 0), NULL);
+        struct key_result result;
+        if (key_list_rename(list, states, 1, key, &result, NULL, &error) != GRAFT_OK) {
+            (void)fail(why, "back: %s: %s", key, error.message);
+        } else if (!same_text(result.name, graft_json_at(row, 1)) ||
+                   !same_text(pattern_of(list, &result), graft_json_at(row, 2))) {
+            (void)fail(why, "back: %s: became \"%s\"", key, result.name);
+        }
+        key_result_finish(&result);
+    }
+    graft_free(states);
+    return why->length > 0 ? -1 : 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kinds of cases in weight_transforms.json share. */
+#ifndef GRAFT_TEST_CONFORMANCE_WEIGHT_TRANSFORMS_H
+#define GRAFT_TEST_CONFORMANCE_WEIGHT_TRANSFORMS_H
+
+#include "runner.h"
+#include "transform/operations.h"
+
+enum { CASE_NAMES = 16, CASE_OPERATIONS = 8, CASE_NAME = 256 };
+
+/* A case's `transform` as the host has it. */
+struct case_transform {
+    struct graft_operation operations[CASE_OPERATIONS];
+    const char *permuted[CASE_OPERATIONS][CASE_NAMES];
+    int32_t n_operations;
+    const char *sources[CASE_NAMES];
+    int32_t n_sources;
+    const char *targets[CASE_NAMES];
+    int32_t n_targets;
+};
+
+/* Returns 0, or -1 with a reason in `why` when the case has what this runner does not know. */
+int case_transform_read(const graft_json *transform, struct case_transform *read, struct graft_text *why);
+
+/* The recorded name of a fault; "" for one that has none. */
+const char *case_fault_kind(enum graft_operation_fault fault);
+
+/* Type `convert`: weight_convert.c. */
+enum verdict convert_judge(const graft_json *row, struct graft_text *why);
+
+#endif

@@ -1,0 +1,1 @@
+edit model/config.json '1s/.*/{ "fusion_config": {"patch_embeddings": true},/'

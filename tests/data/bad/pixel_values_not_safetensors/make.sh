@@ -1,0 +1,2 @@
+start_from ../vision/qwen2_vl_two_images
+echo x >values.safetensors

@@ -1,0 +1,10 @@
+start_from ../vision/qwen2_vl_two_images
+values() { # values HEADER BYTES
+    length=${#1}
+    { length_bytes "$length" && printf %s "$1" && head -c "$2" /dev/zero; } >values.safetensors
+}
+grid() { # grid T H W
+    for number; do length_bytes "$number"; done
+}
+values '{"pixel_values":{"dtype":"F32","shape":[3,24],"data_offsets":[0,288]},"image_grid_thw":{"dtype":"I64","shape":[1,3],"data_offsets":[288,312]}}' 288
+grid 1 1 3 >>values.safetensors

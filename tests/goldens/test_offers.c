@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_offers CASE-DIRECTORY PLUGINS-DIRECTORY OFFERS-DIRECTORY: what is chosen by name computes the same function,
+ * with the original classes and with replaced ones. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "compare.h"
+
+static struct graft_model_options options_of(const char *attention, const char *experts, const char *const *kernels,
+                                             int32_t n_kernels) {
+    return (struct graft_model_options){.struct_size = sizeof(struct graft_model_options),
+                                        .precision = GRAFT_PRECISION_FLOAT32,
+                                        .attn_implementation = attention,
+                                        .experts_implementation = experts,
+                                        .kernels = kernels,
+                                        .n_kernels = n_kernels};
+}
+
+/* The logits of the whole prompt, then of one token behind it: [n_ids + 1, vocab_size]. */
+static float *logits_of(const struct golden *golden, const char *plugins, const struct graft_model_options *options) {
+    struct runner runner;
+    runner_open_with(&runner, golden->directory, plugins, options);
+    size_t rows = golden->n_ids * runner.vocab_size;
+    float *logits = need_memory(rows + 2 * runner.vocab_size, sizeof *logits);
+    float *prompt = runner_logits(&runner, golden->ids, golden->n_ids);
+    float *behind = runner_continue(&runner, golden->ids, golden->n_ids, golden->greedy_ids, 1);
+    memcpy(logits, prompt, rows * sizeof *logits);
+    memcpy(logits + rows, behind, 2 * runner.vocab_size * sizeof *logits);
+    free(prompt);
+    free(behind);
+    runner_close(&runner);
+    return logits;
+}
+
+static void check_close(const struct golden *golden, const char *plugins, const struct graft_model_options *options,
+                        const char *what) {
+    struct runner runner;
+    runner_open_with(&runner, golden->directory, plugins, options);
+    compare_logits(golden, &runner, what);
+    compare_greedy(golden, &runner);
+    runner_close(&runner);
+}
+
+/* Products of the same shape, summed in the same order: to the bit. */
+static void check_equal(const struct golden *golden, const char *plugins) {
+    const struct graft_model_options eager = options_of(NULL, "eager", NULL, 0);
+    const struct graft_model_options grouped = options_of(NULL, "grouped_mm", NULL, 0);
+    const struct graft_model_options usual = options_of(NULL, NULL, NULL, 0);
+    float *a = logits_of(golden, NULL, &eager);
+    float *b = logits_of(golden, NULL, &grouped);
+    float *c = logits_of(golden, NULL, &usual);
+    float *d = logits_of(golden, plugins, &usual);
+    struct runner runner;
+    runner_open(&runner, golden->directory, NULL, GRAFT_PRECISION_FLOAT32);
+    size_t bytes = (golden->n_ids + 2) * runner.vocab_size * sizeof *a;
+    runner_close(&runner);
+    check(memcmp(a, b, bytes) == 0, "experts: eager and grouped_mm differ");
+    check(memcmp(b, c, bytes) == 0, "experts: grouped_mm is not what is usual");
+    check(memcmp(a, d, bytes) == 0, "experts: eager and replaced classes differ");
+    free(a);
+    free(b);
+    free(c);
+    free(d);
+}
+
+static int count_kernels(void *data, struct graft_node *node, struct graft_error *error) {
+    size_t *kernels = data;
+    (void)error;
+    *kernels += strcmp(node->class_name, "PlainSiLU") == 0;
+    return GRAFT_OK;
+}
+
+static void check_kernel(const struct golden *golden, const char *offers) {
+    const char *const names[] = {"plain"};
+    const struct graft_model_options options = options_of(NULL, NULL, names, 1);
+    struct runner runner;
+    size_t kernels = 0;
+    runner_open_with(&runner, golden->directory, offers, &options);
+    (void)graft_tree_walk(runner.model->tree, count_kernels, &kernels, NULL);
+    check(kernels > 0, "the kernel is nowhere in force");
+    runner_close(&runner);
+    runner_open(&runner, golden->directory, offers, GRAFT_PRECISION_FLOAT32);
+    kernels = 0;
+    (void)graft_tree_walk(runner.model->tree, count_kernels, &kernels, NULL);
+    check(kernels == 0, "the kernel is in force without having been asked for");
+    runner_close(&runner);
+    check_close(golden, offers, &options, "kernel plain");
+}
+
+static void check_unknown(const struct golden *golden) {
+    const char *const names[] = {"fastest"};
+    const struct graft_model_options wrong[] = {options_of("flash", NULL, NULL, 0), options_of(NULL, "flash", NULL, 0),
+                                                options_of(NULL, NULL, names, 1)};
+    const char *const lists[] = {"known: sdpa, eager", "known: grouped_mm, eager, batched_mm", "known: none"};
+    struct graft_library *library = NULL;
+    struct graft_error error = graft_error_none();
+    need(graft_library_create(&library, &error), &error);
+    for (size_t i = 0; i < 3; i++) {
+        struct graft_model *model = NULL;
+        error = graft_error_none();
+        int status = graft_model_open(library, golden->directory, &wrong[i], &model, &error);
+        check(status == GRAFT_ERROR_USAGE && strstr(error.message, lists[i]) != NULL, "unknown name %zu: %s", i,
+              error.message);
+    }
+    graft_library_free(library);
+}
+
+int main(int argc, char **argv) {
+    static const char *const attention[] = {"eager", "sdpa", "plain"};
+    static const char *const experts[] = {"eager", "batched_mm", "plain"};
+    struct golden golden;
+    if (argc != 4) {
+        (void)fputs("usage: test_offers CASE-DIRECTORY PLUGINS-DIRECTORY OFFERS-DIRECTORY\n", stderr);
+        return 2;
+    }
+    golden_open(&golden, argv[1]);
+    for (size_t i = 0; i < 3; i++) {
+        const struct graft_model_options options = options_of(attention[i], experts[i], NULL, 0);
+        check_close(&golden, argv[3], &options, attention[i]);
+    }
+    const struct graft_model_options eager = options_of("eager", NULL, NULL, 0);
+    check_close(&golden, argv[2], &eager, "eager with replaced classes");
+    check_equal(&golden, argv[2]);
+    check_kernel(&golden, argv[3]);
+    check_unknown(&golden);
+    golden_close(&golden);
+    return check_failures() != 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../parts.h"
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host, (void)error;
+    static struct graft_conversion conversion;
+    static struct graft_class class;
+    static struct graft_replacement replacement;
+    static struct graft_plugin plugin;
+    static struct graft_operation operations[2];
+    operations[0] = good_operations[0];
+    operations[1] = good_operations[1];
+    conversion = good_conversion();
+    class = good_class(&conversion, 1);
+    replacement = good_replacement(&class);
+    plugin = good_plugin("custom_infer", &replacement, 1);
+    static const struct graft_custom_operation custom = {.struct_size = sizeof custom, .name = "custom"};
+    operations[1].kind = GRAFT_OP_CUSTOM;
+    operations[1].custom = &custom;
+    conversion.operations = operations;
+    return &plugin;
+}
