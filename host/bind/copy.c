@@ -66,13 +66,18 @@ static void copy_range(void *data, int64_t begin, int64_t end) {
     }
 }
 
+/* Ranges of what is transposed begin and end with so many rows: at cache lines of the tensor that they are read from.
+ */
+enum { WHOLE_ROWS = 64 };
+
 /* How many elements a thread takes at a time. What is transposed is read in stripes across the tensor, as wide as the
  * range is deep: few large ranges. */
 static int64_t grain_of(const struct graft_value *value, int64_t count) {
     for (size_t i = 0; i < value->n_parts; i++) {
         const struct graft_box *box = &value->parts[i].box;
         if (box->loops > 1 && graft_box_together(box) == 1) {
-            int64_t share = count / graft_parallel_workers() + 1;
+            int64_t rows = WHOLE_ROWS * graft_value_extent(value, value->rank - 1, value->rank);
+            int64_t share = (count / graft_parallel_workers() + rows - 1) / rows * rows;
             return share > GRAIN ? share : GRAIN;
         }
     }

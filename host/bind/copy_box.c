@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-/* A tile is gathered in a buffer first, whole cache lines at a time: matrices whose rows are a power of two apart would
- * throw their own lines out of the cache otherwise. */
-enum { TILE_COLUMNS = 32, TILE_ROW_BYTES = 128 };
+#include "bind/copy_tile.h"
 
 /* Tiles are done in square blocks of so many elements a side, whose rows on both sides are few enough pages for the
  * processor to remember where they are. */
@@ -19,57 +17,21 @@ struct plane {
     int64_t from_column; /* bytes from a column to the next, in `from` */
 };
 
-/* One function for each size, so that the compiler knows it: to[r][c] = from[c][r]; `from` is a tile's buffer. */
-#define DEFINE_TURN(name, type)                                                                   \
-    static void name(const char *from, int64_t rows, int64_t columns, char *to, int64_t to_row) { \
-        enum { STEP = TILE_ROW_BYTES / sizeof(type) };                                            \
-        const type *elements = (const type *)(const void *)from;                                  \
-        for (int64_t r = 0; r < rows; r++) {                                                      \
-            type line[TILE_COLUMNS];                                                              \
-            for (int64_t c = 0; c < columns; c++) {                                               \
-                line[c] = elements[c * STEP + r];                                                 \
-            }                                                                                     \
-            memcpy(to + r * to_row, line, (size_t)columns * sizeof(type));                        \
-        }                                                                                         \
-    }
-DEFINE_TURN(turn_1, uint8_t)
-DEFINE_TURN(turn_2, uint16_t)
-DEFINE_TURN(turn_4, uint32_t)
-DEFINE_TURN(turn_8, uint64_t)
-
-static void copy_tile(const struct plane *plane, int64_t rows, int64_t columns, int64_t size, const char *from,
-                      char *to) {
-    _Alignas(64) char buffer[TILE_COLUMNS * TILE_ROW_BYTES];
-    for (int64_t c = 0; c < columns; c++) {
-        memcpy(buffer + c * TILE_ROW_BYTES, from + c * plane->from_column, (size_t)(rows * size));
-    }
-    switch (size) {
-    case 1:
-        turn_1(buffer, rows, columns, to, plane->to_row);
-        break;
-    case 2:
-        turn_2(buffer, rows, columns, to, plane->to_row);
-        break;
-    case 4:
-        turn_4(buffer, rows, columns, to, plane->to_row);
-        break;
-    default:
-        turn_8(buffer, rows, columns, to, plane->to_row);
-    }
-}
-
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* One block, tile by tile. */
+/* One block, tile by tile; what is left at its edges, element by element. */
 static void copy_block(const struct plane *plane, int64_t rows, int64_t columns, int64_t size, const char *from,
                        char *to) {
-    int64_t tile_rows = TILE_ROW_BYTES / size;
-    for (int64_t c = 0; c < columns; c += TILE_COLUMNS) {
-        for (int64_t r = 0; r < rows; r += tile_rows) {
-            copy_tile(plane, least(rows - r, tile_rows), least(columns - c, TILE_COLUMNS), size,
-                      from + c * plane->from_column + r * size, to + r * plane->to_row + c * size);
+    int64_t side = TILE_BYTES / size;
+    for (int64_t r = 0; r < rows; r += side) {
+        for (int64_t c = 0; c < columns; c += side) {
+            const char *tile = from + c * plane->from_column + r * size;
+            int64_t n_rows = least(rows - r, side), n_columns = least(columns - c, side);
+            const char *next = columns - c >= 2 * side ? tile + side * plane->from_column : tile;
+            copy_tile(size, n_rows, n_columns, tile, next, plane->from_column, to + r * plane->to_row + c * size,
+                      plane->to_row);
         }
     }
 }

@@ -35,8 +35,7 @@ int content_init(const struct graft_plan *plan, struct save_content *content, st
         }
     }
     for (size_t i = 0; i < n_stored; i++) {
-        content->stored[i] =
-            (struct save_source){.view = graft_checkpoint_at(plan->checkpoint, i), .order = SIZE_MAX};
+        content->stored[i] = (struct save_source){.view = graft_checkpoint_at(plan->checkpoint, i), .order = SIZE_MAX};
     }
     return GRAFT_OK;
 }

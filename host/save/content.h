@@ -43,7 +43,6 @@ struct save_made {
 struct save_content {
     struct save_made *made; /* [n_made]: what one is made from comes from parameters or from those before it */
     size_t n_made;
-    size_t made_capacity;                  /* set from the start: sources point into it */
     struct save_source *parameters;        /* [n_parameters]: those of the tree that have a weight of their own */
     const struct graft_binding **bindings; /* [n_parameters]: theirs */
     size_t n_parameters;
@@ -61,8 +60,8 @@ int save_content_original(const struct graft_plan *plan, const struct journal *s
                           struct graft_error *error);
 
 /* The runtime layout: a tensor for each parameter, and each tensor that no parameter uses. `journal` becomes the one to
- * be stored with it. */
-int save_content_runtime(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+ * be stored with it; it takes the uses of `stored`. */
+int save_content_runtime(const struct graft_plan *plan, struct journal *stored, struct save_content *content,
                          struct journal *journal, struct graft_error *error);
 
 void save_content_finish(struct save_content *content);

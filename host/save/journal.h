@@ -46,7 +46,7 @@ struct journal_use {
     const struct graft_custom_operation *operation; /* NULL when it was read: see journal_find_operations */
     const struct graft_computed *computed;          /* of this load's plan; NULL when it was read */
     const char *name;
-    const char *plugin; /* "(none)": the host's own */
+    const char *plugin;              /* "(none)": the host's own */
     struct graft_value_info *inputs; /* [n_inputs] */
     struct journal_entry *origins;   /* [n_inputs] theirs, as far as they are known; without names */
     int32_t n_inputs;

@@ -137,10 +137,11 @@ static int read_input(const char *path, const graft_json *item, struct journal *
     const graft_json *runs = graft_json_get(item, "runs");
     const graft_json *parts = runs != NULL ? runs : graft_json_get(item, "parts");
     if (!read_form(item, &form) || form.rank < 1 || form.count < 1 || graft_json_type(parts) != GRAFT_JSON_ARRAY) {
-        return malformed(path, "operations", journal->n_uses - 1, "an input needs dtype, shape, and runs or parts", error);
+        return malformed(path, "operations", journal->n_uses - 1, "an input needs dtype, shape, and runs or parts",
+                         error);
     }
-    use->inputs[k] = (struct graft_value_info){
-        .struct_size = sizeof use->inputs[k], .dtype = form.dtype, .rank = form.rank};
+    use->inputs[k] =
+        (struct graft_value_info){.struct_size = sizeof use->inputs[k], .dtype = form.dtype, .rank = form.rank};
     memcpy(use->inputs[k].shape, form.shape, sizeof form.shape);
     use->origins[k].name = use->name;
     int status = read_parts(path, parts, runs != NULL, journal, &use->origins[k], error);
@@ -162,8 +163,9 @@ static int read_use(const char *path, const graft_json *item, size_t i, struct j
     int64_t first = number_of(graft_json_at(outputs, 0)), n = number_of(graft_json_at(outputs, 1));
     const struct journal_use *last = i > 0 ? &journal->uses[i - 1] : NULL;
     int64_t least = last != NULL ? (int64_t)last->first + last->n_outputs : 0;
-    int sound = name != NULL && plugin != NULL && graft_json_size(inputs) >= 1 && graft_json_size(inputs) <= MAX_INPUTS &&
-                n >= 1 && n <= MAX_INPUTS && first >= least && first <= (int64_t)journal->n_tensors - n;
+    int sound = name != NULL && plugin != NULL && graft_json_size(inputs) >= 1 &&
+                graft_json_size(inputs) <= MAX_INPUTS && n >= 1 && n <= MAX_INPUTS && first >= least &&
+                first <= (int64_t)journal->n_tensors - n;
     for (int64_t k = 0; k < n && sound; k++) {
         sound = journal->tensors[first + k].made && journal->tensors[first + k].count > 0;
     }

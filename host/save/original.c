@@ -8,7 +8,7 @@
 #include "save/undo.h"
 
 /* What the parameters hold, in terms of original tensors. */
-static int claim_parameters(const struct journal *stored, const struct save_content *content, struct claims *claims) {
+static int claim_parameters(const struct journal *stored, struct save_content *content, struct claims *claims) {
     for (size_t i = 0; i < content->n_parameters; i++) {
         struct journal now = {0};
         int failed = journal_add_entry(&now, "") != 0 ||

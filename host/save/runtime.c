@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "save/reverse.h"
+#include "save/undo.h"
 
 /* The type of one tensor that holds every block: theirs, or f32 where they differ. */
 static graft_dtype dtype_of(const struct graft_weight *weight) {
@@ -18,6 +18,14 @@ static graft_dtype dtype_of(const struct graft_weight *weight) {
     return dtype;
 }
 
+static int64_t entry_count(const struct journal_entry *entry) {
+    int64_t count = 0;
+    for (size_t i = 0; i < entry->n_parts; i++) {
+        count += graft_box_count(&entry->parts[i].box);
+    }
+    return count;
+}
+
 static int add_parameter(const struct journal *stored, struct save_content *content, size_t i,
                          struct journal *journal) {
     const struct graft_parameter *parameter = content->bindings[i]->parameter;
@@ -28,14 +36,19 @@ static int add_parameter(const struct journal *stored, struct save_content *cont
                                   .count = weight->rows * weight->columns};
     struct save_part all = {&content->parameters[i], graft_box_run(0, 0, form.count)};
     memcpy(form.shape, parameter->shape, sizeof form.shape);
-    return content_add_tensor(content, &form) != 0 ||
-                   content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
-                   journal_add_entry(journal, parameter->name) != 0 ||
-                   (journal_has_origin(&content->bindings[i]->value) &&
-                    journal_compose(stored, &content->bindings[i]->value, &journal->entries[journal->n_entries - 1]) !=
-                        0)
-               ? -1
-               : 0;
+    if (content_add_tensor(content, &form) != 0 ||
+        content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
+        journal_add_entry(journal, parameter->name) != 0) {
+        return -1;
+    }
+    struct journal_entry *entry = &journal->entries[journal->n_entries - 1];
+    if (journal_compose(stored, &content->bindings[i]->value, entry) != 0) {
+        return -1;
+    }
+    if (entry_count(entry) != form.count) {
+        entry->n_parts = 0; /* of what a custom operation made for good there is no origin */
+    }
+    return 0;
 }
 
 /* A place of a parameter, to find those of one name. */
@@ -106,15 +119,19 @@ static int add_parameters(const struct journal *stored, struct save_content *con
 /* Whether the journal leads back to every element of every original tensor. */
 static int check_complete(const struct journal *journal, struct graft_error *error) {
     static const struct save_source any;
+    struct save_content undone = {0};
     struct claims claims = {0};
     int status = GRAFT_OK;
     for (size_t i = 0; i < journal->n_entries && status == GRAFT_OK; i++) {
         status = claims_add(&claims, &journal->entries[i], &any) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
     }
-    claims_sort(&claims);
+    if (status == GRAFT_OK && claims_undo(journal, &undone, &claims) != 0) {
+        status = graft_fail_memory(error, "");
+    }
     for (size_t i = 0; i < journal->n_tensors && status == GRAFT_OK; i++) {
         struct save_tensor tensor = {.form = journal->tensors[i]};
-        int result = tensor.form.lost == NULL ? claims_fill(&claims, NULL, i, &tensor) : 0;
+        int needed = tensor.form.lost == NULL && !tensor.form.made;
+        int result = needed ? claims_fill(&claims, NULL, i, &tensor) : 0;
         if (result != 0) {
             status = result < 0 ? graft_fail_memory(error, tensor.form.name)
                                 : graft_fail(error, GRAFT_ERROR_MODEL, tensor.form.name,
@@ -123,17 +140,35 @@ static int check_complete(const struct journal *journal, struct graft_error *err
         graft_free(tensor.parts);
     }
     claims_free(&claims);
+    save_content_finish(&undone);
     return status;
 }
 
-/* Marks the original tensors that a value comes from. */
-static void mark_origins(const struct journal *stored, const struct graft_value *value, const char *lost,
-                         struct journal *journal) {
-    for (size_t i = 0; i < value->n_parts; i++) {
-        const struct journal_entry *entry =
-            value->parts[i].tensor->computed == NULL ? journal_find(stored, value->parts[i].tensor->name) : NULL;
-        for (size_t k = 0; entry != NULL && k < entry->n_parts; k++) {
-            journal->tensors[entry->parts[k].tensor].lost = lost;
+/* Marks the tensors that a value comes from. */
+static int mark_origins(const struct journal *stored, const struct graft_value *value, const char *lost,
+                        struct journal *journal) {
+    struct journal_entry entry = {0};
+    int status = journal_compose(stored, value, &entry);
+    for (size_t i = 0; i < entry.n_parts; i++) {
+        journal->tensors[entry.parts[i].tensor].lost = lost;
+    }
+    graft_free(entry.parts);
+    return status;
+}
+
+/* Of what was lost after a use that could be undone, what that was made of is lost, too. */
+static void spread_lost(const struct journal *stored, struct journal *journal) {
+    for (size_t i = stored->n_uses; i > 0; i--) {
+        const struct journal_use *use = &stored->uses[i - 1];
+        const char *lost = NULL;
+        for (int32_t k = 0; k < use->n_outputs; k++) {
+            const char *of = journal->tensors[use->first + (size_t)k].lost;
+            lost = of != NULL ? of : lost;
+        }
+        for (int32_t k = 0; k < use->n_inputs && lost != NULL; k++) {
+            for (size_t m = 0; m < use->origins[k].n_parts; m++) {
+                journal->tensors[use->origins[k].parts[m].tensor].lost = lost;
+            }
         }
     }
 }
@@ -147,6 +182,9 @@ static int mark_lost(const struct graft_plan *plan, const struct journal *stored
     }
     for (size_t i = 0; i < plan->n_computed; i++) {
         const struct graft_computed *computed = plan->computed[i];
+        if (computed->operation->reverse != NULL) {
+            continue;
+        }
         char *text = graft_format("%s of plugin %s", computed->operation->name,
                                   computed->plugin != NULL ? computed->plugin : "(none)");
         if (text == NULL) {
@@ -154,13 +192,25 @@ static int mark_lost(const struct graft_plan *plan, const struct journal *stored
         }
         journal->texts[journal->n_texts++] = text;
         for (int32_t k = 0; k < computed->n_inputs; k++) {
-            mark_origins(stored, &computed->inputs[k], text, journal);
+            if (mark_origins(stored, &computed->inputs[k], text, journal) != 0) {
+                return graft_fail_memory(error, computed->place);
+            }
         }
     }
+    spread_lost(stored, journal);
     return GRAFT_OK;
 }
 
-int save_content_runtime(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+/* The uses are the journal's from now on. */
+static void take_uses(struct journal *stored, struct journal *journal) {
+    journal->uses = stored->uses;
+    journal->n_uses = stored->n_uses;
+    stored->uses = NULL;
+    stored->n_uses = 0;
+    stored->use_capacity = 0;
+}
+
+int save_content_runtime(const struct graft_plan *plan, struct journal *stored, struct save_content *content,
                          struct journal *journal, struct graft_error *error) {
     *journal = (struct journal){0};
     int status = content_init(plan, content, error);
@@ -180,6 +230,7 @@ int save_content_runtime(const struct graft_plan *plan, const struct journal *st
         status = content_add_unused(plan, stored, content, journal, error);
     }
     if (status == GRAFT_OK) {
+        take_uses(stored, journal);
         status = check_complete(journal, error);
     }
     if (status != GRAFT_OK) {

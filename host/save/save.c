@@ -48,7 +48,7 @@ static int collect_metadata(struct job *job, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-static int collect_runtime(struct job *job, const struct journal *stored, struct graft_tree *tree,
+static int collect_runtime(struct job *job, struct journal *stored, struct graft_tree *tree,
                            struct graft_error *error) {
     struct journal journal;
     int status = save_content_runtime(job->plan, stored, &job->content, &journal, error);
@@ -117,19 +117,38 @@ static int write_aside(const struct job *job, const char *output, struct graft_e
     return save_staging_commit(&staging, error);
 }
 
-/* What a custom operation made cannot be led back to what it was made of. */
-static int check_lossless(const char *directory, const struct graft_plan *plan, struct graft_error *error) {
-    if (plan->n_computed == 0) {
-        return GRAFT_OK;
+const struct graft_computed *graft_save_lossy(const struct graft_plan *plan) {
+    for (size_t i = 0; i < plan->n_computed; i++) {
+        if (plan->computed[i]->operation->reverse == NULL) {
+            return plan->computed[i];
+        }
     }
-    const struct graft_computed *computed = plan->computed[0];
-    int status =
-        graft_fail(error, GRAFT_ERROR_PLUGIN, directory,
-                   "the operation %s of plugin %s, at \"%s\", cannot be undone in saving: there is no way back to "
-                   "the original layout",
-                   computed->operation->name, computed->plugin != NULL ? computed->plugin : "(none)", computed->place);
-    graft_error_hint(error, "--runtime-layout keeps what it made; the original is still in the source directory");
+    return NULL;
+}
+
+int graft_save_check_target(const char *directory, const struct graft_plan *plan, const char *output,
+                            const struct graft_save_options *options, struct graft_error *error) {
+    const struct graft_computed *lossy = options->runtime_layout ? NULL : graft_save_lossy(plan);
+    int status = save_staging_check(output, directory, error);
+    if (status == GRAFT_OK && lossy != NULL) {
+        status =
+            graft_fail(error, GRAFT_ERROR_PLUGIN, directory,
+                       "the operation %s of plugin %s, at \"%s\", cannot be undone in saving: there is no way back to "
+                       "the original layout",
+                       lossy->operation->name, lossy->plugin != NULL ? lossy->plugin : "(none)", lossy->place);
+        graft_error_hint(error, "--runtime-layout keeps what it made; the original is still in the source directory");
+    }
     return status;
+}
+
+/* The journal that this load goes back by: the checkpoint's, and what custom operations do to it. */
+static int find_way_back(const struct job *job, struct graft_tree *tree, struct journal *stored,
+                         struct graft_error *error) {
+    int status = journal_of_checkpoint(job->directory, job->plan->checkpoint, stored, error);
+    if (status == GRAFT_OK) {
+        status = journal_add_uses(stored, job->plan, error);
+    }
+    return status == GRAFT_OK && !job->options->runtime_layout ? journal_find_operations(stored, tree, error) : status;
 }
 
 int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
@@ -137,12 +156,9 @@ int graft_save(const char *directory, struct graft_tree *tree, const struct graf
                struct graft_error *error) {
     struct job job = {.directory = directory, .plan = plan, .options = options, .fusion_config = fusion_config};
     struct journal stored = {0};
-    int status = save_staging_check(output, directory, error);
+    int status = graft_save_check_target(directory, plan, output, options, error);
     if (status == GRAFT_OK) {
-        status = journal_of_checkpoint(directory, plan->checkpoint, &stored, error);
-    }
-    if (status == GRAFT_OK && !options->runtime_layout) {
-        status = check_lossless(directory, plan, error);
+        status = find_way_back(&job, tree, &stored, error);
     }
     if (status == GRAFT_OK) {
         status = options->runtime_layout ? collect_runtime(&job, &stored, tree, error)

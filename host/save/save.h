@@ -14,14 +14,22 @@ int graft_save(const char *directory, struct graft_tree *tree, const struct graf
                const graft_json *fusion_config, const char *output, const struct graft_save_options *options,
                struct graft_error *error);
 
-/* [load] Whether the model can be saved: graft_plan_check, but that parameters may be missing which a patch of this load
- * took away, or which the directory's journal says that its layout has not. */
+/* [load] Whether the model can be saved: graft_plan_check, but that parameters may be missing which a patch of this
+ * load took away, or which the directory's journal says that its layout has not. */
 int graft_save_check(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
                      struct graft_error *error);
 
 /* [load] Notes in a journal which parameters a plan has nothing for. */
 struct journal;
 int journal_add_lacking(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
+
+/* [any] What graft_save refuses and can be known before anything is bound: an output that cannot be, a custom operation
+ * that the original layout has no way back from. */
+int graft_save_check_target(const char *directory, const struct graft_plan *plan, const char *output,
+                            const struct graft_save_options *options, struct graft_error *error);
+
+/* [any] The first custom operation of a plan that cannot be undone; NULL if there is none. */
+const struct graft_computed *graft_save_lossy(const struct graft_plan *plan);
 
 /* [any] To be called when a model's parameters do not fit: if its directory is in the runtime layout of plugins that
  * are not active, `error` gets the hint to load them. */

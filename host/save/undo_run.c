@@ -14,10 +14,10 @@ enum { BYTES_AT_ONCE = 1 << 20 };
 
 struct job {
     const struct journal_use *use;
-    char **outputs;       /* [use->n_outputs] what is undone */
-    char **inputs;        /* [use->n_inputs] */
-    const void **from;    /* [pieces, use->n_outputs] */
-    void **to;            /* [pieces, use->n_inputs] */
+    char **outputs;    /* [use->n_outputs] what is undone */
+    char **inputs;     /* [use->n_inputs] */
+    const void **from; /* [pieces, use->n_outputs] */
+    void **to;         /* [pieces, use->n_inputs] */
     int64_t rows;
     int64_t at_once;
     pthread_mutex_t lock;
@@ -112,8 +112,8 @@ static int gather_outputs(struct save_made *made, char **outputs, struct graft_e
     int status = GRAFT_OK;
     for (int32_t k = 0; k < made->use->n_outputs && status == GRAFT_OK; k++) {
         char *at = outputs[k] = graft_alloc_aligned(64, (size_t)made->outputs[k].bytes);
-        status = at != NULL ? save_stream(&made->outputs[k], append, &at, error)
-                            : graft_fail_memory(error, made->use->name);
+        status =
+            at != NULL ? save_stream(&made->outputs[k], append, &at, error) : graft_fail_memory(error, made->use->name);
     }
     return status;
 }

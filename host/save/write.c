@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "save/shards.h"
 #include "save/stream.h"
+#include "save/undo.h"
 #include "weights/safetensors_layout.h"
 
 static const int64_t default_shard_bytes = 50000000000;
@@ -41,7 +42,8 @@ static int emit(void *data, const void *bytes, size_t size, struct graft_error *
 }
 
 static int write_laid_out(struct writer *writer, const struct save_staging *staging, const char *name,
-                          const struct graft_tensor_view *views, const struct save_tensor *const *tensors, size_t n,
+                          const struct save_content *content, const struct graft_tensor_view *views,
+                          const struct save_tensor *const *tensors, size_t n,
                           const struct graft_safetensors_layout *layout, struct graft_error *error) {
     int status = save_file_begin(staging, name, &writer->file, error);
     if (status != GRAFT_OK) {
@@ -49,7 +51,9 @@ static int write_laid_out(struct writer *writer, const struct save_staging *stag
     }
     status = save_file_write(&writer->file, layout->header.bytes, layout->header.length, error);
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = save_stream(tensors[layout->order[i] - views], emit, writer, error);
+        const struct save_tensor *tensor = tensors[layout->order[i] - views];
+        status = save_undo_for(content, tensor, error);
+        status = status == GRAFT_OK ? save_stream(tensor, emit, writer, error) : status;
     }
     return save_file_end(&writer->file, status, error);
 }
@@ -83,7 +87,7 @@ static int write_shard(struct writer *writer, const struct save_staging *staging
         status = graft_safetensors_layout_make(name, views, n, metadata, &layout, error);
     }
     if (status == GRAFT_OK) {
-        status = write_laid_out(writer, staging, name, views, tensors, n, &layout, error);
+        status = write_laid_out(writer, staging, name, content, views, tensors, n, &layout, error);
         graft_safetensors_layout_finish(&layout);
     }
     graft_free(views);

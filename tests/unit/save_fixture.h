@@ -3,6 +3,8 @@
 #ifndef GRAFT_TEST_SAVE_FIXTURE_H
 #define GRAFT_TEST_SAVE_FIXTURE_H
 
+#include <stdio.h>
+
 #include "bind/bind.h"
 #include "fake_plan.h"
 #include "save/save.h"
@@ -82,6 +84,18 @@ static inline void assert_same_tensors(const char *left, const char *right) {
     }
     graft_checkpoint_close(a);
     graft_checkpoint_close(b);
+}
+
+/* graft_journal.json of the directory that the fake model is read from; the next call overwrites it. */
+static inline const char *saver_journal(const struct saver *saver) {
+    static char text[16384];
+    FILE *file = fopen(folder_path(saver->fake.folder, "graft_journal.json"), "rb");
+    assert_non_null(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    assert_in_range(length, 1, sizeof text - 2);
+    text[length] = '\0';
+    (void)fclose(file);
+    return text;
 }
 
 /* A saved directory becomes the one that the fake model is read from. */

@@ -2,6 +2,7 @@
 /* Weights bound from a plan: views point into the mapped file, copies are what gathering by hand gives. */
 #include "bind/bind.h"
 #include "bind/copy.h"
+#include "bind/copy_box.h"
 #include "fake_plan.h"
 #include "kernels/parallel.h"
 #include "numbers.h"
@@ -279,6 +280,30 @@ static void test_large_copy(void **state) {
     free(copy);
 }
 
+/* Tiles of every size of element, with edges that are no whole tile, on both sides off their alignment. */
+static void test_transposed(void **state) {
+    enum { ROWS = 611, COLUMNS = 130 };
+    (void)state;
+    for (int64_t size = 1; size <= 8; size *= 2) {
+        unsigned char *from = malloc((size_t)(ROWS * COLUMNS + 1) * (size_t)size);
+        unsigned char *to = malloc((size_t)(ROWS * COLUMNS + 1) * (size_t)size);
+        assert_true(from != NULL && to != NULL);
+        for (int64_t i = 0; i < (ROWS * COLUMNS + 1) * size; i++) {
+            from[i] = (unsigned char)((uint32_t)i * 2654435761U >> 24);
+        }
+        const struct graft_box box = {
+            .at = 1, .begin = 1, .loops = 2, .size = {ROWS, COLUMNS}, .to = {COLUMNS, 1}, .from = {1, ROWS}};
+        graft_copy_box(&box, size, from, to);
+        for (int64_t r = 0; r < ROWS; r++) {
+            for (int64_t c = 0; c < COLUMNS; c++) {
+                assert_memory_equal(to + (1 + r * COLUMNS + c) * size, from + (1 + c * ROWS + r) * size, (size_t)size);
+            }
+        }
+        free(from);
+        free(to);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_every_pair_of_types, set_up, tear_down),
@@ -287,6 +312,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_shapes_and_initial_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_misaligned, set_up, tear_down),
         cmocka_unit_test(test_large_copy),
+        cmocka_unit_test(test_transposed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,13 +49,14 @@ struct graft_attention_input {
     int64_t heads;
     int64_t kv_heads; /* divides heads: query head h reads key/value head h / (heads / kv_heads) */
     int64_t head_dim;
-    float scaling;      /* of the scores */
+    float scaling; /* of the scores */
     int32_t n_sequences;
     const float *q; /* [tokens, heads, head_dim], rows q_stride apart */
     int64_t q_stride;
     float *output; /* [tokens, heads, head_dim], rows output_stride apart; overlaps nothing */
     int64_t output_stride;
-    const struct graft_attention_sequence *sequences; /* [n_sequences], sequence_stride bytes apart; some may be empty */
+    const struct graft_attention_sequence
+        *sequences; /* [n_sequences], sequence_stride bytes apart; some may be empty */
     uint32_t sequence_stride;
     uint32_t reserved;
 };
@@ -95,8 +96,8 @@ GRAFT_ASSERT_SIZE(struct graft_attention_input, 96);
 GRAFT_ASSERT_SIZE(struct graft_attention_implementation, 40);
 
 /* [any] Sequence number `i`. */
-static inline const struct graft_attention_sequence *
-graft_attention_sequence(const struct graft_attention_input *input, int32_t i) {
+static inline const struct graft_attention_sequence *graft_attention_sequence(const struct graft_attention_input *input,
+                                                                              int32_t i) {
     const char *at = (const char *)input->sequences + (size_t)i * input->sequence_stride;
     return (const struct graft_attention_sequence *)(const void *)at;
 }

@@ -4,7 +4,8 @@
  * its operations (GRAFT_OP_CUSTOM); it takes one value per list that reaches it and makes one per target.
  *
  * The host asks `infer` while planning, before a byte is read, and calls `apply` while binding. Results are buffers of
- * the host's that live as long as the model. A model with such an operation can be saved in the runtime layout only.
+ * the host's that live as long as the model. With `reverse` the model can be saved in the original layout, also from a
+ * directory in the runtime layout that was loaded with the plugin; without it in the runtime layout only.
  */
 #ifndef GRAFT_CUSTOM_OPERATION_H
 #define GRAFT_CUSTOM_OPERATION_H
@@ -59,9 +60,10 @@ struct graft_custom_operation {
     /* [any] Fills rows of the outputs. The pointers die on return. */
     int (*apply)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                  struct graft_error *error);
-    /* [any] Whether the operation can be undone, to the bit: fills rows of `inputs` (in `to`) from those of `outputs`
-     * (in `from`). NULL: it is lossy. This host does not run it yet: a model with any custom operation is saved in the
-     * runtime layout only. */
+    /* [any] Undoes the operation, to the bit: fills rows of `inputs` (in `to`) from those of `outputs` (in `from`); of
+     * both only row 0 is 64-byte aligned. Called while saving, for all rows or, with GRAFT_CUSTOM_ROWS, a few at a time
+     * and several threads at once. Where the work's shapes come from a saved directory, `infer` was asked about them
+     * first. NULL: the operation is lossy. */
     int (*reverse)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                    struct graft_error *error);
 };

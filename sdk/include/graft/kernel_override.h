@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A kernel chosen by name (`--kernels NAME`): another forward for a named class, on the same structure and weights. It
- * is a replacement (plugin.h) that takes effect only when it is asked for, and brings no description and no conversions:
- * parameters, children and the way from the checkpoint stay the original's.
+ * is a replacement (plugin.h) that takes effect only when it is asked for, and brings no description and no
+ * conversions: parameters, children and the way from the checkpoint stay the original's.
  */
 #ifndef GRAFT_KERNEL_OVERRIDE_H
 #define GRAFT_KERNEL_OVERRIDE_H
