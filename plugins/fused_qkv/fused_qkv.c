@@ -227,7 +227,8 @@ static const char *const weight_targets[] = {"qkv_proj.weight"};
 static const char *const bias_sources[] = {"q_proj.bias", "k_proj.bias", "v_proj.bias"};
 static const char *const bias_targets[] = {"qkv_proj.bias"};
 
-static const struct graft_operation join[] = {{.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
+static const struct graft_operation join[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 0}};
 
 static const struct graft_conversion conversions[] = {
     {
@@ -267,12 +268,14 @@ static const struct graft_class qwen2_moe = FUSED_CLASS("FusedQKVAttention", qwe
 static const struct graft_class llama = FUSED_CLASS("LlamaFusedAttention", plain_traits);
 static const struct graft_class mistral = FUSED_CLASS("MistralFusedAttention", plain_traits);
 static const struct graft_class mixtral = FUSED_CLASS("MixtralFusedAttention", plain_traits);
+static const struct graft_class qwen2_vl = FUSED_CLASS("Qwen2VLFusedAttention", plain_traits);
 static const struct graft_class qwen3 = FUSED_CLASS("Qwen3FusedAttention", qwen3_traits);
 static const struct graft_class qwen3_moe = FUSED_CLASS("Qwen3MoeFusedAttention", qwen3_moe_traits);
 
 /* With the model type given, the host does not remark in other models that this one matched nothing. */
 static const char *const model_types[][2] = {
-    {"qwen2_moe", NULL}, {"llama", NULL}, {"mistral", NULL}, {"mixtral", NULL}, {"qwen3", NULL}, {"qwen3_moe", NULL},
+    {"qwen2_moe", NULL}, {"llama", NULL},     {"mistral", NULL},  {"mixtral", NULL},
+    {"qwen3", NULL},     {"qwen3_moe", NULL}, {"qwen2_vl", NULL},
 };
 
 #define REPLACEMENT(class_name, by, types)                                                            \
@@ -288,6 +291,7 @@ static const struct graft_replacement replacements[] = {
     REPLACEMENT("MixtralAttention", mixtral, model_types[3]),
     REPLACEMENT("Qwen3Attention", qwen3, model_types[4]),
     REPLACEMENT("Qwen3MoeAttention", qwen3_moe, model_types[5]),
+    REPLACEMENT("Qwen2VLAttention", qwen2_vl, model_types[6]),
 };
 
 static const struct graft_plugin plugin = {
