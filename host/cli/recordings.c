@@ -35,8 +35,11 @@ static struct graft_tensor_view view_of(const struct graft_recorded *recorded) {
         .name = recorded->name, .dtype = GRAFT_DTYPE_F32, .rank = recorded->rank, .data = recorded->data};
     view.bytes = (int64_t)sizeof *recorded->data;
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
-        view.shape[i] = i < recorded->rank ? recorded->shape[i] : 1;
-        view.bytes *= view.shape[i];
+        view.shape[i] = 1;
+    }
+    for (int32_t i = 0; i < recorded->rank && i < GRAFT_RECORDED_RANK; i++) {
+        view.shape[i] = recorded->shape[i];
+        view.bytes *= recorded->shape[i];
     }
     return view;
 }

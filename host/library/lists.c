@@ -121,7 +121,8 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
     struct collection all = {.tree = tree, .prefix = base_model_prefix};
     size_t n_legacy, n_registered = 0;
     const struct graft_weight_transform *legacy = legacy_transforms(&n_legacy);
-    *lists = (struct graft_model_lists){.relaid = given->n_conversions > 0 || given->n_without > 0};
+    *lists = (struct graft_model_lists){.n_forced = given->n_conversions,
+                                        .relaid = given->n_conversions > 0 || given->n_without > 0};
     int status = add_all(&all, given->conversions, given->n_conversions, NULL, error);
     if (status == GRAFT_OK) {
         status = graft_tree_walk(tree, add_module, &all, error);

@@ -10,13 +10,14 @@
 
 struct graft_model_lists {
     struct key_list transforms;
+    size_t n_forced; /* the first so many are the patch's */
     struct conversion_filter without;
     int32_t relaid; /* a patch changes the layout of this load */
 };
 
-/* [load] Collects them for a tree: the patch's conversions (NULL: no patch), the list of the root's class or else of the
- * model type, those of the classes of other modules, each for the names below its module, and the legacy names. Also on
- * failure the caller finishes them. */
+/* [load] Collects them for a tree: the patch's conversions (NULL: no patch), the list of the root's class or else of
+ * the model type, those of the classes of other modules, each for the names below its module, and the legacy names.
+ * Also on failure the caller finishes them. */
 int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patch *patch, const char *base_model_prefix,
                            struct graft_model_lists *lists, struct graft_error *error);
 void graft_model_lists_finish(struct graft_model_lists *lists);

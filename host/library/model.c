@@ -118,8 +118,13 @@ static int open_model(struct graft_model *model, struct graft_library *library,
                                         : graft_checkpoint_open(model->directory, &model->checkpoint, error);
     }
     if (status == GRAFT_OK) {
-        const struct graft_plan_options wanted = {model->family->base_model_prefix, &model->lists.transforms,
-                                                  &model->lists.without, model->lists.relaid};
+        const struct graft_plan_options wanted = {
+            .base_model_prefix = model->family->base_model_prefix,
+            .transforms = &model->lists.transforms,
+            .n_forced = model->lists.n_forced,
+            .without = &model->lists.without,
+            .relaid = model->lists.relaid,
+        };
         status = graft_plan_make(model->tree, model->checkpoint, &wanted, &model->plan, error);
     }
     if (status == GRAFT_OK && model->without_weights) {

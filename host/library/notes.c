@@ -4,6 +4,7 @@
 #include "library/library.h"
 #include "model/fusion.h"
 #include "registry/tally.h"
+#include "save/save.h"
 
 static int add(void *data, char *note_take, struct graft_error *error) {
     struct graft_model *model = data;
@@ -13,6 +14,19 @@ static int add(void *data, char *note_take, struct graft_error *error) {
     }
     model->notes[model->n_notes++] = note_take;
     return GRAFT_OK;
+}
+
+/* What a user of a model with lossy operations is to know before it is to be saved. */
+static int note_lossy(struct graft_model *model, struct graft_error *error) {
+    const struct graft_computed *lossy = graft_save_lossy(model->plan);
+    return lossy == NULL
+               ? GRAFT_OK
+               : add(model,
+                     graft_format("the operation %s of plugin %s, at \"%s\", cannot be undone: this model can be saved "
+                                  "in the runtime layout only",
+                                  lossy->operation->name, lossy->plugin != NULL ? lossy->plugin : "(none)",
+                                  lossy->place),
+                     error);
 }
 
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
@@ -28,7 +42,7 @@ int graft_model_collect_notes(struct graft_model *model, struct graft_error *err
     for (size_t i = 0; i < graft_checkpoint_note_count(model->checkpoint) && status == GRAFT_OK; i++) {
         status = add(model, graft_strdup(graft_checkpoint_note_at(model->checkpoint, i)), error);
     }
-    return status;
+    return status == GRAFT_OK ? note_lossy(model, error) : status;
 }
 
 const char *graft_model_note(const struct graft_model *model, size_t i) {

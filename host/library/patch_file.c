@@ -39,7 +39,7 @@ static int set_class(struct graft_patch *element, const struct json_place *place
 }
 
 static int compile(const char *pattern, const struct json_place *place, struct graft_error *error) {
-    char where[MAX_PLACE];
+    char where[2 * MAX_PLACE];
     struct graft_regex *regex = NULL;
     (void)snprintf(where, sizeof where, "%s: %s", place->file, place->field);
     int status = graft_regex_compile(pattern, strlen(pattern), where, GRAFT_ERROR_USAGE, &regex, error);
@@ -97,10 +97,10 @@ static int read_classes(struct patch_file *file, const char *path, const struct 
         (void)snprintf(field, sizeof field, "classes.%.100s", key);
         const struct json_place place = {path, field};
         file->classes[file->n_classes].key = key;
-        status = graft_json_type(value) == GRAFT_JSON_STRING
-                     ? set_class(&file->classes[file->n_classes], &place, graft_json_string(value, NULL), snapshot,
-                                 error)
-                     : read_element(&place, value, file, snapshot, error);
+        status =
+            graft_json_type(value) == GRAFT_JSON_STRING
+                ? set_class(&file->classes[file->n_classes], &place, graft_json_string(value, NULL), snapshot, error)
+                : read_element(&place, value, file, snapshot, error);
         file->n_classes++;
     }
     return status;

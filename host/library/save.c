@@ -4,16 +4,17 @@
 
 #include "library/library.h"
 
+static const struct graft_save_options defaults = {.struct_size = sizeof defaults};
+
 static int save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
                 struct graft_error *error) {
-    static const struct graft_save_options defaults = {.struct_size = sizeof defaults};
-    return graft_save(model->directory, model->tree, model->plan, model->fusion_config, directory,
-                      options != NULL ? options : &defaults, error);
+    return graft_save(model->directory, model->tree, model->plan, model->fusion_config, directory, options, error);
 }
 
 int graft_model_save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
                      struct graft_error *error) {
     struct graft_bound *bound = NULL;
+    options = options != NULL ? options : &defaults;
     if (model->without_weights) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "was opened without weights to save");
     }
@@ -24,7 +25,10 @@ int graft_model_save(struct graft_model *model, const char *directory, const str
     if (status != GRAFT_OK) {
         return status;
     }
-    status = graft_bind(model->plan, &bound, error);
+    status = graft_save_check_target(model->directory, model->plan, directory, options, error);
+    if (status == GRAFT_OK) {
+        status = graft_bind(model->plan, &bound, error);
+    }
     if (status == GRAFT_OK) {
         status = save(model, directory, options, error);
     }

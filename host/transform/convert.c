@@ -210,6 +210,32 @@ static int distribute(struct conversion_site *site, struct graft_value_list *lis
     return status;
 }
 
+/* What a conversion wants and cannot use is part of its problem, and nobody else's: it is not unexpected as well. */
+static void use_sources(struct conversion_site *site) {
+    for (int32_t i = 0; i < site->conversion->n_sources; i++) {
+        const char *pattern = site->conversion->sources[i], *star = strchr(pattern, '*');
+        struct indexed_tensor *found = NULL;
+        const struct graft_tensor_view *tensor = NULL;
+        char name[MAX_NAME];
+        if (full_name(site->node, pattern, 0, name) != 0) {
+            continue;
+        }
+        if (star == NULL) {
+            tensor = lookup_find(site->lookup, name, NULL);
+        } else {
+            name[strlen(name) - strlen(star)] = '\0'; /* an index of one digit stood for the star */
+        }
+        int64_t n = star != NULL ? lookup_indexed(site->lookup, name, star + 1, &found) : 0;
+        for (int64_t k = 0; k < n; k++) {
+            lookup_use(site->lookup, found[k].tensor);
+        }
+        if (tensor != NULL) {
+            lookup_use(site->lookup, tensor);
+        }
+        graft_free(found);
+    }
+}
+
 /* Makes a failure of this conversion a problem of its targets, to be reported with the others. */
 static int record_problem(struct conversion_site *site, const struct graft_error *failure, struct graft_error *error) {
     for (int32_t i = 0; i < site->conversion->n_targets; i++) {
@@ -307,6 +333,7 @@ int conversion_apply(struct conversion_site *site, struct graft_error *error) {
     }
     conversion_values_free(lists, n);
     if (status == GRAFT_ERROR_MODEL) {
+        use_sources(site);
         return record_problem(site, &failure, error);
     }
     return status == GRAFT_OK ? GRAFT_OK : graft_error_set(error, status, failure.source, "%s", failure.message);

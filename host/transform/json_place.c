@@ -28,8 +28,8 @@ int json_place_only(const struct json_place *place, const graft_json *object, co
         }
         if (keys[i] == NULL) {
             const char *dot = place->field[0] != '\0' ? "." : "";
-            return graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s%s%.100s: there is no such field",
-                              place->field, dot, key);
+            return graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s%s%.100s: there is no such field", place->field,
+                              dot, key);
         }
     }
     return GRAFT_OK;
@@ -52,8 +52,8 @@ int json_place_string(const struct json_place *place, const graft_json *object, 
     return GRAFT_OK;
 }
 
-int json_place_strings(const struct json_place *place, const graft_json *object, const char *key,
-                       const char ***strings, size_t *n, struct graft_error *error) {
+int json_place_strings(const struct json_place *place, const graft_json *object, const char *key, const char ***strings,
+                       size_t *n, struct graft_error *error) {
     static const char expected[] = "a string or an array of strings, at least one";
     const graft_json *value = graft_json_get(object, key);
     int single = graft_json_type(value) == GRAFT_JSON_STRING;

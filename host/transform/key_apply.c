@@ -14,10 +14,10 @@ enum { MAX_INDEX_DIGITS = 9 };
 /* A match within a name. */
 struct found {
     const struct key_transform *transform;
-    const char *name;                /* all of it, for messages */
-    const char *text;                /* what was searched: the name behind its scope */
+    const char *name; /* all of it, for messages */
+    const char *text; /* what was searched: the name behind its scope */
     struct graft_regex_match *groups;
-    int32_t source;                  /* the pattern that matched */
+    int32_t source; /* the pattern that matched */
     enum key_fault *fault;
 };
 
@@ -156,9 +156,8 @@ static int search(const struct key_transform *transform, const char *name, struc
     int result = graft_regex_search(transform->regex, text, strlen(text), 0, &all);
     if (result == GRAFT_REGEX_MATCH) {
         match->groups = graft_alloc(graft_regex_groups(transform->regex) + 1, sizeof *match->groups);
-        result = match->groups != NULL
-                     ? graft_regex_search_groups(transform->regex, text, strlen(text), match->groups)
-                     : GRAFT_REGEX_NO_MEMORY;
+        result = match->groups != NULL ? graft_regex_search_groups(transform->regex, text, strlen(text), match->groups)
+                                       : GRAFT_REGEX_NO_MEMORY;
     }
     if (result == GRAFT_REGEX_NO_MEMORY) {
         return graft_fail_memory(error, name);

@@ -73,7 +73,7 @@ static int apply(const struct key_list *list, struct key_state *states, size_t i
 void key_result_finish(struct key_result *result) {
     graft_free(result->name);
     graft_free(result->before);
-    *result = (struct key_result){.converter = -1};
+    *result = (struct key_result){.renaming = -1, .converter = -1};
 }
 
 static int rename_all(const struct key_list *list, struct key_state *states, struct key_result *result,
@@ -81,9 +81,10 @@ static int rename_all(const struct key_list *list, struct key_state *states, str
     int status = GRAFT_OK;
     for (size_t i = 0; i < list->n && status == GRAFT_OK; i++) {
         int32_t source;
-        int matched;
+        int matched = 0;
         if (!is_converter(list->items[i])) {
             status = apply(list, states, i, result, &source, &matched, fault, error);
+            result->renaming = matched && result->renaming < 0 ? (int64_t)i : result->renaming;
         }
     }
     return status;
@@ -104,7 +105,7 @@ static int convert_once(const struct key_list *list, struct key_state *states, s
 
 int key_list_rename(const struct key_list *list, struct key_state *states, int backwards, const char *name,
                     struct key_result *result, enum key_fault *fault, struct graft_error *error) {
-    *result = (struct key_result){.name = graft_strdup(name), .converter = -1};
+    *result = (struct key_result){.name = graft_strdup(name), .renaming = -1, .converter = -1};
     int status = result->name != NULL ? GRAFT_OK : graft_fail_memory(error, name);
     for (int step = 0; step < 2 && status == GRAFT_OK; step++) {
         status = (step == 0) == (backwards != 0) ? convert_once(list, states, result, fault, error)

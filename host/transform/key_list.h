@@ -27,7 +27,8 @@ int key_list_reverse(const struct key_list *list, int prefix_changes, struct key
 struct key_result {
     char *name;
     char *before;      /* the name as that converter saw it; NULL: none */
-    int64_t converter; /* the transform that matched last and converts; -1: none */
+    int64_t renaming;  /* the first transform that renamed it; -1: none */
+    int64_t converter; /* the one that converts it; -1: none */
     int32_t source;    /* the number of its source pattern that matched */
 };
 
@@ -44,8 +45,8 @@ int key_order(const char *left, const char *right);
 /* Whether a model has a name. */
 typedef int (*key_known_function)(void *data, const char *name);
 
-/* [any] A name with the base model's prefix added or taken away, where the model knows it so and not as it is. Returns 0
- * with `*adjusted` (of the caller) NULL where nothing changes, -1 when memory ran out. */
+/* [any] A name with the base model's prefix added or taken away, where the model knows it so and not as it is. Returns
+ * 0 with `*adjusted` (of the caller) NULL where nothing changes, -1 when memory ran out. */
 int key_adjust_prefix(const char *prefix, const char *name, key_known_function known, void *data, char **adjusted);
 
 #endif

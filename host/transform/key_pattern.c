@@ -95,10 +95,11 @@ static int ready_targets(struct key_patterns *patterns, const char *const *targe
             return graft_fail_memory(error, place);
         }
         if (differ) {
-            return key_failed(fault, KEY_FAULT_MULTIPLE_GROUPS, error, GRAFT_ERROR_USAGE, place,
-                              "target_patterns: \"%.100s\" has another group than those before it, expected the same in "
-                              "all",
-                              targets[i]);
+            return key_failed(
+                fault, KEY_FAULT_MULTIPLE_GROUPS, error, GRAFT_ERROR_USAGE, place,
+                "target_patterns: \"%.100s\" has another group than those before it, expected the same in "
+                "all",
+                targets[i]);
         }
     }
     return GRAFT_OK;
@@ -153,7 +154,8 @@ void key_patterns_finish(struct key_patterns *patterns) {
     *patterns = (struct key_patterns){0};
 }
 
-/* `*` before a dot is any text, the first of them in `star`; a pattern that ends within a word ends where the word does. */
+/* `*` before a dot is any text, the first of them in `star`; a pattern that ends within a word ends where the word
+ * does. */
 static void add_regex(struct graft_text *text, const char *pattern, const char *star) {
     size_t length = strlen(pattern);
     for (size_t i = 0; i < length; i++) {

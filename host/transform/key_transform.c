@@ -22,8 +22,8 @@ static int init_prefix_change(struct key_transform *transform, const char *place
     }
     char *source = added != NULL ? graft_format("^%s%s(?:(?!%s\\.))(.+)", model, dot, added)
                                  : graft_format("^%s%s%s\\.(.+)", model, dot, removed);
-    char *target = added != NULL ? graft_format("%s%s%s\\.\\1", model, dot, added)
-                                 : graft_format("%s%s\\1", model, dot);
+    char *target =
+        added != NULL ? graft_format("%s%s%s\\.\\1", model, dot, added) : graft_format("%s%s\\1", model, dot);
     const char *const sources[] = {source}, *const targets[] = {target};
     int status = source != NULL && target != NULL
                      ? key_patterns_init(&transform->patterns, sources, 1, targets, 1, place, fault, error)
@@ -51,9 +51,9 @@ static int init_patterns(struct key_transform *transform, const char *place, enu
         struct graft_error cause = graft_error_none();
         if (graft_operations_check(place, given->n_sources, given->n_targets, given->n_operations, &why, &cause) !=
             GRAFT_OK) {
-            status = key_failed(
-                fault, why == GRAFT_FAULT_NO_OPERATIONS ? KEY_FAULT_NO_OPERATIONS : KEY_FAULT_MANY_TO_MANY, error,
-                GRAFT_ERROR_USAGE, place, "%s", cause.message);
+            status =
+                key_failed(fault, why == GRAFT_FAULT_NO_OPERATIONS ? KEY_FAULT_NO_OPERATIONS : KEY_FAULT_MANY_TO_MANY,
+                           error, GRAFT_ERROR_USAGE, place, "%s", cause.message);
         }
     }
     return status;

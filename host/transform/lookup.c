@@ -62,6 +62,10 @@ const struct graft_tensor_view *lookup_find(const struct lookup *lookup, const c
     return tensor;
 }
 
+void lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor) {
+    sources_find(lookup->sources, tensor->name)->used = 1;
+}
+
 int lookup_take(struct lookup *lookup, const struct graft_tensor_view *tensor, struct graft_value *value,
                 struct graft_error *error) {
     struct graft_source *source = sources_find(lookup->sources, tensor->name);
@@ -88,8 +92,8 @@ int lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node
     int hit = 0;
     for (int32_t i = 0; lookup->without != NULL && i < conversion->n_targets && !hit; i++) {
         char name[MAX_NAME];
-        int length = snprintf(name, sizeof name, "%s%s%s", node->path, node->path[0] != '\0' ? "." : "",
-                              conversion->targets[i]);
+        int length =
+            snprintf(name, sizeof name, "%s%s%s", node->path, node->path[0] != '\0' ? "." : "", conversion->targets[i]);
         hit = length > 0 && length < MAX_NAME && conversion_filter_hits(lookup->without, name);
     }
     return hit;

@@ -32,6 +32,9 @@ int lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node
 const struct graft_tensor_view *lookup_find(const struct lookup *lookup, const char *name,
                                             const struct graft_conversion **renaming);
 
+/* Marks a tensor that was found here as used. */
+void lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor);
+
 /* All of a tensor that was found here, which is used from then on. One that could not be converted is
  * GRAFT_ERROR_MODEL. */
 int lookup_take(struct lookup *lookup, const struct graft_tensor_view *tensor, struct graft_value *value,

@@ -58,11 +58,13 @@ struct conversion_filter;
 struct graft_plan_options {
     const char *base_model_prefix;           /* "model": what a checkpoint may have or lack in front of its names */
     const struct key_list *transforms;       /* what a checkpoint goes through before classes see it; NULL: nothing */
+    size_t n_forced;                         /* the first so many of them change layouts that the model knows, too */
     const struct conversion_filter *without; /* conversions of classes to leave out; NULL: none */
     int32_t relaid;                          /* the layout is changed on purpose: the tree may not have what results */
 };
 
-/* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is in the plan. */
+/* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is
+ * in the plan. */
 int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,
                     const struct graft_plan_options *options, struct graft_plan **plan, struct graft_error *error);
 void graft_plan_free(struct graft_plan *plan);
@@ -75,8 +77,8 @@ int graft_plan_check(const struct graft_plan *plan, struct graft_error *error);
 int graft_plan_check_but(const struct graft_plan *plan, int (*may_lack)(void *data, const char *name), void *data,
                          struct graft_error *error);
 
-/* [any] A binding that is tied to another by its class, while the checkpoint has a tensor for each and they differ; NULL
- * when there is none. Reads those tensors. Each keeps its own: a report, no error, but for the strict. */
+/* [any] A binding that is tied to another by its class, while the checkpoint has a tensor for each and they differ;
+ * NULL when there is none. Reads those tensors. Each keeps its own: a report, no error, but for the strict. */
 const struct graft_binding *graft_plan_tied_apart(const struct graft_plan *plan);
 
 /* [any] The operations of a binding as text, "MergeModulelist(dim=0), Concatenate(dim=1)"; "" for a plain one. */

@@ -44,9 +44,8 @@ static int32_t shape_of(void *data, const char *name, int64_t shape[GRAFT_MAX_RA
 
 static int config_number(void *data, const char *part, const char *field, int64_t *number) {
     const struct surroundings *around = data;
-    return around->tree->config != NULL
-               ? graft_config_part_number(&around->tree->config->view, part, field, number)
-               : -1;
+    return around->tree->config != NULL ? graft_config_part_number(&around->tree->config->view, part, field, number)
+                                        : -1;
 }
 
 static int apply_custom(void *data, const struct graft_operation *operation, const char *place,
@@ -68,6 +67,7 @@ int plan_sources_make(struct graft_plan *plan, struct graft_tree *tree, const st
     const struct source_context context = {
         .checkpoint = plan->checkpoint,
         .list = options->transforms,
+        .n_forced = options->n_forced,
         .prefix = options->base_model_prefix,
         .shape = shape_of,
         .config_number = config_number,

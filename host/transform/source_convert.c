@@ -35,7 +35,8 @@ static int32_t target_shape(void *data, int32_t target, int64_t shape[GRAFT_MAX_
     const struct source_context *context = use->context;
     char *name = indexed_name(use->names[target], 0), *adjusted = NULL;
     int32_t rank = -1;
-    if (name != NULL && key_adjust_prefix(context->prefix, name, is_known, (void *)(uintptr_t)context, &adjusted) == 0) {
+    if (name != NULL &&
+        key_adjust_prefix(context->prefix, name, is_known, (void *)(uintptr_t)context, &adjusted) == 0) {
         rank = context->shape(context->data, adjusted != NULL ? adjusted : name, shape);
     }
     graft_free(adjusted);
@@ -117,10 +118,10 @@ static int add_results(const struct use *use, struct graft_value_list *lists, st
     int status = GRAFT_OK;
     for (int32_t i = 0; i < n_targets(use) && status == GRAFT_OK; i++) {
         for (size_t k = 0; k < lists[i].count && status == GRAFT_OK; k++) {
-            status = strchr(use->names[i], '*') == NULL && lists[i].count != 1
-                         ? graft_fail(error, GRAFT_ERROR_MODEL, use->names[i], "got %zu values for one name",
-                                      lists[i].count)
-                         : sources_add(sources, NULL, indexed_name(use->names[i], k), &lists[i].items[k], NULL, error);
+            status =
+                strchr(use->names[i], '*') == NULL && lists[i].count != 1
+                    ? graft_fail(error, GRAFT_ERROR_MODEL, use->names[i], "got %zu values for one name", lists[i].count)
+                    : sources_add(sources, NULL, indexed_name(use->names[i], k), &lists[i].items[k], NULL, error);
         }
     }
     return status;

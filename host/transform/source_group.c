@@ -57,8 +57,7 @@ int source_groups_add(struct source_groups *groups, const struct key_list *list,
     const struct key_transform *converter = list->items[result->converter];
     size_t at = place_of(groups, converter, result->name);
     int known = at < groups->n && compare(&groups->items[groups->order[at]], converter, result->name) == 0;
-    struct source_group *group =
-        known ? &groups->items[groups->order[at]] : insert(groups, at, converter, result);
+    struct source_group *group = known ? &groups->items[groups->order[at]] : insert(groups, at, converter, result);
     struct source_taken *taken = group != NULL ? &group->taken[result->source] : NULL;
     if (group == NULL || graft_grow(&taken->items, &taken->capacity, taken->n, sizeof *taken->items) != 0) {
         return graft_fail_memory(error, view->name);

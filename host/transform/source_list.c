@@ -36,7 +36,12 @@ static int is_parameter(const struct source_context *context, const char *name, 
 static int was_meant(const struct source_context *context, const char *name, const struct key_result *result,
                      int *meant) {
     int before = 0, after = 0;
+    int forced = (result->renaming >= 0 && (size_t)result->renaming < context->n_forced) ||
+                 (result->converter >= 0 && (size_t)result->converter < context->n_forced);
     *meant = 1;
+    if (forced) {
+        return 0;
+    }
     if (result->converter < 0 && strcmp(result->name, name) == 0) {
         return 0;
     }
@@ -83,14 +88,25 @@ static int compare_views(const void *left, const void *right) {
     return key_order((*a)->name, (*b)->name);
 }
 
-/* The tensors in the order that lists go through names. */
-static const struct graft_tensor_view **in_order(const struct graft_checkpoint *checkpoint) {
+/* Whether it makes a difference in which order names are gone through. */
+static int needs_order(const struct key_list *list) {
+    int needs = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        needs |= list->items[i]->given->kind == GRAFT_TRANSFORM_GROUP_RENAME ||
+                 list->items[i]->given->kind == GRAFT_TRANSFORM_CONVERTER;
+    }
+    return needs;
+}
+
+/* The tensors in the order that a list goes through names. */
+static const struct graft_tensor_view **in_order(const struct graft_checkpoint *checkpoint,
+                                                 const struct key_list *list) {
     size_t n = graft_checkpoint_count(checkpoint);
     const struct graft_tensor_view **views = graft_alloc(n + 1, sizeof(struct graft_tensor_view *));
     for (size_t i = 0; views != NULL && i < n; i++) {
         views[i] = graft_checkpoint_at(checkpoint, i);
     }
-    if (views != NULL && n > 0) {
+    if (views != NULL && n > 0 && needs_order(list)) {
         qsort(views, n, sizeof *views, compare_views);
     }
     return views;
@@ -98,11 +114,11 @@ static const struct graft_tensor_view **in_order(const struct graft_checkpoint *
 
 int sources_convert(const struct source_context *context, struct graft_sources *sources, struct graft_error *error) {
     size_t n = graft_checkpoint_count(context->checkpoint);
-    const struct graft_tensor_view **views = in_order(context->checkpoint);
+    const struct graft_tensor_view **views = in_order(context->checkpoint, context->list);
     struct pass pass = {context, sources, graft_alloc(context->list->n, sizeof *pass.states), {0}};
     *sources = (struct graft_sources){.converted = graft_alloc(n + 1, 1)};
-    int status = views != NULL && pass.states != NULL && sources->converted != NULL ? GRAFT_OK
-                                                                                     : graft_fail_memory(error, "");
+    int status =
+        views != NULL && pass.states != NULL && sources->converted != NULL ? GRAFT_OK : graft_fail_memory(error, "");
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         status = add_tensor(&pass, views[i], error);
     }

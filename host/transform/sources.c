@@ -114,7 +114,8 @@ int sources_add(struct graft_sources *sources, const struct graft_tensor_view *s
 static int compare(const void *left, const void *right) {
     const struct graft_source *a = left, *b = right;
     int order = strcmp(a->view->name, b->view->name);
-    const char *stored_a = a->stored != NULL ? a->stored->name : "", *stored_b = b->stored != NULL ? b->stored->name : "";
+    const char *stored_a = a->stored != NULL ? a->stored->name : "",
+               *stored_b = b->stored != NULL ? b->stored->name : "";
     return order != 0 ? order : strcmp(stored_a, stored_b);
 }
 
@@ -123,17 +124,26 @@ static int merge(struct graft_source *kept, struct graft_source *other) {
     if (kept->problem == NULL) {
         const char *a = kept->stored != NULL ? kept->stored->name : "the result of a converter";
         const char *b = other->stored != NULL ? other->stored->name : "the result of a converter";
-        kept->problem = other->problem != NULL ? graft_strdup(other->problem)
-                                               : graft_format("%s and %s both become %s, and one would be lost", a, b,
-                                                              kept->view->name);
+        kept->problem = other->problem != NULL
+                            ? graft_strdup(other->problem)
+                            : graft_format("%s and %s both become %s, and one would be lost", a, b, kept->view->name);
     }
     source_finish(other);
     return kept->problem != NULL ? 0 : -1;
 }
 
+/* Mostly nothing was renamed. */
+static int is_sorted(const struct graft_sources *sources) {
+    size_t i = 1;
+    while (i < sources->n && strcmp(sources->items[i - 1].view->name, sources->items[i].view->name) < 0) {
+        i++;
+    }
+    return i >= sources->n;
+}
+
 int sources_sort(struct graft_sources *sources, struct graft_error *error) {
     size_t n = sources->n, failed = 0;
-    if (n == 0) {
+    if (is_sorted(sources)) {
         return GRAFT_OK;
     }
     qsort(sources->items, n, sizeof *sources->items, compare);

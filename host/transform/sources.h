@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checkpoint as classes see it: its tensors under the names, and in the forms, that model-wide lists of transforms give
- * them. Without any it is the checkpoint itself. Shared by the units of this folder and of save/ only; all functions are
- * [load].
+ * A checkpoint as classes see it: its tensors under the names, and in the forms, that model-wide lists of transforms
+ * give them. Without any it is the checkpoint itself. Shared by the units of this folder and of save/ only; all
+ * functions are [load].
  */
 #ifndef GRAFT_TRANSFORM_SOURCES_H
 #define GRAFT_TRANSFORM_SOURCES_H
@@ -42,6 +42,7 @@ void sources_finish(struct graft_sources *sources);
 struct source_context {
     const struct graft_checkpoint *checkpoint;
     const struct key_list *list;
+    size_t n_forced;    /* the first so many transforms hold also for names that the model has as they are */
     const char *prefix; /* base_model_prefix, or "" */
     /* The shape of a parameter; its rank, or -1 when the model has none of that name. */
     int32_t (*shape)(void *data, const char *name, int64_t shape[GRAFT_MAX_RANK]);
@@ -52,7 +53,8 @@ struct source_context {
     void *data;
 };
 
-/* The checkpoint after a list. What cannot be converted, and names that two tensors come to, are problems of sources. */
+/* The checkpoint after a list. What cannot be converted, and names that two tensors come to, are problems of sources.
+ */
 int sources_convert(const struct source_context *context, struct graft_sources *sources, struct graft_error *error);
 
 /* Adds a source; `*name` and `*value` (NULL: none) are taken, also on failure. Sources are sorted later. */

@@ -68,8 +68,8 @@ static int read_int(const struct json_place *place, const graft_json *object, co
         return json_place_wrong(place, key, "an integer", value, error);
     }
     if (found < least || found > most) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s.%s: expected %lld to %lld, got %lld",
-                          place->field, key, (long long)least, (long long)most, (long long)found);
+        return graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s.%s: expected %lld to %lld, got %lld", place->field,
+                          key, (long long)least, (long long)most, (long long)found);
     }
     *number = found;
     return GRAFT_OK;
@@ -196,12 +196,12 @@ static int read_operations(const struct json_place *place, const graft_json *obj
 }
 
 static const char *const *transform_fields(int32_t kind) {
-    static const char *const prefix[] = {"kind",         "prefix_to_add",     "prefix_to_remove", "model_prefix",
-                                         "scope_prefix", "base_model_prefix", NULL};
-    static const char *const offset[] = {"kind",   "source_patterns", "target_patterns",
-                                         "offset", "scope_prefix",    "base_model_prefix", NULL};
-    static const char *const converter[] = {"kind",       "source_patterns", "target_patterns",
-                                            "operations", "scope_prefix",    "base_model_prefix", NULL};
+    static const char *const prefix[] = {
+        "kind", "prefix_to_add", "prefix_to_remove", "model_prefix", "scope_prefix", "base_model_prefix", NULL};
+    static const char *const offset[] = {
+        "kind", "source_patterns", "target_patterns", "offset", "scope_prefix", "base_model_prefix", NULL};
+    static const char *const converter[] = {
+        "kind", "source_patterns", "target_patterns", "operations", "scope_prefix", "base_model_prefix", NULL};
     static const char *const rename[] = {"kind",         "source_patterns",   "target_patterns",
                                          "scope_prefix", "base_model_prefix", NULL};
     return kind == GRAFT_TRANSFORM_PREFIX_CHANGE         ? prefix
@@ -233,8 +233,8 @@ static int read_names(const struct json_place *place, const graft_json *object,
         const char *key;
         const char **name;
     } names[] = {
-        {"prefix_to_add", &transform->prefix_to_add}, {"prefix_to_remove", &transform->prefix_to_remove},
-        {"model_prefix", &transform->model_prefix},   {"scope_prefix", &transform->scope_prefix},
+        {"prefix_to_add", &transform->prefix_to_add},         {"prefix_to_remove", &transform->prefix_to_remove},
+        {"model_prefix", &transform->model_prefix},           {"scope_prefix", &transform->scope_prefix},
         {"base_model_prefix", &transform->base_model_prefix},
     };
     int status = GRAFT_OK;

@@ -45,7 +45,7 @@ int json_place_string(const struct json_place *place, const graft_json *object, 
 
 /* [any] A string, or an array of strings, of which there must be at least one, into `*strings`: the caller's by
  * graft_free, and NULL-terminated. */
-int json_place_strings(const struct json_place *place, const graft_json *object, const char *key,
-                       const char ***strings, size_t *n, struct graft_error *error);
+int json_place_strings(const struct json_place *place, const graft_json *object, const char *key, const char ***strings,
+                       size_t *n, struct graft_error *error);
 
 #endif

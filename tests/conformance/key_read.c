@@ -46,8 +46,8 @@ int case_list_init(struct key_list *list, const graft_json *transforms, enum cas
         status = transform_read(graft_json_at(plain, i), "case", "transforms", &read, error);
     }
     for (size_t i = 0; form == CASE_WITH_LEGACY && i < n_legacy && status == GRAFT_OK; i++) {
-        status = graft_grow(&read.items, &read.capacity, read.n, sizeof *read.items) == 0 ? GRAFT_OK
-                                                                                           : GRAFT_ERROR_INTERNAL;
+        status =
+            graft_grow(&read.items, &read.capacity, read.n, sizeof *read.items) == 0 ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
         if (status == GRAFT_OK) {
             read.items[read.n++] = old[i];
         }

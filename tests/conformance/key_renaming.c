@@ -45,7 +45,8 @@ static enum verdict conclude(struct graft_text *deviations, struct graft_text *w
 
 static void compare_forward(const struct key_list *list, const graft_json *transforms, struct graft_text *why) {
     for (size_t i = 0; i < list->n && why->length == 0; i++) {
-        (void)case_same_patterns(list->items[i], graft_json_get(graft_json_at(transforms, i), "forward"), "forward", why);
+        (void)case_same_patterns(list->items[i], graft_json_get(graft_json_at(transforms, i), "forward"), "forward",
+                                 why);
     }
 }
 

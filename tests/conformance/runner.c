@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conformance FILE...: runs the cases of each FILE.json by the schema that knows them. A FILE.safetensors holds the
- * tensors of the files behind it. */
+/* conformance FILE.json...: runs the cases of each file by the schema that knows them. A FILE.safetensors beside it
+ * holds the tensors that its cases name. */
 #include "runner.h"
 
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "tensors.h"
 
-static const struct schema *const schemas[] = {&key_renaming_schema, &fusion_mapping_schema, &patch_resolution_schema,
-                                               &weight_transforms_schema};
+static const struct schema *const schemas[] = {&key_renaming_schema, &load_report_schema, &fusion_mapping_schema,
+                                               &patch_resolution_schema, &weight_transforms_schema};
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
@@ -77,7 +77,15 @@ static void run_case(const char *file, const graft_json *row, struct sums *sums)
     graft_text_free(&why);
 }
 
+static char folder[4096];
+
+const char *case_folder(void) {
+    return folder;
+}
+
 static void run_file(const char *file, struct sums *sums) {
+    const char *slash = strrchr(file, '/');
+    (void)snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - file) : 1, slash != NULL ? file : ".");
     struct graft_error error = graft_error_none();
     graft_json *document = NULL;
     if (graft_json_read(file, MAX_FILE_BYTES, &document, &error) != GRAFT_OK) {
@@ -97,21 +105,18 @@ static void run_file(const char *file, struct sums *sums) {
 }
 
 int main(int argc, char **argv) {
-    static const char tensors[] = ".safetensors";
     struct sums sums = {0};
     if (argc < 2) {
-        (void)fprintf(stderr, "usage: conformance FILE...\n");
+        (void)fprintf(stderr, "usage: conformance FILE.json...\n");
         return 2;
     }
     for (int i = 1; i < argc; i++) {
-        size_t length = strlen(argv[i]);
-        if (length > sizeof tensors && strcmp(argv[i] + length - (sizeof tensors - 1), tensors) == 0) {
-            sums.failed += tensors_open(argv[i]) != 0;
-        } else {
-            run_file(argv[i], &sums);
+        if (tensors_open_beside(argv[i]) != 0) {
+            sums.failed++;
         }
+        run_file(argv[i], &sums);
+        tensors_close();
     }
-    tensors_close();
     (void)printf("%zu of them as documented deviations\n", sums.deviations);
     (void)printf("%zu passed, %zu failed\n", sums.passed, sums.failed);
     return sums.failed > 0;

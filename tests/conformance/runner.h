@@ -24,6 +24,7 @@ struct schema {
 
 extern const struct schema patch_resolution_schema;
 extern const struct schema key_renaming_schema;
+extern const struct schema load_report_schema;
 extern const struct schema fusion_mapping_schema;
 extern const struct schema weight_transforms_schema;
 
@@ -32,6 +33,9 @@ enum verdict fail(struct graft_text *why, const char *format, ...) __attribute__
 
 /* Records a deviation, once. */
 void deviate(struct graft_text *why, const char *reason);
+
+/* The folder of the case file at hand, which directories of cases are relative to. */
+const char *case_folder(void);
 
 /* The string under that key, "" when there is none. */
 const char *text_at(const graft_json *object, const char *key);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "bind/copy.h"
@@ -11,14 +12,17 @@
 
 static struct graft_safetensors *file;
 
-int tensors_open(const char *path) {
+int tensors_open_beside(const char *cases) {
     struct graft_error error = graft_error_none();
-    tensors_close();
-    if (graft_safetensors_open(path, &file, &error) != GRAFT_OK) {
-        (void)printf("%s: failed: %s\n", path, error.message);
-        return -1;
+    char path[4096];
+    const char *dot = strrchr(cases, '.');
+    (void)snprintf(path, sizeof path, "%.*s.safetensors", (int)(dot != NULL ? (size_t)(dot - cases) : strlen(cases)),
+                   cases);
+    if (access(path, F_OK) != 0 || graft_safetensors_open(path, &file, &error) == GRAFT_OK) {
+        return 0;
     }
-    return 0;
+    (void)printf("%s: failed: %s\n", path, error.message);
+    return -1;
 }
 
 void tensors_close(void) {

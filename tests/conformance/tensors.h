@@ -6,8 +6,9 @@
 #include "base/text.h"
 #include "transform/value.h"
 
-/* Opens the file that labels are looked for in. Returns 0, or -1 with the reason printed. */
-int tensors_open(const char *path);
+/* Opens CASES.safetensors beside CASES.json, if it is there, for labels to be looked for in. Returns 0, or -1 with the
+ * reason printed. */
+int tensors_open_beside(const char *cases);
 void tensors_close(void);
 
 /* NULL when there is none of that label. */

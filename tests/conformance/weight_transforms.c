@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "weight_load.h"
+
 static int read_names(const graft_json *list, const char **names, int32_t *n) {
     *n = (int32_t)graft_json_size(list);
     for (int32_t i = 0; i < *n && i < CASE_NAMES; i++) {
@@ -83,7 +85,12 @@ const char *case_fault_kind(enum graft_operation_fault fault) {
 }
 
 static int knows(const graft_json *row) {
-    return strcmp(text_at(row, "type"), "convert") == 0 && graft_json_get(row, "transform") != NULL;
+    const char *type = text_at(row, "type");
+    return strcmp(type, "load") == 0 || (strcmp(type, "convert") == 0 && graft_json_get(row, "transform") != NULL);
 }
 
-const struct schema weight_transforms_schema = {"weight_transforms", knows, convert_judge};
+static enum verdict judge(const graft_json *row, struct graft_text *why) {
+    return strcmp(text_at(row, "type"), "load") == 0 ? load_judge(row, why) : convert_judge(row, why);
+}
+
+const struct schema weight_transforms_schema = {"weight_transforms", knows, judge};

@@ -65,6 +65,74 @@ static void check_equal(const struct golden *golden, const char *plugins) {
     free(d);
 }
 
+/* How often each was asked, and who does the work. */
+static int attention_calls;
+static int experts_calls;
+
+static int count_attention(const struct graft_attention_implementation *self, const struct graft_call *call,
+                           const struct graft_attention_input *input, struct graft_error *error) {
+    const struct graft_attention_implementation *inner = self->data;
+    attention_calls++;
+    return inner->forward(inner, call, input, error);
+}
+
+static int count_experts(const struct graft_experts_implementation *self, const struct graft_call *call,
+                         const struct graft_experts_input *input, struct graft_error *error) {
+    const struct graft_experts_implementation *inner = self->data;
+    experts_calls++;
+    return inner->forward(inner, call, input, error);
+}
+
+struct layers {
+    int attention;
+    int experts; /* stacked ones */
+};
+
+static int count_layers(void *data, struct graft_node *node, struct graft_error *error) {
+    struct layers *layers = data;
+    const char *interface = node->known != NULL ? node->maker->cls->interface_id : "";
+    (void)error;
+    layers->attention += strcmp(interface, "graft.self_attention/1") == 0;
+    layers->experts += strcmp(interface, "graft.experts/1") == 0 && graft_node_parameter(node, "gate_up_proj") != NULL;
+    return GRAFT_OK;
+}
+
+/* Every attention and all stacked experts go through what was chosen, those of replacing classes too. */
+static void check_in_force(const struct golden *golden, const char *plugins) {
+    struct layers layers = {0};
+    struct runner runner;
+    runner_open(&runner, golden->directory, plugins, GRAFT_PRECISION_FLOAT32);
+    struct graft_attention_implementation attention =
+        *(const struct graft_attention_implementation *)runner.model->attention->declared;
+    struct graft_experts_implementation experts =
+        *(const struct graft_experts_implementation *)runner.model->experts->declared;
+    struct graft_session *session = runner_session(&runner, 1);
+    attention.forward = count_attention;
+    attention.data = runner.model->attention->declared;
+    experts.forward = count_experts;
+    experts.data = runner.model->experts->declared;
+    attention_calls = experts_calls = 0;
+    graft_session_use(session, &attention, &experts);
+    (void)runner_step(session, golden->ids, golden->n_ids, GRAFT_LOGITS_LAST);
+    graft_session_free(session);
+    (void)graft_tree_walk(runner.model->tree, count_layers, &layers, NULL);
+    check(layers.attention > 0 && attention_calls == layers.attention,
+          "%d of %d attentions go through the implementation", attention_calls, layers.attention);
+    check(experts_calls == layers.experts, "%d of %d stacked experts go through the implementation", experts_calls,
+          layers.experts);
+    runner_close(&runner);
+}
+
+/* What the options name is what a session is given. */
+static void check_names(const struct golden *golden, const char *offers) {
+    const struct graft_model_options options = options_of("plain", "batched_mm", NULL, 0);
+    struct runner runner;
+    runner_open_with(&runner, golden->directory, offers, &options);
+    check(strcmp(runner.model->attention_now->name, "plain") == 0, "attention: plain is not in force");
+    check(strcmp(runner.model->experts->name, "batched_mm") == 0, "experts: batched_mm is not in force");
+    runner_close(&runner);
+}
+
 static int count_kernels(void *data, struct graft_node *node, struct graft_error *error) {
     size_t *kernels = data;
     (void)error;
@@ -123,6 +191,9 @@ int main(int argc, char **argv) {
     const struct graft_model_options eager = options_of("eager", NULL, NULL, 0);
     check_close(&golden, argv[2], &eager, "eager with replaced classes");
     check_equal(&golden, argv[2]);
+    check_in_force(&golden, NULL);
+    check_in_force(&golden, argv[2]);
+    check_names(&golden, argv[3]);
     check_kernel(&golden, argv[3]);
     check_unknown(&golden);
     golden_close(&golden);

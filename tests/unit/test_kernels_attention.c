@@ -438,7 +438,8 @@ int main(void) {
     graft_call_init(&call, GRAFT_PRECISION_AUTO, scratch);
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
         graft_cpu_set_isa(isa);
-        for (size_t i = 0; i < sizeof implementations / sizeof implementations[0]; i++) {
+        /* What differs by instruction set is in the loops; eager's are those of sdpa. */
+        for (int i = 0; i < (isa == graft_cpu_best_isa() ? 2 : 1); i++) {
             call.attention = implementations[i];
             print_message("%s, %s\n", graft_cpu_isa_name(isa), implementations[i]->name);
             failures += cmocka_run_group_tests(tests, NULL, NULL);

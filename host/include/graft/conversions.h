@@ -6,9 +6,9 @@
  * renamed and converted by the list, and what results is what classes look for. Nothing needs them to load what the
  * host knows by itself; they are for layouts that no class of it knows.
  *
- * Transforms have the meaning that transformers gives them: all renamings are applied to a name in order, then the first
- * converter that matches; patterns are regular expressions (PCRE2), searched anywhere in the name, and what they match
- * is replaced by the target. docs/patch.md describes them; where they differ on purpose is in docs/deviations.md.
+ * Transforms have the meaning that transformers gives them: all renamings are applied to a name in order, then the
+ * first converter that matches; patterns are regular expressions (PCRE2), searched anywhere in the name, and what they
+ * match is replaced by the target. docs/patch.md describes them; where they differ on purpose is in docs/deviations.md.
  *
  * All functions are [any] and may run at once in several threads; a call that fails changes nothing. A model opened
  * works on the lists as they are at that moment.
@@ -48,9 +48,9 @@ struct graft_weight_transform {
     int32_t n_operations;
     uint32_t operation_stride;
     int64_t offset;
-    const char *prefix_to_add;    /* of a prefix change: exactly one of these two */
+    const char *prefix_to_add; /* of a prefix change: exactly one of these two */
     const char *prefix_to_remove;
-    const char *model_prefix;     /* what the prefix stands behind; NULL: nothing */
+    const char *model_prefix; /* what the prefix stands behind; NULL: nothing */
     /* Where set, the transform sees only names that begin with it, or with the base model's prefix and it, and of those
      * only what is behind it. */
     const char *scope_prefix;

@@ -29,22 +29,24 @@ struct graft_prompt;
 
 enum { GRAFT_RECORD_HIDDEN_STATES = 1, GRAFT_RECORD_ATTENTIONS = 2, GRAFT_RECORD_ROUTER_LOGITS = 4 };
 
+/* The most dimensions that a recorded tensor has. */
+enum { GRAFT_RECORDED_RANK = 3 };
+
 /* One tensor, f32. */
 struct graft_recorded {
     uint32_t struct_size;
     int32_t rank;
     const char *name;
-    int64_t shape[3]; /* [rank] */
+    int64_t shape[GRAFT_RECORDED_RANK]; /* [rank] */
     const float *data;
 };
 
 struct graft_recording;
 
 /* [any, one thread a model] Runs `n` prompts as one ragged batch and records `what` (GRAFT_RECORD_..., several joined
- * by
- * |). Attention weights need an implementation that gives them: instead of "sdpa" "eager" is run; another one without
- * them, a model without routers whose logits are asked for, and an attention that computes by itself are errors. The
- * caller frees the recording. */
+ * by |). Attention weights need an implementation that gives them: instead of "sdpa" "eager" is run; another one
+ * without them, a model without routers whose logits are asked for, and an attention that computes by itself are
+ * errors. The caller frees the recording. */
 int graft_model_record(struct graft_model *model, const struct graft_prompt *prompts, size_t n, uint32_t what,
                        struct graft_recording **recording, struct graft_error *error);
 

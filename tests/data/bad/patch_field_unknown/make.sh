@@ -1,0 +1,1 @@
+echo '{"conversions": [{"kind": "rename", "source_pattern": "a", "target_patterns": "b"}]}' >patch.json

@@ -1,0 +1,1 @@
+echo '{"without": ["a", "("]}' >patch.json

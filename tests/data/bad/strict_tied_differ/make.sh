@@ -1,0 +1,1 @@
+config tie_word_embeddings true

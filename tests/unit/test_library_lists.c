@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Model-wide lists of transforms by calls: what is registered, for whom it holds, and that saving leads back. */
+#include "graft/save.h"
+#include "relaid_llama.h"
+
+static const char *const old_prefix[] = {"^transformer\\."}, *const new_prefix[] = {"model."};
+static const char *const nowhere[] = {"elsewhere."}, *const nothing[] = {"^nothing"};
+
+#define RENAME(sources, targets)                                                               \
+    {                                                                                          \
+        .struct_size = sizeof(struct graft_weight_transform), .kind = GRAFT_TRANSFORM_RENAME,  \
+        .source_patterns = sources, .target_patterns = targets, .n_sources = 1, .n_targets = 1 \
+    }
+
+static const struct graft_weight_transform wanted = RENAME(old_prefix, new_prefix);
+static const struct graft_weight_transform astray = RENAME(old_prefix, nowhere);
+static const struct graft_weight_transform idle = RENAME(nothing, nowhere);
+
+static void check(int status, const struct graft_error *error) {
+    if (status != GRAFT_OK) {
+        fail_msg("%s: %s", error->source, error->message);
+    }
+}
+
+static struct graft_model *open_model(struct graft_library *library, const char *folder) {
+    struct graft_error error = graft_error_none();
+    struct graft_model *model = NULL;
+    check(graft_model_open(library, folder, NULL, &model, &error), &error);
+    return model;
+}
+
+static void test_register(void **state) {
+    struct graft_library *library = new_library();
+    struct graft_weight_transform *copy = NULL;
+    struct graft_error error = graft_error_none();
+    size_t n = 7;
+    (void)state;
+    check(graft_library_conversions(library, "llama", &copy, &n, &error), &error);
+    assert_null(copy);
+    assert_int_equal(n, 0);
+    check(graft_library_register_conversions(library, "llama", &wanted, 1, 0, &error), &error);
+    assert_int_equal(graft_library_register_conversions(library, "llama", &idle, 1, 0, &error), GRAFT_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "already"));
+    error = graft_error_none();
+    check(graft_library_conversions(library, "llama", &copy, &n, &error), &error);
+    assert_int_equal(n, 1);
+    assert_string_equal(copy[0].source_patterns[0], old_prefix[0]);
+    assert_ptr_not_equal(copy[0].source_patterns, wanted.source_patterns);
+    graft_transforms_free(copy);
+    check(graft_library_register_conversions(library, "llama", NULL, 0, 1, &error), &error);
+    check(graft_library_conversions(library, "llama", &copy, &n, &error), &error);
+    assert_non_null(copy);
+    assert_int_equal(n, 0);
+    graft_transforms_free(copy);
+    graft_library_free(library);
+}
+
+static void test_refused(void **state) {
+    static const char *const group[] = {"(a|b)"}, *const other[] = {"(c|d)"}, *const open[] = {"("};
+    static const char *const two[] = {"(a|b)", "(c|d)"};
+    const struct graft_weight_transform bad[] = {
+        {.struct_size = sizeof bad[0], .kind = GRAFT_TRANSFORM_PREFIX_CHANGE},
+        {.struct_size = sizeof bad[0], .kind = 9},
+        {.struct_size = 8, .kind = GRAFT_TRANSFORM_RENAME},
+        RENAME(open, group),
+        {.struct_size = sizeof bad[0], .kind = GRAFT_TRANSFORM_RENAME},
+        {.struct_size = sizeof bad[0],
+         .kind = GRAFT_TRANSFORM_CONVERTER,
+         .source_patterns = group,
+         .target_patterns = other,
+         .n_sources = 1,
+         .n_targets = 1},
+        {.struct_size = sizeof bad[0],
+         .kind = GRAFT_TRANSFORM_RENAME,
+         .source_patterns = group,
+         .target_patterns = two,
+         .n_sources = 1,
+         .n_targets = 2},
+        {.struct_size = sizeof bad[0],
+         .kind = GRAFT_TRANSFORM_GROUP_RENAME,
+         .source_patterns = two,
+         .target_patterns = group,
+         .n_sources = 2,
+         .n_targets = 1},
+    };
+    struct graft_library *library = new_library();
+    struct graft_weight_transform *copy = NULL;
+    size_t n;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct graft_error error = graft_error_none();
+        const struct graft_weight_transform both[] = {wanted, bad[i]};
+        assert_int_equal(graft_library_register_conversions(library, "llama", both, 2, 0, &error), GRAFT_ERROR_USAGE);
+        assert_int_equal(error.code, GRAFT_ERROR_USAGE);
+        assert_string_equal(error.source, "llama[1]");
+    }
+    assert_int_equal(graft_library_conversions(library, "llama", &copy, &n, NULL), GRAFT_OK);
+    assert_null(copy);
+    graft_library_free(library);
+}
+
+/* The class's list goes before the type's; either leads from other names to the same model, and saving leads back. */
+static void test_names(void **state) {
+    static float golden[RELAID_TOKENS * RELAID_VOCABULARY], logits[RELAID_TOKENS * RELAID_VOCABULARY];
+    static const struct graft_save_options saving = {.struct_size = sizeof saving};
+    static const char *const names[] = {"llama", "LlamaForCausalLM"};
+    struct graft_error error = graft_error_none();
+    char folder[64], saved[128], path[512];
+    (void)state;
+    folder_create(folder);
+    relaid_write(folder, "model.", "transformer.");
+    for (int i = 0; i < 2; i++) {
+        struct graft_library *library = new_library();
+        struct graft_model *model = open_model(library, llama_directory(path));
+        relaid_run(model, golden);
+        graft_model_free(model);
+        model = open_model(library, folder);
+        assert_int_equal(graft_model_load(model, &error), GRAFT_ERROR_MODEL);
+        error = graft_error_none();
+        graft_model_free(model);
+        check(graft_library_register_conversions(library, names[i], &wanted, 1, 0, &error), &error);
+        if (i == 1) {
+            check(graft_library_register_conversions(library, "llama", &astray, 1, 0, &error), &error);
+        }
+        model = open_model(library, folder);
+        check(graft_library_register_conversions(library, names[i], &idle, 1, 1, &error), &error);
+        relaid_run(model, logits);
+        assert_memory_equal(logits, golden, sizeof golden);
+        (void)snprintf(saved, sizeof saved, "%s/saved%d", folder, i);
+        check(graft_model_save(model, saved, &saving, &error), &error);
+        assert_true(relaid_same(folder_path(folder, "model.safetensors"), folder_path(saved, "model.safetensors")));
+        graft_model_free(model);
+        graft_library_free(library);
+    }
+    folder_remove(folder);
+}
+
+/* A list of a module's class holds below it only. */
+static void test_scope(void **state) {
+    static const char *const q[] = {"^query\\."}, *const q_proj[] = {"q_proj."};
+    const struct graft_weight_transform rename = RENAME(q, q_proj);
+    static float golden[RELAID_TOKENS * RELAID_VOCABULARY], logits[RELAID_TOKENS * RELAID_VOCABULARY];
+    struct graft_error error = graft_error_none();
+    struct graft_library *library = new_library();
+    char folder[64], path[512];
+    (void)state;
+    folder_create(folder);
+    relaid_write(folder, "model.layers.0.self_attn.q_proj.", "model.layers.0.self_attn.query.");
+    struct graft_model *model = open_model(library, llama_directory(path));
+    relaid_run(model, golden);
+    graft_model_free(model);
+    check(graft_library_register_conversions(library, "LlamaMLP", &rename, 1, 0, &error), &error);
+    model = open_model(library, folder);
+    assert_int_equal(graft_model_load(model, &error), GRAFT_ERROR_MODEL);
+    error = graft_error_none();
+    graft_model_free(model);
+    check(graft_library_register_conversions(library, "LlamaAttention", &rename, 1, 0, &error), &error);
+    model = open_model(library, folder);
+    relaid_run(model, logits);
+    assert_memory_equal(logits, golden, sizeof golden);
+    graft_model_free(model);
+    graft_library_free(library);
+    folder_remove(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_register),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_scope),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
