@@ -29,8 +29,8 @@ struct graft_processor_config {
 int graft_processor_config_read(const char *directory, struct graft_processor_config *config,
                                 struct graft_error *error);
 
-/* [load] The same from a parsed document; `source` names it. */
-int graft_processor_config_parse(const graft_json *document, const char *source, struct graft_processor_config *config,
+/* [load] The same from a parsed document; `name` is the file's. */
+int graft_processor_config_parse(const graft_json *document, const char *name, struct graft_processor_config *config,
                                  struct graft_error *error);
 
 /* [any] Paints (in place), resizes, normalises and cuts into patches. image->pixel_values is the caller's, to be freed

@@ -78,16 +78,16 @@ const struct graft_config *graft_decoder_config_part(const struct graft_config *
                                                      struct graft_config_section *section, struct graft_error *error);
 
 /* [load] Reads and checks the whole config; errors name file and field. */
-int graft_decoder_config_read(const struct graft_config *config, const struct graft_decoder_traits *traits,
+int graft_decoder_config_read(const struct graft_config *whole, const struct graft_decoder_traits *traits,
                               struct graft_decoder_config *decoder, struct graft_error *error);
 
 /* [load] How many keys a query of layer `layer` sees; 0: all before it. */
-int graft_decoder_config_window(const struct graft_config *config, const struct graft_decoder_traits *traits,
+int graft_decoder_config_window(const struct graft_config *whole, const struct graft_decoder_traits *traits,
                                 const struct graft_decoder_config *decoder, int64_t layer, int64_t *window,
                                 struct graft_error *error);
 
 /* [load] Whether layer `layer` has experts in the place of its MLP. */
-int graft_decoder_config_sparse(const struct graft_config *config, const struct graft_decoder_traits *traits,
+int graft_decoder_config_sparse(const struct graft_config *whole, const struct graft_decoder_traits *traits,
                                 const struct graft_decoder_config *decoder, int64_t layer, int32_t *sparse,
                                 struct graft_error *error);
 

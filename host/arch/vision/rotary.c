@@ -36,7 +36,7 @@ int graft_vision_rotary_create(const struct graft_class *cls, const struct graft
     }
     self->head_dim = vision.head_dim;
     for (int64_t i = 0; i < count; i++) {
-        self->inv_freq[i] = 1.0f / powf((float)vision.rope_theta, (float)(2 * i) / (float)(vision.head_dim / 2));
+        self->inv_freq[i] = 1.0f / powf((float)vision.rope_theta, (float)(2 * i) / (float)(2 * count));
     }
     *instance = self;
     return GRAFT_OK;

@@ -43,10 +43,10 @@ int graft_image_processor_rgb(const struct graft_image_processor *processor, con
 /* [any] Frees the pixel values of an image that one of these functions made. */
 void graft_image_finish(struct graft_image *image);
 
-/* [any] The images of a safetensors file that holds what transformers' image processor returns: `pixel_values`
- * [patches, patch_dim] f32 and `image_grid_thw` [images, 3]. The caller frees the array and what is in it with
- * graft_images_free. */
-int graft_images_read(const char *file, struct graft_image **images, size_t *n, struct graft_error *error);
+/* [any] The images of the safetensors file `name`, which holds what transformers' image processor returns:
+ * `pixel_values` [patches, patch_dim] f32 and `image_grid_thw` [images, 3]. The caller frees the array and what is in
+ * it with graft_images_free. */
+int graft_images_read(const char *name, struct graft_image **images, size_t *n, struct graft_error *error);
 void graft_images_free(struct graft_image *images, size_t n);
 
 /* [any] The id that stands for images in prompts; -1 for a model that takes none. */

@@ -32,7 +32,8 @@ struct graft_save_options {
 
 /* [load] Writes a model that was opened, loaded or not, to a directory that is empty or not there yet. It is filled
  * aside and renamed: under its name there is nothing, or all of it. A missing or mismatched parameter is an error
- * before anything is written; one that is missing because a patch (graft/patch.h) asked for another layout is not. `options` may be NULL. */
+ * before anything is written; one that is missing because a patch (graft/patch.h) asked for another layout is not.
+ * `options` may be NULL. */
 int graft_model_save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
                      struct graft_error *error);
 
