@@ -1,12 +1,12 @@
 #!/bin/sh
 # The plugins alone and over others: they stay out unless named, take the Linears they promise and no others, cost what
 # the README says, and agree with themselves whatever the layout, the instruction set and the number of threads.
-# usage: test.sh HOST PLUGINS_FOLDER ROOT
+# usage: test.sh HOST PLUGINS_FOLDER ROOT GOLDENS_FOLDER
 set -eu
 host=$1 plugins=$2 root=$3
 demo=$root/demo/tiny-qwen2-moe
 text=$root/tests/data/perplexity/stories.txt
-goldens=$root/tests/goldens/plain
+goldens=$4/plain
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

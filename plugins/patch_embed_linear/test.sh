@@ -1,9 +1,9 @@
 #!/bin/sh
 # The plugin alone, on the models with a vision tower: it takes the patch embedding only when asked, agrees with the
 # convolution to the bit, copies nothing, and gives the convolution's tensor back.
-# usage: test.sh HOST PLUGINS_FOLDER TESTS_FOLDER
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
 set -eu
-host=$(realpath "$1") plugins=$(realpath "$2")/patch_embed_linear goldens=$(realpath "$3")/goldens/vision
+host=$(realpath "$1") plugins=$(realpath "$2")/patch_embed_linear goldens=$(realpath "$3")/vision
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# images.sh HOST SOURCE PLUGINS: prompts with images, as users give them. TAP on stdout.
+# images.sh HOST SOURCE PLUGINS GOLDEN: prompts with images, as users give them. TAP on stdout.
 set -u
 host=$1
 source=$2
 plugins=$3
 model=$source/demo/tiny-qwen2-vl
-golden=$source/tests/goldens/vision/qwen2_vl_two_images
+golden=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 n=0

@@ -1,17 +1,17 @@
 #!/bin/sh
 # What is chosen by name, and what is recorded inside: what is printed, written and refused. Reports in TAP.
-# usage: offers.sh HOST ROOT OFFERS PLUGINS...     OFFERS is sdk/examples/offers
+# usage: offers.sh HOST GOLDENS OFFERS PLUGINS...     OFFERS is sdk/examples/offers
 set -u
 host=$(realpath "$1")
-root=$(realpath "$2")
+goldens=$(realpath "$2")
 offers=$(realpath "$3")
 shift 3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins" "$scratch/offers" && cp "$@" "$scratch/plugins/" && cp "$offers" "$scratch/offers/" &&
     cd "$scratch" || exit 1
-moe=$root/tests/goldens/plain/qwen2_moe_gqa
-llama=$root/tests/goldens/plain/llama
+moe=$goldens/plain/qwen2_moe_gqa
+llama=$goldens/plain/llama
 
 number=0 failed=0
 check() { # check WHAT WANTED GOT

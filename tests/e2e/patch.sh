@@ -1,9 +1,9 @@
 #!/bin/sh
 # Patch files as their users meet them: another layout without any C, and back from it. Reports in TAP.
-# usage: patch.sh HOST ROOT
+# usage: patch.sh HOST GOLDENS
 set -u
 host=$(realpath "$1")
-goldens=$(realpath "$2")/tests/goldens/plain
+goldens=$(realpath "$2")/plain
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1

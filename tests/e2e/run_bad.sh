@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the program on broken model directories and arguments, one fault each, and looks at how it fails. Reports in TAP.
-# usage: run_bad.sh HOST TESTS [CASE...]
+# usage: run_bad.sh HOST TESTS GOLDENS [CASE...]     GOLDENS is tests/goldens/models in the build folder
 #
 # TESTS/data/bad/CASE/ holds
 #   make.sh    (optional) puts the fault in: sourced in a folder with a copy of a sound model in model/ (recipe.sh);
@@ -12,7 +12,8 @@
 set -u
 host=$(realpath "$1")
 tests=$(realpath "$2")
-shift 2
+goldens=$(realpath "$3")
+shift 3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 default_args='--quiet --model model --input-ids 1,2,3 --max-new-tokens 1 --output-ids'
@@ -23,7 +24,7 @@ try() { # try CASE
     mkdir "$scratch/work"
     cd "$scratch/work" || exit 1
     if [ -f "$case/make.sh" ]; then
-        goldens=$tests/goldens/plain sh -eu -c '. "$1"; start_from llama; . "$2"' sh "$tests/e2e/recipe.sh" \
+        goldens=$goldens/plain sh -eu -c '. "$1"; start_from llama; . "$2"' sh "$tests/e2e/recipe.sh" \
             "$case/make.sh" 2>&1 || return
     fi
     args=$default_args

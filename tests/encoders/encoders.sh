@@ -1,10 +1,10 @@
 #!/bin/sh
 # Encoders on the command line. Reports in TAP.
-# usage: encoders.sh HOST ROOT BROAD NARROW     plugins with the patterns .*Attention and .*SelfAttention$
+# usage: encoders.sh HOST GOLDENS BROAD NARROW     plugins with the patterns .*Attention and .*SelfAttention$
 set -u
 host=$(realpath "$1")
-cases=$(realpath "$2")/tests/goldens/encoders
-llama=$(realpath "$2")/tests/goldens/plain/llama
+cases=$(realpath "$2")/encoders
+llama=$(realpath "$2")/plain/llama
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/broad" "$scratch/narrow"

@@ -1,16 +1,15 @@
 #!/bin/sh
 # --fuse on the command line: results, reports, errors. Reports in TAP.
-# usage: fuse.sh HOST ROOT CHAIN_PLUGIN PLUGINS...
+# usage: fuse.sh HOST MODEL CHAIN_PLUGIN PLUGINS...
 set -u
 host=$(realpath "$1")
-root=$(realpath "$2")
+model=$(realpath "$2")
 chain=$(realpath "$3")
 shift 3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/chain" "$scratch/plugins"
 cp "$chain" "$scratch/chain/" && cp "$@" "$scratch/plugins/" && cd "$scratch" || exit 1
-model=$root/tests/goldens/plain/qwen3
 norm_mlp='model.layers.*.post_attention_layernorm,model.layers.*.mlp'
 norm_attention='model.layers.*.input_layernorm,model.layers.*.self_attn'
 

@@ -43,7 +43,7 @@ static void run(struct loaded *loaded, float *logits) {
 static void open_in(struct loaded *loaded) {
     char path[1024];
     const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32};
-    (void)snprintf(path, sizeof path, "%s/goldens/plain/qwen3", getenv("GRAFT_TEST_DATA"));
+    (void)snprintf(path, sizeof path, "%s/plain/qwen3", getenv("GRAFT_TEST_GOLDENS"));
     assert_int_equal(graft_model_open(loaded->library, path, &options, &loaded->model, &loaded->error), GRAFT_OK);
     assert_int_equal(graft_model_load(loaded->model, &loaded->error), GRAFT_OK);
     run(loaded, loaded->before);
@@ -230,7 +230,7 @@ static void a_model_that_is_not_loaded(void **state) {
     (void)state;
     loaded.error = graft_error_none();
     assert_int_equal(graft_library_create(&loaded.library, &loaded.error), GRAFT_OK);
-    (void)snprintf(path, sizeof path, "%s/goldens/plain/qwen3", getenv("GRAFT_TEST_DATA"));
+    (void)snprintf(path, sizeof path, "%s/plain/qwen3", getenv("GRAFT_TEST_GOLDENS"));
     assert_int_equal(graft_model_open(loaded.library, path, NULL, &loaded.model, &loaded.error), GRAFT_OK);
     assert_int_equal(fuse(&loaded, NORM, MLP), GRAFT_ERROR_USAGE);
     tear_down(&loaded);

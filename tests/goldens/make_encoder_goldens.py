@@ -15,6 +15,8 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel
 
+import weights
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ("the a board table leg saw plane joiner carpenter sands planes cuts oak pine is are on in with and of who what , . ? ! "
@@ -43,16 +45,10 @@ def legacy(tensors):
     return {n.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): t for n, t in tensors.items()}
 
 
-def spread(model, seed):
+def spread(name, shape):
     """Larger weights than the initial ones, so that a mistake shows."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            scale = 0.3 if parameter.ndim == 2 else 0.2
-            parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale + (1.0 if name.endswith("LayerNorm.weight") else 0.0))
-        if hasattr(model, "tie_weights"):
-            model.tie_weights()
-    return model
+    norm = name.endswith(("LayerNorm.weight", "LayerNorm.gamma"))
+    return 1 if norm else 0, 0.3 if len(shape) == 2 else 0.2
 
 
 CASES = {
@@ -115,7 +111,7 @@ def record(folder, cls, note, seed, sentence):
         golden["texts"], golden["text_ids"] = TEXTS, [cut.encode(t).ids for t in TEXTS]
         for i, ids in enumerate(golden["text_ids"]):
             tensors[f"vector.{i}"] = pooled(run(model, ids, [0] * len(ids))["last_hidden_state"])
-    write_json(f"{folder}/golden.json", golden)
+    weights.write_json(f"{folder}/golden.json", golden)
     save_file(tensors, f"{folder}/golden.safetensors")
 
 
@@ -124,17 +120,19 @@ def make(name, out):
     folder = f"{out}/{name}"
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(seed)
-    model = spread(cls(BertConfig(**{**SMALL, **config})), seed).to(options.get("dtype", torch.float32))
+    model = cls(BertConfig(**{**SMALL, **config})).to(options.get("dtype", torch.float32))
     model.save_pretrained(folder)
     path = f"{folder}/model.safetensors"
     tensors = load_file(path)
     save_file(options.get("rename", lambda t: t)(tensors), path, metadata={"format": "pt"})
+    weights.refill(folder, seed, spread)
     tokenizer().save(f"{folder}/tokenizer.json")
     write_json(f"{folder}/tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", "mask_token": "[MASK]", "cls_token": "[CLS]",
                                                    "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"})
     if options.get("sentence"):
         sentence_files(folder)
     record(folder, cls, note, seed, options.get("sentence"))
+    weights.drop(folder)
     for parent, _, files in os.walk(folder):
         for file in files:
             os.chmod(f"{parent}/{file}", 0o644)

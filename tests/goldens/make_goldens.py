@@ -4,9 +4,11 @@
 
 DIR holds oracle_lib.py and patched_lib.py (with patch_classes.py). Without names, every case is made. Seeds are
 fixed starting points: a case takes the first seed whose greedy choices and router choices are clear of rounding noise.
+Weights come from recipes (weights.py), which are kept in their place.
 """
 import argparse
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -17,6 +19,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
                           Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
+
+import weights
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 16
@@ -70,7 +74,6 @@ DYNAMIC = rope(10000.0, rope_type="dynamic", factor=4.0)
 YARN = rope(10000.0, rope_type="yarn", factor=4.0, original_max_position_embeddings=16)
 # Published Qwen3-MoE configs say num_experts; transformers 5 writes num_local_experts.
 PUBLISHED = {"rename_fields": {"num_local_experts": "num_experts"}}
-GQA_SEED = 425
 # name: (family and config, first seed, prompt length, options of oracle_lib.make_checkpoint, note)
 PLAIN = {
     "llama_bf16": (llama(**WIDE), 301, 14, {"dtype": "bfloat16"}, "bfloat16 on disk"),
@@ -97,9 +100,9 @@ PLAIN = {
                           "layer 0 slides, layers 1 and 2 see everything"),
     "qwen2_moe_sliding_alternate": (moe(num_hidden_layers=3, use_sliding_window=True, sliding_window=8, max_window_layers=28), 420, 30, {},
                                     "layers 0 and 2 slide, layer 1 sees everything"),
-    "qwen2_moe_gqa": (moe(), GQA_SEED, 12, {}, "2 key/value heads for 4 query heads"),
-    "qwen2_moe_stacked": (moe(), GQA_SEED, 12, {"hub_config": False},
-                          "the weights of qwen2_moe_gqa in the runtime layout: one stacked tensor for all experts of a layer; config.json in v5 spelling"),
+    "qwen2_moe_gqa": (moe(), 425, 12, {}, "2 key/value heads for 4 query heads"),
+    "qwen2_moe_stacked": (moe(), 426, 12, {"hub_config": False},
+                          "the runtime layout: one stacked tensor for all experts of a layer; config.json in v5 spelling"),
 }
 PLAIN.update({
     "llama_rope_linear": (("llama", small(**TWO_HEADS, rope_parameters=rope(10000.0, rope_type="linear", factor=2.5))), 601, 20,
@@ -166,6 +169,19 @@ def edit_fields(config, rename, drop):
         del config[name]
 
 
+def spread(tied):
+    """Base and deviation of each tensor's numbers: activations stay near one, greedy choices clear, every bias and norm counts."""
+    def of(name, shape):
+        leaf = name.split(".")[-2]
+        root = math.sqrt(shape[-1])  # of the fan in
+        if len(shape) == 1:
+            return (0, 0.1) if name.endswith("bias") else (1, 0.1)
+        if leaf == "embed_tokens":
+            return 0, 2 / root if tied else 0.7
+        return 0, {"lm_head": 3, "gate": 2, "shared_expert_gate": 2}.get(leaf, 1) / root
+    return of
+
+
 def layout(folder, family, config, seed, options, stacked):
     """Write the model directory. Configuration objects change when a model is built from them, so each gets its own."""
     fresh = json.loads(json.dumps(config))
@@ -177,16 +193,21 @@ def layout(folder, family, config, seed, options, stacked):
         model = ol.load(CLASSES[family], folder)
         shutil.rmtree(folder)
         model.save_pretrained(folder, save_original_format=False)
+    weights.refill(folder, seed, spread(config.get("tie_word_embeddings", False)))
 
 
 def clear_enough(folder, cls, inputs):
-    """True if rounding noise cannot change a greedy or router choice; stricter where a low-precision run is recorded too."""
+    """True if rounding noise cannot change a greedy or router choice; stricter where a low-precision run is recorded too. Greedy
+    ids are to vary."""
     dtype = ol.disk_dtype(folder)
     model = ol.load(cls, folder, torch.float32)
     got = ol.forward(model, inputs)
     ids, margins, _ = ol.greedy(model, inputs, STEPS)
     router = ol.router_margin(got)
     low = dtype != "float32"
+    # Tied weights repeat the last token whatever the layers do.
+    if len(set(ids)) < 5 and not model.config.tie_word_embeddings:
+        return False
     if min(margins) < (0.1 if low else 0.01) or (router is not None and router < (0.05 if low else 0.005)):
         return False
     if not low:
@@ -227,8 +248,13 @@ def first_clear_seed(folder, family, config, seed, length, options, stacked):
         seed += 1000
 
 
-def readable(folder):
-    """safetensors writes files that only their owner may read."""
+def finish(folder):
+    """What the recipe says goes; golden.json gets short lines; safetensors writes files that only their owner may read."""
+    weights.drop(folder)
+    with open(f"{folder}/golden.json", encoding="utf-8") as f:
+        golden = json.load(f)
+    del golden["checkpoint"]
+    weights.write_json(f"{folder}/golden.json", golden)
     for name in os.listdir(folder):
         os.chmod(f"{folder}/{name}", 0o644)
 
@@ -244,8 +270,8 @@ def add_recorded(folder, cls, inputs):
     model = ol.load(cls, folder, torch.float32, "eager")
     stored.update({k: v.contiguous() for k, v in ol.forward(model, inputs).items() if k.startswith(("hidden_states.", "router."))})
     with torch.no_grad():
-        weights = model(**inputs, output_attentions=True).attentions
-    stored.update({f"attentions.{i}": w[0].contiguous() for i, w in enumerate(weights)})
+        attentions = model(**inputs, output_attentions=True).attentions
+    stored.update({f"attentions.{i}": w[0].contiguous() for i, w in enumerate(attentions)})
     save_file(stored, path)
 
 
@@ -257,7 +283,7 @@ def make_plain(name, out):
     add_rms(folder, CLASSES[family], inputs)
     if name in RECORDED:
         add_recorded(folder, CLASSES[family], inputs)
-    readable(folder)
+    finish(folder)
 
 
 def facts(folder, family, inputs):
@@ -304,7 +330,7 @@ def make_patched(name, out):
     tensors = load_file(f"{folder}/golden.safetensors")
     save_file({k: v for k, v in tensors.items() if kept(k)}, f"{folder}/golden.safetensors")
     add_rms(folder, cls, inputs)
-    readable(folder)
+    finish(folder)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration
 from transformers.image_utils import load_image
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
+import weights
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 12
 IMAGE, START, END = 60, 61, 62
@@ -35,16 +37,9 @@ MODELS = {
 }
 
 
-def randomize(model, seed):
+def spread(name, shape):
     """Larger weights than the initial ones, so that a mistake shows."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            scale = 0.25 if parameter.ndim > 1 else 0.2
-            norm = parameter.ndim == 1 and name.endswith("weight")
-            parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale + (1.0 if norm else 0.0))
-    model.tie_weights()
-    return model
+    return (0, 0.25) if len(shape) > 1 else (1 if name.endswith("weight") else 0, 0.2)
 
 
 def flatten(config):
@@ -76,8 +71,9 @@ def make_folder(folder, text, vision, flat, dtype, seed):
     tied = text.get("tie_word_embeddings", False)
     config = Qwen2VLConfig(text_config={**TEXT, **text, "rope_parameters": dict(ROPE, rope_type="default")}, vision_config={**VISION, **vision},
                            image_token_id=IMAGE, video_token_id=63, vision_start_token_id=START, vision_end_token_id=END, tie_word_embeddings=tied)
-    model = randomize(Qwen2VLForConditionalGeneration(config).eval(), seed).to(dtype)
+    model = Qwen2VLForConditionalGeneration(config).to(dtype)
     model.save_pretrained(folder)
+    weights.refill(folder, seed, spread)
     if flat:
         with open(f"{folder}/config.json", encoding="utf-8") as f:
             saved = json.load(f)
@@ -129,7 +125,8 @@ def make_model(name, out):
     for hook in hooks:
         hook.remove()
     parameters = [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)]
-    write_json(f"{folder}/golden.json", {
+    weights.drop(folder)
+    weights.write_json(f"{folder}/golden.json", {
         "seed": seed, "input_ids": ids, "image_grid_thw": grids, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
         "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
         "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item()},

@@ -34,7 +34,7 @@ static struct fixture open_model(const char *name) {
     struct fixture fixture = {0};
     const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32};
     char path[1024];
-    (void)snprintf(path, sizeof path, "%s/goldens/plain/%s", getenv("GRAFT_TEST_DATA"), name);
+    (void)snprintf(path, sizeof path, "%s/plain/%s", getenv("GRAFT_TEST_GOLDENS"), name);
     assert_int_equal(graft_library_create(&fixture.library, &error), GRAFT_OK);
     assert_int_equal(graft_model_open(fixture.library, path, &options, &fixture.model, &error), GRAFT_OK);
     assert_int_equal(graft_model_load(fixture.model, &error), GRAFT_OK);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # inspect, verify, bench: what they find, what they print, how they end.
-# usage: tools.sh HOST ROOT WRONG_SILU ECHO PLUGINS...     PLUGINS are fused_qkv.so and sequential_experts.so
+# usage: tools.sh HOST GOLDENS WRONG_SILU ECHO PLUGINS...     PLUGINS are fused_qkv.so and sequential_experts.so
 set -u
 host=$(realpath "$1")
-root=$2
+goldens=$2
 wrong=$(realpath "$3")
 echo=$(realpath "$4")
 shift 4
@@ -11,7 +11,6 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins" "$scratch/wrong" "$scratch/nested"
 cp "$@" "$scratch/plugins/" && cp "$wrong" "$scratch/wrong/" && cp "$@" "$echo" "$scratch/nested/" && cd "$scratch" || exit 1
-goldens=$root/tests/goldens
 llama=$goldens/patched/llama_fused_qkv
 moe=$goldens/patched/qwen2_moe_doc_example
 

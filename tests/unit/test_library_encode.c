@@ -21,7 +21,7 @@ static struct opened open_case(const char *name) {
     char path[512];
     struct graft_error error = graft_error_none();
     struct opened opened = {new_library(), NULL};
-    (void)snprintf(path, sizeof path, "%s/goldens/%s", getenv("GRAFT_TEST_DATA"), name);
+    (void)snprintf(path, sizeof path, "%s/%s", getenv("GRAFT_TEST_GOLDENS"), name);
     if (graft_model_open(opened.library, path, NULL, &opened.model, &error) != GRAFT_OK ||
         graft_model_load(opened.model, &error) != GRAFT_OK) {
         fail_msg("%s: %s", error.source, error.message);
@@ -131,7 +131,7 @@ static void test_without_weights(void **state) {
     struct graft_error error = graft_error_none();
     const struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
     struct opened opened = {new_library(), NULL};
-    (void)snprintf(path, sizeof path, "%s/goldens/encoders/bert_mlm", getenv("GRAFT_TEST_DATA"));
+    (void)snprintf(path, sizeof path, "%s/encoders/bert_mlm", getenv("GRAFT_TEST_GOLDENS"));
     assert_int_equal(graft_model_open(opened.library, path, &options, &opened.model, &error), GRAFT_OK);
     assert_string_equal(graft_model_class_at(opened.model, "cls.predictions.transform"), "BertPredictionHeadTransform");
     assert_int_equal(graft_model_load(opened.model, &error), GRAFT_OK);
@@ -146,7 +146,7 @@ static int use(const char *name, struct graft_error *error) {
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;
     const struct graft_encoder_outputs outputs = {.struct_size = sizeof outputs, .last_hidden_state = hidden};
-    (void)snprintf(path, sizeof path, "%s/goldens/encoders/%s", getenv("GRAFT_TEST_DATA"), name);
+    (void)snprintf(path, sizeof path, "%s/encoders/%s", getenv("GRAFT_TEST_GOLDENS"), name);
     int status = graft_library_create(&library, error);
     if (status == GRAFT_OK) {
         status = graft_model_open(library, path, NULL, &model, error);

@@ -120,7 +120,7 @@ static void test_registered(void **state) {
     struct graft_error error = graft_error_none();
     struct graft_model *model = NULL;
     (void)state;
-    (void)snprintf(model_path, sizeof model_path, "%s/goldens/vision/qwen2_vl_two_images", getenv("GRAFT_TEST_DATA"));
+    (void)snprintf(model_path, sizeof model_path, "%s/vision/qwen2_vl_two_images", getenv("GRAFT_TEST_GOLDENS"));
     (void)snprintf(plugins, sizeof plugins, "%s/patch_embed_linear", getenv("GRAFT_PLUGINS"));
     assert_non_null(mkdtemp(folder));
     (void)snprintf(output, sizeof output, "%s/saved", folder);

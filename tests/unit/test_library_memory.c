@@ -50,7 +50,7 @@ static int use(const char *directory, const char *plugins, struct graft_error *e
 static long fail_each(const char *name, const char *plugins) {
     char directory[1024];
     long survived = 0, n = 1;
-    (void)snprintf(directory, sizeof directory, "%s/goldens/%s", getenv("GRAFT_TEST_DATA"), name);
+    (void)snprintf(directory, sizeof directory, "%s/%s", getenv("GRAFT_TEST_GOLDENS"), name);
     for (;; n++) {
         struct graft_error error = graft_error_none();
         (void)graft_alloc_fail_at(n);
