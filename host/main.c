@@ -66,7 +66,7 @@ static int with_library(const struct graft_options *options, struct graft_error 
 
 static int run(const struct graft_options *options, struct graft_error *error) {
     if (options->help) {
-        (void)fputs(graft_usage, stdout);
+        graft_usage_print();
         return graft_output_flush(stdout, error);
     }
     if (options->version) {

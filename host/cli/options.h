@@ -98,7 +98,7 @@ struct graft_options {
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error);
 void graft_options_finish(struct graft_options *options);
 
-/* The text of --help. */
-extern const char graft_usage[];
+/* The text of --help, to stdout. */
+void graft_usage_print(void);
 
 #endif
