@@ -18,9 +18,17 @@ enum { MAX_DEPTH = 128 };
 /* Whether an allocation failed in this thread since parsing began: jansson reports that as one error or another. */
 static _Thread_local int ran_out;
 
+/* Jansson's lexer goes on after it failed to enlarge a buffer: a string then lacks its closing quote, which is looked
+ * for behind the buffer's end. So there is room behind each block, and quotes are in it. */
+enum { ROOM_BEHIND = 16 };
+
 static void *allocate(size_t bytes) {
-    void *block = graft_realloc(NULL, bytes, 1);
-    ran_out |= block == NULL;
+    char *block = bytes <= SIZE_MAX - ROOM_BEHIND ? graft_realloc(NULL, bytes + ROOM_BEHIND, 1) : NULL;
+    if (block == NULL) {
+        ran_out = 1;
+        return NULL;
+    }
+    memset(block + bytes, '"', ROOM_BEHIND);
     return block;
 }
 
@@ -59,7 +67,7 @@ int graft_json_parse(const char *text, size_t length, const char *source, graft_
     if (graft_json_scan_deeper(text, length, MAX_DEPTH)) {
         return graft_fail(error, GRAFT_ERROR_MODEL, source, "JSON nested deeper than %d levels", MAX_DEPTH);
     }
-    json_error_t failure;
+    json_error_t failure = {0};
     ran_out = 0;
     *document = load(text, length, &failure);
     if (*document == NULL && json_error_code(&failure) == json_error_numeric_overflow) {
