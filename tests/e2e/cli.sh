@@ -2,6 +2,7 @@
 # What scripts and people rely on when all goes well: what is printed, where, and what options change. Reports in TAP.
 # usage: cli.sh HOST ROOT PLUGINS...     PLUGINS are those that ship
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 root=$(realpath "$2")
 shift 2
@@ -10,26 +11,6 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins" && cp "$@" "$scratch/plugins/" && cd "$scratch" || exit 1
 demo=$root/demo/tiny-qwen2-moe
 llama=$root/tests/goldens/plain/llama
-
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf '%s\nwanted:\n%s\ngot:\n%s\n' "$1" "$2" "$3" >&2
-        failed=1
-    fi
-}
-
-has() { # has WHAT TEXT FILE: a line of the file holds the text
-    if grep -qF -e "$2" "$3"; then
-        check "$1" "$2" "$2"
-    else
-        check "$1" "$2" "$(head -n 40 "$3")"
-    fi
-}
 
 # Runs the program: out, err and $status. One that hangs fails.
 host() {

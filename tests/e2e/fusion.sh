@@ -3,25 +3,14 @@
 # stored on save, and found again. Reports in TAP.
 # usage: fusion.sh HOST MODEL PLUGIN     MODEL is a Qwen2-VL, PLUGIN is patch_embed_linear.so
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 model=$(realpath "$2")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins" && cp "$3" "$scratch/plugins/" && cd "$scratch" || exit 1
 
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf '%s\nwanted:\n%s\ngot:\n%s\n' "$1" "$2" "$3" >&2
-        failed=1
-    fi
-}
-
-has() { # has WHAT TEXT FILE
+has_one() { # has_one WHAT TEXT FILE: just one line of the file holds the text
     check "$1" 1 "$(grep -c -F -e "$2" "$3")"
 }
 
@@ -40,24 +29,24 @@ check 'nothing asked: exit status' 0 "$status"
 check 'nothing asked: nothing is fused' '' "$(grep -e fusion -e Fused out)"
 host plan --model "$model" --plugins-dir plugins --fusion patch_embeddings
 check 'fusion: exit status' 0 "$status"
-has 'fusion: what, and why' "  fusion     patch_embeddings: $fused" out
-has 'fusion: the conversion' 'linear_proj.weight: Conv3dToLinear, row blocks' out
-has 'fusion: no byte is copied' ' 0 bytes copied' out
+has_one 'fusion: what, and why' "  fusion     patch_embeddings: $fused" out
+has_one 'fusion: the conversion' 'linear_proj.weight: Conv3dToLinear, row blocks' out
+has_one 'fusion: no byte is copied' ' 0 bytes copied' out
 host plan --model "$model" --plugins-dir plugins --fusion-config '{"patch_embeddings": {"any": "option"}}'
-has 'fusion-config: an object' "$fused" out
+has_one 'fusion-config: an object' "$fused" out
 host plan --model "$model" --plugins-dir plugins --fusion-config '{"patch_embeddings": false}'
 check 'fusion-config: false' '' "$(grep -e fusion -e Fused out)"
 host plan --model "$model" --plugins-dir plugins --fusion patch_embeddings --json
-has 'plan --json: the module' '"fused_class": "FusedPatchEmbed"' out
-has 'plan --json: the reason' '"reason": "proj is a Conv3d that sees each patch once"' out
+has_one 'plan --json: the module' '"fused_class": "FusedPatchEmbed"' out
+has_one 'plan --json: the reason' '"reason": "proj is a Conv3d that sees each patch once"' out
 
 # Refused
 host plan --model "$model" --plugins-dir plugins --fusion patch_embedding
 check 'unknown family: exit status' 2 "$status"
-has 'unknown family: lists the known ones' 'no fusion family "patch_embedding"; known: patch_embeddings' err
+has_one 'unknown family: lists the known ones' 'no fusion family "patch_embedding"; known: patch_embeddings' err
 host plan --model "$model" --plugins-dir plugins --fusion-config '{"patch_embeddings": 1}'
 check 'bad value: exit status' 2 "$status"
-has 'bad value: says what is expected' 'expected true, false or an object of options, got an integer' err
+has_one 'bad value: says what is expected' 'expected true, false or an object of options, got an integer' err
 
 # Saved
 cp -r "$model" tuned && cp -r "$model" bent
@@ -67,18 +56,18 @@ host save --quiet --model "$model" --plugins-dir plugins --fusion patch_embeddin
 check 'save: exit status' 0 "$status"
 check 'save: every byte of the convolution' same \
     "$(cmp "$model/model.safetensors" original/model.safetensors && echo same)"
-has 'save: what was asked for is stored' '"fusion_config": {"patch_embeddings": true}' original/config.json
+has_one 'save: what was asked for is stored' '"fusion_config": {"patch_embeddings": true}' original/config.json
 check 'save: nothing else in config.json changes' "$(tr -d ' ,\n' <"$model/config.json")" \
     "$(grep -v fusion_config original/config.json | tr -d ' ,\n')"
 host plan --model original --plugins-dir plugins
-has 'saved: fused again' "$fused" out
+has_one 'saved: fused again' "$fused" out
 host plan --model original --plugins-dir plugins --fusion-config '{}'
 check 'saved: the option wins' '' "$(grep Fused out)"
 host plan --model original
 check 'saved, without the plugin: exit status' 4 "$status"
-has 'saved, without the plugin: what to do' "load the plugin that brings it, or go without: --fusion-config '{}'" err
+has_one 'saved, without the plugin: what to do' "load the plugin that brings it, or go without: --fusion-config '{}'" err
 host save --quiet --model original --plugins-dir plugins --fusion-config '{}' --output unfused
-has 'saved again with none: that is stored' '"fusion_config": {}' unfused/config.json
+has_one 'saved again with none: that is stored' '"fusion_config": {}' unfused/config.json
 
 # Saved in the runtime layout
 host save --quiet --model original --plugins-dir plugins --runtime-layout --output runtime
@@ -100,7 +89,7 @@ check 'a bad config: exit status' 4 "$status"
 sed -i '1s/{/{"fusion_config": {"patch_embeddings": "yes"},/' tuned/config.json
 host plan --model tuned --plugins-dir plugins
 check 'a bad value in config.json: exit status' 4 "$status"
-has 'a bad value in config.json: names the file' 'tuned/config.json: fusion_config.patch_embeddings: expected true' err
+has_one 'a bad value in config.json: names the file' 'tuned/config.json: fusion_config.patch_embeddings: expected true' err
 host plan --model tuned --plugins-dir plugins --fusion patch_embeddings
 check 'a bad value in config.json: the option wins' 0 "$status"
 echo "1..$number"

@@ -2,6 +2,7 @@
 # What is chosen by name, and what is recorded inside: what is printed, written and refused. Reports in TAP.
 # usage: offers.sh HOST GOLDENS OFFERS PLUGINS...     OFFERS is sdk/examples/offers
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 goldens=$(realpath "$2")
 offers=$(realpath "$3")
@@ -12,26 +13,6 @@ mkdir "$scratch/plugins" "$scratch/offers" && cp "$@" "$scratch/plugins/" && cp 
     cd "$scratch" || exit 1
 moe=$goldens/plain/qwen2_moe_gqa
 llama=$goldens/plain/llama
-
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf 'wanted:\n%s\ngot:\n%s\n' "$2" "$3" | sed 's/^/#   /'
-        failed=1
-    fi
-}
-
-has() { # has WHAT TEXT FILE: a line of the file holds the text
-    if grep -qF -e "$2" "$3"; then
-        check "$1" "$2" "$2"
-    else
-        check "$1" "$2" "$(head -c 2000 "$3")"
-    fi
-}
 
 # Runs the program: out, err and $status. One that hangs fails.
 host() {

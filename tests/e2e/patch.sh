@@ -2,23 +2,12 @@
 # Patch files as their users meet them: another layout without any C, and back from it. Reports in TAP.
 # usage: patch.sh HOST GOLDENS
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 goldens=$(realpath "$2")/plain
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
-
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf '%s\nwanted:\n%s\ngot:\n%s\n' "$1" "$2" "$3" >&2
-        failed=1
-    fi
-}
 
 # Runs the program: out, err and $status. One that hangs fails.
 host() {

@@ -2,24 +2,13 @@
 # Perplexity of the demo model: as transformers computes it, and the same whatever the threads. Reports in TAP.
 # usage: perplexity.sh HOST ROOT
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 root=$(realpath "$2")
 data=$root/tests/data/perplexity
 model=$root/demo/tiny-qwen2-moe
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf '%s\nwanted:\n%s\ngot:\n%s\n' "$1" "$2" "$3" >&2
-        failed=1
-    fi
-}
 
 measure() { # measure OPTIONS
     timeout 120 "$host" perplexity --quiet --model "$model" --text "$data/stories.txt" "$@" 2>&1

@@ -2,6 +2,7 @@
 # plan --html: the page's own data, its text, what a browser makes of it. Reports in TAP.
 # usage: plan_html.sh HOST ROOT PLUGINS...
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 root=$(realpath "$2")
 shift 2
@@ -9,18 +10,6 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins" && cp "$@" "$scratch/plugins/" && cd "$scratch" || exit 1
 demo=$root/demo/tiny-qwen2-moe
-
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf 'wanted:\n%s\ngot:\n%s\n' "$2" "$3" | sed 's/^/#   /'
-        failed=1
-    fi
-}
 
 host() {
     status=0

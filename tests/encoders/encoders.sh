@@ -2,6 +2,7 @@
 # Encoders on the command line. Reports in TAP.
 # usage: encoders.sh HOST GOLDENS BROAD NARROW     plugins with the patterns .*Attention and .*SelfAttention$
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 cases=$(realpath "$2")/encoders
 llama=$(realpath "$2")/plain/llama
@@ -9,26 +10,6 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/broad" "$scratch/narrow"
 cp "$3" "$scratch/broad/" && cp "$4" "$scratch/narrow/" && cd "$scratch" || exit 1
-
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf 'wanted:\n%s\ngot:\n%s\n' "$2" "$3" | sed 's/^/#   /'
-        failed=1
-    fi
-}
-
-has() { # has WHAT TEXT FILE: a line of the file holds the text
-    if grep -qF -e "$2" "$3"; then
-        check "$1" "$2" "$2"
-    else
-        check "$1" "$2" "$(head -n 40 "$3")"
-    fi
-}
 
 # Runs the program on stdin: out, err and $status. One that hangs fails.
 host() {

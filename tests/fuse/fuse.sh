@@ -2,6 +2,7 @@
 # --fuse on the command line: results, reports, errors. Reports in TAP.
 # usage: fuse.sh HOST MODEL CHAIN_PLUGIN PLUGINS...
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 model=$(realpath "$2")
 chain=$(realpath "$3")
@@ -12,26 +13,6 @@ mkdir "$scratch/chain" "$scratch/plugins"
 cp "$chain" "$scratch/chain/" && cp "$@" "$scratch/plugins/" && cd "$scratch" || exit 1
 norm_mlp='model.layers.*.post_attention_layernorm,model.layers.*.mlp'
 norm_attention='model.layers.*.input_layernorm,model.layers.*.self_attn'
-
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf 'wanted:\n%s\ngot:\n%s\n' "$2" "$3" | sed 's/^/#   /'
-        failed=1
-    fi
-}
-
-has() { # has WHAT TEXT FILE: a line of the file holds the text
-    if grep -qF -e "$2" "$3"; then
-        check "$1" "$2" "$2"
-    else
-        check "$1" "$2" "$(head -n 40 "$3")"
-    fi
-}
 
 host() {
     status=0

@@ -2,6 +2,7 @@
 # inspect, verify, bench: what they find, what they print, how they end.
 # usage: tools.sh HOST GOLDENS WRONG_SILU ECHO PLUGINS...     PLUGINS are fused_qkv.so and sequential_experts.so
 set -u
+. "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 goldens=$2
 wrong=$(realpath "$3")
@@ -13,26 +14,6 @@ mkdir "$scratch/plugins" "$scratch/wrong" "$scratch/nested"
 cp "$@" "$scratch/plugins/" && cp "$wrong" "$scratch/wrong/" && cp "$@" "$echo" "$scratch/nested/" && cd "$scratch" || exit 1
 llama=$goldens/patched/llama_fused_qkv
 moe=$goldens/patched/qwen2_moe_doc_example
-
-number=0 failed=0
-check() { # check WHAT WANTED GOT
-    number=$((number + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $number - $1"
-    else
-        echo "not ok $number - $1"
-        printf 'wanted:\n%s\ngot:\n%s\n' "$2" "$3" | sed 's/^/#   /'
-        failed=1
-    fi
-}
-
-has() { # has WHAT TEXT FILE: a line of the file holds the text
-    if grep -qF -e "$2" "$3"; then
-        check "$1" "$2" "$2"
-    else
-        check "$1" "$2" "$(head -n 40 "$3")"
-    fi
-}
 
 # Runs the program: out, err and $status. One that hangs fails.
 host() {
