@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "arch/sizes.h"
 #include "graft/describe.h"
 
 /* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
@@ -11,11 +12,7 @@ enum { MAX_SIZE = 1 << 20, MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 24, MAX_LAY
 
 static int read_sizes(const struct graft_config *config, struct graft_encoder_config *encoder,
                       struct graft_error *error) {
-    const struct {
-        const char *name;
-        int64_t *value;
-        int64_t maximum;
-    } fields[] = {
+    const struct graft_size_field fields[] = {
         {"vocab_size", &encoder->vocab_size, MAX_VOCAB},
         {"hidden_size", &encoder->hidden_size, MAX_SIZE},
         {"intermediate_size", &encoder->intermediate_size, MAX_SIZE},
@@ -24,10 +21,7 @@ static int read_sizes(const struct graft_config *config, struct graft_encoder_co
         {"max_position_embeddings", &encoder->max_position_embeddings, MAX_POSITIONS},
         {"type_vocab_size", &encoder->type_vocab_size, MAX_SIZE},
     };
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
-        status = graft_config_int(config, fields[i].name, 1, fields[i].maximum, fields[i].value, error);
-    }
+    int status = graft_sizes_read(config, fields, sizeof fields / sizeof fields[0], error);
     if (status == GRAFT_OK && encoder->hidden_size % encoder->num_attention_heads != 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                  "num_attention_heads: %lld does not divide hidden_size (%lld)",

@@ -3,16 +3,14 @@
 
 #include <string.h>
 
+#include "arch/sizes.h"
+
 /* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
 enum { MAX_SIZE = 1 << 20, MAX_LAYERS = 4096, MAX_PATCH = 1024, MAX_MERGE = 64 };
 
 static int read_sizes(const struct graft_config *config, struct graft_vision_config *vision,
                       struct graft_error *error) {
-    const struct {
-        const char *name;
-        int64_t *value;
-        int64_t maximum;
-    } fields[] = {
+    const struct graft_size_field fields[] = {
         {"depth", &vision->depth, MAX_LAYERS},
         {"embed_dim", &vision->embed_dim, MAX_SIZE},
         {"hidden_size", &vision->hidden_size, MAX_SIZE},
@@ -22,11 +20,7 @@ static int read_sizes(const struct graft_config *config, struct graft_vision_con
         {"spatial_merge_size", &vision->spatial_merge_size, MAX_MERGE},
         {"temporal_patch_size", &vision->temporal_patch_size, MAX_MERGE},
     };
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
-        status = graft_config_int(config, fields[i].name, 1, fields[i].maximum, fields[i].value, error);
-    }
-    return status;
+    return graft_sizes_read(config, fields, sizeof fields / sizeof fields[0], error);
 }
 
 /* Fills in the sizes that follow from others. */
