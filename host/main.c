@@ -2,7 +2,7 @@
 /* The way of the data: options, plugins, registries, module tree and plan, bound weights, and what was asked for. */
 #include <stdio.h>
 
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 

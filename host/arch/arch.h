@@ -3,8 +3,8 @@
  * The built-in classes, by model family. This folder includes SDK headers only: built-in classes and plugins use one
  * door.
  */
-#ifndef GRAFT_ARCH_H
-#define GRAFT_ARCH_H
+#ifndef GRAFT_ARCH_ARCH_H
+#define GRAFT_ARCH_ARCH_H
 
 #include "graft/class.h"
 #include "graft/experts_implementation.h"

@@ -60,7 +60,8 @@ enum { GRAFT_LAYER_NORM_CONVERSIONS = 2 };
 /* In basic/. */
 graft_role_describe graft_conv3d_describe, graft_linear_describe, graft_embedding_describe, graft_layer_norm_describe,
     graft_identity_describe;
-graft_role_create graft_conv3d_create, graft_linear_create, graft_embedding_create, graft_layer_norm_create, graft_identity_create;
+graft_role_create graft_conv3d_create, graft_linear_create, graft_embedding_create, graft_layer_norm_create,
+    graft_identity_create;
 extern const struct graft_linear graft_linear_vtable;
 extern const struct graft_conv3d graft_conv3d_vtable;
 extern const struct graft_embedding graft_embedding_vtable;

@@ -47,7 +47,8 @@ static int view(struct bound_weight *bound, const struct graft_binding *binding,
         n += graft_box_count(box) / graft_box_together(box);
     }
     bound->blocks = graft_alloc((size_t)n, sizeof *bound->blocks);
-    if (bound->blocks == NULL || view_blocks(&binding->value, bound->weight.columns, bound->blocks, (size_t)n) != 0) {
+    if (bound->blocks == NULL ||
+        graft_view_blocks(&binding->value, bound->weight.columns, bound->blocks, (size_t)n) != 0) {
         return out_of_memory(binding, error);
     }
     bound->weight.blocks = bound->blocks;
@@ -62,9 +63,9 @@ static int copy(struct bound_weight *bound, const struct graft_binding *binding,
         return out_of_memory(binding, error);
     }
     if (binding->status == GRAFT_BINDING_INITIAL) {
-        fill_f32(bound->copy, binding->bytes / 4, binding->parameter->init == GRAFT_INIT_ONES ? 1.0F : 0.0F);
+        graft_fill_f32(bound->copy, binding->bytes / 4, binding->parameter->init == GRAFT_INIT_ONES ? 1.0F : 0.0F);
     } else {
-        copy_value(&binding->value, binding->dtype, bound->copy);
+        graft_copy_value(&binding->value, binding->dtype, bound->copy);
     }
     bound->blocks[0] = (struct graft_row_block){
         .struct_size = sizeof *bound->blocks,
@@ -105,7 +106,7 @@ static int compute_all(struct graft_bound *bound, const struct graft_plan *plan,
             computed->outputs[k].data = buffer;
             status = buffer != NULL ? GRAFT_OK : graft_fail_memory(error, computed->place);
         }
-        status = status == GRAFT_OK ? compute(computed, error) : status;
+        status = status == GRAFT_OK ? graft_compute(computed, error) : status;
     }
     return status;
 }

@@ -3,7 +3,7 @@
 #ifndef GRAFT_BIND_BIND_H
 #define GRAFT_BIND_BIND_H
 
-#include "transform/plan.h"
+#include "plan/plan.h"
 
 /* The weights of one tree; must outlive the tree's instances, and be outlived by the checkpoint. */
 struct graft_bound;

@@ -58,7 +58,7 @@ static int run_piece(const struct graft_computed *computed, struct piece *piece,
     for (int32_t i = 0; i < computed->n_inputs; i++) {
         const struct graft_value_info *info = &computed->input_infos[i];
         int64_t row = row_bytes(info), elements = row / graft_dtype_size(info->dtype);
-        copy_elements(&computed->inputs[i], info->dtype, begin * elements, end * elements, scratch);
+        graft_copy_elements(&computed->inputs[i], info->dtype, begin * elements, end * elements, scratch);
         piece->from[i] = scratch;
         scratch += padded(row * (end - begin));
     }
@@ -112,7 +112,7 @@ static void run_pieces(void *data, int64_t begin, int64_t end) {
     piece_finish(&piece);
 }
 
-int compute(const struct graft_computed *computed, struct graft_error *error) {
+int graft_compute(const struct graft_computed *computed, struct graft_error *error) {
     struct job job = {
         .computed = computed,
         .rows = computed->input_infos[0].shape[0],

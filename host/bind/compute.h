@@ -3,9 +3,9 @@
 #ifndef GRAFT_BIND_COMPUTE_H
 #define GRAFT_BIND_COMPUTE_H
 
-#include "transform/computed.h"
+#include "value/computed.h"
 
 /* [load] Fills the outputs, whose `data` are buffers of their size, rows of inputs at a time and in parallel. */
-int compute(const struct graft_computed *computed, struct graft_error *error);
+int graft_compute(const struct graft_computed *computed, struct graft_error *error);
 
 #endif

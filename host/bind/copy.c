@@ -84,18 +84,18 @@ static int64_t grain_of(const struct graft_value *value, int64_t count) {
     return GRAIN;
 }
 
-void copy_value(const struct graft_value *value, graft_dtype dtype, void *to) {
+void graft_copy_value(const struct graft_value *value, graft_dtype dtype, void *to) {
     struct job job = {value, dtype, to, 0};
     int64_t count = graft_value_extent(value, 0, value->rank);
     graft_threads_get()->parallel_for(count, grain_of(value, count), copy_range, &job);
 }
 
-void copy_elements(const struct graft_value *value, graft_dtype dtype, int64_t begin, int64_t end, void *to) {
+void graft_copy_elements(const struct graft_value *value, graft_dtype dtype, int64_t begin, int64_t end, void *to) {
     struct job job = {value, dtype, to, begin};
     copy_range(&job, begin, end);
 }
 
-void fill_f32(float *to, int64_t count, float number) {
+void graft_fill_f32(float *to, int64_t count, float number) {
     for (int64_t i = 0; i < count; i++) {
         to[i] = number;
     }

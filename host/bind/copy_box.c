@@ -30,8 +30,8 @@ static void copy_block(const struct plane *plane, int64_t rows, int64_t columns,
             const char *tile = from + c * plane->from_column + r * size;
             int64_t n_rows = least(rows - r, side), n_columns = least(columns - c, side);
             const char *next = columns - c >= 2 * side ? tile + side * plane->from_column : tile;
-            copy_tile(size, n_rows, n_columns, tile, next, plane->from_column, to + r * plane->to_row + c * size,
-                      plane->to_row);
+            graft_copy_tile(size, n_rows, n_columns, tile, next, plane->from_column, to + r * plane->to_row + c * size,
+                            plane->to_row);
         }
     }
 }

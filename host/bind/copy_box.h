@@ -4,7 +4,7 @@
 #define GRAFT_BIND_COPY_BOX_H
 
 #include "graft/dtype.h"
-#include "transform/box.h"
+#include "value/box.h"
 
 /* [any] Copies elements of `size` bytes (1, 2, 4 or 8): those at the box's `begin` side of `from` to its `at` side of
  * `to`. Both sides may lie on any boundary. Transposes go through tiles that fit the cache. */

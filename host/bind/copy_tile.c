@@ -65,8 +65,8 @@ static void copy_elements_of(int64_t size, int64_t rows, int64_t columns, const 
     }
 }
 
-void copy_tile(int64_t size, int64_t rows, int64_t columns, const char *from, const char *next, int64_t from_step,
-               char *to, int64_t to_step) {
+void graft_copy_tile(int64_t size, int64_t rows, int64_t columns, const char *from, const char *next, int64_t from_step,
+                     char *to, int64_t to_step) {
     int whole = rows * size == TILE_BYTES && columns * size == TILE_BYTES;
     if (whole && size == 2) {
         turn_tile(turn_words_2, 4, from, next, from_step, to, to_step);

@@ -35,7 +35,7 @@ static int add(void *data, int64_t at, int64_t begin, int64_t count) {
     return 0;
 }
 
-int view_blocks(const struct graft_value *value, int64_t columns, struct graft_row_block *blocks, size_t n) {
+int graft_view_blocks(const struct graft_value *value, int64_t columns, struct graft_row_block *blocks, size_t n) {
     struct stretch *stretches = graft_alloc(n, sizeof *stretches);
     struct collecting to = {.columns = columns, .next = stretches};
     if (stretches == NULL) {

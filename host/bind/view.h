@@ -3,10 +3,10 @@
 #ifndef GRAFT_BIND_VIEW_H
 #define GRAFT_BIND_VIEW_H
 
-#include "transform/value.h"
+#include "value/value.h"
 
 /* Fills in the `n` blocks that a value consists of, in the order of its rows. Each part is whole rows of `columns`
  * elements. Returns 0, or -1 when memory ran out. */
-int view_blocks(const struct graft_value *value, int64_t columns, struct graft_row_block *blocks, size_t n);
+int graft_view_blocks(const struct graft_value *value, int64_t columns, struct graft_row_block *blocks, size_t n);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "cli/chat.h"
-#include "graft/images.h"
+#include "graft/host/images.h"
 
 static int read_files(const struct graft_options *options, const struct graft_model *model,
                       struct graft_prompts *prompts, struct graft_error *error) {

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "cli/size.h"
-#include "graft/perplexity.h"
+#include "graft/host/perplexity.h"
 
 enum kind { FLAG, TEXT, TEXTS, NUMBER, FRACTION, SIZE };
 
@@ -85,7 +85,8 @@ static const struct spec specs[] = {
     {"output", TEXT, offsetof(struct graft_options, output), SAVE},
     {"runtime-layout", FLAG, offsetof(struct graft_options, runtime_layout), SAVE},
     {"max-shard-size", SIZE, offsetof(struct graft_options, max_shard_bytes), SAVE},
-    {"json", FLAG, offsetof(struct graft_options, json), RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY},
+    {"json", FLAG, offsetof(struct graft_options, json),
+     RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY},
     {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
     {"version", FLAG, offsetof(struct graft_options, version), EVERY},

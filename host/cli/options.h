@@ -38,15 +38,15 @@ struct graft_options {
     const char *plugins; /* "ID,ID", or NULL */
     int no_plugins;
     int skip_bad_plugins;
-    struct graft_strings fusion; /* names of families */
-    const char *fusion_config;   /* JSON, or NULL */
-    const char *patch;           /* a file, or NULL */
-    struct graft_strings fuse; /* "GLOB,GLOB" each */
+    struct graft_strings fusion;     /* names of families */
+    const char *fusion_config;       /* JSON, or NULL */
+    const char *patch;               /* a file, or NULL */
+    struct graft_strings fuse;       /* "GLOB,GLOB" each */
     const char *attn_implementation; /* NULL: the usual one; likewise: */
     const char *experts_implementation;
     const char *kernels; /* "NAME,NAME", or NULL */
-    int64_t threads;           /* 0: all */
-    const char *dtype;         /* "auto" unless given, for `verify` "float32" */
+    int64_t threads;     /* 0: all */
+    const char *dtype;   /* "auto" unless given, for `verify` "float32" */
     int strict;
     const char *report;
     int quiet;
@@ -55,7 +55,7 @@ struct graft_options {
     struct graft_strings prompt_files;
     struct graft_strings input_ids;
     struct graft_strings images;
-    const char *pixel_values; /* a safetensors file; or NULL */
+    const char *pixel_values;            /* a safetensors file; or NULL */
     struct graft_strings token_type_ids; /* this and the following: for encoders */
     struct graft_strings text_pairs;
     int lines;

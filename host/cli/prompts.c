@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "graft/images.h"
+#include "graft/host/images.h"
 
 enum { MAX_PROMPT_BYTES = 64 << 20 };
 

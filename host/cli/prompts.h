@@ -4,7 +4,7 @@
 #define GRAFT_CLI_PROMPTS_H
 
 #include "cli/options.h"
-#include "graft/graft.h"
+#include "graft/host/graft.h"
 #include "tokenizer/tokenizer.h"
 
 struct graft_prompts {

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "cli/output.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "kernels/parallel.h"
 #include "plugin/host_services.h"
 

@@ -34,7 +34,7 @@ static int fuse(const struct graft_options *options, struct graft_model *model, 
     }
     int status = read_specs(list, specs, &n, error);
     if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
-        status = graft_fusions_match(model->tree, model->plugins, specs, n, &model->fusions, error);
+        status = graft_chains_match(model->tree, model->plugins, specs, n, &model->fusions, error);
     } else if (status == GRAFT_OK) {
         status = graft_model_fuse_modules(model, specs, n, error);
     }

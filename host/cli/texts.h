@@ -4,7 +4,7 @@
 #define GRAFT_CLI_TEXTS_H
 
 #include "cli/options.h"
-#include "graft/encode.h"
+#include "graft/host/encode.h"
 #include "tokenizer/tokenizer.h"
 
 struct graft_texts {

@@ -3,7 +3,7 @@
 #ifndef GRAFT_ENCODE_ENCODE_SESSION_H
 #define GRAFT_ENCODE_ENCODE_SESSION_H
 
-#include "graft/encode.h"
+#include "graft/host/encode.h"
 #include "graft/module.h"
 
 /* What ids, types and lengths have to keep within. */

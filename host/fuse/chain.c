@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fuse/fusion.h"
-#include "observe/observe.h"
+#include "fuse/chain.h"
+#include "hooks/observe.h"
 
 static const char *interface_of(const struct graft_fused_module *module) {
     return module->node->maker->cls->interface_id;
@@ -77,7 +77,7 @@ void graft_chain_place(struct graft_fused_chain *chain) {
         struct graft_module *seen = &module->node->module;
         module->base.forward = forward;
         chain->plain[i] = *seen;
-        seen->forward = graft_interpose_vtable(interface_of(module));
+        seen->forward = graft_forward_hook_vtable(interface_of(module));
         seen->instance = module;
     }
     chain->in_place = 1;
@@ -103,7 +103,7 @@ void graft_chain_free(struct graft_fused_chain *chain) {
     graft_free(chain);
 }
 
-struct graft_fused_chain *graft_fusions_find(const struct graft_fusions *fusions, const struct graft_node *node) {
+struct graft_fused_chain *graft_chains_find(const struct graft_chains *fusions, const struct graft_node *node) {
     for (size_t i = 0; i < fusions->count; i++) {
         for (size_t j = 0; j < fusions->items[i]->n; j++) {
             if (fusions->items[i]->modules[j].node == node) {
@@ -114,14 +114,14 @@ struct graft_fused_chain *graft_fusions_find(const struct graft_fusions *fusions
     return NULL;
 }
 
-void graft_fusions_cut(struct graft_fusions *fusions, size_t first) {
+void graft_chains_cut(struct graft_chains *fusions, size_t first) {
     while (fusions->count > first) {
         graft_chain_free(fusions->items[--fusions->count]);
     }
 }
 
-void graft_fusions_finish(struct graft_fusions *fusions) {
-    graft_fusions_cut(fusions, 0);
+void graft_chains_finish(struct graft_chains *fusions) {
+    graft_chains_cut(fusions, 0);
     graft_free(fusions->items);
-    *fusions = (struct graft_fusions){0};
+    *fusions = (struct graft_chains){0};
 }

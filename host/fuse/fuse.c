@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The calls of graft/fuse.h. */
-#include "graft/fuse.h"
+#include "graft/host/fuse.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fuse/fusion.h"
+#include "fuse/chain.h"
 #include "fuse/glob.h"
 #include "library/library.h"
 
 /* Puts the chains from number `first` on in place, once they have passed the trial. */
 static int put_in_place(struct graft_model *model, size_t first, struct graft_error *error) {
-    int status = graft_fusions_try(model, first, error);
+    int status = graft_chains_try(model, first, error);
     for (size_t i = first; i < model->fusions.count && status == GRAFT_OK; i++) {
         status = graft_chain_implement(model->fusions.items[i], model->tree, error);
     }
@@ -23,13 +23,13 @@ int graft_model_fuse_modules(struct graft_model *model, const struct graft_modul
     size_t first = model->fusions.count;
     int status = graft_model_check_loaded(model, error);
     if (status == GRAFT_OK) {
-        status = graft_fusions_match(model->tree, model->plugins, specs, n, &model->fusions, error);
+        status = graft_chains_match(model->tree, model->plugins, specs, n, &model->fusions, error);
     }
     if (status == GRAFT_OK) {
         status = put_in_place(model, first, error);
     }
     if (status != GRAFT_OK) {
-        graft_fusions_cut(&model->fusions, first);
+        graft_chains_cut(&model->fusions, first);
     }
     return status;
 }
@@ -44,12 +44,12 @@ struct search {
 
 static int visit(void *data, struct graft_node *node, struct graft_error *error) {
     struct search *search = data;
-    const struct graft_fusions *fusions = &search->model->fusions;
-    if (node->parent == NULL || !glob_fits(search->path, node->path) ||
+    const struct graft_chains *fusions = &search->model->fusions;
+    if (node->parent == NULL || !graft_glob_fits(search->path, node->path) ||
         graft_node_find(search->model->tree->root, node->path) != node) {
         return GRAFT_OK;
     }
-    const struct graft_fused_chain *chain = graft_fusions_find(fusions, node);
+    const struct graft_fused_chain *chain = graft_chains_find(fusions, node);
     if (chain == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is not fused");
     }
@@ -76,7 +76,7 @@ static int choose(struct search *search, const char *const *paths, size_t n, str
 
 int graft_model_unfuse_modules(struct graft_model *model, const char *const *paths, size_t n,
                                struct graft_error *error) {
-    struct graft_fusions *fusions = &model->fusions;
+    struct graft_chains *fusions = &model->fusions;
     if (fusions->count == 0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "nothing is fused in this model");
     }
@@ -101,7 +101,7 @@ int graft_model_unfuse_modules(struct graft_model *model, const char *const *pat
 
 const char *graft_model_fused_by(const struct graft_model *model, const char *path) {
     const struct graft_node *node = graft_node_find(model->tree->root, path);
-    const struct graft_fused_chain *chain = node != NULL ? graft_fusions_find(&model->fusions, node) : NULL;
+    const struct graft_fused_chain *chain = node != NULL ? graft_chains_find(&model->fusions, node) : NULL;
     if (chain == NULL || !chain->in_place) {
         return NULL;
     }

@@ -5,7 +5,7 @@
 
 /* Where a star fails, the last one takes a character more; one before it cannot do better. That holds between dots,
  * which no star takes: a dot of the glob ends the choices made before it. */
-int glob_fits(const char *glob, const char *path) {
+int graft_glob_fits(const char *glob, const char *path) {
     const char *star = NULL; /* the last one since a dot, and what is left of the path behind what it takes */
     const char *left = NULL;
     while (*path != '\0') {

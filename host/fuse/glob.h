@@ -3,6 +3,6 @@
 #define GRAFT_FUSE_GLOB_H
 
 /* [any] Whether all of `path` fits `glob`, where `*` stands for any number of characters that are no dots. */
-int glob_fits(const char *glob, const char *path);
+int graft_glob_fits(const char *glob, const char *path);
 
 #endif

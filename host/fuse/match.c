@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fuse/fusion.h"
+#include "fuse/chain.h"
+#include "fuse/chain_offer.h"
 #include "fuse/glob.h"
-#include "fuse/offer.h"
 #include "fuse/wires.h"
-#include "observe/observe.h"
+#include "hooks/observe.h"
 
 enum { MAX_MODULES = 16 };
 
@@ -27,7 +27,7 @@ static int out_of_memory(const char *path, struct graft_error *error) {
 /* Of a replacement and the original beside it, which have the same path, the replacement counts. */
 static int visit(void *data, struct graft_node *node, struct graft_error *error) {
     struct fitting *fitting = data;
-    if (node->parent == NULL || !glob_fits(fitting->path, node->path) ||
+    if (node->parent == NULL || !graft_glob_fits(fitting->path, node->path) ||
         graft_node_find(fitting->tree->root, node->path) != node) {
         return GRAFT_OK;
     }
@@ -61,11 +61,11 @@ static int find_fitting(struct graft_tree *tree, const struct graft_module_spec 
 }
 
 static int check_node(const struct graft_node *node, const struct graft_fused_chain *chain, size_t index,
-                      const struct graft_fusions *fusions, struct graft_error *error) {
+                      const struct graft_chains *fusions, struct graft_error *error) {
     if (node->known == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is a list of modules, which nobody calls");
     }
-    if (graft_fusions_find(fusions, node) != NULL) {
+    if (graft_chains_find(fusions, node) != NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is fused already");
     }
     for (size_t i = 0; i < index; i++) {
@@ -113,7 +113,7 @@ static struct graft_fused_chain *new_chain(size_t n) {
 }
 
 /* Chain number `at`: the module at that place of each path's. */
-static int add_chain(struct graft_fusions *fusions, const struct graft_plugin_set *plugins,
+static int add_chain(struct graft_chains *fusions, const struct graft_plugin_set *plugins,
                      const struct graft_module_spec *specs, const struct fitting *fitting, size_t n, size_t at,
                      struct graft_error *error) {
     struct graft_fused_chain *chain = new_chain(n);
@@ -130,10 +130,10 @@ static int add_chain(struct graft_fusions *fusions, const struct graft_plugin_se
         }
     }
     if (status == GRAFT_OK) {
-        status = wires_connect(chain, specs, error);
+        status = graft_wires_connect(chain, specs, error);
     }
     if (status == GRAFT_OK) {
-        status = offer_choose(chain, plugins, error);
+        status = graft_chain_offer_choose(chain, plugins, error);
     }
     if (status != GRAFT_OK) {
         graft_chain_free(chain);
@@ -143,9 +143,9 @@ static int add_chain(struct graft_fusions *fusions, const struct graft_plugin_se
     return GRAFT_OK;
 }
 
-int graft_fusions_match(struct graft_tree *tree, const struct graft_plugin_set *plugins,
-                        const struct graft_module_spec *specs, size_t n, struct graft_fusions *fusions,
-                        struct graft_error *error) {
+int graft_chains_match(struct graft_tree *tree, const struct graft_plugin_set *plugins,
+                       const struct graft_module_spec *specs, size_t n, struct graft_chains *fusions,
+                       struct graft_error *error) {
     struct fitting fitting[MAX_MODULES] = {0};
     size_t first = fusions->count;
     if (n < 2 || n > MAX_MODULES) {
@@ -157,7 +157,7 @@ int graft_fusions_match(struct graft_tree *tree, const struct graft_plugin_set *
         status = add_chain(fusions, plugins, specs, fitting, n, at, error);
     }
     if (status != GRAFT_OK) {
-        graft_fusions_cut(fusions, first);
+        graft_chains_cut(fusions, first);
     }
     for (size_t i = 0; i < n; i++) {
         graft_free(fitting[i].nodes);

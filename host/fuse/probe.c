@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fuse/fusion.h"
+#include "fuse/chain.h"
 #include "fuse/signature.h"
-#include "graft/encode.h"
+#include "graft/host/encode.h"
+#include "hooks/observe.h"
 #include "library/library.h"
-#include "observe/observe.h"
 
 enum { TOKENS = 2 };
 
@@ -90,7 +90,7 @@ static int wants_waiting(void *data, const struct graft_node *node) {
 /* Whether a module that was called and has not run takes its input from there: parents use their memory again. */
 static int is_awaited(const struct graft_fused_chain *chain, const void *values) {
     for (size_t i = 0; i < chain->next; i++) {
-        const struct signature *signature = signature_find(chain->modules[i].node->maker->cls->interface_id);
+        const struct signature *signature = graft_signature_find(chain->modules[i].node->maker->cls->interface_id);
         for (int32_t j = 0; j < signature->n_inputs; j++) {
             const void *input;
             memcpy(&input, (const char *)chain->args[i] + signature->inputs[j], sizeof input);
@@ -172,7 +172,7 @@ static int compare(struct graft_model *model, struct probe *probe, float *plain,
     return status;
 }
 
-int graft_fusions_try(struct graft_model *model, size_t first, struct graft_error *error) {
+int graft_chains_try(struct graft_model *model, size_t first, struct graft_error *error) {
     struct probe probe = {model->fusions.items + first, model->fusions.count - first};
     size_t bytes = TOKENS * width(model) * sizeof(float);
     float *plain = graft_alloc(1, bytes);

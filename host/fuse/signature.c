@@ -42,7 +42,7 @@ static const struct signature signatures[] = {
      offsetof(struct graft_transform_args, output)},
 };
 
-const struct signature *signature_find(const char *interface_id) {
+const struct signature *graft_signature_find(const char *interface_id) {
     for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
         if (strcmp(signatures[i].interface_id, interface_id) == 0) {
             return &signatures[i];

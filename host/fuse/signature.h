@@ -18,6 +18,6 @@ struct signature {
 };
 
 /* [any] NULL for other interfaces: those whose modules work in place, take ids, or give several outputs. */
-const struct signature *signature_find(const char *interface_id);
+const struct signature *graft_signature_find(const char *interface_id);
 
 #endif

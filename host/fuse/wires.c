@@ -38,7 +38,7 @@ static int check_names(const struct graft_node *node, const char *what, struct n
 
 static int check_module(const struct graft_node *node, const struct graft_module_spec *spec,
                         struct graft_error *error) {
-    const struct signature *signature = signature_find(node->maker->cls->interface_id);
+    const struct signature *signature = graft_signature_find(node->maker->cls->interface_id);
     if (signature == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "modules of interface %s cannot be fused",
                                node->maker->cls->interface_id);
@@ -52,8 +52,8 @@ static int connect(struct graft_fused_chain *chain, const struct graft_module_sp
                    struct graft_error *error) {
     const struct graft_node *node = chain->modules[index].node;
     const struct graft_node *before = chain->modules[index - 1].node;
-    const struct signature *taking = signature_find(node->maker->cls->interface_id);
-    const struct signature *giving = signature_find(before->maker->cls->interface_id);
+    const struct signature *taking = graft_signature_find(node->maker->cls->interface_id);
+    const struct signature *giving = graft_signature_find(before->maker->cls->interface_id);
     struct names inputs = inputs_of(&specs[index]);
     const char *output = outputs_of(&specs[index - 1]).items[0];
     size_t wires = chain->n_wires;
@@ -73,7 +73,8 @@ static int connect(struct graft_fused_chain *chain, const struct graft_module_sp
     return GRAFT_OK;
 }
 
-int wires_connect(struct graft_fused_chain *chain, const struct graft_module_spec *specs, struct graft_error *error) {
+int graft_wires_connect(struct graft_fused_chain *chain, const struct graft_module_spec *specs,
+                        struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < chain->n && status == GRAFT_OK; i++) {
         status = check_module(chain->modules[i].node, &specs[i], error);

@@ -3,9 +3,10 @@
 #ifndef GRAFT_FUSE_WIRES_H
 #define GRAFT_FUSE_WIRES_H
 
-#include "fuse/fusion.h"
+#include "fuse/chain.h"
 
 /* [load] Connects the modules of a chain by the names in their specs. */
-int wires_connect(struct graft_fused_chain *chain, const struct graft_module_spec *specs, struct graft_error *error);
+int graft_wires_connect(struct graft_fused_chain *chain, const struct graft_module_spec *specs,
+                        struct graft_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "generate/session.h"
-#include "graft/generation.h"
+#include "graft/host/generation.h"
 
 enum { GRAFT_MAX_EOS = 32 };
 
@@ -16,8 +16,8 @@ struct graft_generation_settings {
     int32_t n_eos;
 };
 
-/* [load] Defaults, then generation_config.json if the directory has one, then eos_token_id of config.json (or its text_config) if that one
- * says nothing of it. */
+/* [load] Defaults, then generation_config.json if the directory has one, then eos_token_id of config.json (or its
+ * text_config) if that one says nothing of it. */
 int graft_generation_settings_read(const char *directory, const graft_json *config,
                                    struct graft_generation_settings *settings, struct graft_error *error);
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "graft/error.h"
-#include "graft/generation.h"
+#include "graft/host/generation.h"
 
 /* The draws of one sequence. Sequence `i` of a batch draws the same whatever else is in the batch. */
 struct graft_sampler_state {

@@ -35,9 +35,9 @@ int graft_pixels_decode(const uint8_t *bytes, size_t length, const char *source,
     int status;
     *pixels = (struct graft_pixels){0};
     if (length >= sizeof png && memcmp(bytes, png, sizeof png) == 0) {
-        status = png_decode(bytes, length, source, pixels, &orientation, error);
+        status = graft_png_decode(bytes, length, source, pixels, &orientation, error);
     } else if (length >= sizeof jpeg && memcmp(bytes, jpeg, sizeof jpeg) == 0) {
-        status = jpeg_decode(bytes, length, source, pixels, &orientation, error);
+        status = graft_jpeg_decode(bytes, length, source, pixels, &orientation, error);
     } else {
         status = graft_fail(error, GRAFT_ERROR_IO, source, "is neither a PNG nor a JPEG file");
     }

@@ -23,7 +23,7 @@ static uint32_t number(const struct tiff *tiff, size_t at, size_t size) {
     return value;
 }
 
-int32_t exif_orientation(const uint8_t *bytes, size_t length) {
+int32_t graft_exif_orientation(const uint8_t *bytes, size_t length) {
     enum { TAG = 274, SHORT = 3, LONG = 4, ENTRY = 12 };
     while (length >= 6 && memcmp(bytes, "Exif\0\0", 6) == 0) {
         bytes += 6;
@@ -46,7 +46,7 @@ int32_t exif_orientation(const uint8_t *bytes, size_t length) {
     return GRAFT_ORIENTATION_NONE;
 }
 
-int32_t xmp_orientation(const uint8_t *bytes, size_t length) {
+int32_t graft_xmp_orientation(const uint8_t *bytes, size_t length) {
     static const char name[] = "tiff:Orientation";
     size_t size = sizeof name - 1;
     for (size_t i = 0; length >= size && i <= length - size; i++) {

@@ -7,9 +7,9 @@
 
 /* Each decodes `length` bytes into `pixels`, which the caller finishes also after an error, and tells the orientation
  * that the file declares (GRAFT_ORIENTATION_...). */
-int png_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
-               int32_t *orientation, struct graft_error *error);
-int jpeg_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
-                int32_t *orientation, struct graft_error *error);
+int graft_png_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
+                     int32_t *orientation, struct graft_error *error);
+int graft_jpeg_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
+                      int32_t *orientation, struct graft_error *error);
 
 #endif

@@ -63,10 +63,10 @@ static void read_orientation(struct reading *reading, const struct jpeg_decompre
     int32_t by_xmp = GRAFT_ORIENTATION_NONE;
     for (jpeg_saved_marker_ptr marker = info->marker_list; marker != NULL; marker = marker->next) {
         if (marker->data_length >= 6 && memcmp(marker->data, "Exif\0\0", 6) == 0) {
-            int32_t found = exif_orientation(marker->data, marker->data_length);
+            int32_t found = graft_exif_orientation(marker->data, marker->data_length);
             reading->orientation = reading->orientation == GRAFT_ORIENTATION_NONE ? found : reading->orientation;
         } else if (marker->data_length >= sizeof xmp && memcmp(marker->data, xmp, sizeof xmp) == 0) {
-            by_xmp = xmp_orientation(marker->data + sizeof xmp, marker->data_length - sizeof xmp);
+            by_xmp = graft_xmp_orientation(marker->data + sizeof xmp, marker->data_length - sizeof xmp);
         }
     }
     reading->orientation = reading->orientation == GRAFT_ORIENTATION_NONE ? by_xmp : reading->orientation;
@@ -123,8 +123,8 @@ static void guarded(struct reading *reading, struct jpeg_decompress_struct *info
     }
 }
 
-int jpeg_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
-                int32_t *orientation, struct graft_error *error) {
+int graft_jpeg_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
+                      int32_t *orientation, struct graft_error *error) {
     struct reading reading = {.source = source, .pixels = pixels, .error = error};
     struct jpeg_decompress_struct info;
     memset(&info, 0, sizeof info);

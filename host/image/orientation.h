@@ -12,10 +12,10 @@ enum {
 
 /* [any] The Orientation of an EXIF block, with or without "Exif\0\0" in front; NONE where it has none that can be read.
  */
-int32_t exif_orientation(const uint8_t *bytes, size_t length);
+int32_t graft_exif_orientation(const uint8_t *bytes, size_t length);
 
 /* [any] The same of an XMP packet: the first tiff:Orientation in it, as attribute or element. */
-int32_t xmp_orientation(const uint8_t *bytes, size_t length);
+int32_t graft_xmp_orientation(const uint8_t *bytes, size_t length);
 
 /* [any] Turns and mirrors the image so that it is upright; numbers without a meaning change nothing. */
 int graft_pixels_turn(struct graft_pixels *pixels, int32_t orientation, const char *source, struct graft_error *error);

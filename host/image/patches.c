@@ -27,7 +27,7 @@ static void fill_channel(const struct graft_processor_config *config, const uint
     }
 }
 
-void fill_patches(const struct graft_processor_config *config, const struct graft_pixels *pixels, float *values) {
+void graft_fill_patches(const struct graft_processor_config *config, const struct graft_pixels *pixels, float *values) {
     int64_t patch = config->patch_size;
     int64_t merge = config->merge_size;
     int64_t columns = pixels->width / patch;

@@ -92,12 +92,12 @@ static void read_orientation(struct reading *reading, png_structp png, png_infop
     png_textp texts = NULL;
     int n_texts = 0;
     if (png_get_eXIf_1(png, info, &length, &exif) != 0) {
-        reading->orientation = exif_orientation(exif, length);
+        reading->orientation = graft_exif_orientation(exif, length);
     }
     (void)png_get_text(png, info, &texts, &n_texts);
     for (int i = 0; i < n_texts && reading->orientation == GRAFT_ORIENTATION_NONE; i++) {
         if (strcmp(texts[i].key, "XML:com.adobe.xmp") == 0) {
-            reading->orientation = xmp_orientation((const uint8_t *)texts[i].text, strlen(texts[i].text));
+            reading->orientation = graft_xmp_orientation((const uint8_t *)texts[i].text, strlen(texts[i].text));
         }
     }
 }
@@ -134,8 +134,8 @@ static void guarded(struct reading *reading, png_structp png, png_infop info) {
     }
 }
 
-int png_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
-               int32_t *orientation, struct graft_error *error) {
+int graft_png_decode(const uint8_t *bytes, size_t length, const char *source, struct graft_pixels *pixels,
+                     int32_t *orientation, struct graft_error *error) {
     struct reading reading = {.bytes = bytes, .length = length, .source = source, .pixels = pixels, .error = error};
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, on_error, on_warning);
     png_infop info = png != NULL ? png_create_info_struct(png) : NULL;

@@ -32,7 +32,7 @@ static int cut(const struct graft_processor_config *config, const struct graft_p
     if (values == NULL) {
         return graft_fail_memory(error, source);
     }
-    fill_patches(config, pixels, values);
+    graft_fill_patches(config, pixels, values);
     image->pixel_values = values;
     return GRAFT_OK;
 }

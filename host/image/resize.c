@@ -29,7 +29,7 @@ static int resize_rows(const struct graft_pixels *from, int64_t width, int32_t r
     if (status != GRAFT_OK) {
         return status;
     }
-    if (resize_weights_init(&weights, from->width, width, resample) != 0) {
+    if (graft_resize_weights_init(&weights, from->width, width, resample) != 0) {
         status = graft_fail_memory(error, source);
     }
     for (int64_t y = 0; y < from->height && status == GRAFT_OK; y++) {
@@ -37,7 +37,7 @@ static int resize_rows(const struct graft_pixels *from, int64_t width, int32_t r
             combine(&weights, x, from->rgb + y * from->width * 3, 3, to->rgb + (y * width + x) * 3);
         }
     }
-    resize_weights_finish(&weights);
+    graft_resize_weights_finish(&weights);
     return status;
 }
 
@@ -48,7 +48,7 @@ static int resize_columns(const struct graft_pixels *from, int64_t height, int32
     if (status != GRAFT_OK) {
         return status;
     }
-    if (resize_weights_init(&weights, from->height, height, resample) != 0) {
+    if (graft_resize_weights_init(&weights, from->height, height, resample) != 0) {
         status = graft_fail_memory(error, source);
     }
     for (int64_t y = 0; y < height && status == GRAFT_OK; y++) {
@@ -56,7 +56,7 @@ static int resize_columns(const struct graft_pixels *from, int64_t height, int32
             combine(&weights, y, from->rgb + x * 3, from->width * 3, to->rgb + (y * from->width + x) * 3);
         }
     }
-    resize_weights_finish(&weights);
+    graft_resize_weights_finish(&weights);
     return status;
 }
 

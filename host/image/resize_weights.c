@@ -47,7 +47,7 @@ static void fill(struct resize_weights *weights, int64_t output, int64_t inputs,
     }
 }
 
-int resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs, int32_t resample) {
+int graft_resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs, int32_t resample) {
     double scale = (double)inputs / (double)outputs;
     double support = (resample == GRAFT_RESAMPLE_BICUBIC ? 2.0 : 1.0) * (scale > 1.0 ? scale : 1.0);
     *weights = (struct resize_weights){.outputs = outputs, .width = (int64_t)ceil(support) * 2 + 1};
@@ -63,7 +63,7 @@ int resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t 
     return failed ? -1 : 0;
 }
 
-void resize_weights_finish(struct resize_weights *weights) {
+void graft_resize_weights_finish(struct resize_weights *weights) {
     graft_free(weights->first);
     graft_free(weights->count);
     graft_free(weights->weights);

@@ -16,7 +16,7 @@ struct resize_weights {
 };
 
 /* Returns 0, or -1 when memory ran out; also then to be finished. */
-int resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs, int32_t resample);
-void resize_weights_finish(struct resize_weights *weights);
+int graft_resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs, int32_t resample);
+void graft_resize_weights_finish(struct resize_weights *weights);
 
 #endif

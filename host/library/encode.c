@@ -24,8 +24,8 @@ static int prepare(struct graft_model *model, size_t n, struct graft_error *erro
     const struct graft_encode_limits limits = {model->vocab_size, encoding->info.token_types,
                                                encoding->info.max_tokens};
     if (encoding->session == NULL) {
-        status = graft_encode_session_create(model->head, encoding->task, &limits, model->precision,
-                                             &encoding->session, error);
+        status = graft_encode_session_create(model->head, encoding->task, &limits, model->precision, &encoding->session,
+                                             error);
     }
     if (status == GRAFT_OK) {
         graft_encode_session_use(encoding->session, model->attention_now);
@@ -102,7 +102,8 @@ static int read_sentence(struct graft_model *model, struct graft_error *error) {
     return status;
 }
 
-int graft_model_embedding(struct graft_model *model, struct graft_embedding_info *embedding, struct graft_error *error) {
+int graft_model_embedding(struct graft_model *model, struct graft_embedding_info *embedding,
+                          struct graft_error *error) {
     int status = read_sentence(model, error);
     if (status == GRAFT_OK) {
         const struct graft_sentence *sentence = &model->encoding.sentence;

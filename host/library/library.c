@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "kernels/attention.h"
+#include "names/transform_copy.h"
 #include "registry/conversions.h"
 #include "registry/mapping.h"
-#include "transform/transform_copy.h"
 
 const struct graft_family *graft_family_find(const char *model_type) {
     for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
@@ -26,10 +26,12 @@ static int add_built_in_offers(struct graft_registry *registry, struct graft_err
     const struct graft_experts_implementation *const *experts = graft_experts_implementations();
     int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof attention / sizeof attention[0] && status == GRAFT_OK; i++) {
-        status = graft_registry_add_offer(registry, GRAFT_OFFER_ATTENTION, attention[i]->name, attention[i], error);
+        status = graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_ATTENTION, attention[i]->name,
+                                                   attention[i], error);
     }
     for (; *experts != NULL && status == GRAFT_OK; experts++) {
-        status = graft_registry_add_offer(registry, GRAFT_OFFER_EXPERTS, (*experts)->name, *experts, error);
+        status = graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_EXPERTS, (*experts)->name, *experts,
+                                                   error);
     }
     return status;
 }
@@ -131,7 +133,7 @@ int graft_library_conversions(struct graft_library *library, const char *name,
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     const struct conversion_list *list = graft_snapshot_conversions(snapshot, name);
     *n = list != NULL ? list->n : 0;
-    *transforms = list != NULL ? transforms_copy(list->transforms, list->n) : NULL;
+    *transforms = list != NULL ? graft_transforms_copy(list->transforms, list->n) : NULL;
     int status = list != NULL && *transforms == NULL ? graft_fail_memory(error, name) : GRAFT_OK;
     graft_snapshot_release(snapshot);
     return status;

@@ -5,14 +5,14 @@
 
 #include "arch/arch.h"
 #include "bind/bind.h"
-#include "fuse/fusion.h"
+#include "fuse/chain.h"
 #include "generate/generate.h"
-#include "graft/graft.h"
+#include "graft/host/graft.h"
 #include "library/encoding.h"
 #include "library/lists.h"
 #include "plugin/plugin.h"
 #include "registry/fusion.h"
-#include "registry/offers.h"
+#include "registry/implementations.h"
 #include "registry/registry.h"
 
 struct graft_library {
@@ -36,13 +36,13 @@ struct graft_model {
     int64_t vocab_size;
     struct graft_generation_settings generation;
     struct graft_model_encoding encoding;
-    const struct graft_offer *attention; /* in force; of the tree's snapshot */
-    const struct graft_offer *experts;
+    const struct graft_implementation *attention; /* in force; of the tree's snapshot */
+    const struct graft_implementation *experts;
     const struct graft_attention_implementation *attention_now; /* that of `attention`, or of a recording under way */
-    const struct graft_plugin_set *plugins; /* the library's; NULL: none */
-    struct graft_fusions fusions;           /* chains of modules, in place once the model is loaded */
-    graft_json *fusion_config;              /* asked for by an option; NULL: config.json's holds */
-    char **notes; /* one line each */
+    const struct graft_plugin_set *plugins;                     /* the library's; NULL: none */
+    struct graft_chains fusions; /* chains of modules, in place once the model is loaded */
+    graft_json *fusion_config;   /* asked for by an option; NULL: config.json's holds */
+    char **notes;                /* one line each */
     size_t n_notes;
     size_t notes_capacity;
     double open_seconds;
@@ -61,8 +61,8 @@ int graft_model_read_fusion(const struct graft_model *model, const struct graft_
 
 /* [load] `*snapshot`, which is consumed, with the kernels that the options name; the implementations that they name
  * become the model's. `options` may be NULL. */
-int graft_model_choose_offers(struct graft_model *model, const struct graft_model_options *options,
-                              struct graft_snapshot **snapshot, struct graft_error *error);
+int graft_model_choose_implementations(struct graft_model *model, const struct graft_model_options *options,
+                                       struct graft_snapshot **snapshot, struct graft_error *error);
 
 /* [load] A session of `slots` sequences with the model's implementations. */
 int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,
@@ -75,7 +75,7 @@ struct patch_file;
 int graft_model_choose_patch(const struct graft_model_options *options, struct graft_snapshot **snapshot,
                              struct patch_file *file, const struct graft_load_patch **patch, struct graft_error *error);
 
-/* [load] Collects the remarks on a planned model: replacements that do nothing here, oddities of the checkpoint. */
+/* [load] Collects the notes on a planned model: replacements that do nothing here, oddities of the checkpoint. */
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error);
 
 /* [any] Whether a forward can be run: the model is loaded, and every parameter has a value. */

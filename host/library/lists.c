@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "names/legacy.h"
 #include "registry/conversions.h"
-#include "transform/legacy.h"
 
 /* Descriptions put together; scopes are the tree's strings. */
 struct collection {
@@ -96,7 +96,7 @@ static int compile_filter(const struct graft_load_patch *patch, struct conversio
 static int is_left_out(const struct key_transform *transform, const struct conversion_filter *filter) {
     int hit = 0;
     for (int32_t i = 0; i < transform->patterns.n_targets && !hit; i++) {
-        hit = conversion_filter_hits(filter, transform->patterns.targets[i]);
+        hit = graft_conversion_filter_hits(filter, transform->patterns.targets[i]);
     }
     return hit;
 }
@@ -106,7 +106,7 @@ static void leave_out(struct key_list *list, size_t first, size_t end, const str
     size_t kept = first;
     for (size_t i = first; i < list->n; i++) {
         if (i < end && is_left_out(list->items[i], filter)) {
-            key_transform_free(list->items[i]);
+            graft_key_transform_free(list->items[i]);
         } else {
             list->items[kept++] = list->items[i];
         }
@@ -120,7 +120,7 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
     const struct graft_load_patch *given = patch != NULL ? patch : &none;
     struct collection all = {.tree = tree, .prefix = base_model_prefix};
     size_t n_legacy, n_registered = 0;
-    const struct graft_weight_transform *legacy = legacy_transforms(&n_legacy);
+    const struct graft_weight_transform *legacy = graft_legacy_transforms(&n_legacy);
     *lists = (struct graft_model_lists){.n_forced = given->n_conversions,
                                         .relaid = given->n_conversions > 0 || given->n_without > 0};
     int status = add_all(&all, given->conversions, given->n_conversions, NULL, error);
@@ -132,7 +132,7 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
         status = add_all(&all, legacy, n_legacy, NULL, error);
     }
     if (status == GRAFT_OK) {
-        status = key_list_init(&lists->transforms, all.items, all.n, "conversions", NULL, error);
+        status = graft_key_list_init(&lists->transforms, all.items, all.n, "conversions", NULL, error);
     }
     if (status == GRAFT_OK) {
         status = compile_filter(given, &lists->without, error);
@@ -145,7 +145,7 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
 }
 
 void graft_model_lists_finish(struct graft_model_lists *lists) {
-    key_list_finish(&lists->transforms);
+    graft_key_list_finish(&lists->transforms);
     for (size_t i = 0; i < lists->without.n; i++) {
         graft_regex_free(lists->without.patterns[i]);
     }

@@ -3,10 +3,10 @@
 #ifndef GRAFT_LIBRARY_LISTS_H
 #define GRAFT_LIBRARY_LISTS_H
 
-#include "graft/patch.h"
+#include "graft/host/patch.h"
 #include "model/tree.h"
-#include "transform/key_list.h"
-#include "transform/lookup.h"
+#include "names/key_list.h"
+#include "plan/lookup.h"
 
 struct graft_model_lists {
     struct key_list transforms;

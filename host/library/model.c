@@ -68,7 +68,7 @@ static int build_tree(struct graft_model *model, struct graft_library *library,
     const struct graft_load_patch *patch = NULL;
     int status = graft_model_choose_patch(chosen, &snapshot, &file, &patch, error);
     if (status == GRAFT_OK) {
-        status = graft_model_choose_offers(model, chosen, &snapshot, error);
+        status = graft_model_choose_implementations(model, chosen, &snapshot, error);
     }
     struct graft_tree_options options = {
         .config = model->config,
@@ -85,7 +85,7 @@ static int build_tree(struct graft_model *model, struct graft_library *library,
     if (status == GRAFT_OK) {
         status = graft_model_lists_make(model->tree, patch, model->family->base_model_prefix, &model->lists, error);
     }
-    patch_file_finish(&file);
+    graft_patch_file_finish(&file);
     graft_fusion_request_finish(&fusion);
     graft_snapshot_release(snapshot);
     return status;
@@ -201,7 +201,7 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
 
 void graft_model_free(struct graft_model *model) {
     if (model != NULL) {
-        graft_fusions_finish(&model->fusions);
+        graft_chains_finish(&model->fusions);
         graft_model_encoding_finish(&model->encoding);
         graft_tree_free(model->tree);
         graft_bound_free(model->bound);

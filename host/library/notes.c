@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "library/library.h"
 #include "model/fusion.h"
-#include "registry/tally.h"
+#include "registry/assignment.h"
 #include "save/save.h"
 
 static int add(void *data, char *note_take, struct graft_error *error) {
@@ -30,10 +30,10 @@ static int note_lossy(struct graft_model *model, struct graft_error *error) {
 }
 
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
-    int status = graft_tally_remark(model->tree->tally, add, model, error);
+    int status = graft_assignment_notes(model->tree->assignment, add, model, error);
     for (size_t i = 0; i < model->tree->n_discoveries && status == GRAFT_OK; i++) {
         struct graft_text text = {0};
-        graft_tree_fusion_remark(model->tree, model->tree->discoveries[i], &text);
+        graft_tree_fusion_note(model->tree, model->tree->discoveries[i], &text);
         if (text.length > 0 || text.failed) {
             status = add(model, text.failed ? NULL : graft_strdup(text.bytes), error);
         }

@@ -18,7 +18,7 @@ int graft_model_choose_patch(const struct graft_model_options *options, struct g
     }
     *patch = options->patch;
     if (options->patch_file != NULL) {
-        status = patch_file_read(options->patch_file, *snapshot, file, error);
+        status = graft_patch_file_read(options->patch_file, *snapshot, file, error);
         *patch = &file->patch;
     } else if (*patch != NULL && !GRAFT_HAS(*patch, struct graft_load_patch, n_conversions)) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, "patch", "struct_size is too small");

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/regex.h"
-#include "transform/key_list.h"
+#include "names/key_list.h"
 
 enum { MAX_FILE_BYTES = 4 << 20, MAX_PLACE = 512, MAX_ELEMENTS = 4096 };
 
@@ -54,21 +54,21 @@ static int read_element(const struct json_place *place, const graft_json *value,
     struct graft_patch *element = &file->classes[file->n_classes];
     const char *name = NULL;
     size_t n;
-    int status = json_place_only(place, value, fields, error);
+    int status = graft_json_place_only(place, value, fields, error);
     if (status == GRAFT_OK) {
-        status = json_place_string(place, value, "class", &name, error);
+        status = graft_json_place_string(place, value, "class", &name, error);
     }
     if (status == GRAFT_OK && name == NULL) {
-        status = json_place_wrong(place, "class", "the name of a class", graft_json_get(value, "class"), error);
+        status = graft_json_place_wrong(place, "class", "the name of a class", graft_json_get(value, "class"), error);
     }
     if (status == GRAFT_OK) {
-        status = json_place_string(place, value, "module_path", &element->module_path, error);
+        status = graft_json_place_string(place, value, "module_path", &element->module_path, error);
     }
     if (status == GRAFT_OK && element->module_path != NULL) {
         status = compile(element->module_path, place, error);
     }
     if (status == GRAFT_OK && graft_json_get(value, "model_types") != NULL) {
-        status = json_place_strings(place, value, "model_types", &file->model_types[file->n_classes], &n, error);
+        status = graft_json_place_strings(place, value, "model_types", &file->model_types[file->n_classes], &n, error);
         element->model_types = file->model_types[file->n_classes];
     }
     return status == GRAFT_OK ? set_class(element, place, name, snapshot, error) : status;
@@ -85,7 +85,7 @@ static int read_classes(struct patch_file *file, const char *path, const struct 
         return GRAFT_OK;
     }
     if (graft_json_type(classes) != GRAFT_JSON_OBJECT || graft_json_size(classes) > MAX_ELEMENTS) {
-        return json_place_wrong(&top, "classes", "an object of names of classes", classes, error);
+        return graft_json_place_wrong(&top, "classes", "an object of names of classes", classes, error);
     }
     file->classes = graft_alloc(graft_json_size(classes), sizeof *file->classes);
     file->model_types = graft_alloc(graft_json_size(classes), sizeof(const char **));
@@ -112,7 +112,7 @@ static int read_without(struct patch_file *file, const char *path, struct graft_
     if (graft_json_get(file->document, "without") == NULL) {
         return GRAFT_OK;
     }
-    int status = json_place_strings(&top, file->document, "without", &file->without, &n, error);
+    int status = graft_json_place_strings(&top, file->document, "without", &file->without, &n, error);
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         char field[MAX_PLACE];
         (void)snprintf(field, sizeof field, "without[%zu]", i);
@@ -130,29 +130,29 @@ static int read_conversions(struct patch_file *file, const char *path, struct gr
     char where[MAX_PLACE];
     int status = GRAFT_OK;
     if (array != NULL && (graft_json_type(array) != GRAFT_JSON_ARRAY || graft_json_size(array) > MAX_ELEMENTS)) {
-        return json_place_wrong(&top, "conversions", "an array of transforms", array, error);
+        return graft_json_place_wrong(&top, "conversions", "an array of transforms", array, error);
     }
     for (size_t i = 0; i < graft_json_size(array) && status == GRAFT_OK; i++) {
         char field[MAX_PLACE];
         (void)snprintf(field, sizeof field, "conversions[%zu]", i);
-        status = transform_read(graft_json_at(array, i), path, field, &file->transforms, error);
+        status = graft_transform_read(graft_json_at(array, i), path, field, &file->transforms, error);
     }
     (void)snprintf(where, sizeof where, "%s: conversions", path);
     if (status == GRAFT_OK) {
-        status = key_list_init(&compiled, file->transforms.items, file->transforms.n, where, NULL, error);
+        status = graft_key_list_init(&compiled, file->transforms.items, file->transforms.n, where, NULL, error);
     }
     if (status == GRAFT_OK) {
-        key_list_finish(&compiled);
+        graft_key_list_finish(&compiled);
     }
     return status;
 }
 
-int patch_file_take(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
-                    struct patch_file *file, struct graft_error *error) {
+int graft_patch_file_take(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
+                          struct patch_file *file, struct graft_error *error) {
     static const char *const fields[] = {"$schema", "classes", "without", "conversions", NULL};
     const struct json_place top = {path, ""};
     *file = (struct patch_file){.document = document_take};
-    int status = json_place_only(&top, file->document, fields, error);
+    int status = graft_json_place_only(&top, file->document, fields, error);
     if (status == GRAFT_OK) {
         status = read_classes(file, path, snapshot, error);
     }
@@ -171,14 +171,14 @@ int patch_file_take(graft_json *document_take, const char *path, const struct gr
     return status;
 }
 
-int patch_file_read(const char *path, const struct graft_snapshot *snapshot, struct patch_file *file,
-                    struct graft_error *error) {
+int graft_patch_file_read(const char *path, const struct graft_snapshot *snapshot, struct patch_file *file,
+                          struct graft_error *error) {
     graft_json *document = NULL;
     struct graft_error cause = graft_error_none();
     *file = (struct patch_file){0};
     int status = graft_json_read(path, MAX_FILE_BYTES, &document, &cause);
     if (status == GRAFT_OK) {
-        status = patch_file_take(document, path, snapshot, file, &cause);
+        status = graft_patch_file_take(document, path, snapshot, file, &cause);
     }
     if (status == GRAFT_OK || status == GRAFT_ERROR_INTERNAL) {
         return status == GRAFT_OK ? GRAFT_OK : graft_fail_memory(error, path);
@@ -190,14 +190,14 @@ int patch_file_read(const char *path, const struct graft_snapshot *snapshot, str
     return GRAFT_ERROR_IO;
 }
 
-void patch_file_finish(struct patch_file *file) {
+void graft_patch_file_finish(struct patch_file *file) {
     for (size_t i = 0; file->model_types != NULL && i < file->n_classes; i++) {
         graft_free(file->model_types[i]);
     }
     graft_free(file->model_types);
     graft_free(file->classes);
     graft_free(file->without);
-    transforms_read_finish(&file->transforms);
+    graft_transforms_read_finish(&file->transforms);
     graft_json_free(file->document);
     *file = (struct patch_file){0};
 }

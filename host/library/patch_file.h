@@ -4,9 +4,9 @@
 #define GRAFT_LIBRARY_PATCH_FILE_H
 
 #include "base/json.h"
-#include "graft/patch.h"
+#include "graft/host/patch.h"
+#include "names/transform_read.h"
 #include "registry/registry.h"
-#include "transform/transform_read.h"
 
 struct patch_file {
     struct graft_load_patch patch; /* valid until the file is finished */
@@ -20,13 +20,13 @@ struct patch_file {
 
 /* [load] Reads and checks a file; names of replacing classes are looked up in the snapshot, which outlives the result.
  * Errors are GRAFT_ERROR_IO and name file and field. Also on failure the caller finishes it. */
-int patch_file_read(const char *path, const struct graft_snapshot *snapshot, struct patch_file *file,
-                    struct graft_error *error);
+int graft_patch_file_read(const char *path, const struct graft_snapshot *snapshot, struct patch_file *file,
+                          struct graft_error *error);
 
 /* [load] The same for a document that was read, which is taken, also on failure. `path` names it. Errors are
  * GRAFT_ERROR_USAGE. */
-int patch_file_take(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
-                    struct patch_file *file, struct graft_error *error);
-void patch_file_finish(struct patch_file *file);
+int graft_patch_file_take(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
+                          struct patch_file *file, struct graft_error *error);
+void graft_patch_file_finish(struct patch_file *file);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "graft/images.h"
+#include "graft/host/images.h"
 #include "weights/safetensors.h"
 
 enum { MAX_IMAGES = 1 << 16, MAX_GRID = 1 << 16 };

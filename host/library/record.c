@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recording what goes on inside a loaded model. */
-#include "observe/record.h"
+#include "hooks/record.h"
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "graft/encode.h"
+#include "graft/host/encode.h"
 #include "library/library.h"
 
 typedef int run_function(struct graft_model *model, const void *prompts, size_t n, struct graft_error *error);

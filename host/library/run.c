@@ -59,7 +59,8 @@ static int request_init(struct request *request, const struct graft_model *model
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
     }
     for (size_t i = 0; i < n; i++) {
-        request->views[i] = (struct graft_ids_view){prompts[i].ids, prompts[i].count, prompts[i].images, prompts[i].n_images};
+        request->views[i] =
+            (struct graft_ids_view){prompts[i].ids, prompts[i].count, prompts[i].images, prompts[i].n_images};
         request->slots[i] = (int32_t)i;
     }
     return graft_model_session(model, (int32_t)n, &request->session, error);

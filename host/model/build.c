@@ -41,30 +41,30 @@ static int resolve(const struct builder *builder, const struct graft_module_plac
                    struct graft_resolution *found, struct graft_error *error) {
     const struct graft_snapshot *snapshot = builder->options->snapshot;
     return original_only ? graft_snapshot_original(snapshot, place, found, error)
-                         : graft_snapshot_resolve(snapshot, place, builder->tally, found, error);
+                         : graft_snapshot_resolve(snapshot, place, builder->assignment, found, error);
 }
 
 static int build_super(struct builder *builder, struct graft_node *node, struct graft_error *error) {
-    struct graft_args args = node_args(node);
+    struct graft_args args = graft_node_args(node);
     struct graft_resolution original = {node->original, NULL};
     if (node->original == NULL || (node->known->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0) {
         return GRAFT_OK;
     }
-    node->super = node_create(node->parent, node->name);
-    if (node->super == NULL || node_set_args(node->super, &args) != 0) {
+    node->super = graft_node_create(node->parent, node->name);
+    if (node->super == NULL || graft_node_set_args(node->super, &args) != 0) {
         return out_of_memory(node->path, error);
     }
     node->super->is_super = 1;
     node->super->below_super = 1;
     choose_class(node->super, &original);
-    return builder_describe(builder, node->super, error);
+    return graft_builder_describe(builder, node->super, error);
 }
 
-int builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
-                      const struct graft_child_info *info, struct graft_error *error) {
-    struct graft_node *child = node_create(parent, name);
-    if (child == NULL || node_set_args(child, &info->args) != 0) {
-        node_free(child);
+int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
+                            const struct graft_child_info *info, struct graft_error *error) {
+    struct graft_node *child = graft_node_create(parent, name);
+    if (child == NULL || graft_node_set_args(child, &info->args) != 0) {
+        graft_node_free(child);
         return out_of_memory(parent != NULL ? parent->path : name, error);
     }
     struct graft_node *owner = builder->describing;
@@ -73,7 +73,7 @@ int builder_add_child(struct builder *builder, struct graft_node *parent, const 
         .path = child->path,
         .model_type = builder->options->config->model_type,
         .asking = owner != NULL ? owner->describer->origin.plugin : NULL,
-        .fused = builder->fusions != NULL ? fusions_at(builder->fusions, child->path) : NULL,
+        .fused = builder->fusions != NULL ? graft_fusions_at(builder->fusions, child->path) : NULL,
     };
     int original_only = builder->options->without_replacements || means_original(owner, info->class_name);
     struct graft_resolution found;
@@ -84,20 +84,20 @@ int builder_add_child(struct builder *builder, struct graft_node *parent, const 
                             info->class_name, found.original->cls->interface_id, info->interface_id);
     }
     if (status != GRAFT_OK) {
-        node_free(child);
+        graft_node_free(child);
         return status;
     }
     choose_class(child, &found);
-    if (child->known->args != NULL && node_add_args(child, child->known->args) != 0) {
-        node_free(child);
+    if (child->known->args != NULL && graft_node_add_args(child, child->known->args) != 0) {
+        graft_node_free(child);
         return out_of_memory(place.class_name, error);
     }
     if (parent == NULL) {
         builder->tree->root = child;
-    } else if (node_adopt(parent, child) != 0) {
+    } else if (graft_node_adopt(parent, child) != 0) {
         return out_of_memory(place.class_name, error);
     }
-    status = builder_describe(builder, child, error);
+    status = graft_builder_describe(builder, child, error);
     return status == GRAFT_OK ? build_super(builder, child, error) : status;
 }
 
@@ -117,20 +117,20 @@ static int build(struct builder *builder, struct graft_error *error) {
         .interface_id = root->cls->interface_id,
         .args = {sizeof info.args, 0, NULL},
     };
-    int status = builder_add_child(builder, NULL, "", &info, error);
-    return status == GRAFT_OK ? builder_resolve_ties(builder, error) : status;
+    int status = graft_builder_add_child(builder, NULL, "", &info, error);
+    return status == GRAFT_OK ? graft_builder_resolve_ties(builder, error) : status;
 }
 
-int builder_build(const struct graft_tree_options *options, struct graft_tally *tally, const struct fusions *fusions,
-                  struct graft_tree **tree, struct graft_error *error) {
-    struct builder builder = {.options = options, .tally = tally, .fusions = fusions};
+int graft_builder_build(const struct graft_tree_options *options, struct graft_assignment *assignment,
+                        const struct fusions *fusions, struct graft_tree **tree, struct graft_error *error) {
+    struct builder builder = {.options = options, .assignment = assignment, .fusions = fusions};
     builder.tree = graft_alloc(1, sizeof *builder.tree);
     if (builder.tree == NULL) {
         return out_of_memory(options->class_name, error);
     }
     builder.tree->config = options->config;
     int status = build(&builder, error);
-    builder_finish(&builder);
+    graft_builder_finish(&builder);
     if (status != GRAFT_OK) {
         graft_tree_free(builder.tree);
         return status;
@@ -139,8 +139,9 @@ int builder_build(const struct graft_tree_options *options, struct graft_tally *
     return GRAFT_OK;
 }
 
-int builder_build_plain(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
+int graft_builder_build_plain(const struct graft_tree_options *options, struct graft_tree **tree,
+                              struct graft_error *error) {
     struct graft_tree_options plain = *options;
     plain.without_replacements = 1;
-    return builder_build(&plain, NULL, NULL, tree, error);
+    return graft_builder_build(&plain, NULL, NULL, tree, error);
 }

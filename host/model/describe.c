@@ -119,8 +119,8 @@ static struct graft_node *module_list(struct builder *builder, struct graft_node
             return node->children[i];
         }
     }
-    struct graft_node *list = node_create(node, name);
-    if (list == NULL || node_adopt(node, list) != 0) {
+    struct graft_node *list = graft_node_create(node, name);
+    if (list == NULL || graft_node_adopt(node, list) != 0) {
         return NULL;
     }
     list->class_name = class_name;
@@ -151,7 +151,7 @@ static int add_child(struct builder *builder, const struct graft_child_info *inf
             return refuse(builder, error, "two children of the name", info->name);
         }
     }
-    return builder_add_child(builder, parent, name, info, error);
+    return graft_builder_add_child(builder, parent, name, info, error);
 }
 
 static int are_args(const struct graft_args *args) {
@@ -216,10 +216,10 @@ static int on_tie(void *data, const char *name, const char *source, struct graft
     return tie->name != NULL && tie->source != NULL ? GRAFT_OK : out_of_memory(builder, error);
 }
 
-int builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
+int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_node *outer = builder->describing;
     const struct graft_class *cls = node->describer->cls;
-    struct graft_args args = node_args(node);
+    struct graft_args args = graft_node_args(node);
     struct graft_sink sink = {
         .struct_size = sizeof sink,
         .data = builder,

@@ -14,8 +14,8 @@ struct tie {
 
 struct builder {
     const struct graft_tree_options *options;
-    struct graft_tally *tally; /* counts what replacements do, or NULL */
-    const struct fusions *fusions; /* found in a tree without replacements, or NULL */
+    struct graft_assignment *assignment; /* counts what replacements do, or NULL */
+    const struct fusions *fusions;       /* found in a tree without replacements, or NULL */
     struct graft_tree *tree;
     struct graft_node *describing; /* the module whose `describe` is running; NULL at the root */
     int32_t depth;
@@ -25,23 +25,24 @@ struct builder {
 };
 
 /* Adds a module below `parent` (NULL: the root) and all that it describes. */
-int builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
-                      const struct graft_child_info *info, struct graft_error *error);
+int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
+                            const struct graft_child_info *info, struct graft_error *error);
 
 /* Lets the node's class describe itself into the tree. */
-int builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error);
+int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error);
 
 /* Turns the ties declared into links between parameters. */
-int builder_resolve_ties(struct builder *builder, struct graft_error *error);
+int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error);
 
-/* One pass over the model: the tree without its snapshot. `tally` and `fusions` may be NULL. */
-int builder_build(const struct graft_tree_options *options, struct graft_tally *tally, const struct fusions *fusions,
-                  struct graft_tree **tree, struct graft_error *error);
+/* One pass over the model: the tree without its snapshot. `assignment` and `fusions` may be NULL. */
+int graft_builder_build(const struct graft_tree_options *options, struct graft_assignment *assignment,
+                        const struct fusions *fusions, struct graft_tree **tree, struct graft_error *error);
 
 /* One pass in which every class is the original one. */
-int builder_build_plain(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error);
+int graft_builder_build_plain(const struct graft_tree_options *options, struct graft_tree **tree,
+                              struct graft_error *error);
 
 /* Frees all but the tree. */
-void builder_finish(struct builder *builder);
+void graft_builder_finish(struct builder *builder);
 
 #endif

@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-const struct graft_candidate *fusions_at(const struct fusions *fusions, const char *path) {
+const struct graft_candidate *graft_fusions_at(const struct fusions *fusions, const char *path) {
     for (size_t i = 0; i < fusions->n; i++) {
-        const struct graft_candidate *candidate = graft_discovery_at(fusions->discoveries[i], path);
+        const struct graft_candidate *candidate = graft_fused_modules_at(fusions->discoveries[i], path);
         if (candidate != NULL) {
             return candidate;
         }
@@ -19,10 +19,11 @@ static const char *family_name(const struct graft_candidate *candidate) {
 }
 
 /* Whether the last family fuses what one before it does. */
-static int check_overlap(const struct fusions *before, const struct graft_discovery *last, struct graft_error *error) {
+static int check_overlap(const struct fusions *before, const struct graft_fused_modules *last,
+                         struct graft_error *error) {
     for (size_t i = 0; i < last->n; i++) {
         const struct graft_candidate *mine = last->candidates[i];
-        const struct graft_candidate *other = mine->fusable ? fusions_at(before, mine->path) : NULL;
+        const struct graft_candidate *other = mine->fusable ? graft_fusions_at(before, mine->path) : NULL;
         if (other != NULL) {
             int status =
                 graft_fail(error, GRAFT_ERROR_PLUGIN, mine->path, "fusion families %s and %s both fuse this module",
@@ -34,16 +35,17 @@ static int check_overlap(const struct fusions *before, const struct graft_discov
     return GRAFT_OK;
 }
 
-int fusions_discover(const struct graft_tree_options *options, struct fusions *fusions, struct graft_error *error) {
+int graft_fusions_find_modules(const struct graft_tree_options *options, struct fusions *fusions,
+                               struct graft_error *error) {
     size_t n = options->fusion != NULL ? options->fusion->n : 0;
     int status = GRAFT_OK;
     *fusions = (struct fusions){0};
-    if (n > 0 && (fusions->discoveries = graft_alloc(n, sizeof(struct graft_discovery *))) == NULL) {
+    if (n > 0 && (fusions->discoveries = graft_alloc(n, sizeof(struct graft_fused_modules *))) == NULL) {
         return graft_fail_memory(error, options->class_name);
     }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        const struct graft_discovery *found = NULL;
-        status = graft_fusion_discover(options, &options->fusion->wishes[i], &found, error);
+        const struct graft_fused_modules *found = NULL;
+        status = graft_fusion_find_modules(options, &options->fusion->choices[i], &found, error);
         if (status == GRAFT_OK) {
             status = check_overlap(fusions, found, error);
             fusions->discoveries[fusions->n++] = found;
@@ -52,9 +54,9 @@ int fusions_discover(const struct graft_tree_options *options, struct fusions *f
     return status;
 }
 
-void fusions_finish(struct fusions *fusions) {
+void graft_model_fusions_finish(struct fusions *fusions) {
     for (size_t i = 0; i < fusions->n; i++) {
-        graft_discovery_release(fusions->discoveries[i]);
+        graft_fused_modules_release(fusions->discoveries[i]);
     }
     graft_free(fusions->discoveries);
 }
@@ -75,8 +77,8 @@ int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candid
     return 0;
 }
 
-void graft_tree_fusion_remark(const struct graft_tree *tree, const struct graft_discovery *discovery,
-                              struct graft_text *text) {
+void graft_tree_fusion_note(const struct graft_tree *tree, const struct graft_fused_modules *discovery,
+                            struct graft_text *text) {
     const char *name = graft_fusion_family_of(discovery->known)->name;
     for (size_t i = 0; i < discovery->n; i++) {
         if (graft_tree_is_fused(tree, discovery->candidates[i], NULL)) {

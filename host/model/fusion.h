@@ -4,29 +4,30 @@
 #define GRAFT_MODEL_FUSION_H
 
 #include "model/tree.h"
-#include "registry/discovery.h"
+#include "registry/fused_modules.h"
 
 /* What the families asked for found, in the order in which they were asked for. */
 struct fusions {
-    const struct graft_discovery **discoveries;
+    const struct graft_fused_modules **discoveries;
     size_t n;
 };
 
 /* [load] Asks the families of `options->fusion`, or recalls what they said of the same model before. Two of them that
- * fuse one module are an error. The caller gives the result to fusions_finish, also after an error. */
-int fusions_discover(const struct graft_tree_options *options, struct fusions *fusions, struct graft_error *error);
-void fusions_finish(struct fusions *fusions);
+ * fuse one module are an error. The caller gives the result to graft_model_fusions_finish, also after an error. */
+int graft_fusions_find_modules(const struct graft_tree_options *options, struct fusions *fusions,
+                               struct graft_error *error);
+void graft_model_fusions_finish(struct fusions *fusions);
 
 /* [load] What there is to be built at that path; NULL: nothing else than without fusion. */
-const struct graft_candidate *fusions_at(const struct fusions *fusions, const char *path);
+const struct graft_candidate *graft_fusions_at(const struct fusions *fusions, const char *path);
 
 /* [load] Whether a conversion of a fused module takes a tensor that a conversion of another module takes: an error that
  * names both. */
-int fusions_check_conversions(struct graft_tree *tree, struct graft_error *error);
+int graft_fusions_check_conversions(struct graft_tree *tree, struct graft_error *error);
 
 /* [load] A family's discovery in the model. `*discovery` is the caller's reference. */
-int graft_fusion_discover(const struct graft_tree_options *options, const struct graft_fusion_wish *wish,
-                          const struct graft_discovery **discovery, struct graft_error *error);
+int graft_fusion_find_modules(const struct graft_tree_options *options, const struct graft_fusion_choice *choice,
+                              const struct graft_fused_modules **discovery, struct graft_error *error);
 
 /* [load] Registers what the families of `options->fusion` find in the model: their classes in the mapping, their
  * transforms in the list of the model type. A transform of the same source that is there already is an error; then, as
@@ -35,14 +36,14 @@ int graft_fusion_register(struct graft_registry *registry, const struct graft_tr
                           struct graft_error *error);
 
 /* [load] A node, as families are shown it. */
-struct graft_module_info module_info_of(const struct graft_node *node);
+struct graft_module_info graft_module_info_of(const struct graft_node *node);
 
 /* [any] Whether the candidate was fused in this tree. Where it was not, `reason` (or NULL) is told why. */
 int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candidate *candidate,
                         struct graft_text *reason);
 
-/* [any] What there is to remark on a discovery in which nothing was fused; nothing is added otherwise. */
-void graft_tree_fusion_remark(const struct graft_tree *tree, const struct graft_discovery *discovery,
-                              struct graft_text *text);
+/* [any] What there is to note on a discovery in which nothing was fused; nothing is added otherwise. */
+void graft_tree_fusion_note(const struct graft_tree *tree, const struct graft_fused_modules *discovery,
+                            struct graft_text *text);
 
 #endif

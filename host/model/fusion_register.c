@@ -16,8 +16,8 @@
 struct registration {
     struct graft_registry *registry;
     const struct graft_tree_options *options;
-    const struct graft_fusion_wish *wish;
-    const struct graft_discovery *discovery;
+    const struct graft_fusion_choice *choice;
+    const struct graft_fused_modules *discovery;
 };
 
 /* What the list of the model type is to become; patterns are those of the old one and of what is added. */
@@ -46,7 +46,7 @@ static int conflict(const struct registration *registration, const struct graft_
     int status =
         graft_fail(error, GRAFT_ERROR_USAGE, registration->options->config->model_type,
                    "fusion %s: its transform of \"%s\" collides with one that is registered for the same source",
-                   graft_fusion_family_of(registration->wish->known)->name, mine->source_patterns[0]);
+                   graft_fusion_family_of(registration->choice->known)->name, mine->source_patterns[0]);
     graft_error_hint(error, "register one of the two");
     return status;
 }
@@ -80,22 +80,23 @@ static int make_transforms(const struct registration *registration, const struct
     struct graft_tree_options plain = *registration->options;
     struct graft_tree *tree = NULL;
     graft_json *none = graft_json_new_object();
-    const graft_json *given = registration->wish->options != NULL ? registration->wish->options : none;
+    const graft_json *given = registration->choice->options != NULL ? registration->choice->options : none;
     const struct graft_config options = graft_config_view(given, config->file);
     const char *name = name_of(first->path);
     plain.without_replacements = 1;
     if (none == NULL) {
         return graft_fail_memory(error, name);
     }
-    int status = graft_fusion_transforms_make(registration->wish->known, name, config, &options, NULL, made, &cause);
+    int status = graft_fusion_transforms_make(registration->choice->known, name, config, &options, NULL, made, &cause);
     if (status != GRAFT_OK) {
         graft_fusion_transforms_finish(made);
         *made = (struct graft_fusion_transforms){0};
         status = graft_tree_build(&plain, &tree, error);
     }
     if (status == GRAFT_OK && tree != NULL) {
-        const struct graft_module_info module = module_info_of(graft_node_find(tree->root, first->path));
-        status = graft_fusion_transforms_make(registration->wish->known, name, config, &options, &module, made, error);
+        const struct graft_module_info module = graft_module_info_of(graft_node_find(tree->root, first->path));
+        status =
+            graft_fusion_transforms_make(registration->choice->known, name, config, &options, &module, made, error);
     }
     graft_tree_free(tree);
     graft_json_free(none);
@@ -103,7 +104,7 @@ static int make_transforms(const struct registration *registration, const struct
 }
 
 /* Whether a candidate before number `i` has the same name: the list has its transforms already. */
-static int is_named_before(const struct graft_discovery *discovery, size_t i) {
+static int is_named_before(const struct graft_fused_modules *discovery, size_t i) {
     for (size_t k = 0; k < i; k++) {
         if (discovery->candidates[k]->fusable &&
             strcmp(name_of(discovery->candidates[k]->path), name_of(discovery->candidates[i]->path)) == 0) {
@@ -135,7 +136,7 @@ static int register_list(const struct registration *registration, const struct g
 }
 
 static int register_transforms(const struct registration *registration, struct graft_error *error) {
-    const struct graft_discovery *discovery = registration->discovery;
+    const struct graft_fused_modules *discovery = registration->discovery;
     int status = GRAFT_OK;
     for (size_t i = 0; i < discovery->n && status == GRAFT_OK; i++) {
         struct graft_fusion_transforms made = {0};
@@ -151,17 +152,17 @@ static int register_transforms(const struct registration *registration, struct g
     return status;
 }
 
-static int register_wish(struct graft_registry *registry, const struct graft_tree_options *options,
-                         const struct graft_fusion_wish *wish, struct graft_error *error) {
-    struct registration registration = {registry, options, wish, NULL};
-    int status = graft_fusion_discover(options, wish, &registration.discovery, error);
+static int register_choice(struct graft_registry *registry, const struct graft_tree_options *options,
+                           const struct graft_fusion_choice *choice, struct graft_error *error) {
+    struct registration registration = {registry, options, choice, NULL};
+    int status = graft_fusion_find_modules(options, choice, &registration.discovery, error);
     if (status == GRAFT_OK) {
         status = register_transforms(&registration, error);
     }
     if (status == GRAFT_OK) {
         status = graft_registry_put_fusion(registry, registration.discovery, options->config->model_type, error);
     }
-    graft_discovery_release(registration.discovery);
+    graft_fused_modules_release(registration.discovery);
     return status;
 }
 
@@ -170,7 +171,7 @@ int graft_fusion_register(struct graft_registry *registry, const struct graft_tr
     struct graft_snapshot *before = graft_registry_snapshot(registry);
     int status = GRAFT_OK;
     for (size_t i = 0; i < options->fusion->n && status == GRAFT_OK; i++) {
-        status = register_wish(registry, options, &options->fusion->wishes[i], error);
+        status = register_choice(registry, options, &options->fusion->choices[i], error);
     }
     if (status != GRAFT_OK) {
         graft_registry_restore(registry, before);

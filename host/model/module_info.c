@@ -29,7 +29,7 @@ static int32_t child(const void *data, const char *path, struct graft_module_inf
     if (found == NULL) {
         return 0;
     }
-    *info = module_info_of(found);
+    *info = graft_module_info_of(found);
     return 1;
 }
 
@@ -48,7 +48,7 @@ static const char *child_name(const void *data, int32_t i) {
     return i >= 0 && (size_t)i < node->n_children ? node->children[i]->name : NULL;
 }
 
-struct graft_module_info module_info_of(const struct graft_node *node) {
+struct graft_module_info graft_module_info_of(const struct graft_node *node) {
     return (struct graft_module_info){
         .struct_size = sizeof(struct graft_module_info),
         .path = node->path,

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 
-struct graft_node *node_create(struct graft_node *parent, const char *name) {
+struct graft_node *graft_node_create(struct graft_node *parent, const char *name) {
     struct graft_node *node = graft_alloc(1, sizeof *node);
     if (node == NULL) {
         return NULL;
@@ -14,23 +14,23 @@ struct graft_node *node_create(struct graft_node *parent, const char *name) {
     node->name = graft_strdup(name);
     node->path = below_root ? graft_format("%s.%s", parent->path, name) : graft_strdup(name);
     if (node->name == NULL || node->path == NULL) {
-        node_free(node);
+        graft_node_free(node);
         return NULL;
     }
     return node;
 }
 
-int node_adopt(struct graft_node *parent, struct graft_node *child_take) {
+int graft_node_adopt(struct graft_node *parent, struct graft_node *child_take) {
     if (graft_grow(&parent->children, &parent->children_capacity, parent->n_children, sizeof(struct graft_node *)) !=
         0) {
-        node_free(child_take);
+        graft_node_free(child_take);
         return -1;
     }
     parent->children[parent->n_children++] = child_take;
     return 0;
 }
 
-int node_set_args(struct graft_node *node, const struct graft_args *args) {
+int graft_node_set_args(struct graft_node *node, const struct graft_args *args) {
     node->args = graft_alloc((size_t)args->count + 1, sizeof *node->args);
     if (node->args == NULL) {
         return -1;
@@ -45,7 +45,7 @@ int node_set_args(struct graft_node *node, const struct graft_args *args) {
     return 0;
 }
 
-int node_add_args(struct graft_node *node, const struct graft_args *args) {
+int graft_node_add_args(struct graft_node *node, const struct graft_args *args) {
     struct graft_arg *grown = graft_realloc(node->args, (size_t)(node->n_args + args->count) + 1, sizeof *grown);
     if (grown == NULL) {
         return -1;
@@ -62,6 +62,6 @@ int node_add_args(struct graft_node *node, const struct graft_args *args) {
     return 0;
 }
 
-struct graft_args node_args(const struct graft_node *node) {
+struct graft_args graft_node_args(const struct graft_node *node) {
     return (struct graft_args){sizeof(struct graft_args), node->n_args, node->args};
 }

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "model/describe.h"
-#include "registry/tally.h"
+#include "registry/assignment.h"
 
 /* Every module with a class. */
 struct places {
@@ -27,16 +27,16 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
 }
 
 /* Patterns are judged by the classes that this model uses before anything is replaced. */
-static int check_patterns(const struct graft_tree_options *options, const struct graft_tally *tally,
+static int check_patterns(const struct graft_tree_options *options, const struct graft_assignment *assignment,
                           struct graft_error *error) {
     struct graft_tree *tree = NULL;
     struct places places = {.model_type = options->config->model_type};
-    int status = builder_build_plain(options, &tree, error);
+    int status = graft_builder_build_plain(options, &tree, error);
     if (status == GRAFT_OK) {
         status = graft_tree_walk(tree, collect_place, &places, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_snapshot_check_patterns(options->snapshot, places.items, places.count, tally, error);
+        status = graft_snapshot_check_patterns(options->snapshot, places.items, places.count, assignment, error);
     }
     graft_free(places.items);
     graft_tree_free(tree);
@@ -44,16 +44,16 @@ static int check_patterns(const struct graft_tree_options *options, const struct
 }
 
 /* Each trial leaves out a group at least, or is the last. */
-static int decide_groups(const struct graft_tree_options *options, struct graft_tally *tally,
+static int decide_groups(const struct graft_tree_options *options, struct graft_assignment *assignment,
                          const struct fusions *fusions, struct graft_error *error) {
     int status = GRAFT_OK;
-    int changed = graft_tally_has_groups(tally);
+    int changed = graft_assignment_has_groups(assignment);
     while (changed && status == GRAFT_OK) {
         struct graft_tree *tree = NULL;
-        graft_tally_start(tally, 1);
-        status = builder_build(options, tally, fusions, &tree, error);
+        graft_assignment_start(assignment, 1);
+        status = graft_builder_build(options, assignment, fusions, &tree, error);
         if (status == GRAFT_OK) {
-            status = graft_tally_decide(tally, &changed, error);
+            status = graft_assignment_decide(assignment, &changed, error);
         }
         graft_tree_free(tree);
     }
@@ -61,37 +61,37 @@ static int decide_groups(const struct graft_tree_options *options, struct graft_
 }
 
 /* What has to be known before the tree can be built. */
-static int decide(const struct graft_tree_options *options, struct graft_tally *tally, struct fusions *fusions,
-                  struct graft_error *error) {
-    int status = fusions_discover(options, fusions, error);
+static int decide(const struct graft_tree_options *options, struct graft_assignment *assignment,
+                  struct fusions *fusions, struct graft_error *error) {
+    int status = graft_fusions_find_modules(options, fusions, error);
     if (status == GRAFT_OK) {
-        status = decide_groups(options, tally, fusions, error);
+        status = decide_groups(options, assignment, fusions, error);
     }
-    return status == GRAFT_OK ? check_patterns(options, tally, error) : status;
+    return status == GRAFT_OK ? check_patterns(options, assignment, error) : status;
 }
 
 int graft_tree_build(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
     struct graft_tree *built = NULL;
     struct fusions fusions = {0};
-    struct graft_tally *tally = graft_tally_create(options->snapshot, options->config->model_type);
-    int status = tally != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);
+    struct graft_assignment *assignment = graft_assignment_create(options->snapshot, options->config->model_type);
+    int status = assignment != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);
     if (status == GRAFT_OK && !options->without_replacements) {
-        status = decide(options, tally, &fusions, error);
+        status = decide(options, assignment, &fusions, error);
     }
     if (status == GRAFT_OK) {
-        graft_tally_start(tally, 0);
-        status = builder_build(options, tally, &fusions, &built, error);
+        graft_assignment_start(assignment, 0);
+        status = graft_builder_build(options, assignment, &fusions, &built, error);
     }
     if (status != GRAFT_OK) {
-        graft_tally_free(tally);
-        fusions_finish(&fusions);
+        graft_assignment_free(assignment);
+        graft_model_fusions_finish(&fusions);
         return status;
     }
     built->snapshot = graft_snapshot_retain(options->snapshot);
-    built->tally = tally;
+    built->assignment = assignment;
     built->discoveries = fusions.discoveries;
     built->n_discoveries = fusions.n;
-    status = fusions_check_conversions(built, error);
+    status = graft_fusions_check_conversions(built, error);
     if (status != GRAFT_OK) {
         graft_tree_free(built);
         return status;

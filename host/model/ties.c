@@ -27,7 +27,7 @@ static int same_shape(const struct graft_parameter *a, const struct graft_parame
     return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 
-int builder_resolve_ties(struct builder *builder, struct graft_error *error) {
+int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error) {
     for (size_t i = 0; i < builder->n_ties; i++) {
         const struct tie *tie = &builder->ties[i];
         struct graft_parameter *parameter = parameter_at(tie->node, tie->name);
@@ -45,7 +45,7 @@ int builder_resolve_ties(struct builder *builder, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-void builder_finish(struct builder *builder) {
+void graft_builder_finish(struct builder *builder) {
     for (size_t i = 0; i < builder->n_ties; i++) {
         graft_free(builder->ties[i].name);
         graft_free(builder->ties[i].source);

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "model/node.h"
-#include "registry/discovery.h"
-#include "registry/tally.h"
+#include "registry/assignment.h"
+#include "registry/fused_modules.h"
 
 static struct graft_node *child_named(const struct graft_node *node, const char *name, size_t length) {
     for (size_t i = 0; i < node->n_children; i++) {
@@ -55,14 +55,14 @@ int graft_tree_walk(struct graft_tree *tree, graft_node_visitor visit, void *dat
     return walk(tree->root, visit, data, error);
 }
 
-void node_free(struct graft_node *node) {
+void graft_node_free(struct graft_node *node) {
     if (node == NULL) {
         return;
     }
     for (size_t i = 0; i < node->n_children; i++) {
-        node_free(node->children[i]);
+        graft_node_free(node->children[i]);
     }
-    node_free(node->super);
+    graft_node_free(node->super);
     for (size_t i = 0; i < node->n_parameters; i++) {
         graft_free(node->parameters[i]->name);
         graft_free(node->parameters[i]);
@@ -87,10 +87,10 @@ void graft_tree_free(struct graft_tree *tree) {
         if (tree->root != NULL) {
             graft_tree_destroy_instances(tree);
         }
-        node_free(tree->root);
-        graft_tally_free(tree->tally);
+        graft_node_free(tree->root);
+        graft_assignment_free(tree->assignment);
         for (size_t i = 0; i < tree->n_discoveries; i++) {
-            graft_discovery_release(tree->discoveries[i]);
+            graft_fused_modules_release(tree->discoveries[i]);
         }
         graft_free(tree->discoveries);
         graft_snapshot_release(tree->snapshot);

@@ -62,9 +62,9 @@ struct graft_tree {
     struct graft_node *root;
     const struct graft_model_config *config;
     struct graft_snapshot *snapshot;
-    struct graft_tally *tally; /* what the replacements did: registry/tally.h */
+    struct graft_assignment *assignment; /* what the replacements did: registry/assignment.h */
     /* What each fusion family that was asked for found: registry/discovery.h. */
-    const struct graft_discovery **discoveries;
+    const struct graft_fused_modules **discoveries;
     size_t n_discoveries;
     size_t n_nodes;
     size_t n_parameters;

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/text.h"
-#include "plugin/discover.h"
+#include "plugin/search.h"
 #include "plugin/use.h"
 
 /* A load under way. */

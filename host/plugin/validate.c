@@ -169,8 +169,8 @@ static int validate_replacements(const struct graft_place *place, const struct g
     int status = graft_check_array(place, &array, error);
     for (int32_t i = 0; i < plugin->n_replacements && status == GRAFT_OK; i++) {
         const struct graft_place element = {.parent = place, .field = "replacements", .index = i};
-        status = graft_replacement_validate(
-            &element, graft_array_at(plugin->replacements, plugin->replacement_stride, i), error);
+        status = graft_replacement_validate(&element,
+                                            graft_array_at(plugin->replacements, plugin->replacement_stride, i), error);
     }
     return status;
 }
@@ -221,7 +221,7 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
         status = graft_chains_validate(&place, plugin, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_offers_validate(&place, plugin, error);
+        status = graft_implementations_validate(&place, plugin, error);
     }
     if (status != GRAFT_OK) {
         graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");

@@ -30,8 +30,8 @@ int graft_replacement_validate(const struct graft_place *place, const struct gra
                                struct graft_error *error);
 
 /* What it offers by name: attention and experts implementations, kernels. */
-int graft_offers_validate(const struct graft_place *place, const struct graft_plugin *plugin,
-                          struct graft_error *error);
+int graft_implementations_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                                   struct graft_error *error);
 
 /* A conversion at `place`, whose struct_size was. */
 int graft_conversion_validate(const struct graft_place *place, const struct graft_conversion *conversion,
@@ -43,7 +43,7 @@ int graft_chains_validate(const struct graft_place *place, const struct graft_pl
 
 /* Its fusion families; one at `place`, whose struct_size was not looked at yet. */
 int graft_fusion_families_validate(const struct graft_place *place, const struct graft_plugin *plugin,
-                           struct graft_error *error);
+                                   struct graft_error *error);
 int graft_fusion_validate(const struct graft_place *place, const struct graft_fusion_family *family,
                           struct graft_error *error);
 

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "plugin/validate.h"
-#include "registry/discovery.h"
+#include "registry/fused_modules.h"
 
 enum { MAX_CONVERSIONS = 4096, MAX_ARGUMENTS = 16 };
 

@@ -5,16 +5,16 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "names/key_list.h"
+#include "names/transform_copy.h"
 #include "registry/snapshot.h"
-#include "transform/key_list.h"
-#include "transform/transform_copy.h"
 
-struct conversion_list *conversion_list_retain(struct conversion_list *list) {
+struct conversion_list *graft_conversion_list_retain(struct conversion_list *list) {
     atomic_fetch_add(&list->references, 1);
     return list;
 }
 
-void conversion_list_release(struct conversion_list *list) {
+void graft_conversion_list_release(struct conversion_list *list) {
     if (list != NULL && atomic_fetch_sub(&list->references, 1) == 1) {
         graft_free(list->name);
         graft_free(list->transforms);
@@ -29,20 +29,20 @@ static int list_create(const char *name, const struct graft_weight_transform *tr
     if (name == NULL || name[0] == '\0') {
         return graft_fail(error, GRAFT_ERROR_USAGE, "conversions", "expected the name of a model type or class");
     }
-    int status = key_list_init(&compiled, transforms, n, name, NULL, error);
+    int status = graft_key_list_init(&compiled, transforms, n, name, NULL, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    key_list_finish(&compiled);
+    graft_key_list_finish(&compiled);
     struct conversion_list *made = graft_alloc(1, sizeof *made);
     if (made != NULL) {
         made->references = 1;
         made->name = graft_strdup(name);
-        made->transforms = transforms_copy(transforms, n);
+        made->transforms = graft_transforms_copy(transforms, n);
         made->n = n;
     }
     if (made == NULL || made->name == NULL || made->transforms == NULL) {
-        conversion_list_release(made);
+        graft_conversion_list_release(made);
         return graft_fail_memory(error, name);
     }
     *list = made;
@@ -69,16 +69,16 @@ static int commit(struct graft_registry *registry, struct conversion_list *list_
     if (place < registry->current->n_conversions && !overwrite) {
         (void)graft_fail(error, GRAFT_ERROR_USAGE, list_take->name, "there are conversions of that name already");
         graft_error_hint(error, "register them with `overwrite`");
-        conversion_list_release(list_take);
+        graft_conversion_list_release(list_take);
         return GRAFT_ERROR_USAGE;
     }
-    struct graft_snapshot *next = snapshot_copy(registry->current);
+    struct graft_snapshot *next = graft_snapshot_copy(registry->current);
     if (next == NULL) {
-        conversion_list_release(list_take);
+        graft_conversion_list_release(list_take);
         return graft_fail_memory(error, "conversions");
     }
     if (place < next->n_conversions) {
-        conversion_list_release(next->conversions[place]);
+        graft_conversion_list_release(next->conversions[place]);
     } else {
         next->n_conversions++; /* a copy has room for one more */
     }

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "graft/conversions.h"
+#include "graft/host/conversions.h"
 #include "registry/registry.h"
 
 struct conversion_list {
@@ -25,7 +25,7 @@ int graft_registry_register_conversions(struct graft_registry *registry, const c
 /* The list of that name; NULL when there is none. It lives as long as the snapshot. */
 const struct conversion_list *graft_snapshot_conversions(const struct graft_snapshot *snapshot, const char *name);
 
-struct conversion_list *conversion_list_retain(struct conversion_list *list);
-void conversion_list_release(struct conversion_list *list);
+struct conversion_list *graft_conversion_list_retain(struct conversion_list *list);
+void graft_conversion_list_release(struct conversion_list *list);
 
 #endif

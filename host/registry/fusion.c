@@ -30,8 +30,8 @@ static size_t count_patterns(const struct graft_fusion_family *family) {
     return n;
 }
 
-int fusion_create(const struct graft_fusion_family *family, const struct graft_origin *origin,
-                  struct graft_known_fusion **known, struct graft_error *error) {
+int graft_fusion_create(const struct graft_fusion_family *family, const struct graft_origin *origin,
+                        struct graft_known_fusion **known, struct graft_error *error) {
     size_t n = count_patterns(family);
     int status = GRAFT_OK;
     struct graft_known_fusion *result = graft_alloc(1, sizeof *result);
@@ -41,10 +41,10 @@ int fusion_create(const struct graft_fusion_family *family, const struct graft_o
     result->references = 1;
     result->family = family;
     result->origin = *origin;
-    result->cache = fusion_cache_create();
+    result->cache = graft_fusion_cache_create();
     result->patterns = graft_alloc(n + 1, sizeof(struct graft_regex *));
     if (result->cache == NULL || result->patterns == NULL) {
-        fusion_release(result);
+        graft_fusion_release(result);
         return graft_fail_memory(error, family->name);
     }
     for (; result->n_patterns < n && status == GRAFT_OK; result->n_patterns++) {
@@ -53,21 +53,21 @@ int fusion_create(const struct graft_fusion_family *family, const struct graft_o
                                      &result->patterns[result->n_patterns], error);
     }
     if (status != GRAFT_OK) {
-        fusion_release(result);
+        graft_fusion_release(result);
         return status;
     }
     *known = result;
     return GRAFT_OK;
 }
 
-struct graft_known_fusion *fusion_retain(struct graft_known_fusion *known) {
+struct graft_known_fusion *graft_fusion_retain(struct graft_known_fusion *known) {
     atomic_fetch_add(&known->references, 1);
     return known;
 }
 
-void fusion_release(struct graft_known_fusion *known) {
+void graft_fusion_release(struct graft_known_fusion *known) {
     if (known != NULL && atomic_fetch_sub(&known->references, 1) == 1) {
-        fusion_cache_free(known->cache);
+        graft_fusion_cache_free(known->cache);
         for (size_t i = 0; i < known->n_patterns; i++) {
             graft_regex_free(known->patterns[i]);
         }
@@ -76,8 +76,8 @@ void fusion_release(struct graft_known_fusion *known) {
     }
 }
 
-int fusion_append(struct graft_snapshot *snapshot, const struct graft_fusion_family *family,
-                  const struct graft_origin *origin, struct graft_error *error) {
+int graft_fusion_append(struct graft_snapshot *snapshot, const struct graft_fusion_family *family,
+                        const struct graft_origin *origin, struct graft_error *error) {
     const struct graft_known_fusion *other = graft_snapshot_fusion(snapshot, family->name);
     if (other != NULL && other->family == family) {
         return GRAFT_OK;
@@ -88,7 +88,7 @@ int fusion_append(struct graft_snapshot *snapshot, const struct graft_fusion_fam
         graft_error_hint(error, "load one of the two");
         return status;
     }
-    int status = fusion_create(family, origin, &snapshot->fusions[snapshot->n_fusions], error);
+    int status = graft_fusion_create(family, origin, &snapshot->fusions[snapshot->n_fusions], error);
     snapshot->n_fusions += status == GRAFT_OK;
     return status;
 }
@@ -136,12 +136,12 @@ void graft_fusion_add_patterns(const struct graft_known_fusion *known, struct gr
     }
 }
 
-const struct graft_discovery *graft_fusion_recall(const struct graft_known_fusion *known,
-                                                  const struct graft_discovery_key *key) {
-    return fusion_cache_find(known->cache, key);
+const struct graft_fused_modules *graft_fusion_recall(const struct graft_known_fusion *known,
+                                                      const struct graft_fused_modules_key *key) {
+    return graft_fusion_cache_find(known->cache, key);
 }
 
-void graft_fusion_remember(const struct graft_known_fusion *known, const struct graft_discovery_key *key,
-                           const struct graft_discovery *discovery) {
-    fusion_cache_add(known->cache, key, discovery);
+void graft_fusion_remember(const struct graft_known_fusion *known, const struct graft_fused_modules_key *key,
+                           const struct graft_fused_modules *discovery) {
+    graft_fusion_cache_add(known->cache, key, discovery);
 }

@@ -31,22 +31,22 @@ int graft_fusion_targets(const struct graft_known_fusion *known, const char *pat
 /* [any] The target patterns, as a message names them. */
 void graft_fusion_add_patterns(const struct graft_known_fusion *known, struct graft_text *text);
 
-struct graft_discovery;
+struct graft_fused_modules;
 
 /* [any] Puts what a family found in models of a type into the mapping that calls register: an element for each class of
  * modules that fit, in the place of one that has its name. It holds for those modules. */
-int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_discovery *discovery,
+int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_fused_modules *discovery,
                               const char *model_type, struct graft_error *error);
 
 /* One family asked for. */
-struct graft_fusion_wish {
+struct graft_fusion_choice {
     const struct graft_known_fusion *known;
     const graft_json *options; /* the mapping given; NULL for `true` */
 };
 
 /* What a fusion_config asks for, in its order; families that are `false` are left out. */
 struct graft_fusion_request {
-    struct graft_fusion_wish *wishes;
+    struct graft_fusion_choice *choices;
     size_t n;
 };
 

@@ -13,7 +13,7 @@ struct entry {
     const struct graft_class *architecture;
     char *config;
     char *options;
-    const struct graft_discovery *discovery;
+    const struct graft_fused_modules *discovery;
 };
 
 struct fusion_cache {
@@ -23,7 +23,7 @@ struct fusion_cache {
     size_t next; /* the entry to be replaced when all are in use */
 };
 
-struct fusion_cache *fusion_cache_create(void) {
+struct fusion_cache *graft_fusion_cache_create(void) {
     struct fusion_cache *cache = graft_alloc(1, sizeof *cache);
     if (cache != NULL) {
         (void)pthread_mutex_init(&cache->lock, NULL);
@@ -32,12 +32,12 @@ struct fusion_cache *fusion_cache_create(void) {
 }
 
 static void entry_finish(struct entry *entry) {
-    graft_discovery_release(entry->discovery);
+    graft_fused_modules_release(entry->discovery);
     graft_free(entry->config);
     graft_free(entry->options);
 }
 
-void fusion_cache_free(struct fusion_cache *cache) {
+void graft_fusion_cache_free(struct fusion_cache *cache) {
     if (cache != NULL) {
         for (size_t i = 0; i < cache->n; i++) {
             entry_finish(&cache->entries[i]);
@@ -48,7 +48,8 @@ void fusion_cache_free(struct fusion_cache *cache) {
 }
 
 /* The whole texts are compared: a hash alone might take one config for another. */
-static const struct graft_discovery *find(const struct fusion_cache *cache, const struct graft_discovery_key *key) {
+static const struct graft_fused_modules *find(const struct fusion_cache *cache,
+                                              const struct graft_fused_modules_key *key) {
     for (size_t i = 0; i < cache->n; i++) {
         const struct entry *entry = &cache->entries[i];
         if (entry->architecture == key->architecture && strcmp(entry->config, key->config) == 0 &&
@@ -59,20 +60,21 @@ static const struct graft_discovery *find(const struct fusion_cache *cache, cons
     return NULL;
 }
 
-const struct graft_discovery *fusion_cache_find(struct fusion_cache *cache, const struct graft_discovery_key *key) {
+const struct graft_fused_modules *graft_fusion_cache_find(struct fusion_cache *cache,
+                                                          const struct graft_fused_modules_key *key) {
     (void)pthread_mutex_lock(&cache->lock);
-    const struct graft_discovery *found = find(cache, key);
+    const struct graft_fused_modules *found = find(cache, key);
     if (found != NULL) {
-        (void)graft_discovery_retain(found);
+        (void)graft_fused_modules_retain(found);
     }
     (void)pthread_mutex_unlock(&cache->lock);
     return found;
 }
 
-void fusion_cache_add(struct fusion_cache *cache, const struct graft_discovery_key *key,
-                      const struct graft_discovery *discovery) {
+void graft_fusion_cache_add(struct fusion_cache *cache, const struct graft_fused_modules_key *key,
+                            const struct graft_fused_modules *discovery) {
     struct entry entry = {key->architecture, graft_strdup(key->config), graft_strdup(key->options),
-                          graft_discovery_retain(discovery)};
+                          graft_fused_modules_retain(discovery)};
     if (entry.config == NULL || entry.options == NULL) {
         entry_finish(&entry);
         return;

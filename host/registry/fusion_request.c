@@ -65,7 +65,7 @@ static int read_member(const struct graft_snapshot *snapshot, const char *name, 
     }
     if (wanted) {
         const graft_json *options = graft_json_type(value) == GRAFT_JSON_OBJECT ? value : NULL;
-        request->wishes[request->n++] = (struct graft_fusion_wish){known, options};
+        request->choices[request->n++] = (struct graft_fusion_choice){known, options};
     }
     return GRAFT_OK;
 }
@@ -87,8 +87,8 @@ int graft_fusion_request_read(const struct graft_snapshot *snapshot, const graft
                           "fusion_config: expected an object of fusion families, got %s",
                           graft_json_type_name(fusion_config));
     }
-    request->wishes = graft_alloc(graft_json_size(fusion_config) + 1, sizeof *request->wishes);
-    if (request->wishes == NULL) {
+    request->choices = graft_alloc(graft_json_size(fusion_config) + 1, sizeof *request->choices);
+    if (request->choices == NULL) {
         return graft_fail_memory(error, source->name);
     }
     while (status == GRAFT_OK && graft_json_next(fusion_config, &iterator, &name, &value)) {
@@ -98,6 +98,6 @@ int graft_fusion_request_read(const struct graft_snapshot *snapshot, const graft
 }
 
 void graft_fusion_request_finish(struct graft_fusion_request *request) {
-    graft_free(request->wishes);
+    graft_free(request->choices);
     *request = (struct graft_fusion_request){0};
 }

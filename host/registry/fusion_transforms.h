@@ -3,8 +3,8 @@
 #ifndef GRAFT_REGISTRY_FUSION_TRANSFORMS_H
 #define GRAFT_REGISTRY_FUSION_TRANSFORMS_H
 
-#include "graft/conversions.h"
-#include "registry/discovery.h"
+#include "graft/host/conversions.h"
+#include "registry/fused_modules.h"
 
 struct graft_fusion_transforms {
     struct graft_weight_transform *items; /* [n] */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "registry/tally_rows.h"
+#include "registry/assignment_rows.h"
 
 /* Names of classes, with what the message says of each. */
 struct hits {
@@ -16,18 +16,18 @@ struct hits {
 };
 
 /* Whether a place before number `i` has the same class and is hit as well: then its name is listed. */
-static int is_listed(const struct patch *patch, const struct graft_known_class *known,
+static int is_listed(const struct rule *patch, const struct graft_known_class *known,
                      const struct graft_module_place *places, size_t i) {
     for (size_t k = 0; k < i; k++) {
         if (strcmp(places[k].class_name, places[i].class_name) == 0 &&
-            patch_wants(patch, known, &places[k], NULL) == 1) {
+            graft_rule_wants(patch, known, &places[k], NULL) == 1) {
             return 1;
         }
     }
     return 0;
 }
 
-static void list(const struct patch *patch, const struct graft_class *cls, struct hits *hits) {
+static void list(const struct rule *patch, const struct graft_class *cls, struct hits *hits) {
     if (strcmp(cls->interface_id, patch->declared->replacement->interface_id) == 0) {
         graft_text_printf(&hits->fitting, "%s%s", hits->fitting.length > 0 ? ", " : "", cls->name);
         graft_text_printf(&hits->narrower, "%s%s", hits->narrower.length > 0 ? "|" : "^(", cls->name);
@@ -37,15 +37,15 @@ static void list(const struct patch *patch, const struct graft_class *cls, struc
     }
 }
 
-static int report(const struct patch *patch, struct hits *hits, struct graft_error *error) {
+static int report(const struct rule *patch, struct hits *hits, struct graft_error *error) {
     const struct graft_class *replacement = patch->declared->replacement;
     if (hits->misfits.failed || hits->fitting.failed || hits->narrower.failed) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, patch_source(patch), "out of memory");
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, graft_rule_source(patch), "out of memory");
     }
     if (hits->misfits.length == 0) {
         return GRAFT_OK;
     }
-    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, patch_source(patch),
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(patch),
                           "pattern \"%s\" for %s (%s) also hits %s; fitting: %s", patch->declared->target,
                           replacement->name, replacement->interface_id, hits->misfits.bytes,
                           hits->fitting.length > 0 ? hits->fitting.bytes : "none");
@@ -56,14 +56,14 @@ static int report(const struct patch *patch, struct hits *hits, struct graft_err
 }
 
 /* Whether another element of the mapping goes before this one at that place. */
-static int is_preceded(const struct graft_snapshot *snapshot, const struct patch *patch,
+static int is_preceded(const struct graft_snapshot *snapshot, const struct rule *patch,
                        const struct graft_known_class *known, const struct graft_module_place *place) {
     int before = 1;
     for (size_t i = 0; i < snapshot->mapping->n; i++) {
-        const struct patch *other = snapshot->mapping->patches[i];
+        const struct rule *other = snapshot->mapping->patches[i];
         if (other == patch) {
             before = 0;
-        } else if ((patch_names(other, known) || before) && patch_wants(other, known, place, NULL) == 1) {
+        } else if ((graft_rule_names(other, known) || before) && graft_rule_wants(other, known, place, NULL) == 1) {
             return 1;
         }
     }
@@ -71,19 +71,19 @@ static int is_preceded(const struct graft_snapshot *snapshot, const struct patch
 }
 
 /* Whether the place is one that the pattern is judged by: not where it is a name, or comes too late. */
-static int is_judged(const struct graft_snapshot *snapshot, const struct patch *patch,
+static int is_judged(const struct graft_snapshot *snapshot, const struct rule *patch,
                      const struct graft_known_class *known, const struct graft_module_place *place) {
-    return patch->declared->key != KEY_BOTH || (patch_names(patch, known) && patch_fits(patch, known)) ||
-           (!patch_names(patch, known) && !is_preceded(snapshot, patch, known, place));
+    return patch->declared->key != KEY_BOTH || (graft_rule_names(patch, known) && graft_rule_fits(patch, known)) ||
+           (!graft_rule_names(patch, known) && !is_preceded(snapshot, patch, known, place));
 }
 
-static int check(const struct graft_snapshot *snapshot, const struct patch *patch,
+static int check(const struct graft_snapshot *snapshot, const struct rule *patch,
                  const struct graft_module_place *places, size_t n, struct graft_error *error) {
     struct hits hits = {0};
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         const struct graft_known_class *known = graft_snapshot_class(snapshot, places[i].class_name, places[i].asking);
-        int hit = known != NULL ? patch_wants(patch, known, &places[i], error) : 0;
+        int hit = known != NULL ? graft_rule_wants(patch, known, &places[i], error) : 0;
         if (hit == 1 && is_judged(snapshot, patch, known, &places[i]) && !is_listed(patch, known, places, i)) {
             list(patch, known->cls, &hits);
         }
@@ -99,11 +99,11 @@ static int check(const struct graft_snapshot *snapshot, const struct patch *patc
 }
 
 int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const struct graft_module_place *places,
-                                  size_t n, const struct graft_tally *tally, struct graft_error *error) {
+                                  size_t n, const struct graft_assignment *assignment, struct graft_error *error) {
     int status = GRAFT_OK;
-    for (size_t i = 0; snapshot_patch(snapshot, i) != NULL && status == GRAFT_OK; i++) {
-        const struct patch *patch = snapshot_patch(snapshot, i);
-        int left_out = tally != NULL && tally->rows[i].left_out;
+    for (size_t i = 0; graft_snapshot_rule(snapshot, i) != NULL && status == GRAFT_OK; i++) {
+        const struct rule *patch = graft_snapshot_rule(snapshot, i);
+        int left_out = assignment != NULL && assignment->rows[i].left_out;
         if (patch->target != NULL && !left_out) {
             status = check(snapshot, patch, places, n, error);
         }

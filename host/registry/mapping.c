@@ -10,13 +10,13 @@
 #include "registry/snapshot.h"
 
 /* Makes `mapping_take` the registry's. Called with the lock held. */
-static int commit(struct graft_registry *registry, struct layer *mapping_take, struct graft_error *error) {
-    struct graft_snapshot *next = mapping_take != NULL ? snapshot_copy(registry->current) : NULL;
+static int commit(struct graft_registry *registry, struct mapping_version *mapping_take, struct graft_error *error) {
+    struct graft_snapshot *next = mapping_take != NULL ? graft_snapshot_copy(registry->current) : NULL;
     if (next == NULL) {
-        layer_release(mapping_take);
+        graft_mapping_version_release(mapping_take);
         return graft_fail_memory(error, "mapping");
     }
-    layer_release(next->mapping);
+    graft_mapping_version_release(next->mapping);
     next->mapping = mapping_take;
     graft_snapshot_release(registry->current);
     registry->current = next;
@@ -25,9 +25,9 @@ static int commit(struct graft_registry *registry, struct layer *mapping_take, s
 
 int graft_registry_register(struct graft_registry *registry, const struct graft_patch *patches, size_t n, int overwrite,
                             struct graft_error *error) {
-    struct layer *next = NULL;
+    struct mapping_version *next = NULL;
     (void)pthread_mutex_lock(&registry->lock);
-    int status = layer_with(registry->current->mapping, patches, n, overwrite, &next, error);
+    int status = graft_mapping_version_with(registry->current->mapping, patches, n, overwrite, &next, error);
     if (status == GRAFT_OK) {
         status = commit(registry, next, error);
     }
@@ -35,11 +35,11 @@ int graft_registry_register(struct graft_registry *registry, const struct graft_
     return status;
 }
 
-int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_discovery *discovery,
+int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_fused_modules *discovery,
                               const char *model_type, struct graft_error *error) {
-    struct layer *next = NULL;
+    struct mapping_version *next = NULL;
     (void)pthread_mutex_lock(&registry->lock);
-    int status = layer_with_fused(registry->current->mapping, discovery, model_type, &next, error);
+    int status = graft_mapping_version_with_fused(registry->current->mapping, discovery, model_type, &next, error);
     if (status == GRAFT_OK) {
         status = commit(registry, next, error);
     }
@@ -49,17 +49,17 @@ int graft_registry_put_fusion(struct graft_registry *registry, const struct graf
 
 int graft_snapshot_with_patches(const struct graft_snapshot *snapshot, const struct graft_patch *patches, size_t n,
                                 struct graft_snapshot **made, struct graft_error *error) {
-    struct layer *mapping = NULL;
-    int status = layer_over(snapshot->mapping, patches, n, &mapping, error);
+    struct mapping_version *mapping = NULL;
+    int status = graft_mapping_version_over(snapshot->mapping, patches, n, &mapping, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    struct graft_snapshot *next = snapshot_copy(snapshot);
+    struct graft_snapshot *next = graft_snapshot_copy(snapshot);
     if (next == NULL) {
-        layer_release(mapping);
+        graft_mapping_version_release(mapping);
         return graft_fail_memory(error, "mapping");
     }
-    layer_release(next->mapping);
+    graft_mapping_version_release(next->mapping);
     next->mapping = mapping;
     *made = next;
     return GRAFT_OK;
@@ -67,9 +67,9 @@ int graft_snapshot_with_patches(const struct graft_snapshot *snapshot, const str
 
 int graft_registry_unregister(struct graft_registry *registry, const char *const *keys, size_t n,
                               struct graft_error *error) {
-    struct layer *next = NULL;
+    struct mapping_version *next = NULL;
     (void)pthread_mutex_lock(&registry->lock);
-    int status = layer_without(registry->current->mapping, keys, n, &next, error);
+    int status = graft_mapping_version_without(registry->current->mapping, keys, n, &next, error);
     if (status == GRAFT_OK) {
         status = commit(registry, next, error);
     }
@@ -79,25 +79,25 @@ int graft_registry_unregister(struct graft_registry *registry, const char *const
 
 int graft_registry_clear(struct graft_registry *registry, struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
-    int status = commit(registry, layer_create(0), error);
+    int status = commit(registry, graft_mapping_version_create(0), error);
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }
 
 /* A copy handed out: its strings are those of the layer. */
 struct copy {
-    struct layer *layer;
+    struct mapping_version *layer;
     struct graft_patch elements[];
 };
 
 int graft_registry_patches(struct graft_registry *registry, struct graft_patch **patches, size_t *n,
                            struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
-    struct layer *layer = layer_retain(registry->current->mapping);
+    struct mapping_version *layer = graft_mapping_version_retain(registry->current->mapping);
     (void)pthread_mutex_unlock(&registry->lock);
     struct copy *copy = graft_alloc(1, sizeof *copy + layer->n * sizeof copy->elements[0]);
     if (copy == NULL) {
-        layer_release(layer);
+        graft_mapping_version_release(layer);
         return graft_fail_memory(error, "mapping");
     }
     copy->layer = layer;
@@ -114,7 +114,7 @@ int graft_registry_patches(struct graft_registry *registry, struct graft_patch *
 void graft_patches_free(struct graft_patch *patches) {
     if (patches != NULL) {
         struct copy *copy = (struct copy *)(void *)((char *)patches - offsetof(struct copy, elements));
-        layer_release(copy->layer);
+        graft_mapping_version_release(copy->layer);
         graft_free(copy);
     }
 }
@@ -125,7 +125,7 @@ int graft_registry_enter(struct graft_registry *registry, struct graft_scope **s
         return graft_fail_memory(error, "scope");
     }
     (void)pthread_mutex_lock(&registry->lock);
-    entered->layer = layer_retain(registry->current->mapping);
+    entered->layer = graft_mapping_version_retain(registry->current->mapping);
     entered->outer = registry->innermost;
     registry->innermost = entered;
     (void)pthread_mutex_unlock(&registry->lock);
@@ -144,14 +144,14 @@ void graft_registry_leave(struct graft_registry *registry, struct graft_scope *s
     }
     *link = scope_take->outer;
     (void)pthread_mutex_unlock(&registry->lock);
-    layer_release(scope_take->layer);
+    graft_mapping_version_release(scope_take->layer);
     graft_free(scope_take);
 }
 
 /* What a look-up works on: the registry as it is when it begins. */
 struct view {
     struct graft_snapshot *snapshot;
-    struct layer **layers; /* the innermost scope's first */
+    struct mapping_version **layers; /* the innermost scope's first */
     size_t n;
 };
 
@@ -162,11 +162,11 @@ static int view_init(struct view *view, struct graft_registry *registry, struct 
     for (const struct graft_scope *scope = registry->innermost; scope != NULL; scope = scope->outer) {
         n++;
     }
-    view->layers = graft_alloc(n, sizeof(struct layer *));
+    view->layers = graft_alloc(n, sizeof(struct mapping_version *));
     if (view->layers != NULL) {
         view->snapshot = graft_snapshot_retain(registry->current);
         for (const struct graft_scope *scope = registry->innermost; scope != NULL; scope = scope->outer) {
-            view->layers[view->n++] = layer_retain(scope->layer);
+            view->layers[view->n++] = graft_mapping_version_retain(scope->layer);
         }
     }
     (void)pthread_mutex_unlock(&registry->lock);
@@ -175,14 +175,14 @@ static int view_init(struct view *view, struct graft_registry *registry, struct 
 
 static void view_finish(struct view *view) {
     for (size_t i = 0; i < view->n; i++) {
-        layer_release(view->layers[i]);
+        graft_mapping_version_release(view->layers[i]);
     }
     graft_free(view->layers);
     graft_snapshot_release(view->snapshot);
 }
 
 /* Notes once that a key is no regular expression. */
-static int note_invalid(void *data, struct patch *patch, struct graft_error *error) {
+static int note_invalid(void *data, struct rule *patch, struct graft_error *error) {
     struct graft_registry *registry = data;
     if (atomic_exchange(&patch->reported, 1) != 0) {
         return GRAFT_OK;
@@ -204,12 +204,12 @@ static int note_invalid(void *data, struct patch *patch, struct graft_error *err
 
 static int look_up(struct graft_registry *registry, const struct view *view, const struct graft_known_class *original,
                    const struct graft_class **cls, struct graft_error *error) {
-    const struct patch *found = NULL;
+    const struct rule *found = NULL;
     int status = GRAFT_OK;
     for (size_t i = 0; i < view->n && found == NULL && status == GRAFT_OK; i++) {
-        status = layer_look_up(view->layers[i], original, note_invalid, registry, &found, error);
+        status = graft_mapping_version_look_up(view->layers[i], original, note_invalid, registry, &found, error);
     }
-    if (status == GRAFT_OK && found != NULL && !patch_fits(found, original)) {
+    if (status == GRAFT_OK && found != NULL && !graft_rule_fits(found, original)) {
         const struct graft_class *replacement = found->own.replacement;
         status = graft_fail(error, GRAFT_ERROR_USAGE, found->own.target,
                             "%s cannot replace %s: its interface is %s, expected %s", replacement->name,

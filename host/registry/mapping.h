@@ -6,7 +6,7 @@
 #ifndef GRAFT_REGISTRY_MAPPING_H
 #define GRAFT_REGISTRY_MAPPING_H
 
-#include "graft/registry.h"
+#include "graft/host/registry.h"
 #include "registry/registry.h"
 
 /* Errors are GRAFT_ERROR_USAGE, their source is the key. */

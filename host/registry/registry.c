@@ -12,7 +12,7 @@ struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot) {
     return snapshot;
 }
 
-struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
+struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     struct graft_snapshot *copy = graft_alloc(1, sizeof *copy);
     size_t classes = old != NULL ? old->n_classes : 0;
     size_t patches = old != NULL ? old->n_patches : 0;
@@ -22,10 +22,10 @@ struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
         return NULL;
     }
     copy->references = 1;
-    copy->offers = offers_retain(old != NULL ? old->offers : NULL);
+    copy->offers = graft_implementations_retain(old != NULL ? old->offers : NULL);
     copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
-    copy->patches = graft_alloc(patches + 1, sizeof(struct patch *));
-    copy->mapping = old != NULL ? layer_retain(old->mapping) : layer_create(0);
+    copy->patches = graft_alloc(patches + 1, sizeof(struct rule *));
+    copy->mapping = old != NULL ? graft_mapping_version_retain(old->mapping) : graft_mapping_version_create(0);
     copy->fusions = graft_alloc(fusions + 1, sizeof(struct graft_known_fusion *));
     copy->conversions = graft_alloc(conversions + 1, sizeof(struct conversion_list *));
     if (copy->classes == NULL || copy->patches == NULL || copy->mapping == NULL || copy->fusions == NULL ||
@@ -37,13 +37,13 @@ struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
         copy->classes[copy->n_classes] = old->classes[copy->n_classes];
     }
     for (; copy->n_patches < patches; copy->n_patches++) {
-        copy->patches[copy->n_patches] = patch_retain(old->patches[copy->n_patches]);
+        copy->patches[copy->n_patches] = graft_rule_retain(old->patches[copy->n_patches]);
     }
     for (; copy->n_fusions < fusions; copy->n_fusions++) {
-        copy->fusions[copy->n_fusions] = fusion_retain(old->fusions[copy->n_fusions]);
+        copy->fusions[copy->n_fusions] = graft_fusion_retain(old->fusions[copy->n_fusions]);
     }
     for (; copy->n_conversions < conversions; copy->n_conversions++) {
-        copy->conversions[copy->n_conversions] = conversion_list_retain(old->conversions[copy->n_conversions]);
+        copy->conversions[copy->n_conversions] = graft_conversion_list_retain(old->conversions[copy->n_conversions]);
     }
     return copy;
 }
@@ -51,17 +51,17 @@ struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old) {
 void graft_snapshot_release(struct graft_snapshot *snapshot) {
     if (snapshot != NULL && atomic_fetch_sub(&snapshot->references, 1) == 1) {
         for (size_t i = 0; i < snapshot->n_patches; i++) {
-            patch_release(snapshot->patches[i]);
+            graft_rule_release(snapshot->patches[i]);
         }
         for (size_t i = 0; i < snapshot->n_fusions; i++) {
-            fusion_release(snapshot->fusions[i]);
+            graft_fusion_release(snapshot->fusions[i]);
         }
         for (size_t i = 0; i < snapshot->n_conversions; i++) {
-            conversion_list_release(snapshot->conversions[i]);
+            graft_conversion_list_release(snapshot->conversions[i]);
         }
         graft_free(snapshot->conversions);
-        layer_release(snapshot->mapping);
-        offers_release(snapshot->offers);
+        graft_mapping_version_release(snapshot->mapping);
+        graft_implementations_release(snapshot->offers);
         graft_free(snapshot->fusions);
         graft_free(snapshot->patches);
         graft_free(snapshot->classes);
@@ -71,7 +71,7 @@ void graft_snapshot_release(struct graft_snapshot *snapshot) {
 
 struct graft_registry *graft_registry_create(void) {
     struct graft_registry *registry = graft_alloc(1, sizeof *registry);
-    if (registry == NULL || (registry->current = snapshot_copy(NULL)) == NULL) {
+    if (registry == NULL || (registry->current = graft_snapshot_copy(NULL)) == NULL) {
         graft_free(registry);
         return NULL;
     }
@@ -130,7 +130,7 @@ static int append_class(struct graft_snapshot *snapshot, const struct graft_know
 
 static int append_patch(struct graft_snapshot *snapshot, const struct graft_replacement *replacement,
                         const struct graft_origin *origin, struct graft_error *error) {
-    int status = patch_create(replacement, origin, &snapshot->patches[snapshot->n_patches], error);
+    int status = graft_rule_create(replacement, origin, &snapshot->patches[snapshot->n_patches], error);
     if (status == GRAFT_OK) {
         snapshot->n_patches++;
     }
@@ -140,7 +140,7 @@ static int append_patch(struct graft_snapshot *snapshot, const struct graft_repl
 /* The snapshot with room for so many classes, patches and families more, not yet the registry's. */
 static struct graft_snapshot *grown(const struct graft_snapshot *old, size_t n_classes, size_t n_patches,
                                     size_t n_fusions) {
-    struct graft_snapshot *next = snapshot_copy(old);
+    struct graft_snapshot *next = graft_snapshot_copy(old);
     if (next == NULL) {
         return NULL;
     }
@@ -149,7 +149,7 @@ static struct graft_snapshot *grown(const struct graft_snapshot *old, size_t n_c
     if (classes != NULL) {
         next->classes = classes;
     }
-    struct patch **patches = graft_realloc(next->patches, next->n_patches + n_patches + 1, sizeof(struct patch *));
+    struct rule **patches = graft_realloc(next->patches, next->n_patches + n_patches + 1, sizeof(struct rule *));
     if (patches != NULL) {
         next->patches = patches;
     }
@@ -177,9 +177,9 @@ static int add_all(struct graft_snapshot *next, const struct graft_plugin *plugi
         status = append_patch(next, graft_plugin_replacement(plugin, i), origin, error);
     }
     for (int32_t i = 0; i < plugin->n_fusion_families && status == GRAFT_OK; i++) {
-        status = fusion_append(next, graft_plugin_fusion_family(plugin, i), origin, error);
+        status = graft_fusion_append(next, graft_plugin_fusion_family(plugin, i), origin, error);
     }
-    return status == GRAFT_OK ? offers_append_all(next, plugin, origin, error) : status;
+    return status == GRAFT_OK ? graft_implementations_append_all(next, plugin, origin, error) : status;
 }
 
 /* Puts `next` in the place of the current snapshot if `status` allows. Called with the lock held. */
@@ -230,7 +230,8 @@ int graft_registry_add_fusion(struct graft_registry *registry, const struct graf
     const struct graft_origin *from = origin != NULL ? origin : &host;
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = grown(registry->current, 0, 0, 1);
-    int status = next == NULL ? out_of_memory(error) : commit(registry, next, fusion_append(next, family, from, error));
+    int status =
+        next == NULL ? out_of_memory(error) : commit(registry, next, graft_fusion_append(next, family, from, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }

@@ -74,16 +74,17 @@ struct graft_module_place {
     const struct graft_candidate *fused; /* what a fusion family found at this path (discovery.h), or NULL */
 };
 
-/* What replacements do in one model: registry/tally.h. */
-struct graft_tally;
+/* What replacements do in one model: registry/assignment.h. */
+struct graft_assignment;
 
 /* [any] What to build at `place`. What library calls registered goes before what plugins bring; exact names go before
  * patterns, then the order of registration decides; two plugins that want the same module are an error unless the user
  * ordered them. A fusion, which was asked for by name, goes before them all, if the class is the one it was found in.
- * An unknown class and a replacement with another interface are errors. `tally` (or NULL) counts, and says which groups
- * are left out. */
+ * An unknown class and a replacement with another interface are errors. `assignment` (or NULL) counts, and says which
+ * groups are left out. */
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
-                           struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error);
+                           struct graft_assignment *assignment, struct graft_resolution *resolution,
+                           struct graft_error *error);
 
 /* [any] The class of that name, whatever would replace it. */
 int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
@@ -92,7 +93,7 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
 /* [any] The interface rule over the modules of a model before anything is replaced: a pattern that hits one with
  * another interface is an error that lists the classes hit, those that fit, and a narrower pattern that would do. */
 int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const struct graft_module_place *places,
-                                  size_t n, const struct graft_tally *tally, struct graft_error *error);
+                                  size_t n, const struct graft_assignment *assignment, struct graft_error *error);
 
 /* [any] The replacements brought by plugins, in order of registration; NULL behind the last. */
 const struct graft_replacement *graft_snapshot_replacement(const struct graft_snapshot *snapshot, size_t i,

@@ -2,9 +2,9 @@
 /* What a class name stands for at one place of a model. */
 #include <string.h>
 
-#include "registry/discovery.h"
+#include "registry/assignment_rows.h"
+#include "registry/fused_modules.h"
 #include "registry/nearest.h"
-#include "registry/tally_rows.h"
 
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking) {
@@ -36,7 +36,7 @@ const struct graft_replacement *graft_snapshot_replacement(const struct graft_sn
     return snapshot->patches[i]->declared;
 }
 
-struct patch *snapshot_patch(const struct graft_snapshot *snapshot, size_t i) {
+struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i) {
     if (i < snapshot->n_patches) {
         return snapshot->patches[i];
     }
@@ -45,10 +45,9 @@ struct patch *snapshot_patch(const struct graft_snapshot *snapshot, size_t i) {
 }
 
 /* Which of two patches that want the same module gets it; NULL when nothing says so. `a` was registered first. */
-static const struct patch *prefer(const struct patch *a, const struct patch *b,
-                                  const struct graft_known_class *original) {
-    if (patch_same_source(a, b)) {
-        return !patch_names(a, original) && patch_names(b, original) ? b : a;
+static const struct rule *prefer(const struct rule *a, const struct rule *b, const struct graft_known_class *original) {
+    if (graft_rule_same_source(a, b)) {
+        return !graft_rule_names(a, original) && graft_rule_names(b, original) ? b : a;
     }
     if (b->declared->key == KEY_BOTH) {
         return b;
@@ -59,7 +58,7 @@ static const struct patch *prefer(const struct patch *a, const struct patch *b,
     return NULL;
 }
 
-static int undecided(const struct patch *a, const struct patch *b, const struct graft_module_place *place,
+static int undecided(const struct rule *a, const struct rule *b, const struct graft_module_place *place,
                      struct graft_error *error) {
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, place->path, "plugins %s and %s both replace %s", a->origin.plugin,
                           b->origin.plugin, place->class_name);
@@ -67,13 +66,13 @@ static int undecided(const struct patch *a, const struct patch *b, const struct 
     return GRAFT_ERROR_PLUGIN;
 }
 
-static int check_interface(const struct patch *patch, const struct graft_known_class *original,
+static int check_interface(const struct rule *patch, const struct graft_known_class *original,
                            const struct graft_module_place *place, struct graft_error *error) {
     const struct graft_class *replacement = patch->declared->replacement;
-    if (patch_fits(patch, original)) {
+    if (graft_rule_fits(patch, original)) {
         return GRAFT_OK;
     }
-    return graft_error_set(error, GRAFT_ERROR_PLUGIN, patch_source(patch),
+    return graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(patch),
                            "%s cannot replace %s at %s: its interface is %s, expected %s", replacement->name,
                            original->cls->name, place->path, replacement->interface_id, original->cls->interface_id);
 }
@@ -94,77 +93,79 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
 /* The patch that gets the module; `*chosen` is NULL when nobody wants it. In a trial the first of two gets what nothing
  * decides, and nobody is said to have lost it. */
 static int choose(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
-                  const struct graft_module_place *place, struct graft_tally *tally, const struct patch **chosen,
-                  struct graft_error *error) {
+                  const struct graft_module_place *place, struct graft_assignment *assignment,
+                  const struct rule **chosen, struct graft_error *error) {
     int clear = 1;
     *chosen = NULL;
-    for (size_t i = 0; snapshot_patch(snapshot, i) != NULL; i++) {
-        const struct patch *patch = snapshot_patch(snapshot, i);
-        if (tally != NULL && tally->rows[i].left_out) {
+    for (size_t i = 0; graft_snapshot_rule(snapshot, i) != NULL; i++) {
+        const struct rule *patch = graft_snapshot_rule(snapshot, i);
+        if (assignment != NULL && assignment->rows[i].left_out) {
             continue;
         }
-        int hit = patch_wants(patch, original, place, error);
+        int hit = graft_rule_wants(patch, original, place, error);
         if (hit < 0) {
             return GRAFT_ERROR_PLUGIN;
         }
         if (hit == 0) {
             continue;
         }
-        if (tally != NULL) {
-            tally_want(tally, i);
+        if (assignment != NULL) {
+            graft_assignment_claim(assignment, i);
         }
-        const struct patch *better = *chosen == NULL ? patch : prefer(*chosen, patch, original);
-        if (better == NULL && (tally == NULL || !tally->trial)) {
+        const struct rule *better = *chosen == NULL ? patch : prefer(*chosen, patch, original);
+        if (better == NULL && (assignment == NULL || !assignment->trial)) {
             return undecided(*chosen, patch, place, error);
         }
         clear = clear && better != NULL;
         *chosen = better != NULL ? better : *chosen;
     }
-    if (tally != NULL && *chosen != NULL && clear) {
-        tally_give(tally, *chosen);
+    if (assignment != NULL && *chosen != NULL && clear) {
+        graft_assignment_give(assignment, *chosen);
     }
     return GRAFT_OK;
 }
 
 /* The module is fused; patches that want it lose it. */
 static int give_to_fusion(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
-                          struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error) {
-    for (size_t i = 0; tally != NULL && snapshot_patch(snapshot, i) != NULL; i++) {
-        int hit = patch_wants(snapshot_patch(snapshot, i), resolution->original, place, error);
+                          struct graft_assignment *assignment, struct graft_resolution *resolution,
+                          struct graft_error *error) {
+    for (size_t i = 0; assignment != NULL && graft_snapshot_rule(snapshot, i) != NULL; i++) {
+        int hit = graft_rule_wants(graft_snapshot_rule(snapshot, i), resolution->original, place, error);
         if (hit < 0) {
             return GRAFT_ERROR_PLUGIN;
         }
-        if (hit == 1 && !tally->rows[i].left_out) {
-            tally_want(tally, i);
+        if (hit == 1 && !assignment->rows[i].left_out) {
+            graft_assignment_claim(assignment, i);
         }
     }
-    if (tally != NULL) {
-        tally_give_fusion(tally, &place->fused->known.origin);
+    if (assignment != NULL) {
+        graft_assignment_give_fusion(assignment, &place->fused->known.origin);
     }
     resolution->replacement = &place->fused->known;
     return GRAFT_OK;
 }
 
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
-                           struct graft_tally *tally, struct graft_resolution *resolution, struct graft_error *error) {
-    const struct patch *chosen;
+                           struct graft_assignment *assignment, struct graft_resolution *resolution,
+                           struct graft_error *error) {
+    const struct rule *chosen;
     int status = graft_snapshot_original(snapshot, place, resolution, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (tally != NULL) {
-        tally->modules++;
+    if (assignment != NULL) {
+        assignment->modules++;
     }
     if (place->fused != NULL && place->fused->original == resolution->original->cls) {
-        return give_to_fusion(snapshot, place, tally, resolution, error);
+        return give_to_fusion(snapshot, place, assignment, resolution, error);
     }
-    status = choose(snapshot, resolution->original, place, tally, &chosen, error);
+    status = choose(snapshot, resolution->original, place, assignment, &chosen, error);
     if (status != GRAFT_OK || chosen == NULL) {
         return status;
     }
-    if (tally != NULL && tally->trial && !patch_fits(chosen, resolution->original)) {
+    if (assignment != NULL && assignment->trial && !graft_rule_fits(chosen, resolution->original)) {
         return GRAFT_OK;
     }
-    resolution->replacement = patch_replacement(chosen, place);
+    resolution->replacement = graft_rule_replacement(chosen, place);
     return check_interface(chosen, resolution->original, place, error);
 }

@@ -16,7 +16,7 @@
 enum { KEY_BOTH = 3 };
 
 /* One replacement with its patterns compiled. Immutable and shared by the snapshots that hold it. */
-struct patch {
+struct rule {
     atomic_long references;
     const struct graft_replacement *declared; /* the plugin's, or `own` */
     struct graft_replacement own;             /* KEY_BOTH: copied */
@@ -25,21 +25,22 @@ struct patch {
     struct graft_regex *target;      /* of a pattern; NULL for a name, and for what `invalid` tells of */
     struct graft_regex *module_path; /* NULL: everywhere */
     char *invalid;                   /* KEY_BOTH: why the key is no regular expression, and so a name only; or NULL */
-    const struct graft_discovery *discovery; /* of a fusion: it is for the modules that fit, each with its own class */
-    atomic_int reported;                     /* whether a look-up that came across it made a note of `invalid` */
+    const struct graft_fused_modules
+        *discovery;      /* of a fusion: it is for the modules that fit, each with its own class */
+    atomic_int reported; /* whether a look-up that came across it made a note of `invalid` */
 };
 
 /* What library calls registered, in order. Immutable and shared by snapshots and scopes. */
-struct layer {
+struct mapping_version {
     atomic_long references;
-    struct patch **patches;
+    struct rule **patches;
     size_t n;
 };
 
 /* What can be chosen by name, in order. Immutable and shared by snapshots. */
-struct offers {
+struct implementations {
     atomic_long references;
-    struct graft_offer *items;
+    struct graft_implementation *items;
     size_t n;
 };
 
@@ -47,19 +48,19 @@ struct graft_snapshot {
     atomic_long references;
     struct graft_known_class *classes;
     size_t n_classes;
-    struct patch **patches; /* brought by plugins */
+    struct rule **patches; /* brought by plugins */
     size_t n_patches;
-    struct layer *mapping;
+    struct mapping_version *mapping;
     struct graft_known_fusion **fusions; /* families; shared by snapshots */
     size_t n_fusions;
     struct conversion_list **conversions; /* model-wide lists; shared by snapshots */
     size_t n_conversions;
-    struct offers *offers; /* what can be chosen by name; NULL: nothing */
+    struct implementations *offers; /* what can be chosen by name; NULL: nothing */
 };
 
 /* The mapping as it was when the scope was entered. */
 struct graft_scope {
-    struct layer *layer;
+    struct mapping_version *layer;
     struct graft_scope *outer;
 };
 
@@ -73,88 +74,90 @@ struct graft_registry {
 };
 
 /* All that a plugin offers by name, into a snapshot that is not yet the registry's. */
-int offers_append_all(struct graft_snapshot *snapshot, const struct graft_plugin *plugin,
-                      const struct graft_origin *origin, struct graft_error *error);
-struct offers *offers_retain(struct offers *offers);
-void offers_release(struct offers *offers);
+int graft_implementations_append_all(struct graft_snapshot *snapshot, const struct graft_plugin *plugin,
+                                     const struct graft_origin *origin, struct graft_error *error);
+struct implementations *graft_implementations_retain(struct implementations *offers);
+void graft_implementations_release(struct implementations *offers);
 
 /* A family whose patterns compile, with one reference. */
-int fusion_create(const struct graft_fusion_family *family, const struct graft_origin *origin,
-                  struct graft_known_fusion **known, struct graft_error *error);
-struct graft_known_fusion *fusion_retain(struct graft_known_fusion *known);
-void fusion_release(struct graft_known_fusion *known);
+int graft_fusion_create(const struct graft_fusion_family *family, const struct graft_origin *origin,
+                        struct graft_known_fusion **known, struct graft_error *error);
+struct graft_known_fusion *graft_fusion_retain(struct graft_known_fusion *known);
+void graft_fusion_release(struct graft_known_fusion *known);
 
 /* Adds a family to a snapshot that is not yet the registry's, and has room for it. */
-int fusion_append(struct graft_snapshot *snapshot, const struct graft_fusion_family *family,
-                  const struct graft_origin *origin, struct graft_error *error);
+int graft_fusion_append(struct graft_snapshot *snapshot, const struct graft_fusion_family *family,
+                        const struct graft_origin *origin, struct graft_error *error);
 
 /* A patch for `replacement`, with one reference. */
-int patch_create(const struct graft_replacement *replacement, const struct graft_origin *origin, struct patch **patch,
-                 struct graft_error *error);
+int graft_rule_create(const struct graft_replacement *replacement, const struct graft_origin *origin,
+                      struct rule **patch, struct graft_error *error);
 
 /* A patch for an element of a mapping, which is checked and copied. */
-int patch_create_mapped(const struct graft_patch *element, struct patch **patch, struct graft_error *error);
-struct patch *patch_retain(struct patch *patch);
-void patch_release(struct patch *patch);
+int graft_rule_create_mapped(const struct graft_patch *element, struct rule **patch, struct graft_error *error);
+struct rule *graft_rule_retain(struct rule *patch);
+void graft_rule_release(struct rule *patch);
 
 /* A patch for what a family makes of a class, in models of a type. It reads as one that a call registered for the
  * class's name. */
-int patch_create_fused(const struct graft_discovery *discovery, const struct graft_candidate *candidate,
-                       const char *model_type, struct patch **patch, struct graft_error *error);
+int graft_rule_create_fused(const struct graft_fused_modules *discovery, const struct graft_candidate *candidate,
+                            const char *model_type, struct rule **patch, struct graft_error *error);
 
 /* Who brought it, for messages: its file, else the id of its plugin. */
-const char *patch_source(const struct patch *patch);
+const char *graft_rule_source(const struct rule *patch);
 
 /* Whether the patch may be for a model of that type at all. */
-int patch_is_for_model(const struct patch *patch, const char *model_type);
+int graft_rule_is_for_model(const struct rule *patch, const char *model_type);
 
 /* Whether the key is this class's very name; otherwise a patch that wants it does so by a pattern. */
-int patch_names(const struct patch *patch, const struct graft_known_class *original);
+int graft_rule_names(const struct rule *patch, const struct graft_known_class *original);
 
 /* Whether the patch's key hits the class: 1, 0, or -1 after an error, when a search cost too much. Basic classes are
  * reached by their exact name only, and private ones not by library calls. */
-int patch_hits(const struct patch *patch, const struct graft_known_class *original, struct graft_error *error);
+int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error);
 
 /* Whether the patch wants the module at `place`, of the class `original`: as patch_hits. */
-int patch_wants(const struct patch *patch, const struct graft_known_class *original,
-                const struct graft_module_place *place, struct graft_error *error);
+int graft_rule_wants(const struct rule *patch, const struct graft_known_class *original,
+                     const struct graft_module_place *place, struct graft_error *error);
 
 /* What is built at a place that the patch wants. */
-const struct graft_known_class *patch_replacement(const struct patch *patch, const struct graft_module_place *place);
+const struct graft_known_class *graft_rule_replacement(const struct rule *patch,
+                                                       const struct graft_module_place *place);
 
 /* Whether both are one plugin's, or both from library calls. */
-int patch_same_source(const struct patch *a, const struct patch *b);
+int graft_rule_same_source(const struct rule *a, const struct rule *b);
 
 /* The interface rule for one patch and one class. */
-int patch_fits(const struct patch *patch, const struct graft_known_class *original);
+int graft_rule_fits(const struct rule *patch, const struct graft_known_class *original);
 
 /* Patches of plugins, then those of library calls; NULL behind the last. */
-struct patch *snapshot_patch(const struct graft_snapshot *snapshot, size_t i);
+struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i);
 
 /* A copy with room for one more class and one more patch. */
-struct graft_snapshot *snapshot_copy(const struct graft_snapshot *old);
+struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old);
 
 /* [any] An empty layer; what `old` holds and `n` elements more, or new values for keys that are there; what it holds
  * but for `n` keys. On failure `*next` is left alone. */
-struct layer *layer_create(size_t capacity);
-int layer_with(const struct layer *old, const struct graft_patch *elements, size_t n, int overwrite,
-               struct layer **next, struct graft_error *error);
-int layer_with_fused(const struct layer *old, const struct graft_discovery *discovery, const char *model_type,
-                     struct layer **next, struct graft_error *error);
+struct mapping_version *graft_mapping_version_create(size_t capacity);
+int graft_mapping_version_with(const struct mapping_version *old, const struct graft_patch *elements, size_t n,
+                               int overwrite, struct mapping_version **next, struct graft_error *error);
+int graft_mapping_version_with_fused(const struct mapping_version *old, const struct graft_fused_modules *discovery,
+                                     const char *model_type, struct mapping_version **next, struct graft_error *error);
 /* `n` elements, and behind them those of `old` whose keys are not among theirs. */
-int layer_over(const struct layer *old, const struct graft_patch *elements, size_t n, struct layer **next,
-               struct graft_error *error);
-int layer_without(const struct layer *old, const char *const *keys, size_t n, struct layer **next,
-                  struct graft_error *error);
-struct layer *layer_retain(struct layer *layer);
-void layer_release(struct layer *layer);
+int graft_mapping_version_over(const struct mapping_version *old, const struct graft_patch *elements, size_t n,
+                               struct mapping_version **next, struct graft_error *error);
+int graft_mapping_version_without(const struct mapping_version *old, const char *const *keys, size_t n,
+                                  struct mapping_version **next, struct graft_error *error);
+struct mapping_version *graft_mapping_version_retain(struct mapping_version *layer);
+void graft_mapping_version_release(struct mapping_version *layer);
 
 /* A patch met on the way whose key is no regular expression. */
-typedef int (*layer_invalid_function)(void *data, struct patch *patch, struct graft_error *error);
+typedef int (*mapping_invalid_function)(void *data, struct rule *patch, struct graft_error *error);
 
 /* [any] What the layer makes of the class where no module is known: exact names first, then patterns in order. `*found`
  * is NULL when nothing hits. Elements with a module path or model types are left out. */
-int layer_look_up(const struct layer *layer, const struct graft_known_class *original, layer_invalid_function invalid,
-                  void *data, const struct patch **found, struct graft_error *error);
+int graft_mapping_version_look_up(const struct mapping_version *layer, const struct graft_known_class *original,
+                                  mapping_invalid_function invalid, void *data, const struct rule **found,
+                                  struct graft_error *error);
 
 #endif

@@ -18,7 +18,7 @@ static void add_parameter(struct save_content *content, const struct graft_bindi
     content->elements += binding->parameter->node->below_super ? 0 : weight->rows * weight->columns;
 }
 
-int content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error) {
+int graft_content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error) {
     size_t n_stored = graft_checkpoint_count(plan->checkpoint);
     *content = (struct save_content){
         .parameters = graft_alloc(plan->n_bindings, sizeof *content->parameters),
@@ -26,7 +26,7 @@ int content_init(const struct graft_plan *plan, struct save_content *content, st
         .stored = graft_alloc(n_stored, sizeof *content->stored),
     };
     if (content->parameters == NULL || content->bindings == NULL || content->stored == NULL) {
-        save_content_finish(content);
+        graft_save_content_finish(content);
         return graft_fail_memory(error, "");
     }
     for (size_t i = 0; i < plan->n_bindings; i++) {
@@ -40,7 +40,7 @@ int content_init(const struct graft_plan *plan, struct save_content *content, st
     return GRAFT_OK;
 }
 
-int content_add_tensor(struct save_content *content, const struct journal_tensor *form) {
+int graft_content_add_tensor(struct save_content *content, const struct journal_tensor *form) {
     if (graft_grow(&content->tensors, &content->capacity, content->n_tensors, sizeof *content->tensors) != 0) {
         return -1;
     }
@@ -50,7 +50,7 @@ int content_add_tensor(struct save_content *content, const struct journal_tensor
     return 0;
 }
 
-int content_add_part(struct save_tensor *tensor, const struct save_part *part) {
+int graft_content_add_part(struct save_tensor *tensor, const struct save_part *part) {
     struct save_part *last = tensor->n_parts > 0 ? &tensor->parts[tensor->n_parts - 1] : NULL;
     if (last != NULL && last->source == part->source && graft_box_join(&last->box, &part->box)) {
         return 0;
@@ -62,12 +62,12 @@ int content_add_part(struct save_tensor *tensor, const struct save_part *part) {
     return 0;
 }
 
-void save_content_finish(struct save_content *content) {
+void graft_save_content_finish(struct save_content *content) {
     for (size_t i = 0; i < content->n_tensors; i++) {
         graft_free(content->tensors[i].parts);
     }
     for (size_t i = 0; i < content->n_made; i++) {
-        save_made_finish(&content->made[i]);
+        graft_save_made_finish(&content->made[i]);
     }
     graft_free(content->made);
     graft_free(content->tensors);

@@ -4,8 +4,8 @@
 #ifndef GRAFT_SAVE_CONTENT_H
 #define GRAFT_SAVE_CONTENT_H
 
+#include "plan/plan.h"
 #include "save/journal.h"
-#include "transform/plan.h"
 
 struct save_made;
 
@@ -56,20 +56,20 @@ struct save_content {
 
 /* The original layout: the tensors that `stored`, the checkpoint's journal, goes back to, filled from the bound
  * parameters; elements that no parameter holds come from the mapped files. */
-int save_content_original(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
-                          struct graft_error *error);
+int graft_save_content_original(const struct graft_plan *plan, const struct journal *stored,
+                                struct save_content *content, struct graft_error *error);
 
 /* The runtime layout: a tensor for each parameter, and each tensor that no parameter uses. `journal` becomes the one to
  * be stored with it; it takes the uses of `stored`. */
-int save_content_runtime(const struct graft_plan *plan, struct journal *stored, struct save_content *content,
-                         struct journal *journal, struct graft_error *error);
+int graft_save_content_runtime(const struct graft_plan *plan, struct journal *stored, struct save_content *content,
+                               struct journal *journal, struct graft_error *error);
 
-void save_content_finish(struct save_content *content);
+void graft_save_content_finish(struct save_content *content);
 
 /* For the units that fill a content. `bindings` and `stored` are set by the first; the others return 0, or -1 when
  * memory ran out. */
-int content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error);
-int content_add_tensor(struct save_content *content, const struct journal_tensor *form);
-int content_add_part(struct save_tensor *tensor, const struct save_part *part);
+int graft_content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error);
+int graft_content_add_tensor(struct save_content *content, const struct journal_tensor *form);
+int graft_content_add_part(struct save_tensor *tensor, const struct save_part *part);
 
 #endif

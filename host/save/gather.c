@@ -120,7 +120,7 @@ static void fill(void *data, int64_t begin, int64_t end) {
     }
 }
 
-int save_gather(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error) {
+int graft_save_gather(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error) {
     int64_t size = graft_dtype_size(tensor->form.dtype), step = WINDOW_BYTES / size;
     struct window window = {.tensor = tensor};
     step = step < tensor->form.count ? step : tensor->form.count;

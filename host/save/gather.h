@@ -6,6 +6,6 @@
 #include "save/stream.h"
 
 /* [load] As save_stream, for any parts: window by window, in memory that does not grow with the tensor. */
-int save_gather(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error);
+int graft_save_gather(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error);
 
 #endif

@@ -23,7 +23,7 @@ static int look_for(void *data, struct graft_node *node, struct graft_error *err
 void graft_save_hint(const char *directory, struct graft_tree *tree, struct graft_error *error) {
     struct journal journal;
     struct graft_text needed = {0};
-    if (error == NULL || journal_read(directory, &journal, NULL) != GRAFT_OK) {
+    if (error == NULL || graft_journal_read(directory, &journal, NULL) != GRAFT_OK) {
         return;
     }
     for (size_t i = 0; i < journal.n_classes; i++) {
@@ -38,10 +38,10 @@ void graft_save_hint(const char *directory, struct graft_tree *tree, struct graf
         graft_text_defang(needed.bytes);
         graft_error_hint(error, "the directory is in the runtime layout of %s: load it with that", needed.bytes);
     }
-    if (needed.length == 0 && journal_is_absent(&journal, error->source)) {
+    if (needed.length == 0 && graft_journal_is_absent(&journal, error->source)) {
         graft_error_hint(error, "the directory is in a layout without it, which a patch gave it; host save writes the "
                                 "original one");
     }
     graft_text_free(&needed);
-    journal_finish(&journal);
+    graft_journal_finish(&journal);
 }

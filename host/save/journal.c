@@ -6,14 +6,14 @@
 
 #include "base/alloc.h"
 
-void journal_finish(struct journal *journal) {
+void graft_journal_finish(struct journal *journal) {
     for (size_t i = 0; i < journal->n_entries; i++) {
         graft_free(journal->entries[i].parts);
     }
     graft_free(journal->entries);
     graft_free(journal->tensors);
     graft_free(journal->classes);
-    journal_uses_free(journal->uses, journal->n_uses);
+    graft_journal_uses_free(journal->uses, journal->n_uses);
     graft_free(journal->absent);
     for (size_t i = 0; i < journal->n_texts; i++) {
         graft_free(journal->texts[i]);
@@ -23,7 +23,7 @@ void journal_finish(struct journal *journal) {
     *journal = (struct journal){0};
 }
 
-struct journal_tensor journal_tensor_of(const struct graft_tensor_view *view) {
+struct journal_tensor graft_journal_tensor_of(const struct graft_tensor_view *view) {
     struct journal_tensor form = {.name = view->name,
                                   .dtype = view->dtype,
                                   .rank = view->rank,
@@ -32,7 +32,7 @@ struct journal_tensor journal_tensor_of(const struct graft_tensor_view *view) {
     return form;
 }
 
-int journal_add_tensor(struct journal *journal, const struct journal_tensor *tensor) {
+int graft_journal_add_tensor(struct journal *journal, const struct journal_tensor *tensor) {
     if (graft_grow(&journal->tensors, &journal->tensor_capacity, journal->n_tensors, sizeof *tensor) != 0) {
         return -1;
     }
@@ -40,7 +40,7 @@ int journal_add_tensor(struct journal *journal, const struct journal_tensor *ten
     return 0;
 }
 
-int journal_add_entry(struct journal *journal, const char *name) {
+int graft_journal_add_entry(struct journal *journal, const char *name) {
     if (graft_grow(&journal->entries, &journal->entry_capacity, journal->n_entries, sizeof *journal->entries) != 0) {
         return -1;
     }
@@ -48,7 +48,7 @@ int journal_add_entry(struct journal *journal, const char *name) {
     return 0;
 }
 
-int journal_add_part(struct journal_entry *entry, const struct journal_part *part) {
+int graft_journal_add_part(struct journal_entry *entry, const struct journal_part *part) {
     struct journal_part *last = entry->n_parts > 0 ? &entry->parts[entry->n_parts - 1] : NULL;
     if (last != NULL && last->tensor == part->tensor && graft_box_join(&last->box, &part->box)) {
         return 0;
@@ -65,7 +65,7 @@ static int compare_parts(const void *left, const void *right) {
     return (a->box.at > b->box.at) - (a->box.at < b->box.at);
 }
 
-void journal_entry_tidy(struct journal_entry *entry) {
+void graft_journal_entry_tidy(struct journal_entry *entry) {
     size_t n = entry->n_parts;
     if (n < 2) {
         return;
@@ -80,7 +80,7 @@ void journal_entry_tidy(struct journal_entry *entry) {
     }
 }
 
-int journal_add_class(struct journal *journal, const struct journal_class *cls) {
+int graft_journal_add_class(struct journal *journal, const struct journal_class *cls) {
     for (size_t i = 0; i < journal->n_classes; i++) {
         const struct journal_class *known = &journal->classes[i];
         if (strcmp(known->class_name, cls->class_name) == 0 && strcmp(known->original, cls->original) == 0 &&
@@ -95,7 +95,7 @@ int journal_add_class(struct journal *journal, const struct journal_class *cls) 
     return 0;
 }
 
-int journal_add_absent(struct journal *journal, const char *name) {
+int graft_journal_add_absent(struct journal *journal, const char *name) {
     if (graft_grow(&journal->absent, &journal->absent_capacity, journal->n_absent, sizeof *journal->absent) != 0) {
         return -1;
     }
@@ -103,7 +103,7 @@ int journal_add_absent(struct journal *journal, const char *name) {
     return 0;
 }
 
-int journal_is_absent(const struct journal *journal, const char *name) {
+int graft_journal_is_absent(const struct journal *journal, const char *name) {
     size_t i = 0;
     while (i < journal->n_absent && strcmp(journal->absent[i], name) != 0) {
         i++;
@@ -116,13 +116,13 @@ static int compare_entries(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
-void journal_sort(struct journal *journal) {
+void graft_journal_sort(struct journal *journal) {
     if (journal->n_entries > 0) {
         qsort(journal->entries, journal->n_entries, sizeof *journal->entries, compare_entries);
     }
 }
 
-struct journal_entry *journal_find(const struct journal *journal, const char *name) {
+struct journal_entry *graft_journal_find(const struct journal *journal, const char *name) {
     const struct journal_entry key = {.name = name};
     return journal->n_entries == 0
                ? NULL
@@ -140,11 +140,11 @@ struct composing {
 static int add_piece(void *data, const struct graft_box *piece) {
     const struct composing *composing = data;
     const struct journal_part part = {composing->tensor, *piece};
-    return journal_add_part(composing->entry, &part);
+    return graft_journal_add_part(composing->entry, &part);
 }
 
 static int compose_stored(const struct journal *stored, const struct graft_part *part, struct journal_entry *entry) {
-    const struct journal_entry *source = journal_find(stored, part->tensor->name);
+    const struct journal_entry *source = graft_journal_find(stored, part->tensor->name);
     int64_t limit = MAX_PIECES;
     for (size_t k = 0; source != NULL && k < source->n_parts; k++) {
         struct composing composing = {source->parts[k].tensor, entry};
@@ -156,17 +156,17 @@ static int compose_stored(const struct journal *stored, const struct graft_part 
 }
 
 static int compose_computed(const struct journal *stored, const struct graft_part *part, struct journal_entry *entry) {
-    const struct journal_part whole = {journal_find_output(stored, part->tensor), part->box};
-    return whole.tensor != SIZE_MAX ? journal_add_part(entry, &whole) : 0;
+    const struct journal_part whole = {graft_journal_find_output(stored, part->tensor), part->box};
+    return whole.tensor != SIZE_MAX ? graft_journal_add_part(entry, &whole) : 0;
 }
 
-int journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry) {
+int graft_journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry) {
     int status = 0;
     for (size_t i = 0; i < value->n_parts && status == 0; i++) {
         status = value->parts[i].tensor->computed == NULL ? compose_stored(stored, &value->parts[i], entry)
                                                           : compose_computed(stored, &value->parts[i], entry);
     }
-    journal_entry_tidy(entry);
+    graft_journal_entry_tidy(entry);
     return status;
 }
 
@@ -175,11 +175,11 @@ static int add_class_of(void *data, struct graft_node *node, struct graft_error 
         return GRAFT_OK;
     }
     struct journal_class cls = {node->known->cls->name, node->original->cls->name, node->known->origin.plugin};
-    return journal_add_class(data, &cls) == 0
+    return graft_journal_add_class(data, &cls) == 0
                ? GRAFT_OK
                : graft_error_set(error, GRAFT_ERROR_INTERNAL, node->path, "out of memory");
 }
 
-int journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {
+int graft_journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {
     return graft_tree_walk(tree, add_class_of, journal, error);
 }

@@ -9,8 +9,8 @@
 
 #include "base/json.h"
 #include "model/tree.h"
-#include "transform/computed.h"
-#include "transform/plan.h"
+#include "plan/plan.h"
+#include "value/computed.h"
 #include "weights/checkpoint.h"
 
 #define SAVE_JOURNAL_FILE "graft_journal.json"
@@ -84,59 +84,59 @@ struct journal {
     size_t n_texts;
 };
 
-void journal_finish(struct journal *journal);
+void graft_journal_finish(struct journal *journal);
 
 /* What a stored tensor looks like. */
-struct journal_tensor journal_tensor_of(const struct graft_tensor_view *view);
+struct journal_tensor graft_journal_tensor_of(const struct graft_tensor_view *view);
 
 /* Each returns 0, or -1 when memory ran out. A new entry has no parts yet. */
-int journal_add_tensor(struct journal *journal, const struct journal_tensor *tensor);
-int journal_add_entry(struct journal *journal, const char *name);
-int journal_add_part(struct journal_entry *entry, const struct journal_part *part);
+int graft_journal_add_tensor(struct journal *journal, const struct journal_tensor *tensor);
+int graft_journal_add_entry(struct journal *journal, const char *name);
+int graft_journal_add_part(struct journal_entry *entry, const struct journal_part *part);
 
 /* Sorts the parts and joins neighbours. */
-void journal_entry_tidy(struct journal_entry *entry);
-int journal_add_class(struct journal *journal, const struct journal_class *cls);
-int journal_add_absent(struct journal *journal, const char *name);
+void graft_journal_entry_tidy(struct journal_entry *entry);
+int graft_journal_add_class(struct journal *journal, const struct journal_class *cls);
+int graft_journal_add_absent(struct journal *journal, const char *name);
 
 /* The entry of that name in a journal whose entries are sorted by name; NULL if there is none. */
-struct journal_entry *journal_find(const struct journal *journal, const char *name);
-void journal_sort(struct journal *journal);
+struct journal_entry *graft_journal_find(const struct journal *journal, const char *name);
+void graft_journal_sort(struct journal *journal);
 
 /* Reads DIR/graft_journal.json; without one `journal` is empty. It is checked in itself only (GRAFT_ERROR_MODEL). */
-int journal_read(const char *directory, struct journal *journal, struct graft_error *error);
+int graft_journal_read(const char *directory, struct journal *journal, struct graft_error *error);
 
 /* The journal of an open checkpoint, sorted: the stored one, and for every tensor it does not know one part of itself.
  */
-int journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint, struct journal *journal,
-                          struct graft_error *error);
+int graft_journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint,
+                                struct journal *journal, struct graft_error *error);
 
 /* Adds to `entry` what `value`, made of stored tensors, is made of in the end. Returns 0, or -1 when memory ran out or
  * when that takes too many pieces. */
-int journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry);
+int graft_journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry);
 
 /* Adds the plan's custom operations that can be undone, so that values made by them can be composed. */
-int journal_add_uses(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
+int graft_journal_add_uses(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
 
 /* A use with room for its numbers of inputs and outputs, or NULL when memory ran out. */
-struct journal_use *journal_add_use(struct journal *journal, int32_t n_inputs, int32_t n_outputs);
-void journal_uses_free(struct journal_use *uses, size_t n);
+struct journal_use *graft_journal_add_use(struct journal *journal, int32_t n_inputs, int32_t n_outputs);
+void graft_journal_uses_free(struct journal_use *uses, size_t n);
 
 /* The number of the tensor that an output of a plan's custom operation is; SIZE_MAX for one that cannot be undone. */
-size_t journal_find_output(const struct journal *journal, const struct graft_tensor_view *view);
+size_t graft_journal_find_output(const struct journal *journal, const struct graft_tensor_view *view);
 
 /* Gives uses that were read the operations of that name from the tree's classes, and lets each `infer` its outputs
  * again: what the file says is not to be believed. */
-int journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
+int graft_journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
 
 /* Whether the layout has no tensor for a parameter. */
-int journal_is_absent(const struct journal *journal, const char *name);
+int graft_journal_is_absent(const struct journal *journal, const char *name);
 
 /* Adds the replacements of the tree that declare parameters of their own. */
-int journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
+int graft_journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
 
 /* graft_journal.json; graft_text_free is the caller's. A lack of memory shows in `text`. */
 struct graft_text;
-void journal_dump(const struct journal *journal, struct graft_text *text);
+void graft_journal_dump(const struct journal *journal, struct graft_text *text);
 
 #endif

@@ -16,7 +16,7 @@ static int gives_back(graft_dtype stored, graft_dtype dtype) {
 static int check_entry(const char *directory, const struct graft_checkpoint *checkpoint, const struct journal *journal,
                        const struct journal_entry *entry, struct graft_error *error) {
     const struct graft_tensor_view *view = graft_checkpoint_find(checkpoint, entry->name);
-    int64_t left = view != NULL ? journal_tensor_of(view).count : 0;
+    int64_t left = view != NULL ? graft_journal_tensor_of(view).count : 0;
     if (view == NULL) {
         return graft_fail(error, GRAFT_ERROR_MODEL, directory, SAVE_JOURNAL_FILE " has \"%.300s\", no file does",
                           entry->name);
@@ -39,12 +39,12 @@ static int check_entry(const char *directory, const struct graft_checkpoint *che
 
 /* A tensor that the journal does not know is its own original. */
 static int add_itself(struct journal *journal, const struct graft_tensor_view *view) {
-    struct journal_tensor tensor = journal_tensor_of(view);
+    struct journal_tensor tensor = graft_journal_tensor_of(view);
     struct journal_part all = {journal->n_tensors, graft_box_run(0, 0, tensor.count)};
-    if (journal_add_tensor(journal, &tensor) != 0 || journal_add_entry(journal, view->name) != 0) {
+    if (graft_journal_add_tensor(journal, &tensor) != 0 || graft_journal_add_entry(journal, view->name) != 0) {
         return -1;
     }
-    return tensor.count > 0 ? journal_add_part(&journal->entries[journal->n_entries - 1], &all) : 0;
+    return tensor.count > 0 ? graft_journal_add_part(&journal->entries[journal->n_entries - 1], &all) : 0;
 }
 
 static int compare_names(const void *left, const void *right) {
@@ -87,22 +87,22 @@ static int complete(const char *directory, const struct graft_checkpoint *checkp
         const struct graft_tensor_view *view = graft_checkpoint_at(checkpoint, i);
         struct journal sorted = *journal; /* without what is added here */
         sorted.n_entries = n_known;
-        if (journal_find(&sorted, view->name) == NULL && add_itself(journal, view) != 0) {
+        if (graft_journal_find(&sorted, view->name) == NULL && add_itself(journal, view) != 0) {
             status = graft_fail_memory(error, directory);
         }
     }
-    journal_sort(journal);
+    graft_journal_sort(journal);
     return status == GRAFT_OK ? check_names(directory, journal, error) : status;
 }
 
-int journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint, struct journal *journal,
-                          struct graft_error *error) {
-    int status = journal_read(directory, journal, error);
+int graft_journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint,
+                                struct journal *journal, struct graft_error *error) {
+    int status = graft_journal_read(directory, journal, error);
     if (status == GRAFT_OK) {
         status = complete(directory, checkpoint, journal, error);
     }
     if (status != GRAFT_OK) {
-        journal_finish(journal);
+        graft_journal_finish(journal);
     }
     return status;
 }

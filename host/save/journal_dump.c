@@ -140,7 +140,7 @@ static void add_entries(struct graft_text *text, const struct journal *journal) 
     graft_text_add_string(text, "]\n");
 }
 
-void journal_dump(const struct journal *journal, struct graft_text *text) {
+void graft_journal_dump(const struct journal *journal, struct graft_text *text) {
     graft_text_add_string(text, "{\n \"version\": 1,\n");
     add_classes(text, journal);
     add_absent(text, journal);

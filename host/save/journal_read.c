@@ -34,7 +34,7 @@ static int read_classes(const char *path, const graft_json *list, struct journal
         if (cls.class_name == NULL || cls.original == NULL || cls.plugin == NULL) {
             return malformed(path, "replacements", i, "expected class, original_class and plugin", error);
         }
-        if (journal_add_class(journal, &cls) != 0) {
+        if (graft_journal_add_class(journal, &cls) != 0) {
             return graft_fail_memory(error, path);
         }
     }
@@ -71,7 +71,7 @@ static int read_tensors(const char *path, const graft_json *list, struct journal
         if (tensor.name == NULL || !read_form(item, &tensor)) {
             return malformed(path, "tensors", i, "expected name, dtype and shape", error);
         }
-        if (journal_add_tensor(journal, &tensor) != 0) {
+        if (graft_journal_add_tensor(journal, &tensor) != 0) {
             return graft_fail_memory(error, path);
         }
     }
@@ -123,7 +123,7 @@ static int read_parts(const char *path, const graft_json *list, int are_runs, st
                               entry->name, are_runs ? "run" : "part", i,
                               are_runs ? "[tensor, begin, count]" : "[tensor, at, begin, [size, to, from]...]");
         }
-        if (journal_add_part(entry, &part) != 0) {
+        if (graft_journal_add_part(entry, &part) != 0) {
             return graft_fail_memory(error, path);
         }
     }
@@ -173,7 +173,7 @@ static int read_use(const char *path, const graft_json *item, size_t i, struct j
         return malformed(path, "operations", i, "expected name, plugin, inputs and outputs that are made in this order",
                          error);
     }
-    struct journal_use *use = journal_add_use(journal, (int32_t)graft_json_size(inputs), (int32_t)n);
+    struct journal_use *use = graft_journal_add_use(journal, (int32_t)graft_json_size(inputs), (int32_t)n);
     if (use == NULL) {
         return graft_fail_memory(error, path);
     }
@@ -210,7 +210,7 @@ static int read_entries(const char *path, const graft_json *list, struct journal
         if (name == NULL || graft_json_type(parts) != GRAFT_JSON_ARRAY) {
             return malformed(path, "parameters", i, "expected name, and runs or parts", error);
         }
-        if (journal_add_entry(journal, name) != 0) {
+        if (graft_journal_add_entry(journal, name) != 0) {
             return graft_fail_memory(error, path);
         }
         int status = read_parts(path, parts, runs != NULL, journal, &journal->entries[journal->n_entries - 1], error);
@@ -218,7 +218,7 @@ static int read_entries(const char *path, const graft_json *list, struct journal
             return status;
         }
     }
-    journal_sort(journal);
+    graft_journal_sort(journal);
     for (size_t i = 1; i < journal->n_entries; i++) {
         if (strcmp(journal->entries[i - 1].name, journal->entries[i].name) == 0) {
             return graft_fail(error, GRAFT_ERROR_MODEL, path, "parameters: \"%.300s\" is there twice",
@@ -235,7 +235,7 @@ static int read_absent(const char *path, const graft_json *list, struct journal 
         if (name == NULL || strlen(name) != length) {
             return malformed(path, "absent", i, "expected the name of a parameter", error);
         }
-        if (journal_add_absent(journal, name) != 0) {
+        if (graft_journal_add_absent(journal, name) != 0) {
             return graft_fail_memory(error, path);
         }
     }
@@ -264,7 +264,7 @@ static int read_document(const char *path, struct journal *journal, struct graft
                               : status;
 }
 
-int journal_read(const char *directory, struct journal *journal, struct graft_error *error) {
+int graft_journal_read(const char *directory, struct journal *journal, struct graft_error *error) {
     char *path = graft_path_join(directory, SAVE_JOURNAL_FILE);
     *journal = (struct journal){0};
     if (path == NULL) {
@@ -273,7 +273,7 @@ int journal_read(const char *directory, struct journal *journal, struct graft_er
     int status = graft_file_exists(path) ? read_document(path, journal, error) : GRAFT_OK;
     graft_free(path);
     if (status != GRAFT_OK) {
-        journal_finish(journal);
+        graft_journal_finish(journal);
     }
     return status;
 }

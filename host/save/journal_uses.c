@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "save/journal.h"
 
-void journal_uses_free(struct journal_use *uses, size_t n) {
+void graft_journal_uses_free(struct journal_use *uses, size_t n) {
     for (size_t i = 0; i < n; i++) {
         for (int32_t k = 0; k < uses[i].n_inputs; k++) {
             graft_free(uses[i].origins[k].parts);
@@ -18,7 +18,7 @@ void journal_uses_free(struct journal_use *uses, size_t n) {
     graft_free(uses);
 }
 
-struct journal_use *journal_add_use(struct journal *journal, int32_t n_inputs, int32_t n_outputs) {
+struct journal_use *graft_journal_add_use(struct journal *journal, int32_t n_inputs, int32_t n_outputs) {
     if (graft_grow(&journal->uses, &journal->use_capacity, journal->n_uses, sizeof *journal->uses) != 0) {
         return NULL;
     }
@@ -36,7 +36,7 @@ struct journal_use *journal_add_use(struct journal *journal, int32_t n_inputs, i
 
 /* Returns 0, or -1 when memory ran out. */
 static int add_computed(struct journal *journal, const struct graft_computed *computed) {
-    struct journal_use *use = journal_add_use(journal, computed->n_inputs, computed->n_outputs);
+    struct journal_use *use = graft_journal_add_use(journal, computed->n_inputs, computed->n_outputs);
     if (use == NULL) {
         return -1;
     }
@@ -45,15 +45,15 @@ static int add_computed(struct journal *journal, const struct graft_computed *co
     use->plugin = computed->plugin != NULL ? computed->plugin : "(none)";
     for (int32_t k = 0; k < computed->n_inputs; k++) {
         use->inputs[k] = computed->input_infos[k];
-        if (journal_compose(journal, &computed->inputs[k], &use->origins[k]) != 0) {
+        if (graft_journal_compose(journal, &computed->inputs[k], &use->origins[k]) != 0) {
             return -1;
         }
     }
     for (int32_t k = 0; k < computed->n_outputs; k++) {
-        struct journal_tensor form = journal_tensor_of(&computed->outputs[k]);
+        struct journal_tensor form = graft_journal_tensor_of(&computed->outputs[k]);
         form.made = 1;
         use->outputs[k] = computed->output_infos[k];
-        if (journal_add_tensor(journal, &form) != 0) {
+        if (graft_journal_add_tensor(journal, &form) != 0) {
             return -1;
         }
     }
@@ -61,7 +61,7 @@ static int add_computed(struct journal *journal, const struct graft_computed *co
     return 0;
 }
 
-int journal_add_uses(struct journal *journal, const struct graft_plan *plan, struct graft_error *error) {
+int graft_journal_add_uses(struct journal *journal, const struct graft_plan *plan, struct graft_error *error) {
     for (size_t i = 0; i < plan->n_computed; i++) {
         if (plan->computed[i]->operation->reverse != NULL && add_computed(journal, plan->computed[i]) != 0) {
             return graft_fail_memory(error, plan->computed[i]->place);
@@ -70,7 +70,7 @@ int journal_add_uses(struct journal *journal, const struct graft_plan *plan, str
     return GRAFT_OK;
 }
 
-size_t journal_find_output(const struct journal *journal, const struct graft_tensor_view *view) {
+size_t graft_journal_find_output(const struct journal *journal, const struct graft_tensor_view *view) {
     for (size_t i = journal->n_uses; i > 0; i--) {
         const struct journal_use *use = &journal->uses[i - 1];
         if (use->computed != NULL && use->computed == view->computed) {
@@ -139,7 +139,7 @@ static int check_outputs(const struct journal_use *use, struct graft_error *erro
                              use->plugin);
 }
 
-int journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {
+int graft_journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {
     const struct journal_use *before = NULL; /* mostly the same again */
     for (size_t i = 0; i < journal->n_uses; i++) {
         struct journal_use *use = &journal->uses[i];

@@ -11,29 +11,30 @@ struct lacking {
 
 static int may_lack(void *data, const char *name) {
     const struct lacking *lacking = data;
-    return lacking->plan->relaid || journal_is_absent(lacking->journal, name);
+    return lacking->plan->relaid || graft_journal_is_absent(lacking->journal, name);
 }
 
 int graft_save_check(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
                      struct graft_error *error) {
     struct journal journal;
-    int status = journal_read(directory, &journal, error);
+    int status = graft_journal_read(directory, &journal, error);
     if (status != GRAFT_OK) {
         return status;
     }
     struct lacking lacking = {plan, &journal};
     status = graft_plan_check_but(plan, may_lack, &lacking, error);
-    journal_finish(&journal);
+    graft_journal_finish(&journal);
     if (status != GRAFT_OK) {
         graft_save_hint(directory, tree, error);
     }
     return status;
 }
 
-int journal_add_lacking(struct journal *journal, const struct graft_plan *plan, struct graft_error *error) {
+int graft_journal_add_lacking(struct journal *journal, const struct graft_plan *plan, struct graft_error *error) {
     for (size_t i = 0; i < plan->n_bindings; i++) {
         const struct graft_binding *binding = &plan->bindings[i];
-        if (binding->status == GRAFT_BINDING_MISSING && journal_add_absent(journal, binding->parameter->name) != 0) {
+        if (binding->status == GRAFT_BINDING_MISSING &&
+            graft_journal_add_absent(journal, binding->parameter->name) != 0) {
             return graft_fail_memory(error, binding->parameter->name);
         }
     }

@@ -11,26 +11,26 @@
 static int claim_parameters(const struct journal *stored, struct save_content *content, struct claims *claims) {
     for (size_t i = 0; i < content->n_parameters; i++) {
         struct journal now = {0};
-        int failed = journal_add_entry(&now, "") != 0 ||
-                     journal_compose(stored, &content->bindings[i]->value, &now.entries[0]) != 0 ||
-                     claims_add(claims, &now.entries[0], &content->parameters[i]) != 0;
-        journal_finish(&now);
+        int failed = graft_journal_add_entry(&now, "") != 0 ||
+                     graft_journal_compose(stored, &content->bindings[i]->value, &now.entries[0]) != 0 ||
+                     graft_claims_add(claims, &now.entries[0], &content->parameters[i]) != 0;
+        graft_journal_finish(&now);
         if (failed) {
             return -1;
         }
     }
-    return claims_undo(stored, content, claims);
+    return graft_claims_undo(stored, content, claims);
 }
 
 static int claim_stored(const struct graft_plan *plan, const struct journal *stored, const struct save_content *content,
                         struct claims *claims) {
     for (size_t i = 0; i < graft_checkpoint_count(plan->checkpoint); i++) {
-        const struct journal_entry *entry = journal_find(stored, content->stored[i].view->name);
-        if (entry != NULL && claims_add(claims, entry, &content->stored[i]) != 0) {
+        const struct journal_entry *entry = graft_journal_find(stored, content->stored[i].view->name);
+        if (entry != NULL && graft_claims_add(claims, entry, &content->stored[i]) != 0) {
             return -1;
         }
     }
-    claims_sort(claims);
+    graft_claims_sort(claims);
     return 0;
 }
 
@@ -68,10 +68,10 @@ static int fill_tensors(const struct journal *stored, const struct claims *param
                               "back to the original layout",
                               form->lost);
         }
-        if (content_add_tensor(content, form) != 0) {
+        if (graft_content_add_tensor(content, form) != 0) {
             return graft_fail_memory(error, form->name);
         }
-        int result = claims_fill(parameters, mapped, i, &content->tensors[content->n_tensors - 1]);
+        int result = graft_claims_fill(parameters, mapped, i, &content->tensors[content->n_tensors - 1]);
         if (result != 0) {
             return result < 0 ? graft_fail_memory(error, form->name)
                               : graft_fail(error, GRAFT_ERROR_MODEL, form->name,
@@ -84,10 +84,10 @@ static int fill_tensors(const struct journal *stored, const struct claims *param
     return GRAFT_OK;
 }
 
-int save_content_original(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
-                          struct graft_error *error) {
+int graft_save_content_original(const struct graft_plan *plan, const struct journal *stored,
+                                struct save_content *content, struct graft_error *error) {
     struct claims parameters = {0}, mapped = {0};
-    int status = content_init(plan, content, error);
+    int status = graft_content_init(plan, content, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -96,10 +96,10 @@ int save_content_original(const struct graft_plan *plan, const struct journal *s
     } else {
         status = fill_tensors(stored, &parameters, &mapped, content, error);
     }
-    claims_free(&parameters);
-    claims_free(&mapped);
+    graft_claims_free(&parameters);
+    graft_claims_free(&mapped);
     if (status != GRAFT_OK) {
-        save_content_finish(content);
+        graft_save_content_finish(content);
     }
     return status;
 }

@@ -9,7 +9,7 @@
 /* Repeated parts are looked for among so many. Beyond, they cost time in saving and nothing else. */
 enum { MAX_COMPARED = 1024 };
 
-int claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source) {
+int graft_claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source) {
     for (size_t i = 0; i < entry->n_parts; i++) {
         if (graft_grow(&claims->items, &claims->capacity, claims->count, sizeof *claims->items) != 0) {
             return -1;
@@ -32,13 +32,13 @@ static int compare(const void *left, const void *right) {
     return (a->box.at > b->box.at) - (a->box.at < b->box.at);
 }
 
-void claims_sort(struct claims *claims) {
+void graft_claims_sort(struct claims *claims) {
     if (claims->count > 0) {
         qsort(claims->items, claims->count, sizeof *claims->items, compare);
     }
 }
 
-int claims_merge(struct claims *claims, struct claims *more) {
+int graft_claims_merge(struct claims *claims, struct claims *more) {
     for (size_t i = 0; i < more->count; i++) {
         if (graft_grow(&claims->items, &claims->capacity, claims->count, sizeof *claims->items) != 0) {
             return -1;
@@ -46,11 +46,11 @@ int claims_merge(struct claims *claims, struct claims *more) {
         claims->items[claims->count++] = more->items[i];
     }
     more->count = 0;
-    claims_sort(claims);
+    graft_claims_sort(claims);
     return 0;
 }
 
-void claims_free(struct claims *claims) {
+void graft_claims_free(struct claims *claims) {
     graft_free(claims->items);
     *claims = (struct claims){0};
 }
@@ -78,7 +78,7 @@ static int add_claims(const struct claims *claims, size_t number, struct save_te
         for (size_t k = 0; k < tensor->n_parts && k < MAX_COMPARED && !known; k++) {
             known = graft_box_same(&tensor->parts[k].box, &part.box, 0);
         }
-        if (!known && content_add_part(tensor, &part) != 0) {
+        if (!known && graft_content_add_part(tensor, &part) != 0) {
             return -1;
         }
     }
@@ -151,7 +151,8 @@ static int is_complete(struct save_tensor *tensor) {
     return complete;
 }
 
-int claims_fill(const struct claims *first, const struct claims *second, size_t number, struct save_tensor *tensor) {
+int graft_claims_fill(const struct claims *first, const struct claims *second, size_t number,
+                      struct save_tensor *tensor) {
     const struct claims *const levels[] = {first, second};
     if (tensor->form.count == 0) {
         return 0;

@@ -19,19 +19,20 @@ struct claims {
 };
 
 /* Claims what the entry describes for its source. Returns 0, or -1 when memory ran out. */
-int claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source);
-void claims_sort(struct claims *claims);
+int graft_claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source);
+void graft_claims_sort(struct claims *claims);
 
 /* Moves the claims of `more` to `claims`, and sorts. Returns 0, or -1 when memory ran out. */
-int claims_merge(struct claims *claims, struct claims *more);
-void claims_free(struct claims *claims);
+int graft_claims_merge(struct claims *claims, struct claims *more);
+void graft_claims_free(struct claims *claims);
 
 /* Adds the parts of original tensor number `number` to `tensor`: from `first` where it claims elements, else from
  * `second`. Returns 0, -1 when memory ran out, 1 when elements are claimed by neither. */
-int claims_fill(const struct claims *first, const struct claims *second, size_t number, struct save_tensor *tensor);
+int graft_claims_fill(const struct claims *first, const struct claims *second, size_t number,
+                      struct save_tensor *tensor);
 
 /* Adds what no parameter uses to the runtime layout, and to the journal that goes with it. */
-int content_add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
-                       struct journal *journal, struct graft_error *error);
+int graft_content_add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                             struct journal *journal, struct graft_error *error);
 
 #endif

@@ -36,13 +36,13 @@ static int add_parameter(const struct journal *stored, struct save_content *cont
                                   .count = weight->rows * weight->columns};
     struct save_part all = {&content->parameters[i], graft_box_run(0, 0, form.count)};
     memcpy(form.shape, parameter->shape, sizeof form.shape);
-    if (content_add_tensor(content, &form) != 0 ||
-        content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
-        journal_add_entry(journal, parameter->name) != 0) {
+    if (graft_content_add_tensor(content, &form) != 0 ||
+        graft_content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
+        graft_journal_add_entry(journal, parameter->name) != 0) {
         return -1;
     }
     struct journal_entry *entry = &journal->entries[journal->n_entries - 1];
-    if (journal_compose(stored, &content->bindings[i]->value, entry) != 0) {
+    if (graft_journal_compose(stored, &content->bindings[i]->value, entry) != 0) {
         return -1;
     }
     if (entry_count(entry) != form.count) {
@@ -123,15 +123,15 @@ static int check_complete(const struct journal *journal, struct graft_error *err
     struct claims claims = {0};
     int status = GRAFT_OK;
     for (size_t i = 0; i < journal->n_entries && status == GRAFT_OK; i++) {
-        status = claims_add(&claims, &journal->entries[i], &any) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
+        status = graft_claims_add(&claims, &journal->entries[i], &any) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
     }
-    if (status == GRAFT_OK && claims_undo(journal, &undone, &claims) != 0) {
+    if (status == GRAFT_OK && graft_claims_undo(journal, &undone, &claims) != 0) {
         status = graft_fail_memory(error, "");
     }
     for (size_t i = 0; i < journal->n_tensors && status == GRAFT_OK; i++) {
         struct save_tensor tensor = {.form = journal->tensors[i]};
         int needed = tensor.form.lost == NULL && !tensor.form.made;
-        int result = needed ? claims_fill(&claims, NULL, i, &tensor) : 0;
+        int result = needed ? graft_claims_fill(&claims, NULL, i, &tensor) : 0;
         if (result != 0) {
             status = result < 0 ? graft_fail_memory(error, tensor.form.name)
                                 : graft_fail(error, GRAFT_ERROR_MODEL, tensor.form.name,
@@ -139,8 +139,8 @@ static int check_complete(const struct journal *journal, struct graft_error *err
         }
         graft_free(tensor.parts);
     }
-    claims_free(&claims);
-    save_content_finish(&undone);
+    graft_claims_free(&claims);
+    graft_save_content_finish(&undone);
     return status;
 }
 
@@ -148,7 +148,7 @@ static int check_complete(const struct journal *journal, struct graft_error *err
 static int mark_origins(const struct journal *stored, const struct graft_value *value, const char *lost,
                         struct journal *journal) {
     struct journal_entry entry = {0};
-    int status = journal_compose(stored, value, &entry);
+    int status = graft_journal_compose(stored, value, &entry);
     for (size_t i = 0; i < entry.n_parts; i++) {
         journal->tensors[entry.parts[i].tensor].lost = lost;
     }
@@ -210,15 +210,15 @@ static void take_uses(struct journal *stored, struct journal *journal) {
     stored->use_capacity = 0;
 }
 
-int save_content_runtime(const struct graft_plan *plan, struct journal *stored, struct save_content *content,
-                         struct journal *journal, struct graft_error *error) {
+int graft_save_content_runtime(const struct graft_plan *plan, struct journal *stored, struct save_content *content,
+                               struct journal *journal, struct graft_error *error) {
     *journal = (struct journal){0};
-    int status = content_init(plan, content, error);
+    int status = graft_content_init(plan, content, error);
     if (status != GRAFT_OK) {
         return status;
     }
     for (size_t i = 0; i < stored->n_tensors && status == GRAFT_OK; i++) {
-        status = journal_add_tensor(journal, &stored->tensors[i]) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
+        status = graft_journal_add_tensor(journal, &stored->tensors[i]) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
     }
     if (status == GRAFT_OK) {
         status = mark_lost(plan, stored, journal, error);
@@ -227,15 +227,15 @@ int save_content_runtime(const struct graft_plan *plan, struct journal *stored, 
         status = add_parameters(stored, content, journal, error);
     }
     if (status == GRAFT_OK) {
-        status = content_add_unused(plan, stored, content, journal, error);
+        status = graft_content_add_unused(plan, stored, content, journal, error);
     }
     if (status == GRAFT_OK) {
         take_uses(stored, journal);
         status = check_complete(journal, error);
     }
     if (status != GRAFT_OK) {
-        save_content_finish(content);
-        journal_finish(journal);
+        graft_save_content_finish(content);
+        graft_journal_finish(journal);
     }
     return status;
 }

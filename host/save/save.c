@@ -20,7 +20,7 @@ struct job {
 };
 
 static void job_finish(struct job *job) {
-    save_content_finish(&job->content);
+    graft_save_content_finish(&job->content);
     graft_text_free(&job->journal);
     graft_json_free(job->metadata);
 }
@@ -51,19 +51,19 @@ static int collect_metadata(struct job *job, struct graft_error *error) {
 static int collect_runtime(struct job *job, struct journal *stored, struct graft_tree *tree,
                            struct graft_error *error) {
     struct journal journal;
-    int status = save_content_runtime(job->plan, stored, &job->content, &journal, error);
+    int status = graft_save_content_runtime(job->plan, stored, &job->content, &journal, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    status = journal_add_classes(&journal, tree, error);
+    status = graft_journal_add_classes(&journal, tree, error);
     if (status == GRAFT_OK) {
-        status = journal_add_lacking(&journal, job->plan, error);
+        status = graft_journal_add_lacking(&journal, job->plan, error);
     }
     if (status == GRAFT_OK) {
-        journal_dump(&journal, &job->journal);
+        graft_journal_dump(&journal, &job->journal);
         status = job->journal.failed ? graft_fail_memory(error, SAVE_JOURNAL_FILE) : GRAFT_OK;
     }
-    journal_finish(&journal);
+    graft_journal_finish(&journal);
     return status;
 }
 
@@ -89,12 +89,12 @@ static void note_kept(const struct job *job) {
 
 static int fill(const struct job *job, const struct save_staging *staging, struct graft_error *error) {
     struct graft_text left = {0};
-    int status = save_sidecars(job->directory, job->fusion_config, staging, &left, error);
+    int status = graft_save_sidecars(job->directory, job->fusion_config, staging, &left, error);
     if (status == GRAFT_OK && job->journal.length > 0) {
-        status = save_write_text(staging, SAVE_JOURNAL_FILE, &job->journal, error);
+        status = graft_save_write_text(staging, SAVE_JOURNAL_FILE, &job->journal, error);
     }
     if (status == GRAFT_OK) {
-        status = save_write_tensors(staging, &job->content, job->metadata, job->options, error);
+        status = graft_save_write_tensors(staging, &job->content, job->metadata, job->options, error);
     }
     if (status == GRAFT_OK) {
         note(job, "not part of the model and left behind", &left);
@@ -105,16 +105,16 @@ static int fill(const struct job *job, const struct save_staging *staging, struc
 
 static int write_aside(const struct job *job, const char *output, struct graft_error *error) {
     struct save_staging staging;
-    int status = save_staging_begin(output, &staging, error);
+    int status = graft_save_staging_begin(output, &staging, error);
     if (status != GRAFT_OK) {
         return status;
     }
     status = fill(job, &staging, error);
     if (status != GRAFT_OK) {
-        save_staging_abort(&staging);
+        graft_save_staging_abort(&staging);
         return status;
     }
-    return save_staging_commit(&staging, error);
+    return graft_save_staging_commit(&staging, error);
 }
 
 const struct graft_computed *graft_save_lossy(const struct graft_plan *plan) {
@@ -129,7 +129,7 @@ const struct graft_computed *graft_save_lossy(const struct graft_plan *plan) {
 int graft_save_check_target(const char *directory, const struct graft_plan *plan, const char *output,
                             const struct graft_save_options *options, struct graft_error *error) {
     const struct graft_computed *lossy = options->runtime_layout ? NULL : graft_save_lossy(plan);
-    int status = save_staging_check(output, directory, error);
+    int status = graft_save_staging_check(output, directory, error);
     if (status == GRAFT_OK && lossy != NULL) {
         status =
             graft_fail(error, GRAFT_ERROR_PLUGIN, directory,
@@ -144,11 +144,12 @@ int graft_save_check_target(const char *directory, const struct graft_plan *plan
 /* The journal that this load goes back by: the checkpoint's, and what custom operations do to it. */
 static int find_way_back(const struct job *job, struct graft_tree *tree, struct journal *stored,
                          struct graft_error *error) {
-    int status = journal_of_checkpoint(job->directory, job->plan->checkpoint, stored, error);
+    int status = graft_journal_of_checkpoint(job->directory, job->plan->checkpoint, stored, error);
     if (status == GRAFT_OK) {
-        status = journal_add_uses(stored, job->plan, error);
+        status = graft_journal_add_uses(stored, job->plan, error);
     }
-    return status == GRAFT_OK && !job->options->runtime_layout ? journal_find_operations(stored, tree, error) : status;
+    return status == GRAFT_OK && !job->options->runtime_layout ? graft_journal_find_operations(stored, tree, error)
+                                                               : status;
 }
 
 int graft_save(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,
@@ -162,7 +163,7 @@ int graft_save(const char *directory, struct graft_tree *tree, const struct graf
     }
     if (status == GRAFT_OK) {
         status = options->runtime_layout ? collect_runtime(&job, &stored, tree, error)
-                                         : save_content_original(plan, &stored, &job.content, error);
+                                         : graft_save_content_original(plan, &stored, &job.content, error);
     }
     if (status == GRAFT_OK) {
         status = collect_metadata(&job, error);
@@ -172,6 +173,6 @@ int graft_save(const char *directory, struct graft_tree *tree, const struct graf
         status = write_aside(&job, output, error);
     }
     job_finish(&job);
-    journal_finish(&stored); /* its names are the content's */
+    graft_journal_finish(&stored); /* its names are the content's */
     return status;
 }

@@ -4,9 +4,9 @@
 #define GRAFT_SAVE_SAVE_H
 
 #include "base/json.h"
-#include "graft/save.h"
+#include "graft/host/save.h"
 #include "model/tree.h"
-#include "transform/plan.h"
+#include "plan/plan.h"
 
 /* [load] graft_model_save for a plan whose parameters are bound; `tree` is the plan's. `fusion_config` is what an
  * option asked for, to be stored in config.json; NULL: that file stays as it is. */
@@ -21,7 +21,7 @@ int graft_save_check(const char *directory, struct graft_tree *tree, const struc
 
 /* [load] Notes in a journal which parameters a plan has nothing for. */
 struct journal;
-int journal_add_lacking(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
+int graft_journal_add_lacking(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
 
 /* [any] What graft_save refuses and can be known before anything is bound: an output that cannot be, a custom operation
  * that the original layout has no way back from. */

@@ -24,8 +24,8 @@ static void close_file(struct save_shards *shards, size_t first, size_t end) {
     shards->n += (size_t)filled;
 }
 
-int save_shards_split(const struct save_content *content, int64_t max_bytes, struct save_shards *shards,
-                      struct graft_error *error) {
+int graft_save_shards_split(const struct save_content *content, int64_t max_bytes, struct save_shards *shards,
+                            struct graft_error *error) {
     int64_t size = 0; /* of the file that is being filled */
     size_t first = 0; /* no tensor before it is in that file */
     *shards = (struct save_shards){graft_alloc(content->n_tensors, sizeof *shards->of), 0};
@@ -51,12 +51,12 @@ int save_shards_split(const struct save_content *content, int64_t max_bytes, str
     return GRAFT_OK;
 }
 
-void save_shards_finish(struct save_shards *shards) {
+void graft_save_shards_finish(struct save_shards *shards) {
     graft_free(shards->of);
     *shards = (struct save_shards){0};
 }
 
-void save_shard_name(const struct save_shards *shards, size_t shard, char name[SAVE_SHARD_NAME]) {
+void graft_save_shard_name(const struct save_shards *shards, size_t shard, char name[SAVE_SHARD_NAME]) {
     if (shards->n == 1) {
         (void)snprintf(name, SAVE_SHARD_NAME, "model.safetensors");
     } else {
@@ -86,7 +86,7 @@ static graft_json *weight_map(const struct save_shards *shards, const struct sav
     }
     for (size_t i = 0; i < content->n_tensors && map != NULL; i++) {
         char name[SAVE_SHARD_NAME];
-        save_shard_name(shards, lines[i].shard, name);
+        graft_save_shard_name(shards, lines[i].shard, name);
         if (graft_json_set_take(map, lines[i].name, graft_json_new_string(name)) != 0) {
             graft_json_free(map);
             map = NULL;
@@ -96,7 +96,8 @@ static graft_json *weight_map(const struct save_shards *shards, const struct sav
     return map;
 }
 
-void save_shards_index(const struct save_shards *shards, const struct save_content *content, struct graft_text *text) {
+void graft_save_shards_index(const struct save_shards *shards, const struct save_content *content,
+                             struct graft_text *text) {
     graft_json *document = graft_json_new_object();
     graft_json *metadata = graft_json_new_object();
     int failed = graft_json_set_take(metadata, "total_parameters", graft_json_new_int(content->elements)) != 0 ||

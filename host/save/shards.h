@@ -12,16 +12,17 @@ struct save_shards {
 
 /* Fills one file after the other as transformers does: a tensor that would make a file larger than `max_bytes` starts
  * the next, one that is larger itself has a file of its own. */
-int save_shards_split(const struct save_content *content, int64_t max_bytes, struct save_shards *shards,
-                      struct graft_error *error);
-void save_shards_finish(struct save_shards *shards);
+int graft_save_shards_split(const struct save_content *content, int64_t max_bytes, struct save_shards *shards,
+                            struct graft_error *error);
+void graft_save_shards_finish(struct save_shards *shards);
 
 /* "model.safetensors", or "model-00001-of-00003.safetensors". */
 enum { SAVE_SHARD_NAME = 64 };
-void save_shard_name(const struct save_shards *shards, size_t shard, char name[SAVE_SHARD_NAME]);
+void graft_save_shard_name(const struct save_shards *shards, size_t shard, char name[SAVE_SHARD_NAME]);
 
 /* model.safetensors.index.json. A lack of memory shows in `text`. */
 struct graft_text;
-void save_shards_index(const struct save_shards *shards, const struct save_content *content, struct graft_text *text);
+void graft_save_shards_index(const struct save_shards *shards, const struct save_content *content,
+                             struct graft_text *text);
 
 #endif

@@ -65,7 +65,7 @@ static int copy_bytes(int from, const char *path, struct save_file *to, struct g
         if (got < 0 && errno != EINTR) {
             status = graft_fail_errno(error, GRAFT_ERROR_MODEL, path, "cannot be read", errno);
         } else if (got > 0) {
-            status = save_file_write(to, buffer, (size_t)got, error);
+            status = graft_save_file_write(to, buffer, (size_t)got, error);
         }
     }
     graft_free(buffer);
@@ -86,9 +86,9 @@ static int copy_file(const struct folder *folder, const char *name, struct graft
         status = graft_file_open(path, GRAFT_ERROR_MODEL, &fd, &size, error);
     }
     if (status == GRAFT_OK) {
-        status = save_file_begin(folder->staging, name, &file, error);
+        status = graft_save_file_begin(folder->staging, name, &file, error);
         if (status == GRAFT_OK) {
-            status = save_file_end(&file, copy_bytes(fd, path, &file, error), error);
+            status = graft_save_file_end(&file, copy_bytes(fd, path, &file, error), error);
         }
         (void)close(fd);
     }
@@ -120,7 +120,7 @@ static int write_config(const struct folder *folder, struct graft_error *error) 
     }
     if (status == GRAFT_OK) {
         graft_json_edit_member(text, length, "fusion_config", value, &edited);
-        status = save_write_text(folder->staging, "config.json", &edited, error);
+        status = graft_save_write_text(folder->staging, "config.json", &edited, error);
     }
     graft_text_free(&edited);
     graft_json_free(document);
@@ -136,7 +136,7 @@ static int copy_folder(const struct folder *folder, struct graft_error *error);
 static int copy_templates(const struct folder *folder, const char *name, struct graft_error *error) {
     struct folder below = *folder;
     below.prefix = "additional_chat_templates/";
-    int status = save_staging_folder(folder->staging, name, error);
+    int status = graft_save_staging_folder(folder->staging, name, error);
     return status == GRAFT_OK ? copy_folder(&below, error) : status;
 }
 
@@ -185,8 +185,8 @@ static int copy_folder(const struct folder *folder, struct graft_error *error) {
     return status;
 }
 
-int save_sidecars(const char *directory, const graft_json *fusion_config, const struct save_staging *staging,
-                  struct graft_text *left, struct graft_error *error) {
+int graft_save_sidecars(const char *directory, const graft_json *fusion_config, const struct save_staging *staging,
+                        struct graft_text *left, struct graft_error *error) {
     char *root = realpath(directory, NULL);
     if (root == NULL) {
         return errno == ENOMEM ? graft_fail_memory(error, directory)

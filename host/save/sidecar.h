@@ -10,7 +10,7 @@
 /* [load] Copies config.json, tokenizer files and what else describes the model, byte for byte, from `directory`; only
  * the field `fusion_config` of config.json is set to what an option asked for (NULL: nothing). Names that are left
  * behind, other than weights that were read, are added to `left`, separated by commas. */
-int save_sidecars(const char *directory, const graft_json *fusion_config, const struct save_staging *staging,
-                  struct graft_text *left, struct graft_error *error);
+int graft_save_sidecars(const char *directory, const graft_json *fusion_config, const struct save_staging *staging,
+                        struct graft_text *left, struct graft_error *error);
 
 #endif

@@ -34,7 +34,7 @@ static int is_empty(const char *path) {
     return empty;
 }
 
-int save_staging_check(const char *output, const char *source, struct graft_error *error) {
+int graft_save_staging_check(const char *output, const char *source, struct graft_error *error) {
     struct stat there, from;
     if (stat(output, &there) != 0) {
         if (errno != ENOENT) {
@@ -81,7 +81,7 @@ static void staging_finish(struct save_staging *staging) {
     *staging = (struct save_staging){0};
 }
 
-int save_staging_begin(const char *output, struct save_staging *staging, struct graft_error *error) {
+int graft_save_staging_begin(const char *output, struct save_staging *staging, struct graft_error *error) {
     static atomic_uint counter;
     int number = EEXIST;
     *staging = (struct save_staging){.final = resolve(output)};
@@ -120,21 +120,21 @@ static void remove_folder(const char *path) {
     (void)rmdir(path);
 }
 
-void save_staging_abort(struct save_staging *staging) {
+void graft_save_staging_abort(struct save_staging *staging) {
     if (staging->path != NULL) {
         remove_folder(staging->path);
     }
     staging_finish(staging);
 }
 
-int save_staging_commit(struct save_staging *staging, struct graft_error *error) {
+int graft_save_staging_commit(struct save_staging *staging, struct graft_error *error) {
     int number = graft_disk_sync_folder(staging->path);
     if (number == 0) {
         number = graft_disk_rename(staging->path, staging->final);
     }
     if (number != 0) {
         (void)graft_fail_errno(error, GRAFT_ERROR_IO, staging->final, "cannot be put in place", number);
-        save_staging_abort(staging);
+        graft_save_staging_abort(staging);
         return GRAFT_ERROR_IO;
     }
     /* All is in place: that the parent folder cannot be synced is no reason to take it away again. */
@@ -147,7 +147,7 @@ int save_staging_commit(struct save_staging *staging, struct graft_error *error)
     return GRAFT_OK;
 }
 
-int save_staging_folder(const struct save_staging *staging, const char *name, struct graft_error *error) {
+int graft_save_staging_folder(const struct save_staging *staging, const char *name, struct graft_error *error) {
     char *path = graft_path_join(staging->path, name);
     int number = path != NULL ? graft_disk_make_folder(path) : ENOMEM;
     graft_free(path);

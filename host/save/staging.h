@@ -17,16 +17,16 @@ struct save_staging {
 };
 
 /* Whether `output` can be written: nothing is there, or an empty folder, and it is not the folder `source`. */
-int save_staging_check(const char *output, const char *source, struct graft_error *error);
+int graft_save_staging_check(const char *output, const char *source, struct graft_error *error);
 
 /* Makes the folder aside. The caller ends with a commit or an abort. */
-int save_staging_begin(const char *output, struct save_staging *staging, struct graft_error *error);
+int graft_save_staging_begin(const char *output, struct save_staging *staging, struct graft_error *error);
 
 /* Puts the folder in place. On failure it is removed. `staging` is finished in any case. */
-int save_staging_commit(struct save_staging *staging, struct graft_error *error);
+int graft_save_staging_commit(struct save_staging *staging, struct graft_error *error);
 
 /* Removes the folder and what is in it. */
-void save_staging_abort(struct save_staging *staging);
+void graft_save_staging_abort(struct save_staging *staging);
 
 /* A new file in the folder aside. `name` may be "FOLDER/NAME" of a folder made with save_staging_folder. Messages name
  * the final place. */
@@ -37,13 +37,13 @@ struct save_file {
     int64_t written;
     int64_t begun; /* so many of these bytes are on their way to the disk */
 };
-int save_file_begin(const struct save_staging *staging, const char *name, struct save_file *file,
-                    struct graft_error *error);
-int save_file_write(struct save_file *file, const void *bytes, size_t size, struct graft_error *error);
+int graft_save_file_begin(const struct save_staging *staging, const char *name, struct save_file *file,
+                          struct graft_error *error);
+int graft_save_file_write(struct save_file *file, const void *bytes, size_t size, struct graft_error *error);
 
 /* Syncs and closes, unless `status` is an error already; returns it, or that of this call. `file` is finished. */
-int save_file_end(struct save_file *file, int status, struct graft_error *error);
+int graft_save_file_end(struct save_file *file, int status, struct graft_error *error);
 
-int save_staging_folder(const struct save_staging *staging, const char *name, struct graft_error *error);
+int graft_save_staging_folder(const struct save_staging *staging, const char *name, struct graft_error *error);
 
 #endif

@@ -18,8 +18,8 @@ static void file_finish(struct save_file *file) {
     *file = (struct save_file){.fd = -1};
 }
 
-int save_file_begin(const struct save_staging *staging, const char *name, struct save_file *file,
-                    struct graft_error *error) {
+int graft_save_file_begin(const struct save_staging *staging, const char *name, struct save_file *file,
+                          struct graft_error *error) {
     *file = (struct save_file){
         .path = graft_path_join(staging->path, name), .shown = graft_path_join(staging->final, name), .fd = -1};
     if (file->path == NULL || file->shown == NULL) {
@@ -35,7 +35,7 @@ int save_file_begin(const struct save_staging *staging, const char *name, struct
     return GRAFT_OK;
 }
 
-int save_file_write(struct save_file *file, const void *bytes, size_t size, struct graft_error *error) {
+int graft_save_file_write(struct save_file *file, const void *bytes, size_t size, struct graft_error *error) {
     int number = graft_disk_write(file->fd, bytes, size);
     file->written += (int64_t)size;
     if (number == 0 && file->written - file->begun >= BEGUN_AT_ONCE) {
@@ -45,7 +45,7 @@ int save_file_write(struct save_file *file, const void *bytes, size_t size, stru
     return number == 0 ? GRAFT_OK : graft_fail_errno(error, GRAFT_ERROR_IO, file->shown, "cannot be written", number);
 }
 
-int save_file_end(struct save_file *file, int status, struct graft_error *error) {
+int graft_save_file_end(struct save_file *file, int status, struct graft_error *error) {
     if (status != GRAFT_OK) {
         (void)close(file->fd);
     } else {

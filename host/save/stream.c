@@ -121,11 +121,11 @@ static int emit_part(const struct stream *stream, const struct save_part *part, 
     return emit_elements(stream, view->dtype, bytes, count, error);
 }
 
-int save_stream(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error) {
+int graft_save_stream(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error) {
     const struct stream stream = {tensor, emit, data};
     int status = GRAFT_OK;
     if (!is_sequential(tensor)) {
-        return save_gather(tensor, emit, data, error);
+        return graft_save_gather(tensor, emit, data, error);
     }
     for (size_t i = 0; i < tensor->n_parts && status == GRAFT_OK; i++) {
         status = emit_part(&stream, &tensor->parts[i], error);

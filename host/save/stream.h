@@ -10,6 +10,6 @@ typedef int (*save_emit)(void *data, const void *bytes, size_t size, struct graf
 
 /* [load] Gives `emit` all bytes of the tensor in order. Elements whose source has another type are converted if that
  * loses nothing, else it is an error. */
-int save_stream(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error);
+int graft_save_stream(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error);
 
 #endif

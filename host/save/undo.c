@@ -12,7 +12,7 @@ static void release(struct save_made *made) {
     }
 }
 
-void save_made_finish(struct save_made *made) {
+void graft_save_made_finish(struct save_made *made) {
     if (made->inputs != NULL) {
         release(made);
     }
@@ -31,7 +31,7 @@ static int find_outputs(const struct journal *journal, const struct claims *clai
         size_t number = made->use->first + (size_t)k;
         made->outputs[k].form = journal->tensors[number];
         made->outputs[k].bytes = made->outputs[k].form.count * graft_dtype_size(made->outputs[k].form.dtype);
-        result = claims_fill(claims, NULL, number, &made->outputs[k]);
+        result = graft_claims_fill(claims, NULL, number, &made->outputs[k]);
     }
     return result;
 }
@@ -52,7 +52,7 @@ static int claim_inputs(struct save_made *made, struct claims *claims) {
         }
         made->sources[k] = (struct save_source){
             .view = &made->inputs[k], .order = made->outputs[0].parts[0].source->order, .made = made};
-        if (claims_add(claims, &use->origins[k], &made->sources[k]) != 0) {
+        if (graft_claims_add(claims, &use->origins[k], &made->sources[k]) != 0) {
             return -1;
         }
     }
@@ -73,7 +73,7 @@ static int undo_one(const struct journal *journal, const struct journal_use *use
                      : -1;
     result = result == 0 ? claim_inputs(made, more) : result;
     if (result != 0) {
-        save_made_finish(made);
+        graft_save_made_finish(made);
         return result < 0 ? -1 : 0;
     }
     content->n_made++;
@@ -91,23 +91,23 @@ static int is_chained(const struct journal *journal, const struct journal_use *u
     return chained;
 }
 
-int claims_undo(const struct journal *journal, struct save_content *content, struct claims *claims) {
+int graft_claims_undo(const struct journal *journal, struct save_content *content, struct claims *claims) {
     struct claims more = {0};
     int status = 0;
     content->made = graft_alloc(journal->n_uses, sizeof *content->made);
     if (content->made == NULL) {
         return -1;
     }
-    claims_sort(claims);
+    graft_claims_sort(claims);
     for (size_t i = journal->n_uses; i > 0 && status == 0; i--) {
         const struct journal_use *use = &journal->uses[i - 1];
         status = undo_one(journal, use, content, claims, &more);
         if (status == 0 && is_chained(journal, use)) {
-            status = claims_merge(claims, &more);
+            status = graft_claims_merge(claims, &more);
         }
     }
-    status = status == 0 ? claims_merge(claims, &more) : status;
-    claims_free(&more);
+    status = status == 0 ? graft_claims_merge(claims, &more) : status;
+    graft_claims_free(&more);
     return status;
 }
 
@@ -119,7 +119,8 @@ static void want(const struct save_tensor *tensor) {
     }
 }
 
-int save_undo_for(const struct save_content *content, const struct save_tensor *tensor, struct graft_error *error) {
+int graft_save_undo_for(const struct save_content *content, const struct save_tensor *tensor,
+                        struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < content->n_made; i++) {
         content->made[i].wanted = 0;
@@ -137,7 +138,7 @@ int save_undo_for(const struct save_content *content, const struct save_tensor *
     for (size_t i = 0; i < content->n_made && status == GRAFT_OK; i++) {
         struct save_made *made = &content->made[i];
         if (made->wanted && made->inputs[0].data == NULL) {
-            status = undo_run(made, error);
+            status = graft_undo_run(made, error);
         }
     }
     return status;

@@ -8,11 +8,12 @@
 
 /* `claims`, not sorted yet, are those of parameters. Those of the inputs of every use whose outputs parameters hold
  * join them; `journal` outlives the content. Sorted on return: 0, or -1 when memory ran out. */
-int claims_undo(const struct journal *journal, struct save_content *content, struct claims *claims);
+int graft_claims_undo(const struct journal *journal, struct save_content *content, struct claims *claims);
 
 /* Runs what has to be undone before the tensor can be streamed, and lets go of what it does not need. */
-int save_undo_for(const struct save_content *content, const struct save_tensor *tensor, struct graft_error *error);
+int graft_save_undo_for(const struct save_content *content, const struct save_tensor *tensor,
+                        struct graft_error *error);
 
-void save_made_finish(struct save_made *made);
+void graft_save_made_finish(struct save_made *made);
 
 #endif

@@ -112,8 +112,8 @@ static int gather_outputs(struct save_made *made, char **outputs, struct graft_e
     int status = GRAFT_OK;
     for (int32_t k = 0; k < made->use->n_outputs && status == GRAFT_OK; k++) {
         char *at = outputs[k] = graft_alloc_aligned(64, (size_t)made->outputs[k].bytes);
-        status =
-            at != NULL ? save_stream(&made->outputs[k], append, &at, error) : graft_fail_memory(error, made->use->name);
+        status = at != NULL ? graft_save_stream(&made->outputs[k], append, &at, error)
+                            : graft_fail_memory(error, made->use->name);
     }
     return status;
 }
@@ -129,7 +129,7 @@ static int make_room(struct save_made *made, char **inputs, struct graft_error *
     return GRAFT_OK;
 }
 
-int undo_run(struct save_made *made, struct graft_error *error) {
+int graft_undo_run(struct save_made *made, struct graft_error *error) {
     const struct journal_use *use = made->use;
     struct job job = {
         .use = use,

@@ -7,6 +7,6 @@
 
 /* [load] Allocates and fills the inputs from the outputs, whose sources have their data. On failure some inputs may be
  * allocated; save_made_finish frees them. */
-int undo_run(struct save_made *made, struct graft_error *error);
+int graft_undo_run(struct save_made *made, struct graft_error *error);
 
 #endif

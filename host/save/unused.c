@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "plan/sources.h"
 #include "save/reverse.h"
-#include "transform/sources.h"
 
 /* Takes note of the tensors behind a value. */
 static void mark_used(const struct graft_plan *plan, const struct graft_value *value, unsigned char *used) {
@@ -24,8 +24,8 @@ static void mark_used(const struct graft_plan *plan, const struct graft_value *v
 static int add_source(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
                       const struct graft_source *source, const struct graft_value *value, struct journal *journal,
                       struct graft_error *error) {
-    struct journal_tensor form = journal_tensor_of(source->view);
-    int failed = content_add_tensor(content, &form) != 0;
+    struct journal_tensor form = graft_journal_tensor_of(source->view);
+    int failed = graft_content_add_tensor(content, &form) != 0;
     for (size_t i = 0; i < value->n_parts && !failed; i++) {
         const struct graft_tensor_view *tensor = value->parts[i].tensor;
         if (tensor->computed != NULL) {
@@ -34,24 +34,24 @@ static int add_source(const struct graft_plan *plan, const struct journal *store
         }
         size_t number = graft_checkpoint_lower_bound(plan->checkpoint, tensor->name);
         struct save_part part = {&content->stored[number], value->parts[i].box};
-        failed = content_add_part(&content->tensors[content->n_tensors - 1], &part) != 0;
+        failed = graft_content_add_part(&content->tensors[content->n_tensors - 1], &part) != 0;
     }
-    failed = failed || journal_add_entry(journal, source->view->name) != 0 ||
-             journal_compose(stored, value, &journal->entries[journal->n_entries - 1]) != 0;
+    failed = failed || graft_journal_add_entry(journal, source->view->name) != 0 ||
+             graft_journal_compose(stored, value, &journal->entries[journal->n_entries - 1]) != 0;
     return failed ? graft_fail_memory(error, source->view->name) : GRAFT_OK;
 }
 
 /* All of a mapped tensor. */
 static int add_mapped(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
                       const struct graft_source *source, struct journal *journal, struct graft_error *error) {
-    int64_t count = journal_tensor_of(source->stored).count;
+    int64_t count = graft_journal_tensor_of(source->stored).count;
     struct graft_part all = {source->stored, graft_box_run(0, 0, count)};
     const struct graft_value value = {.parts = &all, .n_parts = count > 0};
     return add_source(plan, stored, content, source, &value, journal, error);
 }
 
-int content_add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
-                       struct journal *journal, struct graft_error *error) {
+int graft_content_add_unused(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
+                             struct journal *journal, struct graft_error *error) {
     unsigned char *used = graft_alloc(graft_checkpoint_count(plan->checkpoint), 1);
     int status = used != NULL ? GRAFT_OK : graft_fail_memory(error, "");
     for (size_t i = 0; i < content->n_parameters && status == GRAFT_OK; i++) {

@@ -21,7 +21,7 @@ struct writer {
 };
 
 static int write_step(struct writer *writer, const char *bytes, size_t size, struct graft_error *error) {
-    int status = save_file_write(&writer->file, bytes, size, error);
+    int status = graft_save_file_write(&writer->file, bytes, size, error);
     writer->done += (int64_t)size;
     if (status == GRAFT_OK && writer->options->on_progress != NULL) {
         status = writer->options->on_progress(writer->options->data, writer->done, writer->total, error);
@@ -45,17 +45,17 @@ static int write_laid_out(struct writer *writer, const struct save_staging *stag
                           const struct save_content *content, const struct graft_tensor_view *views,
                           const struct save_tensor *const *tensors, size_t n,
                           const struct graft_safetensors_layout *layout, struct graft_error *error) {
-    int status = save_file_begin(staging, name, &writer->file, error);
+    int status = graft_save_file_begin(staging, name, &writer->file, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    status = save_file_write(&writer->file, layout->header.bytes, layout->header.length, error);
+    status = graft_save_file_write(&writer->file, layout->header.bytes, layout->header.length, error);
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         const struct save_tensor *tensor = tensors[layout->order[i] - views];
-        status = save_undo_for(content, tensor, error);
-        status = status == GRAFT_OK ? save_stream(tensor, emit, writer, error) : status;
+        status = graft_save_undo_for(content, tensor, error);
+        status = status == GRAFT_OK ? graft_save_stream(tensor, emit, writer, error) : status;
     }
-    return save_file_end(&writer->file, status, error);
+    return graft_save_file_end(&writer->file, status, error);
 }
 
 static struct graft_tensor_view view_of(const struct save_tensor *tensor) {
@@ -82,7 +82,7 @@ static int write_shard(struct writer *writer, const struct save_staging *staging
             tensors[n++] = &content->tensors[i];
         }
     }
-    save_shard_name(shards, shard, name);
+    graft_save_shard_name(shards, shard, name);
     if (status == GRAFT_OK) {
         status = graft_safetensors_layout_make(name, views, n, metadata, &layout, error);
     }
@@ -95,21 +95,22 @@ static int write_shard(struct writer *writer, const struct save_staging *staging
     return status;
 }
 
-int save_write_text(const struct save_staging *staging, const char *name, const struct graft_text *text,
-                    struct graft_error *error) {
+int graft_save_write_text(const struct save_staging *staging, const char *name, const struct graft_text *text,
+                          struct graft_error *error) {
     struct save_file file;
-    int status = text->failed ? graft_fail_memory(error, name) : save_file_begin(staging, name, &file, error);
-    return status == GRAFT_OK ? save_file_end(&file, save_file_write(&file, text->bytes, text->length, error), error)
-                              : status;
+    int status = text->failed ? graft_fail_memory(error, name) : graft_save_file_begin(staging, name, &file, error);
+    return status == GRAFT_OK
+               ? graft_save_file_end(&file, graft_save_file_write(&file, text->bytes, text->length, error), error)
+               : status;
 }
 
-int save_write_tensors(const struct save_staging *staging, const struct save_content *content,
-                       const graft_json *metadata, const struct graft_save_options *options,
-                       struct graft_error *error) {
+int graft_save_write_tensors(const struct save_staging *staging, const struct save_content *content,
+                             const graft_json *metadata, const struct graft_save_options *options,
+                             struct graft_error *error) {
     struct writer writer = {.options = options, .total = content->bytes};
     struct save_shards shards;
     int64_t max_bytes = options->max_shard_bytes > 0 ? options->max_shard_bytes : default_shard_bytes;
-    int status = save_shards_split(content, max_bytes, &shards, error);
+    int status = graft_save_shards_split(content, max_bytes, &shards, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -118,10 +119,10 @@ int save_write_tensors(const struct save_staging *staging, const struct save_con
     }
     if (status == GRAFT_OK && shards.n > 1) {
         struct graft_text index = {0};
-        save_shards_index(&shards, content, &index);
-        status = save_write_text(staging, "model.safetensors.index.json", &index, error);
+        graft_save_shards_index(&shards, content, &index);
+        status = graft_save_write_text(staging, "model.safetensors.index.json", &index, error);
         graft_text_free(&index);
     }
-    save_shards_finish(&shards);
+    graft_save_shards_finish(&shards);
     return status;
 }

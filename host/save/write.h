@@ -4,17 +4,18 @@
 #define GRAFT_SAVE_WRITE_H
 
 #include "base/text.h"
-#include "graft/save.h"
+#include "graft/host/save.h"
 #include "save/content.h"
 #include "save/staging.h"
 
 /* [load] Writes the tensors, and the index where they take several files. `metadata` is what each file begins with, or
  * NULL. */
-int save_write_tensors(const struct save_staging *staging, const struct save_content *content,
-                       const graft_json *metadata, const struct graft_save_options *options, struct graft_error *error);
+int graft_save_write_tensors(const struct save_staging *staging, const struct save_content *content,
+                             const graft_json *metadata, const struct graft_save_options *options,
+                             struct graft_error *error);
 
 /* [load] A file of that text; one that `failed` is an error. */
-int save_write_text(const struct save_staging *staging, const char *name, const struct graft_text *text,
-                    struct graft_error *error);
+int graft_save_write_text(const struct save_staging *staging, const char *name, const struct graft_text *text,
+                          struct graft_error *error);
 
 #endif

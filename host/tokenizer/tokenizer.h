@@ -7,8 +7,8 @@
  *
  * A loaded tokenizer never changes: everything that takes it const is [any].
  */
-#ifndef GRAFT_TOKENIZER_H
-#define GRAFT_TOKENIZER_H
+#ifndef GRAFT_TOKENIZER_TOKENIZER_H
+#define GRAFT_TOKENIZER_TOKENIZER_H
 
 #include <stddef.h>
 #include <stdint.h>

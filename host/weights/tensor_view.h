@@ -18,7 +18,7 @@ struct graft_tensor_view {
     const void *data;              /* row-major, little-endian; on any boundary, whatever the type */
     int64_t bytes;
     const char *file; /* path of the file, for messages */
-    /* What makes it (transform/computed.h), for one that is in no file: `name` is then that of a tensor it is made of,
+    /* What makes it (value/computed.h), for one that is in no file: `name` is then that of a tensor it is made of,
      * and `data` is there once the model is bound. NULL for all others. */
     const struct graft_computed *computed;
 };

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "fusion_mapping.h"
-#include "transform/key_transform.h"
-#include "transform/operations.h"
+#include "names/key_transform.h"
+#include "value/operations.h"
 
 static void set(graft_json *object, const char *key, graft_json *value) {
     (void)graft_json_set_take(object, key, value);
@@ -82,16 +82,16 @@ static graft_json *reverse_json(const struct graft_weight_transform *transform) 
     struct key_transform *forward = NULL;
     struct key_transform *back = NULL;
     graft_json *object = graft_json_new_object();
-    if (key_transform_create(transform, "case", &forward, NULL, NULL) == GRAFT_OK &&
-        key_transform_reverse(forward, "case", &back, NULL, NULL) == GRAFT_OK) {
+    if (graft_key_transform_create(transform, "case", &forward, NULL, NULL) == GRAFT_OK &&
+        graft_key_transform_reverse(forward, "case", &back, NULL, NULL) == GRAFT_OK) {
         const struct key_patterns *patterns = &back->patterns;
         set(object, "source_patterns", strings_json((const char *const *)patterns->sources, patterns->n_sources));
         set(object, "target_patterns", strings_json((const char *const *)patterns->targets, patterns->n_targets));
         set(object, "regex", graft_json_new_string(back->joined));
         set_operations(object, back->given);
     }
-    key_transform_free(back);
-    key_transform_free(forward);
+    graft_key_transform_free(back);
+    graft_key_transform_free(forward);
     return object;
 }
 

@@ -50,7 +50,7 @@ static enum verdict compare_enabled(const struct graft_fusion_request *request, 
         return fail(why, "expected %zu families, got %zu", graft_json_size(enabled), request->n);
     }
     for (size_t i = 0; i < request->n; i++) {
-        const char *name = graft_fusion_family_of(request->wishes[i].known)->name;
+        const char *name = graft_fusion_family_of(request->choices[i].known)->name;
         if (strcmp(name, graft_json_string(graft_json_at(enabled, i), NULL)) != 0) {
             return fail(why, "number %zu is %s", i, name);
         }
@@ -93,7 +93,7 @@ static enum verdict judge_fusable(const graft_json *row, struct graft_text *why)
     graft_json *modules = one_module(graft_json_get(row, "proj"));
     graft_json *config = graft_json_new_object();
     enum verdict verdict = PASSED;
-    const struct graft_discovery *discovery = NULL;
+    const struct graft_fused_modules *discovery = NULL;
     if (modules == NULL || made_model_add(&model, "Model", modules, registry) != 0) {
         verdict = fail(why, "the model cannot be made");
     } else if ((discovery = made_model_discover(&model, registry, config, NULL, &error)) == NULL) {
@@ -103,7 +103,7 @@ static enum verdict judge_fusable(const graft_json *row, struct graft_text *why)
     } else if (discovery->candidates[0]->fusable != graft_json_bool(graft_json_get(row, "expected"))) {
         verdict = fail(why, "%s", discovery->candidates[0]->reason);
     }
-    graft_discovery_release(discovery);
+    graft_fused_modules_release(discovery);
     graft_registry_free(registry);
     graft_json_free(config);
     graft_json_free(modules);

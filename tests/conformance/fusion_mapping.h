@@ -42,9 +42,9 @@ int made_model_add(struct made_model *model, const char *name, const graft_json 
 
 /* What the family finds in the model with that config and options of its own; NULL with the reason in `error`. The
  * caller releases it. */
-const struct graft_discovery *made_model_discover(const struct made_model *model, struct graft_registry *registry,
-                                                  const graft_json *config, const graft_json *options,
-                                                  struct graft_error *error);
+const struct graft_fused_modules *made_model_discover(const struct made_model *model, struct graft_registry *registry,
+                                                      const graft_json *config, const graft_json *options,
+                                                      struct graft_error *error);
 
 /* --- fusion_list.c: transforms as the cases write them --- */
 

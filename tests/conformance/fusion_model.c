@@ -149,9 +149,9 @@ int made_model_add(struct made_model *model, const char *name, const graft_json 
     return graft_registry_add_class(registry, &model->root, NULL, 0, NULL) == GRAFT_OK ? 0 : -1;
 }
 
-const struct graft_discovery *made_model_discover(const struct made_model *model, struct graft_registry *registry,
-                                                  const graft_json *config, const graft_json *options,
-                                                  struct graft_error *error) {
+const struct graft_fused_modules *made_model_discover(const struct made_model *model, struct graft_registry *registry,
+                                                      const graft_json *config, const graft_json *options,
+                                                      struct graft_error *error) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
     char file[] = "config.json";
     struct graft_model_config made = {
@@ -161,9 +161,9 @@ const struct graft_discovery *made_model_discover(const struct made_model *model
         .view = graft_config_view(config, file),
     };
     const struct graft_tree_options tree = {.config = &made, .snapshot = snapshot, .class_name = model->root.name};
-    const struct graft_fusion_wish wish = {graft_snapshot_fusion(snapshot, shipped_family()->name), options};
-    const struct graft_discovery *discovery = NULL;
-    (void)graft_fusion_discover(&tree, &wish, &discovery, error);
+    const struct graft_fusion_choice choice = {graft_snapshot_fusion(snapshot, shipped_family()->name), options};
+    const struct graft_fused_modules *discovery = NULL;
+    (void)graft_fusion_find_modules(&tree, &choice, &discovery, error);
     graft_snapshot_release(snapshot);
     return discovery;
 }

@@ -18,8 +18,9 @@ static int same_text(const char *text, const graft_json *recorded) {
 /* With the base prefix added or taken away. */
 static int adjust(const struct case_names *names, char **name) {
     char *adjusted = NULL;
-    int failed = names->prefix != NULL && names->keys != NULL &&
-                 key_adjust_prefix(names->prefix, *name, case_holds, (void *)(uintptr_t)names->keys, &adjusted) != 0;
+    int failed =
+        names->prefix != NULL && names->keys != NULL &&
+        graft_key_adjust_prefix(names->prefix, *name, case_holds, (void *)(uintptr_t)names->keys, &adjusted) != 0;
     if (adjusted != NULL) {
         graft_free(*name);
         *name = adjusted;
@@ -93,7 +94,7 @@ int case_compare_name(const struct case_names *names, const graft_json *recorded
     struct key_result result;
     const char *key = graft_json_string(graft_json_at(recorded, 0), NULL);
     const graft_json *loads_as = graft_json_at(recorded, 3);
-    if (key_list_rename(names->list, names->states, 0, key, &result, NULL, &error) != GRAFT_OK) {
+    if (graft_key_list_rename(names->list, names->states, 0, key, &result, NULL, &error) != GRAFT_OK) {
         (void)fail(why, "%s: %s", key, error.message);
         return -1;
     }
@@ -102,13 +103,13 @@ int case_compare_name(const struct case_names *names, const graft_json *recorded
     if (!same_text(pattern, graft_json_at(recorded, 2))) {
         (void)fail(why, "%s: the pattern is \"%s\"", key, pattern != NULL ? pattern : "none");
     } else if (loads_as != NULL) {
-        key_result_finish(&result);
+        graft_key_result_finish(&result);
         result.name = graft_strdup(key);
         if (result.name == NULL || adjust(names, &result.name) != 0 || !same_text(result.name, loads_as)) {
             (void)fail(why, "%s: does not load as it is", key);
         }
     }
-    key_result_finish(&result);
+    graft_key_result_finish(&result);
     return why->length > 0 ? -1 : 0;
 }
 
@@ -119,13 +120,13 @@ int case_compare_back(const struct key_list *list, const graft_json *rows, struc
         const graft_json *row = graft_json_at(rows, i);
         const char *key = graft_json_string(graft_json_at(row, 0), NULL);
         struct key_result result;
-        if (key_list_rename(list, states, 1, key, &result, NULL, &error) != GRAFT_OK) {
+        if (graft_key_list_rename(list, states, 1, key, &result, NULL, &error) != GRAFT_OK) {
             (void)fail(why, "back: %s: %s", key, error.message);
         } else if (!same_text(result.name, graft_json_at(row, 1)) ||
                    !same_text(pattern_of(list, &result), graft_json_at(row, 2))) {
             (void)fail(why, "back: %s: became \"%s\"", key, result.name);
         }
-        key_result_finish(&result);
+        graft_key_result_finish(&result);
     }
     graft_free(states);
     return why->length > 0 ? -1 : 0;

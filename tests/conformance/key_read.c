@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "key_renaming.h"
-#include "transform/legacy.h"
-#include "transform/transform_read.h"
+#include "names/legacy.h"
+#include "names/transform_read.h"
 
 /* Fields of cases that no transform has as its own. */
 static int is_extra(const char *kind, const char *key) {
@@ -38,12 +38,12 @@ int case_list_init(struct key_list *list, const graft_json *transforms, enum cas
     struct transforms_read read = {0};
     graft_json *plain = graft_json_new_array();
     size_t n_legacy, n = graft_json_size(transforms);
-    const struct graft_weight_transform *old = legacy_transforms(&n_legacy);
+    const struct graft_weight_transform *old = graft_legacy_transforms(&n_legacy);
     int status = GRAFT_OK;
     *list = (struct key_list){0};
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         (void)graft_json_append_take(plain, plain_transform(graft_json_at(transforms, i), form));
-        status = transform_read(graft_json_at(plain, i), "case", "transforms", &read, error);
+        status = graft_transform_read(graft_json_at(plain, i), "case", "transforms", &read, error);
     }
     for (size_t i = 0; form == CASE_WITH_LEGACY && i < n_legacy && status == GRAFT_OK; i++) {
         status =
@@ -53,9 +53,9 @@ int case_list_init(struct key_list *list, const graft_json *transforms, enum cas
         }
     }
     if (status == GRAFT_OK) {
-        status = key_list_init(list, read.items, read.n, "transforms", fault, error);
+        status = graft_key_list_init(list, read.items, read.n, "transforms", fault, error);
     }
-    transforms_read_finish(&read);
+    graft_transforms_read_finish(&read);
     graft_json_free(plain);
     return status;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "transform/operations.h"
+#include "value/operations.h"
 
 /* Operations on the way back. Concatenate is undone by Split with us, by Chunk in the reference. */
 static void compare_operations(const struct key_transform *reverse, const graft_json *recorded,
@@ -57,12 +57,12 @@ static int was_reversed_before(const struct key_list *ready, const graft_json *t
     for (size_t i = 0; i < ready->n && so; i++) {
         const graft_json *given = graft_json_get(graft_json_at(transforms, i), "source_patterns");
         struct key_transform *back = NULL;
-        so = key_transform_reverse(ready->items[i], "reverse", &back, NULL, NULL) == GRAFT_OK;
+        so = graft_key_transform_reverse(ready->items[i], "reverse", &back, NULL, NULL) == GRAFT_OK;
         so = so && (case_same_strings(back->patterns.targets, back->patterns.n_targets, given) ||
                     case_same_strings((char *const *)(uintptr_t)ready->items[i]->given->source_patterns,
                                       ready->items[i]->given->n_sources, given) ||
                     ready->items[i]->given->kind == GRAFT_TRANSFORM_PREFIX_CHANGE);
-        key_transform_free(back);
+        graft_key_transform_free(back);
     }
     return so;
 }
@@ -87,7 +87,7 @@ static void make_table(const graft_json *transforms, struct key_list *list, stru
         compare_forward(list, transforms, why);
         deviate(deviations, "reversing a transform leaves it as it is");
     }
-    key_list_finish(&ready);
+    graft_key_list_finish(&ready);
 }
 
 enum verdict key_table_judge(const graft_json *row, struct graft_text *why) {
@@ -99,15 +99,15 @@ enum verdict key_table_judge(const graft_json *row, struct graft_text *why) {
     for (size_t i = 0; i < list.n && why->length == 0; i++) {
         const graft_json *recorded = graft_json_at(transforms, i);
         struct key_transform *reverse = NULL;
-        if (key_transform_reverse(list.items[i], "reverse", &reverse, NULL, &error) != GRAFT_OK) {
+        if (graft_key_transform_reverse(list.items[i], "reverse", &reverse, NULL, &error) != GRAFT_OK) {
             (void)fail(why, "cannot be reversed: %s", error.message);
             break;
         }
         (void)case_same_patterns(reverse, graft_json_get(recorded, "reverse"), "reverse", why);
         compare_operations(reverse, graft_json_get(recorded, "reverse"), &deviations, why);
-        key_transform_free(reverse);
+        graft_key_transform_free(reverse);
     }
-    key_list_finish(&list);
+    graft_key_list_finish(&list);
     return conclude(&deviations, why);
 }
 
@@ -149,15 +149,15 @@ enum verdict key_model_judge(const graft_json *row, struct graft_text *why) {
         }
         graft_free(names.states);
     }
-    key_list_finish(&list);
+    graft_key_list_finish(&list);
     if (case_list_init(&own, graft_json_get(row, "transforms"), CASE_AS_GIVEN, &fault, &error) != GRAFT_OK ||
-        key_list_reverse(&own, 0, &back, &fault, &error) != GRAFT_OK) {
+        graft_key_list_reverse(&own, 0, &back, &fault, &error) != GRAFT_OK) {
         (void)fail(why, "cannot be reversed: %s", error.message);
     } else {
         (void)case_compare_back(&back, graft_json_get(row, "reverse"), why);
     }
-    key_list_finish(&own);
-    key_list_finish(&back);
+    graft_key_list_finish(&own);
+    graft_key_list_finish(&back);
     return conclude(&deviations, why);
 }
 
@@ -167,7 +167,7 @@ static void compare_reverse(const graft_json *row, const struct key_list *list, 
     struct graft_error error = graft_error_none();
     enum key_fault fault = KEY_FAULT_NONE;
     struct key_list back;
-    int status = key_list_reverse(list, 1, &back, &fault, &error);
+    int status = graft_key_list_reverse(list, 1, &back, &fault, &error);
     if (strcmp(wanted, case_key_fault(fault)) != 0 || (status != GRAFT_OK) != (wanted[0] != '\0')) {
         (void)fail(why, "reversed: expected error \"%s\", got \"%s\" %s", wanted, case_key_fault(fault), error.message);
     }
@@ -177,7 +177,7 @@ static void compare_reverse(const graft_json *row, const struct key_list *list, 
     if (why->length == 0 && status == GRAFT_OK) {
         (void)case_compare_back(&back, graft_json_get(row, "reverse"), why);
     }
-    key_list_finish(&back);
+    graft_key_list_finish(&back);
 }
 
 enum verdict key_synthetic_judge(const graft_json *row, struct graft_text *why) {
@@ -189,7 +189,7 @@ enum verdict key_synthetic_judge(const graft_json *row, struct graft_text *why) 
     const graft_json *prefix = graft_json_get(row, "base_model_prefix");
     int status = case_list_init(&list, graft_json_get(row, "transforms"), CASE_AS_GIVEN, &fault, &error);
     if (status != GRAFT_OK || wanted[0] != '\0') {
-        key_list_finish(&list);
+        graft_key_list_finish(&list);
         return strcmp(wanted, case_key_fault(fault)) == 0
                    ? PASSED
                    : fail(why, "expected error \"%s\", got \"%s\" %s", wanted, case_key_fault(fault), error.message);
@@ -204,7 +204,7 @@ enum verdict key_synthetic_judge(const graft_json *row, struct graft_text *why) 
     if (why->length == 0) {
         compare_reverse(row, &list, why);
     }
-    key_list_finish(&list);
+    graft_key_list_finish(&list);
     return conclude(&deviations, why);
 }
 

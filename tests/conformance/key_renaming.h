@@ -3,8 +3,8 @@
 #ifndef GRAFT_TEST_CONFORMANCE_KEY_RENAMING_H
 #define GRAFT_TEST_CONFORMANCE_KEY_RENAMING_H
 
+#include "names/key_list.h"
 #include "runner.h"
-#include "transform/key_list.h"
 
 enum case_form {
     CASE_AS_GIVEN,

@@ -146,7 +146,7 @@ static void compare_values(const struct report *report, const struct graft_bindi
         if ((size_t)graft_value_extent(&source->value, 0, source->value.rank) != n) {
             (void)fail(why, "%s: expected %zu numbers", binding->parameter->name, n);
         } else {
-            copy_value(&source->value, GRAFT_DTYPE_F32, (char *)numbers);
+            graft_copy_value(&source->value, GRAFT_DTYPE_F32, (char *)numbers);
         }
     }
     for (size_t i = 0; i < n && numbers != NULL && why->length == 0; i++) {

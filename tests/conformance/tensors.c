@@ -52,7 +52,7 @@ int tensors_same(const struct graft_value *value, const struct graft_tensor_view
     char *bytes = graft_alloc((size_t)wanted->bytes + 1, 1);
     int same = bytes != NULL;
     if (same && wanted->bytes > 0) {
-        copy_value(value, wanted->dtype, bytes);
+        graft_copy_value(value, wanted->dtype, bytes);
         same = memcmp(bytes, wanted->data, (size_t)wanted->bytes) == 0;
     }
     graft_free(bytes);

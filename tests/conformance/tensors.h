@@ -4,7 +4,7 @@
 #define GRAFT_TEST_CONFORMANCE_TENSORS_H
 
 #include "base/text.h"
-#include "transform/value.h"
+#include "value/value.h"
 
 /* Opens CASES.safetensors beside CASES.json, if it is there, for labels to be looked for in. Returns 0, or -1 with the
  * reason printed. */

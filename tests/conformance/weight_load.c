@@ -8,9 +8,9 @@
 #include "bind/bind.h"
 #include "case_tree.h"
 #include "key_renaming.h"
+#include "plan/plan.h"
 #include "save/save.h"
 #include "tensors.h"
-#include "transform/plan.h"
 #include "weight_load.h"
 #include "weights/safetensors.h"
 #include "weights/safetensors_write.h"
@@ -205,7 +205,7 @@ enum verdict load_judge(const graft_json *row, struct graft_text *why) {
     const char *wanted = text_at(graft_json_get(row, "error"), "kind");
     int status = case_list_init(&list, graft_json_get(row, "transforms"), CASE_AS_GIVEN, &fault, &error);
     if (status != GRAFT_OK || wanted[0] != '\0') {
-        key_list_finish(&list);
+        graft_key_list_finish(&list);
         return strcmp(case_key_fault(fault), wanted) == 0 ? PASSED : fail(why, "got %s", error.message);
     }
     struct case_tree *tree = graft_alloc(1, sizeof *tree);
@@ -221,7 +221,7 @@ enum verdict load_judge(const graft_json *row, struct graft_text *why) {
         case_tree_finish(tree);
     }
     graft_free(tree);
-    key_list_finish(&list);
+    graft_key_list_finish(&list);
     enum verdict verdict = why->length > 0 ? FAILED : deviations.length > 0 ? DEVIATION : PASSED;
     if (verdict == DEVIATION) {
         graft_text_add(why, deviations.bytes, deviations.length);

@@ -3,9 +3,9 @@
 #ifndef GRAFT_TEST_CONFORMANCE_WEIGHT_LOAD_H
 #define GRAFT_TEST_CONFORMANCE_WEIGHT_LOAD_H
 
+#include "names/key_list.h"
+#include "plan/plan.h"
 #include "runner.h"
-#include "transform/key_list.h"
-#include "transform/plan.h"
 
 struct load_case {
     const graft_json *row;

@@ -4,7 +4,7 @@
 #define GRAFT_TEST_CONFORMANCE_WEIGHT_TRANSFORMS_H
 
 #include "runner.h"
-#include "transform/operations.h"
+#include "value/operations.h"
 
 enum { CASE_NAMES = 16, CASE_OPERATIONS = 8, CASE_NAME = 256 };
 

@@ -51,8 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct graft_error error = graft_error_none();
     struct graft_pixels pixels;
     struct graft_image image = {0};
-    (void)exif_orientation(bytes, size);
-    (void)xmp_orientation(bytes, size);
+    (void)graft_exif_orientation(bytes, size);
+    (void)graft_xmp_orientation(bytes, size);
     if (size >= 20) {
         check_size(bytes);
     }

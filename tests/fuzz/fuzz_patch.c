@@ -21,17 +21,17 @@ static void rename_with(const struct key_list *list, int backwards) {
         struct graft_error error = graft_error_none();
         struct key_result result;
         char *adjusted = NULL;
-        int status = key_list_rename(list, states, backwards, names[i], &result, NULL, &error);
+        int status = graft_key_list_rename(list, states, backwards, names[i], &result, NULL, &error);
         if (status != error.code || (status == GRAFT_OK) != (result.name != NULL)) {
             abort();
         }
         if (status == GRAFT_OK && result.converter >= 0) {
-            (void)key_transform_index(list->items[result.converter], result.source, result.before);
+            (void)graft_key_transform_index(list->items[result.converter], result.source, result.before);
         }
-        if (status == GRAFT_OK && key_adjust_prefix("model", result.name, known, NULL, &adjusted) == 0) {
+        if (status == GRAFT_OK && graft_key_adjust_prefix("model", result.name, known, NULL, &adjusted) == 0) {
             graft_free(adjusted);
         }
-        key_result_finish(&result);
+        graft_key_result_finish(&result);
     }
     graft_free(states);
 }
@@ -39,17 +39,17 @@ static void rename_with(const struct key_list *list, int backwards) {
 static void use(const struct graft_load_patch *patch) {
     struct graft_error error = graft_error_none();
     struct key_list list, back;
-    if (key_list_init(&list, patch->conversions, patch->n_conversions, "patch", NULL, &error) != GRAFT_OK) {
+    if (graft_key_list_init(&list, patch->conversions, patch->n_conversions, "patch", NULL, &error) != GRAFT_OK) {
         abort(); /* it was compiled before */
     }
     rename_with(&list, 0);
-    if (key_list_reverse(&list, 1, &back, NULL, &error) == GRAFT_OK) {
+    if (graft_key_list_reverse(&list, 1, &back, NULL, &error) == GRAFT_OK) {
         rename_with(&back, 1);
     } else if (error.message[0] == '\0') {
         abort();
     }
-    key_list_finish(&back);
-    key_list_finish(&list);
+    graft_key_list_finish(&back);
+    graft_key_list_finish(&list);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -64,14 +64,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         abort();
     }
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
-    int status = patch_file_take(document, "patch.json", snapshot, &file, &error);
+    int status = graft_patch_file_take(document, "patch.json", snapshot, &file, &error);
     if (status != error.code || (status != GRAFT_OK && error.message[0] == '\0')) {
         abort();
     }
     if (status == GRAFT_OK) {
         use(&file.patch);
     }
-    patch_file_finish(&file);
+    graft_patch_file_finish(&file);
     graft_snapshot_release(snapshot);
     graft_library_free(library);
     return 0;

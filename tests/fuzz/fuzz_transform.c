@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "fuzz/target.h"
-#include "transform/operations.h"
+#include "value/operations.h"
 
 enum { MAX_SOURCES = 3, MAX_ITEMS = 3, MAX_OPERATIONS = 6, MAX_COUNT = 1 << 16 };
 

@@ -8,7 +8,7 @@
 #include "../unit/folder.h"
 #include "check.h"
 #include "compare.h"
-#include "graft/save.h"
+#include "graft/host/save.h"
 #include "kernels/cpu.h"
 #include "kernels/parallel.h"
 

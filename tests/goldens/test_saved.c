@@ -8,7 +8,7 @@
 #include "../unit/folder.h"
 #include "check.h"
 #include "golden.h"
-#include "graft/save.h"
+#include "graft/host/save.h"
 #include "runner.h"
 
 enum { SMALL_SHARD = 100000 };

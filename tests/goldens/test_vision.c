@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_vision CASE-DIRECTORY [PLUGINS-DIRECTORY [FUSION-CONFIG]]: a model with images against what the reference recorded: logits,
- * greedy ids, what each part of the tower makes, and the ways of asking that must not matter. */
+/* test_vision CASE-DIRECTORY [PLUGINS-DIRECTORY [FUSION-CONFIG]]: a model with images against what the reference
+ * recorded: logits, greedy ids, what each part of the tower makes, and the ways of asking that must not matter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "check.h"
 #include "compare.h"
 #include "golden.h"
-#include "graft/images.h"
+#include "graft/host/images.h"
+#include "hooks/observe.h"
 #include "kernels/parallel.h"
-#include "observe/observe.h"
 #include "runner.h"
 
 enum { MAX_IMAGES = 8, MAX_NAME = 64 };
@@ -199,7 +199,8 @@ int main(int argc, char **argv) {
     golden_open(&golden, argv[1]);
     runner_open_fused(&runner, argv[1], argc > 2 ? argv[2] : NULL, GRAFT_PRECISION_FLOAT32, argc > 3 ? argv[3] : NULL);
     const char *embedding = graft_model_class_at(runner.model, "model.visual.patch_embed");
-    check(strcmp(embedding, argc > 3 ? "FusedPatchEmbed" : "PatchEmbed") == 0, "the patch embedding is a %s", embedding);
+    check(strcmp(embedding, argc > 3 ? "FusedPatchEmbed" : "PatchEmbed") == 0, "the patch embedding is a %s",
+          embedding);
     read_images(&golden, &images);
     const struct graft_prompt prompt = {golden.ids, golden.n_ids, images.items, images.n};
     if (argc == 2) {

@@ -14,10 +14,10 @@
 #include "graft/embedding.h"
 #include "graft/experts.h"
 #include "graft/linear.h"
+#include "hooks/bytes.h"
+#include "hooks/comparison.h"
+#include "hooks/profile.h"
 #include "library/library.h"
-#include "observe/bytes.h"
-#include "observe/comparison.h"
-#include "observe/profile.h"
 #include "plugin/interfaces.h"
 
 static const int32_t ids[] = {3, 1, 4, 1, 5, 9, 2, 6};
@@ -124,7 +124,7 @@ static void test_nothing_changes(void **state) {
     }
 }
 
-/* An interface that is added needs an entry in observe/interface.c, too. */
+/* An interface that is added needs an entry in hooks/interface.c, too. */
 static void test_every_interface(void **state) {
     size_t batch_field;
     (void)state;

@@ -4,8 +4,8 @@
 #define GRAFT_TEST_FAKE_PLAN_H
 
 #include "fake_model.h"
+#include "plan/plan.h"
 #include "tensor_file.h"
-#include "transform/plan.h"
 
 struct fake_plan {
     struct fake_model model;

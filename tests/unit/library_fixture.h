@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "graft/graft.h"
+#include "graft/host/graft.h"
 #include "graft/linear.h"
 #include "graft/mlp.h"
 

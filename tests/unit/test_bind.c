@@ -262,7 +262,7 @@ static void test_large_copy(void **state) {
     }
     assert_int_equal(graft_value_concatenate(pointers, 2, 1, "t", &joined, NULL), GRAFT_OK);
     graft_threads_set_count(3);
-    copy_value(&joined, GRAFT_DTYPE_F32, copy);
+    graft_copy_value(&joined, GRAFT_DTYPE_F32, copy);
     graft_threads_set_count(0);
     for (int64_t i = 0; i < ROWS * 5; i++) {
         int64_t row = i / 5, column = i % 5;

@@ -5,8 +5,8 @@
 #include "graft/fusion.h"
 #include "graft/linear.h"
 #include "model/fusion.h"
+#include "registry/assignment.h"
 #include "registry/mapping.h"
-#include "registry/tally.h"
 
 #define ROOT "test.root/1"
 
@@ -199,7 +199,7 @@ static void test_reasons(void **state) {
     (void)state;
     assert_int_equal(open_with("{\"stems\": {\"any\": \"option\"}}"), GRAFT_OK);
     assert_int_equal(model.tree->n_discoveries, 1);
-    const struct graft_discovery *discovery = model.tree->discoveries[0];
+    const struct graft_fused_modules *discovery = model.tree->discoveries[0];
     assert_int_equal(discovery->n, 4);
     for (size_t i = 0; i < 4; i++) {
         struct graft_text reason = {0};
@@ -218,7 +218,7 @@ static void test_discovery_is_kept(void **state) {
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
     int once = asked;
     assert_true(once > 0);
-    const struct graft_discovery *first = model.tree->discoveries[0];
+    const struct graft_fused_modules *first = model.tree->discoveries[0];
     assert_int_equal(open_with("{\"stems\": {}}"), GRAFT_OK); /* as true */
     assert_ptr_equal(model.tree->discoveries[0], first);
     assert_int_equal(asked, once);
@@ -278,8 +278,8 @@ static void test_user_order(void **state) {
     graft_json *config = parse("{\"twins\": {}, \"stems\": true}");
     assert_int_equal(graft_fusion_request_read(snapshot, config, &source, &request, &model.error), GRAFT_OK);
     assert_int_equal(request.n, 2);
-    assert_string_equal(graft_fusion_family_of(request.wishes[0].known)->name, "twins");
-    assert_string_equal(graft_fusion_family_of(request.wishes[1].known)->name, "stems");
+    assert_string_equal(graft_fusion_family_of(request.choices[0].known)->name, "twins");
+    assert_string_equal(graft_fusion_family_of(request.choices[1].known)->name, "stems");
     graft_fusion_request_finish(&request);
     graft_json_free(config);
     graft_snapshot_release(snapshot);
@@ -311,7 +311,7 @@ static void test_before_plugins(void **state) {
     fake_model_replace(&model, &replace);
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
     assert_class("a.stem", "FusedEven");
-    assert_int_equal(graft_tally_remark(model.tree->tally, remember, note, &model.error), GRAFT_OK);
+    assert_int_equal(graft_assignment_notes(model.tree->assignment, remember, note, &model.error), GRAFT_OK);
     assert_string_equal(note, "plugin test replaces nothing in this model");
     assert_int_equal(open_with("{}"), GRAFT_OK);
     assert_class("a.stem", "Mine");
@@ -329,14 +329,14 @@ static void test_below_replaced(void **state) {
     fake_model_replace(&model, &make_bare);
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
     assert_class("a.stem", "Odd");
-    const struct graft_discovery *discovery = model.tree->discoveries[0];
+    const struct graft_fused_modules *discovery = model.tree->discoveries[0];
     assert_int_equal(graft_tree_is_fused(model.tree, discovery->candidates[0], &text), 0);
     graft_text_add_string(&text, "; ");
     assert_int_equal(graft_tree_is_fused(model.tree, discovery->candidates[2], &text), 0);
     assert_string_equal(text.bytes, "it is not a Even any more: a module above it was replaced; "
                                     "it is gone: a module above it was replaced");
     graft_text_free(&text);
-    graft_tree_fusion_remark(model.tree, discovery, &text);
+    graft_tree_fusion_note(model.tree, discovery, &text);
     assert_non_null(strstr(text.bytes, "fusion stems: nothing in this model is compatible: a.stem: "));
     graft_text_free(&text);
 }
@@ -349,7 +349,7 @@ static void test_in_the_mapping(void **state) {
     size_t n = 0;
     (void)state;
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
-    const struct graft_discovery *discovery = graft_discovery_retain(model.tree->discoveries[0]);
+    const struct graft_fused_modules *discovery = graft_fused_modules_retain(model.tree->discoveries[0]);
     plain.name = "Earlier";
     assert_int_equal(graft_registry_register(model.registry, &earlier, 1, 0, &model.error), GRAFT_OK);
     for (int i = 0; i < 2; i++) { /* twice is once */
@@ -369,7 +369,7 @@ static void test_in_the_mapping(void **state) {
     assert_int_equal(open_with("{}"), GRAFT_OK);
     assert_class("a.stem", "Even");
     model.config.model_type = "fake";
-    graft_discovery_release(discovery);
+    graft_fused_modules_release(discovery);
     assert_int_equal(graft_registry_clear(model.registry, &model.error), GRAFT_OK);
     assert_int_equal(open_with("{}"), GRAFT_OK);
     assert_class("a.stem", "Even");
@@ -474,12 +474,12 @@ static void test_without_memory(void **state) {
     for (long n = 1; status != GRAFT_OK && n < 4000; n++) {
         struct graft_snapshot *snapshot = graft_registry_snapshot(model.registry);
         struct graft_fusion_request request = {0};
-        struct graft_fusion_wish wish = {graft_snapshot_fusion(snapshot, "stems"), NULL};
+        struct graft_fusion_choice choice = {graft_snapshot_fusion(snapshot, "stems"), NULL};
         struct graft_tree_options options = {
             .config = &model.config, .snapshot = snapshot, .class_name = "Root", .fusion = &request};
         struct graft_error error = graft_error_none();
         struct graft_tree *tree = NULL;
-        request.wishes = &wish;
+        request.choices = &choice;
         request.n = 1;
         graft_alloc_fail_at(n);
         status = graft_tree_build(&options, &tree, &error);

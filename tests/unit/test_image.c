@@ -119,16 +119,16 @@ static void test_exif(void **state) {
     static const uint8_t many[] = "MM\0\x2a\0\0\0\x08\xff\xff\x01\x13\0\x03\0\0\0\x01\0\x08\0\0";
     static const char xmp[] = "<rdf tiff:Orientation=\"3\"/>", element[] = "<tiff:Orientation>7</tiff:Orientation>";
     (void)state;
-    assert_int_equal(exif_orientation(little, sizeof little - 1), 6);
-    assert_int_equal(exif_orientation(big, sizeof big - 1), 8);
-    assert_int_equal(exif_orientation(far, sizeof far - 1), GRAFT_ORIENTATION_NONE);
-    assert_int_equal(exif_orientation(many, sizeof many - 1), GRAFT_ORIENTATION_NONE);
+    assert_int_equal(graft_exif_orientation(little, sizeof little - 1), 6);
+    assert_int_equal(graft_exif_orientation(big, sizeof big - 1), 8);
+    assert_int_equal(graft_exif_orientation(far, sizeof far - 1), GRAFT_ORIENTATION_NONE);
+    assert_int_equal(graft_exif_orientation(many, sizeof many - 1), GRAFT_ORIENTATION_NONE);
     for (size_t length = 0; length < 18; length++) {
-        assert_int_equal(exif_orientation(big, length), GRAFT_ORIENTATION_NONE);
+        assert_int_equal(graft_exif_orientation(big, length), GRAFT_ORIENTATION_NONE);
     }
-    assert_int_equal(xmp_orientation((const uint8_t *)xmp, sizeof xmp - 1), 3);
-    assert_int_equal(xmp_orientation((const uint8_t *)element, sizeof element - 1), 7);
-    assert_int_equal(xmp_orientation((const uint8_t *)element, 18), GRAFT_ORIENTATION_NONE);
+    assert_int_equal(graft_xmp_orientation((const uint8_t *)xmp, sizeof xmp - 1), 3);
+    assert_int_equal(graft_xmp_orientation((const uint8_t *)element, sizeof element - 1), 7);
+    assert_int_equal(graft_xmp_orientation((const uint8_t *)element, 18), GRAFT_ORIENTATION_NONE);
 }
 
 /* The published processor's sizes, by the reference. */

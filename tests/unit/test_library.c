@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library as a program uses it: public headers and nothing else. */
-#include "graft/graft.h"
+#include "graft/host/graft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "graft/host/registry.h"
 #include "graft/mlp.h"
-#include "graft/registry.h"
 
 enum { MOST_TOKENS = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's calls for images: files and pixels in memory, what a model says of them, and memory that runs out. */
-#include "graft/images.h"
+#include "graft/host/images.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Model-wide lists of transforms by calls: what is registered, for whom it holds, and that saving leads back. */
-#include "graft/save.h"
-#include "relaid_llama.h"
+#include "graft/host/save.h"
+#include "patched_llama.h"
 
 static const char *const old_prefix[] = {"^transformer\\."}, *const new_prefix[] = {"model."};
 static const char *const nowhere[] = {"elsewhere."}, *const nothing[] = {"^nothing"};

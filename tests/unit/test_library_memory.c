@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "graft/graft.h"
+#include "graft/host/graft.h"
 #include "kernels/parallel.h"
 
 static int ignore(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {

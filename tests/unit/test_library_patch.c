@@ -4,8 +4,8 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
-#include "graft/save.h"
-#include "relaid_llama.h"
+#include "graft/host/save.h"
+#include "patched_llama.h"
 
 static const char fused_qkv[] =
     "{\"conversions\": [{\"kind\": \"converter\", \"target_patterns\": \"self_attn.qkv_proj.weight\", "

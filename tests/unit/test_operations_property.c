@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "bind/copy.h"
 #include "bind/copy_box.h"
-#include "transform/operations.h"
+#include "value/operations.h"
 
 enum { MAX_SOURCES = 3, MAX_ITEMS = 3, MAX_CHAIN = 8, FIXED_SEEDS = 400, OTHER_SEEDS = 300 };
 
@@ -247,7 +247,7 @@ static void check_back(const struct world *world, struct chain *chain, const str
             unsigned char *bytes = malloc((size_t)input->bytes);
             assert_non_null(bytes);
             assert_memory_equal(lists[i].items[k].shape, input->shape, sizeof input->shape);
-            copy_value(&lists[i].items[k], input->dtype, bytes);
+            graft_copy_value(&lists[i].items[k], input->dtype, bytes);
             assert_memory_equal(bytes, input->data, (size_t)input->bytes);
             free(bytes);
         }
@@ -276,7 +276,7 @@ static void check_seed(uint64_t seed) {
     const struct graft_value *value = &world.lists[0].items[0];
     struct graft_tensor_view output;
     shape_of(&output, value->rank, value->shape, dtype);
-    copy_value(value, dtype, (void *)(uintptr_t)output.data);
+    graft_copy_value(value, dtype, (void *)(uintptr_t)output.data);
     for (int32_t i = 0; i < chain.n_sources; i++) {
         for (int64_t k = 0; k < world.items; k++) {
             check_inverse(value, output.data, &world.inputs[i][k]);

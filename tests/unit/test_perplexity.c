@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cross entropy by hand, and what graft_model_perplexity refuses; tests/e2e/perplexity.sh compares with the reference.
  */
-#include "graft/perplexity.h"
+#include "graft/host/perplexity.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "generate/likelihood.h"
-#include "graft/graft.h"
+#include "graft/host/graft.h"
 #include "library/library.h"
 
 enum { VOCAB = 583, TOKENS = 11 };

@@ -3,8 +3,8 @@
  */
 #include "plugin_fixture.h"
 
-#include "plugin/discover.h"
 #include "plugin/loader.h"
+#include "plugin/search.h"
 
 static char folder[PATH_ROOM];
 

@@ -3,7 +3,7 @@
 #include "fake_model.h"
 
 #include "base/alloc.h"
-#include "registry/tally.h"
+#include "registry/assignment.h"
 
 static const struct fake_structure nothing;
 static const struct graft_class leaf = FAKE_CLASS("Leaf", "graft.linear/1", &nothing);
@@ -53,7 +53,7 @@ static int build(void) {
     int status = fake_model_build(&model, "Root");
     notes[0] = '\0';
     if (status == GRAFT_OK) {
-        assert_int_equal(graft_tally_remark(model.tree->tally, keep_note, NULL, NULL), GRAFT_OK);
+        assert_int_equal(graft_assignment_notes(model.tree->assignment, keep_note, NULL, NULL), GRAFT_OK);
     }
     return status;
 }

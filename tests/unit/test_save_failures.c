@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "base/disk.h"
 #include "folder.h"
-#include "graft/graft.h"
-#include "graft/save.h"
+#include "graft/host/graft.h"
+#include "graft/host/save.h"
 #include "kernels/parallel.h"
 #include "weights/checkpoint.h"
 

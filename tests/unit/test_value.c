@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Run algebra against the same operations done element by element on arrays of numbers. */
-#include "transform/value.h"
+#include "value/value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -50,10 +50,15 @@ static const struct graft_activation vtable = {
     }
 
 const struct graft_class graft_activation_classes[GRAFT_ACTIVATION_CLASSES] = {
-    ACTIVATION("SiLUActivation", silu),          ACTIVATION("SiLU", silu),
-    ACTIVATION("GELUActivation", gelu),          ACTIVATION("NewGELUActivation", gelu_tanh),
-    ACTIVATION("GELUTanh", gelu_tanh),           ACTIVATION("QuickGELUActivation", quick_gelu),
-    ACTIVATION("FastGELUActivation", gelu_tanh), ACTIVATION("ReLU", relu),
-    ACTIVATION("Tanh", hyperbolic_tangent),      ACTIVATION("Sigmoid", sigmoid),
+    ACTIVATION("SiLUActivation", silu),
+    ACTIVATION("SiLU", silu),
+    ACTIVATION("GELUActivation", gelu),
+    ACTIVATION("NewGELUActivation", gelu_tanh),
+    ACTIVATION("GELUTanh", gelu_tanh),
+    ACTIVATION("QuickGELUActivation", quick_gelu),
+    ACTIVATION("FastGELUActivation", gelu_tanh),
+    ACTIVATION("ReLU", relu),
+    ACTIVATION("Tanh", hyperbolic_tangent),
+    ACTIVATION("Sigmoid", sigmoid),
     ACTIVATION("GELU", gelu),
 };

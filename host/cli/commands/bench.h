@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `bench` measured: shared by its units. */
+#ifndef GRAFT_CLI_COMMANDS_BENCH_H
+#define GRAFT_CLI_COMMANDS_BENCH_H
+
+#include "cli/options.h"
+#include "hooks/profile.h"
+#include "library/library.h"
+
+/* Of several repeats. */
+struct graft_spread {
+    double median;
+    double minimum;
+    double maximum;
+};
+
+/* Runs that were watched. Watching keeps products apart that otherwise run together, so the replaced modules and their
+ * originals are timed in runs that watch nothing else. */
+enum {
+    GRAFT_BENCH_CLASSES,        /* every module; also counts the bytes */
+    GRAFT_BENCH_REPLACED,       /* what replaces, `repeat` runs */
+    GRAFT_BENCH_ORIGINAL,       /* what was replaced, `repeat` runs */
+    GRAFT_BENCH_ORIGINAL_BYTES, /* every module of the original model, for the bytes */
+    GRAFT_BENCH_PROFILES
+};
+
+struct graft_bench {
+    struct graft_model *model;
+    struct graft_model *original; /* NULL unless it is measured too */
+    int32_t *ids;                 /* [prompt_tokens] */
+    int64_t prompt_tokens;
+    int64_t new_tokens;
+    int64_t repeat;
+    struct graft_spread prompt_speed; /* tokens a second */
+    struct graft_spread token_speed;
+    double bytes_per_token; /* of weights read for each generated token */
+    double bandwidth;       /* bytes a second */
+    struct graft_profile profiles[GRAFT_BENCH_PROFILES];
+};
+
+/* Prints the result to stdout, as text or as JSON. */
+int graft_bench_report(const struct graft_options *options, const struct graft_bench *bench, struct graft_error *error);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands. Each prints its result to stdout and returns a status, which is the program's exit status. */
+#ifndef GRAFT_CLI_COMMANDS_COMMANDS_H
+#define GRAFT_CLI_COMMANDS_COMMANDS_H
+
+#include "cli/options.h"
+#include "library/library.h"
+
+/* `plan`: the decisions for a model that was opened. */
+int graft_command_plan(const struct graft_options *options, const struct graft_model *model,
+                       const struct graft_library *library, struct graft_error *error);
+
+/* `run`: the prompts through a model that was loaded. */
+int graft_command_run(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* `save`: a model that was opened, to a directory. */
+int graft_command_save(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* `tokenize`: lines of stdin through the directory's tokenizer. */
+int graft_command_tokenize(const struct graft_options *options, struct graft_error *error);
+
+/* `inspect`: a plugin's file, or a class with the plugins of `library`. */
+int graft_command_inspect(const struct graft_options *options, struct graft_library *library,
+                          struct graft_error *error);
+
+/* `verify`: a model that was loaded, against the same without replacements. */
+int graft_command_verify(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* `bench`: the speed of a model that was loaded. */
+int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* `perplexity`: of a model that was loaded, on the text of a file. */
+int graft_command_perplexity(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* `list`: a line a plugin, or a line a class. */
+int graft_command_list(const struct graft_options *options, const struct graft_library *library,
+                       struct graft_error *error);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `run` does with encoders: shared by its units. */
+#ifndef GRAFT_CLI_COMMANDS_ENCODE_H
+#define GRAFT_CLI_COMMANDS_ENCODE_H
+
+#include "cli/texts.h"
+#include "library/library.h"
+
+/* Texts that run together. */
+struct graft_text_batch {
+    struct graft_text_ids *texts;         /* [count] */
+    struct graft_encoder_prompt *prompts; /* [count], onto `texts` */
+    size_t count;
+    size_t capacity;
+    size_t tokens;
+    size_t first; /* the number of the first one, from 0 */
+};
+
+struct graft_encode_run {
+    const struct graft_options *options;
+    struct graft_model *model;
+    struct graft_tokenizer *tokenizer; /* NULL where it is not needed */
+    int32_t mask_id;                   /* of a masked model; -1: fillings are not wanted */
+    float *results;                    /* [capacity], a printer's, kept from batch to batch */
+    size_t results_capacity;
+};
+
+/* `run` with a model that is loaded and an encoder. */
+int graft_encode_command(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* Makes run->results hold `rows` * `columns` numbers. */
+int graft_encode_reserve(struct graft_encode_run *run, size_t rows, size_t columns, struct graft_error *error);
+
+/* [printers] Run a batch and print what it gives, in order. */
+int graft_print_vectors(struct graft_encode_run *run, const struct graft_text_batch *batch, struct graft_error *error);
+int graft_print_labels(struct graft_encode_run *run, const struct graft_text_batch *batch, struct graft_error *error);
+int graft_print_fill_mask(struct graft_encode_run *run, const struct graft_text_batch *batch,
+                          struct graft_error *error);
+
+/* The id of the token that stands for what is to be filled in; -1 and an error when there is none. */
+int32_t graft_fill_mask_token(const char *directory, const struct graft_tokenizer *tokenizer,
+                              struct graft_error *error);
+
+/* --logits FILE: tensor `logits`, or of several texts `logits.0`, `logits.1`, ...: [tokens, vocab_size] of a masked
+ * model, [1, labels] of a classifier. */
+int graft_encoder_logits_write(struct graft_model *model, const struct graft_text_batch *batch, const char *path,
+                               struct graft_error *error);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The documents of `inspect`, piece by piece: shared by its units. */
+#ifndef GRAFT_CLI_COMMANDS_INSPECT_H
+#define GRAFT_CLI_COMMANDS_INSPECT_H
+
+#include "cli/report/writer.h"
+#include "library/library.h"
+
+/* Sets what a class declares: interface, flags, what it brings itself and what it inherits, conversions. */
+void graft_inspect_class(struct graft_writer *writer, graft_json *object, const struct graft_class *cls);
+
+/* Sets what the class of `node` is in this model: arguments, parameters, attributes, children. `plan` is that of the
+ * node's tree. */
+void graft_inspect_node(struct graft_writer *writer, graft_json *object, const struct graft_node *node,
+                        const struct graft_plan *plan);
+
+/* Sets the key of a replacement and where it applies. */
+void graft_inspect_key(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement);
+
+/* Whether the key of a replacement hits the class. Basic classes are reached by their exact name only. */
+int graft_inspect_hits(const struct graft_replacement *replacement, const struct graft_class *cls);
+
+/* What a plugin declares. `model` (NULL: none) was opened with it. */
+graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft_loaded_plugin *plugin,
+                                 const struct graft_library *library, const struct graft_model *model);
+
+/* Modules of a model that are alike. */
+struct graft_inspected {
+    const struct graft_node *first;
+    int64_t modules;
+};
+
+/* The modules of a class; with `replacement`, those of the class that it replaced. */
+struct graft_inspected graft_inspect_find(const struct graft_model *model, const char *class_name,
+                                          const struct graft_class *replacement);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a class declares, and what it is in a model. */
+#include "cli/commands/inspect.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/generic_name.h"
+#include "graft/activation.h"
+#include "graft/linear.h"
+
+/* Slots that a vtable may leave out. */
+static const struct slot {
+    const char *interface_id;
+    const char *name;
+    size_t offset;
+} optional_slots[] = {
+    {GRAFT_INTERFACE_ACTIVATION, "as_kernel", offsetof(struct graft_activation, as_kernel)},
+    {GRAFT_INTERFACE_LINEAR, "as_product", offsetof(struct graft_linear, as_product)},
+};
+
+/* Every vtable starts with its size, and its slots are pointers to functions. */
+static int has_slot(const void *vtable, const struct slot *slot) {
+    typedef void (*function)(void);
+    uint32_t size;
+    function pointer;
+    memcpy(&size, vtable, sizeof size);
+    if (size < slot->offset + sizeof pointer) {
+        return 0;
+    }
+    memcpy(&pointer, (const char *)vtable + slot->offset, sizeof pointer);
+    return pointer != NULL;
+}
+
+static graft_json *slots_json(struct graft_writer *writer, const struct graft_class *cls) {
+    graft_json *array = graft_json_new_array();
+    if (cls->forward == NULL) {
+        return array;
+    }
+    graft_writer_append(writer, array, graft_json_new_string("forward"));
+    for (size_t i = 0; i < sizeof optional_slots / sizeof optional_slots[0]; i++) {
+        const struct slot *slot = &optional_slots[i];
+        if (strcmp(slot->interface_id, cls->interface_id) == 0 && has_slot(cls->forward, slot)) {
+            graft_writer_append(writer, array, graft_json_new_string(slot->name));
+        }
+    }
+    return array;
+}
+
+static graft_json *operations_json(const struct graft_binding *binding) {
+    struct graft_text text = {0};
+    graft_binding_operations(binding, &text);
+    graft_json *string = text.failed ? NULL : graft_json_new_string(text.length > 0 ? text.bytes : "");
+    graft_text_free(&text);
+    return string;
+}
+
+static graft_json *conversions_json(struct graft_writer *writer, const struct graft_class *cls) {
+    graft_json *array = graft_json_new_array();
+    for (int32_t i = 0; i < cls->n_conversions; i++) {
+        const struct graft_conversion *conversion = graft_class_conversion(cls, i);
+        const struct graft_binding binding = {.conversion = conversion};
+        graft_json *object = graft_json_new_object();
+        graft_writer_set(writer, object, "sources",
+                         graft_writer_strings(writer, conversion->sources, conversion->n_sources));
+        graft_writer_set(writer, object, "targets",
+                         graft_writer_strings(writer, conversion->targets, conversion->n_targets));
+        graft_writer_set(writer, object, "operations", operations_json(&binding));
+        graft_writer_append(writer, array, object);
+    }
+    return array;
+}
+
+void graft_inspect_class(struct graft_writer *writer, graft_json *object, const struct graft_class *cls) {
+    graft_json *own = graft_json_new_array();
+    const struct {
+        const char *name;
+        int brought;
+    } parts[] = {{"describe", cls->describe != NULL},
+                 {"create", cls->create != NULL},
+                 {"destroy", cls->destroy != NULL},
+                 {"forward", cls->forward != NULL}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i].brought) {
+            graft_writer_append(writer, own, graft_json_new_string(parts[i].name));
+        }
+    }
+    graft_writer_set_string(writer, object, "class", cls->name);
+    graft_writer_set_string(writer, object, "interface", cls->interface_id);
+    graft_writer_set_bool(writer, object, "by_pattern", (cls->flags & GRAFT_CLASS_BASIC) == 0);
+    graft_writer_set_bool(writer, object, "calls_super", (cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0);
+    graft_writer_set(writer, object, "brings", own);
+    graft_writer_set(writer, object, "slots", slots_json(writer, cls));
+    graft_writer_set(writer, object, "conversions", conversions_json(writer, cls));
+}
+
+/* The tensors behind a parameter, those that differ in indices alone once. */
+static graft_json *sources_json(struct graft_writer *writer, const struct graft_binding *binding) {
+    graft_json *array = graft_json_new_array();
+    struct graft_text seen = {0};
+    const struct graft_value *value =
+        binding->status == GRAFT_BINDING_TIED ? &binding->tied_to->value : &binding->value;
+    for (size_t i = 0; i < value->n_parts; i++) {
+        struct graft_text name = {0};
+        graft_text_add_string(&name, "\n");
+        graft_generic_name_add(&name, value->parts[i].tensor->name);
+        graft_text_add_string(&name, "\n");
+        if (name.failed || (seen.bytes != NULL && strstr(seen.bytes, name.bytes) != NULL)) {
+            writer->failed |= name.failed;
+        } else {
+            graft_text_add_string(&seen, name.bytes);
+            graft_writer_append(writer, array, graft_json_new_string_n(name.bytes + 1, name.length - 2));
+        }
+        graft_text_free(&name);
+    }
+    writer->failed |= seen.failed;
+    graft_text_free(&seen);
+    return array;
+}
+
+static graft_json *parameters_json(struct graft_writer *writer, const struct graft_node *node,
+                                   const struct graft_plan *plan) {
+    static const char *const initial[] = {NULL, "zeros", "ones"};
+    graft_json *array = graft_json_new_array();
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        const struct graft_parameter *parameter = node->parameters[i];
+        const struct graft_binding *binding = &plan->bindings[parameter->index];
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", parameter->own_name);
+        graft_writer_set(writer, object, "shape", graft_writer_ints(writer, parameter->shape, parameter->rank));
+        graft_writer_set_string(writer, object, "dtype",
+                                binding->dtype != GRAFT_DTYPE_NONE ? graft_dtype_name(binding->dtype) : NULL);
+        graft_writer_set_bool(writer, object, "contiguous", (parameter->flags & GRAFT_PARAMETER_CONTIGUOUS) != 0);
+        graft_writer_set_string(writer, object, "initial", initial[parameter->init]);
+        graft_writer_set(writer, object, "sources", sources_json(writer, binding));
+        graft_writer_set(writer, object, "operations", operations_json(binding));
+        graft_writer_set_bool(writer, object, "copied", binding->copied);
+        graft_writer_append(writer, array, object);
+    }
+    return array;
+}
+
+static graft_json *children_json(struct graft_writer *writer, const struct graft_node *node) {
+    graft_json *array = graft_json_new_array();
+    for (size_t i = 0; i < node->n_children; i++) {
+        const struct graft_node *child = node->children[i];
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", child->name);
+        graft_writer_set_string(writer, object, "class", child->class_name);
+        graft_writer_set_string(writer, object, "interface",
+                                child->known != NULL ? child->known->cls->interface_id : NULL);
+        graft_writer_append(writer, array, object);
+    }
+    return array;
+}
+
+void graft_inspect_node(struct graft_writer *writer, graft_json *object, const struct graft_node *node,
+                        const struct graft_plan *plan) {
+    graft_json *arguments = graft_json_new_object();
+    graft_json *attributes = graft_json_new_object();
+    for (int32_t i = 0; i < node->n_args; i++) {
+        graft_writer_set_int(writer, arguments, node->args[i].name, node->args[i].value);
+    }
+    for (size_t i = 0; i < node->n_attributes; i++) {
+        const struct graft_attribute *attribute = &node->attributes[i];
+        graft_writer_set(writer, attributes, attribute->name,
+                         graft_writer_ints(writer, attribute->values, attribute->count));
+    }
+    graft_writer_set_string(writer, object, "path", node->path);
+    graft_writer_set(writer, object, "arguments", arguments);
+    graft_writer_set(writer, object, "attributes", attributes);
+    graft_writer_set(writer, object, "parameters", parameters_json(writer, node, plan));
+    graft_writer_set(writer, object, "children", children_json(writer, node));
+}
+
+struct search {
+    const char *class_name;
+    const struct graft_class *replacement;
+    struct graft_inspected found;
+};
+
+static int look(void *data, struct graft_node *node, struct graft_error *error) {
+    struct search *search = data;
+    const char *name = search->replacement == NULL ? node->class_name
+                       : node->original != NULL    ? node->original->cls->name
+                                                   : NULL;
+    (void)error;
+    if (name != NULL && strcmp(name, search->class_name) == 0 && node->known != NULL && !node->is_super &&
+        (search->replacement == NULL || search->replacement == node->known->cls)) {
+        search->found.first = search->found.modules == 0 ? node : search->found.first;
+        search->found.modules++;
+    }
+    return GRAFT_OK;
+}
+
+struct graft_inspected graft_inspect_find(const struct graft_model *model, const char *class_name,
+                                          const struct graft_class *replacement) {
+    struct search search = {class_name, replacement, {0}};
+    (void)graft_tree_walk(model->tree, look, &search, NULL);
+    return search.found;
+}

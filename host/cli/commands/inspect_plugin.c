@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a plugin declares, which classes its keys hit, and what that comes to in a model. */
+#include <string.h>
+
+#include "base/regex.h"
+#include "cli/commands/inspect.h"
+#include "cli/report/implementations.h"
+#include "graft/fusion.h"
+
+static int pattern_hits(const char *pattern, const char *name) {
+    struct graft_regex *regex = NULL;
+    struct graft_regex_match match;
+    int hit = 0;
+    if (graft_regex_compile(pattern, strlen(pattern), pattern, GRAFT_ERROR_PLUGIN, &regex, NULL) == GRAFT_OK) {
+        hit = graft_regex_search(regex, name, strlen(name), 0, &match) == GRAFT_REGEX_MATCH;
+    }
+    graft_regex_free(regex);
+    return hit;
+}
+
+int graft_inspect_hits(const struct graft_replacement *replacement, const struct graft_class *cls) {
+    if (replacement->key != GRAFT_KEY_PATTERN) {
+        return strcmp(replacement->target, cls->name) == 0;
+    }
+    return (cls->flags & GRAFT_CLASS_BASIC) == 0 && pattern_hits(replacement->target, cls->name);
+}
+
+static graft_json *list_json(struct graft_writer *writer, const char *const *list) {
+    int32_t n = 0;
+    while (list != NULL && list[n] != NULL) {
+        n++;
+    }
+    return graft_writer_strings(writer, list, n);
+}
+
+void graft_inspect_key(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement) {
+    graft_writer_set_string(writer, object, "key", replacement->key == GRAFT_KEY_PATTERN ? "pattern" : "name");
+    graft_writer_set_string(writer, object, "target", replacement->target);
+    graft_writer_set_string(writer, object, "module_path", replacement->module_path);
+    graft_writer_set(writer, object, "model_types", list_json(writer, replacement->model_types));
+    graft_writer_set_string(writer, object, "group",
+                            GRAFT_HAS(replacement, struct graft_replacement, group) ? replacement->group : NULL);
+}
+
+/* The host's classes that the key hits, in `fits` those with the replacement's interface. */
+static void set_hits(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement,
+                     const struct graft_library *library) {
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    graft_json *fits = graft_json_new_array();
+    graft_json *others = graft_json_new_array();
+    const struct graft_known_class *known;
+    for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
+        if (!known->private_to_plugin && graft_inspect_hits(replacement, known->cls)) {
+            int same = strcmp(known->cls->interface_id, replacement->replacement->interface_id) == 0;
+            graft_writer_append(writer, same ? fits : others, graft_json_new_string(known->cls->name));
+        }
+    }
+    graft_writer_set(writer, object, "fits", fits);
+    graft_writer_set(writer, object, "hits_of_other_interfaces", others);
+    graft_snapshot_release(snapshot);
+}
+
+/* How many modules of the model each class that the key fits gives up. */
+static void set_modules(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement,
+                        const struct graft_library *library, const struct graft_model *model) {
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    graft_json *array = graft_json_new_array();
+    const struct graft_known_class *known;
+    for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
+        struct graft_inspected found = graft_inspect_find(model, known->cls->name, replacement->replacement);
+        if (found.modules > 0 && graft_inspect_hits(replacement, known->cls)) {
+            graft_json *row = graft_json_new_object();
+            graft_writer_set_string(writer, row, "class", known->cls->name);
+            graft_writer_set_int(writer, row, "modules", found.modules);
+            graft_writer_set_string(writer, row, "first", found.first->path);
+            graft_writer_append(writer, array, row);
+        }
+    }
+    graft_writer_set(writer, object, "in_this_model", array);
+    graft_snapshot_release(snapshot);
+}
+
+static graft_json *replacement_json(struct graft_writer *writer, const struct graft_replacement *replacement,
+                                    const struct graft_library *library, const struct graft_model *model) {
+    graft_json *object = graft_json_new_object();
+    graft_inspect_key(writer, object, replacement);
+    set_hits(writer, object, replacement, library);
+    if (model != NULL) {
+        set_modules(writer, object, replacement, library, model);
+    }
+    graft_json *cls = graft_json_new_object();
+    graft_inspect_class(writer, cls, replacement->replacement);
+    graft_writer_set(writer, object, "replacement", cls);
+    return object;
+}
+
+static graft_json *families_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
+    graft_json *families = graft_json_new_array();
+    for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
+        const struct graft_fusion_family *family = graft_plugin_fusion_family(descriptor, i);
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", family->name);
+        graft_writer_set_string(writer, object, "description", family->description);
+        graft_writer_set(writer, object, "target_modules_patterns", list_json(writer, family->target_modules_patterns));
+        graft_writer_append(writer, families, object);
+    }
+    return families;
+}
+
+static graft_json *abi_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_int(writer, object, "major", descriptor->abi_major);
+    graft_writer_set_int(writer, object, "minor_needed", descriptor->abi_minor_needed);
+    graft_writer_set_int(writer, object, "minor_built", descriptor->abi_minor_built);
+    return object;
+}
+
+graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft_loaded_plugin *plugin,
+                                 const struct graft_library *library, const struct graft_model *model) {
+    const struct graft_plugin *descriptor = plugin->descriptor;
+    graft_json *object = graft_json_new_object();
+    graft_json *replacements = graft_json_new_array();
+    graft_json *classes = graft_json_new_array();
+    for (int32_t i = 0; i < descriptor->n_replacements; i++) {
+        graft_writer_append(writer, replacements,
+                            replacement_json(writer, graft_plugin_replacement(descriptor, i), library, model));
+    }
+    for (int32_t i = 0; i < descriptor->n_classes; i++) {
+        const char *at = (const char *)descriptor->classes + (size_t)i * descriptor->class_stride;
+        graft_json *cls = graft_json_new_object();
+        graft_inspect_class(writer, cls, (const struct graft_class *)(const void *)at);
+        graft_writer_append(writer, classes, cls);
+    }
+    graft_writer_set_string(writer, object, "file", plugin->file);
+    graft_writer_set_string(writer, object, "id", descriptor->id);
+    graft_writer_set_string(writer, object, "version", descriptor->version);
+    graft_writer_set_string(writer, object, "license", descriptor->license);
+    graft_writer_set_string(writer, object, "description", descriptor->description);
+    if (descriptor->on_request) {
+        graft_writer_set_bool(writer, object, "on_request", 1);
+    }
+    graft_writer_set(writer, object, "abi", abi_json(writer, descriptor));
+    graft_writer_set(writer, object, "requires_extensions", list_json(writer, descriptor->requires_extensions));
+    graft_writer_set(writer, object, "replacements", replacements);
+    graft_writer_set(writer, object, "private_classes", classes);
+    graft_writer_set(writer, object, "fusion_families", families_json(writer, descriptor));
+    graft_inspect_implementations(writer, object, descriptor);
+    return object;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/output.h"
+#include "cli/report/implementations.h"
+#include "graft/fusion.h"
+
+static void print_plugin(const struct graft_loaded_plugin *plugin) {
+    const struct graft_plugin *descriptor = plugin->descriptor;
+    (void)printf("%s %s (%s): %s; replaces", descriptor->id, descriptor->version, plugin->file,
+                 descriptor->description);
+    for (int32_t i = 0; i < descriptor->n_replacements; i++) {
+        (void)printf("%s %s", i > 0 ? "," : "", graft_plugin_replacement(descriptor, i)->target);
+    }
+    (void)printf("%s", descriptor->n_replacements == 0 ? " nothing" : "");
+    for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
+        (void)printf("%s %s", i > 0 ? "," : "; fuses", graft_plugin_fusion_family(descriptor, i)->name);
+    }
+    graft_list_implementations(descriptor, stdout);
+    (void)printf("%s\n", descriptor->on_request ? "; only where --plugins names it" : "");
+}
+
+static graft_json *plugin_json(const struct graft_loaded_plugin *plugin) {
+    const struct graft_plugin *descriptor = plugin->descriptor;
+    graft_json *object = graft_json_new_object();
+    graft_json *replaces = graft_json_new_array();
+    graft_json *fuses = graft_json_new_array();
+    struct graft_writer writer = {0};
+    int failed = 0;
+    for (int32_t i = 0; i < descriptor->n_replacements; i++) {
+        const char *target = graft_plugin_replacement(descriptor, i)->target;
+        failed |= graft_json_append_take(replaces, graft_json_new_string(target));
+    }
+    failed |= graft_json_set_take(object, "id", graft_json_new_string(descriptor->id));
+    failed |= graft_json_set_take(object, "version", graft_json_new_string(descriptor->version));
+    failed |= graft_json_set_take(object, "license", graft_json_new_string(descriptor->license));
+    failed |= graft_json_set_take(object, "description", graft_json_new_string(descriptor->description));
+    failed |= graft_json_set_take(object, "file", graft_json_new_string(plugin->file));
+    for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
+        const char *name = graft_plugin_fusion_family(descriptor, i)->name;
+        failed |= graft_json_append_take(fuses, graft_json_new_string(name));
+    }
+    failed |= graft_json_set_take(object, "replaces", replaces);
+    failed |= graft_json_set_take(object, "fuses", fuses);
+    failed |= graft_json_set_take(object, "on_request", graft_json_new_bool(descriptor->on_request != 0));
+    graft_list_implementations_json(&writer, object, descriptor);
+    if (failed || writer.failed) {
+        graft_json_free(object);
+        return NULL;
+    }
+    return object;
+}
+
+static graft_json *class_json(const struct graft_class *cls) {
+    graft_json *object = graft_json_new_object();
+    if (graft_json_set_take(object, "class", graft_json_new_string(cls->name)) != 0 ||
+        graft_json_set_take(object, "interface", graft_json_new_string(cls->interface_id)) != 0 ||
+        graft_json_set_take(object, "by_pattern", graft_json_new_bool((cls->flags & GRAFT_CLASS_BASIC) == 0)) != 0) {
+        graft_json_free(object);
+        return NULL;
+    }
+    return object;
+}
+
+static int list_json(const struct graft_options *options, const struct graft_library *library,
+                     const struct graft_snapshot *snapshot, struct graft_error *error) {
+    graft_json *array = graft_json_new_array();
+    int failed = array == NULL;
+    for (size_t i = 0; options->classes && !failed && graft_snapshot_class_at(snapshot, i) != NULL; i++) {
+        failed = graft_json_append_take(array, class_json(graft_snapshot_class_at(snapshot, i)->cls));
+    }
+    for (size_t i = 0; !options->classes && !failed && i < library->plugins->n; i++) {
+        failed = graft_json_append_take(array, plugin_json(&library->plugins->plugins[i]));
+    }
+    int status = failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "list", "out of memory")
+                        : graft_output_json(array, stdout, 1, error);
+    graft_json_free(array);
+    return status;
+}
+
+int graft_command_list(const struct graft_options *options, const struct graft_library *library,
+                       struct graft_error *error) {
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    int status = GRAFT_OK;
+    if (options->json) {
+        status = list_json(options, library, snapshot, error);
+    } else if (options->classes) {
+        for (size_t i = 0; graft_snapshot_class_at(snapshot, i) != NULL; i++) {
+            const struct graft_class *cls = graft_snapshot_class_at(snapshot, i)->cls;
+            (void)printf("%s %s%s\n", cls->name, cls->interface_id,
+                         (cls->flags & GRAFT_CLASS_BASIC) != 0 ? " (by its exact name only)" : "");
+        }
+    } else {
+        for (size_t i = 0; i < library->plugins->n; i++) {
+            print_plugin(&library->plugins->plugins[i]);
+        }
+    }
+    for (size_t i = 0; !options->quiet && graft_library_note(library, i) != NULL; i++) {
+        (void)fprintf(stderr, "note: %s\n", graft_library_note(library, i));
+    }
+    graft_snapshot_release(snapshot);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `perplexity`: how well a model predicts the text of a file. */
+#include "graft/host/perplexity.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/output.h"
+#include "cli/report/writer.h"
+#include "tokenizer/tokenizer.h"
+
+enum { MAX_TEXT_BYTES = 64 << 20 };
+
+/* Bytes that are no text would be measured as U+FFFD, which says nothing about the model: they are refused. */
+static int read_text(const char *file, char **text, size_t *length, struct graft_error *error) {
+    int status = graft_file_read(file, MAX_TEXT_BYTES, GRAFT_ERROR_IO, text, length, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    size_t valid = graft_utf8_valid_prefix(*text, *length);
+    if (valid < *length) {
+        return graft_error_set(error, GRAFT_ERROR_IO, file, "expected UTF-8, which byte %zu is not", valid);
+    }
+    return GRAFT_OK;
+}
+
+/* The ids of the file's text, without added tokens. */
+static int read_ids(const struct graft_options *options, struct graft_ids *ids, struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    int status = read_text(options->text, &text, &length, error);
+    if (status == GRAFT_OK) {
+        status = graft_tokenizer_load(options->model, &tokenizer, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_tokenizer_encode(tokenizer, text, length, 0, ids, error);
+    }
+    if (status == GRAFT_OK && ids->failed) {
+        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, options->text, "out of memory");
+    }
+    if (status == GRAFT_OK && ids->n < 2) {
+        status =
+            graft_error_set(error, GRAFT_ERROR_IO, options->text,
+                            "expected a text of at least 2 tokens, so that one can be predicted; it has %zu", ids->n);
+    }
+    graft_tokenizer_free(tokenizer);
+    graft_free(text);
+    return status;
+}
+
+/* A line that is written over, on a terminal only. */
+struct screen {
+    int drawn;
+};
+
+static int on_progress(void *data, int64_t done, int64_t total, struct graft_error *error) {
+    struct screen *screen = data;
+    (void)error;
+    screen->drawn = 1;
+    (void)fprintf(stderr, "\r%" PRId64 " of %" PRId64 " tokens", done, total);
+    return GRAFT_OK;
+}
+
+static int print_json(const struct graft_perplexity *result, size_t tokens, int64_t window, struct graft_error *error) {
+    struct graft_writer writer = {0};
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_real(&writer, object, "perplexity", result->perplexity);
+    graft_writer_set_real(&writer, object, "mean_negative_log_likelihood", result->mean);
+    graft_writer_set_int(&writer, object, "predicted_tokens", result->predicted);
+    graft_writer_set_int(&writer, object, "tokens", (int64_t)tokens);
+    graft_writer_set_int(&writer, object, "windows", result->windows);
+    graft_writer_set_int(&writer, object, "window", window);
+    int status = writer.failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "perplexity", "out of memory")
+                               : graft_output_json(object, stdout, 1, error);
+    graft_json_free(object);
+    return status;
+}
+
+int graft_command_perplexity(const struct graft_options *options, struct graft_model *model,
+                             struct graft_error *error) {
+    struct screen screen = {0};
+    struct graft_ids ids = {0};
+    struct graft_perplexity result = {0};
+    const struct graft_perplexity_options wanted = {
+        .struct_size = sizeof wanted,
+        .window = options->window,
+        .on_progress = !options->quiet && isatty(STDERR_FILENO) ? on_progress : NULL,
+        .data = &screen,
+    };
+    int status = read_ids(options, &ids, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_perplexity(model, ids.ids, ids.n, &wanted, &result, error);
+    }
+    if (screen.drawn) {
+        (void)fputc('\n', stderr);
+    }
+    if (status == GRAFT_OK && options->json) {
+        status = print_json(&result, ids.n, options->window, error);
+    } else if (status == GRAFT_OK) {
+        (void)printf("perplexity %.6g: %" PRId64 " tokens predicted in %" PRId64 " windows of %" PRId64 "\n",
+                     result.perplexity, result.predicted, result.windows, options->window);
+    }
+    graft_ids_free(&ids);
+    return status;
+}

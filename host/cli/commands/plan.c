@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/commands/commands.h"
+#include "cli/output.h"
+#include "cli/report/plan_html.h"
+#include "cli/report/report.h"
+
+/* As JSON on stdout, as a page in a file, or both: one document. */
+static int with_document(const struct graft_options *options, const struct graft_model *model,
+                         const struct graft_library *library, const graft_json *document, struct graft_error *error) {
+    int status = GRAFT_OK;
+    if (options->html != NULL) {
+        status = graft_plan_html_write(model, library, document, options->html, error);
+    }
+    return status == GRAFT_OK && options->json ? graft_output_json(document, stdout, 1, error) : status;
+}
+
+int graft_command_plan(const struct graft_options *options, const struct graft_model *model,
+                       const struct graft_library *library, struct graft_error *error) {
+    int status = GRAFT_OK;
+    if (options->json || options->html != NULL) {
+        graft_json *document = graft_report_json(model, library);
+        status = document != NULL ? with_document(options, model, library, document, error)
+                                  : graft_error_set(error, GRAFT_ERROR_INTERNAL, "plan", "out of memory");
+        graft_json_free(document);
+    }
+    if (status == GRAFT_OK && !options->json) {
+        status = graft_report_text(model, library, stdout, error);
+    }
+    return status == GRAFT_OK ? graft_output_flush(stdout, error) : status;
+}

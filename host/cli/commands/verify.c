@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `verify`: the model with and without replacements, module by module and end to end. */
+#include "cli/commands/verify.h"
+#include "cli/images.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/commands/commands.h"
+#include "cli/output.h"
+#include "cli/prompts.h"
+#include "cli/sample_ids.h"
+#include "cli/setup.h"
+
+enum { DEFAULT_PROMPT = 16, DEFAULT_NEW_TOKENS = 16 };
+
+static int out_of_memory(struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "verify", "out of memory");
+}
+
+static size_t count_tokens(const struct graft_prompts *prompts) {
+    size_t tokens = 0;
+    for (size_t i = 0; i < prompts->count; i++) {
+        tokens += prompts->prompts[i].count;
+    }
+    return tokens;
+}
+
+/* The logits of every prompt position of both models. */
+static int compare_logits(struct graft_verification *run, struct graft_error *error) {
+    size_t tokens = count_tokens(&run->prompts);
+    size_t vocab_size = (size_t)graft_model_vocab_size(run->model);
+    float *logits = graft_alloc(tokens, vocab_size * sizeof *logits);
+    float *original = graft_alloc(tokens, vocab_size * sizeof *original);
+    int status = logits == NULL || original == NULL ? out_of_memory(error) : GRAFT_OK;
+    if (status == GRAFT_OK) {
+        status = graft_model_logits(run->model, run->prompts.prompts, run->prompts.count, logits, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_logits(run->original, run->prompts.prompts, run->prompts.count, original, error);
+    }
+    if (status == GRAFT_OK) {
+        graft_difference_add(&run->logits, logits, original, (int64_t)(tokens * vocab_size));
+        run->positions = (int64_t)tokens;
+    }
+    graft_free(logits);
+    graft_free(original);
+    return status;
+}
+
+static int on_token(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {
+    struct graft_ids *ids = data;
+    (void)last;
+    graft_ids_add(&ids[sequence], id);
+    return ids[sequence].failed ? out_of_memory(error) : GRAFT_OK;
+}
+
+/* What both models go on with. */
+static int compare_greedy(struct graft_verification *run, struct graft_error *error) {
+    struct graft_generation generation;
+    size_t n = run->prompts.count;
+    graft_model_generation(run->model, &generation);
+    generation.do_sample = 0;
+    generation.repetition_penalty = 1.0;
+    generation.ignore_eos = 1;
+    generation.max_new_tokens = run->new_tokens;
+    run->ids = graft_alloc(n, sizeof *run->ids);
+    run->original_ids = graft_alloc(n, sizeof *run->original_ids);
+    if (run->ids == NULL || run->original_ids == NULL) {
+        return out_of_memory(error);
+    }
+    int status = graft_model_generate(run->model, run->prompts.prompts, n, &generation, on_token, run->ids, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_generate(run->original, run->prompts.prompts, n, &generation, on_token, run->original_ids,
+                                      error);
+    }
+    run->same_ids = status == GRAFT_OK;
+    for (size_t i = 0; i < n && run->same_ids; i++) {
+        run->same_ids = run->ids[i].n == run->original_ids[i].n &&
+                        memcmp(run->ids[i].ids, run->original_ids[i].ids, run->ids[i].n * sizeof(int32_t)) == 0;
+    }
+    return status;
+}
+
+static int compare(struct graft_verification *run, struct graft_error *error) {
+    int status = graft_comparison_begin(run->model->tree, run->original->tree, (int32_t)run->prompts.count,
+                                        &run->modules, error);
+    if (status == GRAFT_OK) {
+        status = graft_verification_generates(run) ? compare_logits(run, error) : graft_verify_encoder(run, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_comparison_restart(&run->modules, error);
+    }
+    if (status == GRAFT_OK && run->new_tokens > 0 && graft_verification_generates(run)) {
+        status = compare_greedy(run, error);
+    }
+    graft_comparison_end(&run->modules);
+    return status;
+}
+
+/* The prompts asked for, or some ids. */
+static int read_prompts(const struct graft_options *options, struct graft_verification *run,
+                        struct graft_error *error) {
+    struct graft_tokenizer *tokenizer = NULL;
+    size_t texts = options->prompts.count + options->prompt_files.count;
+    int status = texts > 0 ? graft_tokenizer_load(options->model, &tokenizer, error) : GRAFT_OK;
+    if (status == GRAFT_OK) {
+        status = graft_prompts_read(options, tokenizer, &run->prompts, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_images_place(options, run->model, tokenizer, &run->prompts, error);
+    }
+    graft_tokenizer_free(tokenizer);
+    if (status == GRAFT_OK && run->prompts.count == 0) {
+        run->sample = graft_sample_ids(DEFAULT_PROMPT, graft_model_vocab_size(run->model));
+        if (run->sample == NULL) {
+            return out_of_memory(error);
+        }
+        run->prompts.prompts[0] = (struct graft_prompt){.ids = run->sample, .count = DEFAULT_PROMPT};
+        run->prompts.count = 1;
+    }
+    return status;
+}
+
+/* The module at fault, or NULL: the one whose output differs most. */
+static const struct graft_compared *find_worst(const struct graft_comparison *modules) {
+    const struct graft_compared *worst = NULL;
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct graft_compared *module = &modules->items[i];
+        if (module->largest.difference > (worst != NULL ? worst->largest.difference : 0.0)) {
+            worst = module;
+        }
+    }
+    return worst;
+}
+
+static int judge(const struct graft_verification *run, struct graft_error *error) {
+    const struct graft_compared *module = find_worst(&run->modules);
+    if (graft_verification_passed(run)) {
+        return GRAFT_OK;
+    }
+    const char *ids = !graft_verification_generates(run) ? ""
+                      : run->same_ids                    ? ", greedy ids are the same"
+                                                         : ", greedy ids are not the same";
+    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, run->model->directory,
+                          "replaced and original differ: %s by %.3g%s", graft_verification_outputs(run),
+                          run->logits.difference, ids);
+    if (module != NULL) {
+        graft_error_hint(error,
+                         "the output of %s (%s by %s) differs most from that of %s, by %.3g, given the same input",
+                         module->node->path, module->node->class_name, module->node->known->origin.plugin,
+                         module->node->original->cls->name, module->largest.difference);
+    }
+    return GRAFT_ERROR_VERIFY;
+}
+
+static int run_verification(const struct graft_options *options, struct graft_verification *run,
+                            struct graft_error *error) {
+    int status = graft_model_load(run->original, error);
+    if (status == GRAFT_OK) {
+        status = read_prompts(options, run, error);
+    }
+    if (status == GRAFT_OK) {
+        status = compare(run, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_verify_report(options, run, error);
+    }
+    return status == GRAFT_OK ? judge(run, error) : status;
+}
+
+static void free_ids(struct graft_ids *ids, size_t n) {
+    for (size_t i = 0; ids != NULL && i < n; i++) {
+        graft_ids_free(&ids[i]);
+    }
+    graft_free(ids);
+}
+
+static void finish(struct graft_verification *run) {
+    free_ids(run->ids, run->prompts.count);
+    free_ids(run->original_ids, run->prompts.count);
+    graft_comparison_finish(&run->modules);
+    graft_prompts_finish(&run->prompts);
+    graft_free(run->sample);
+    graft_model_free(run->original);
+}
+
+int graft_command_verify(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
+    struct graft_library *plain = NULL;
+    struct graft_options unfused = *options;
+    int is_float32 = model->precision == GRAFT_PRECISION_FLOAT32;
+    struct graft_verification run = {
+        .model = model,
+        .new_tokens = options->max_new_tokens >= 0 ? options->max_new_tokens : DEFAULT_NEW_TOKENS,
+        .tolerance = options->tolerance >= 0.0 || !is_float32 ? options->tolerance : GRAFT_VERIFY_TOLERANCE,
+        .same_ids = 1,
+    };
+    unfused.fusion.count = 0;
+    unfused.fusion_config = "{}";
+    int status = graft_library_create(&plain, error);
+    if (status == GRAFT_OK) {
+        status = graft_setup_original(&unfused, plain, &run.original, error);
+    }
+    if (status == GRAFT_OK) {
+        status = run_verification(options, &run, error);
+    }
+    finish(&run);
+    graft_library_free(plain);
+    return status;
+}

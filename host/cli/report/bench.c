@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands/bench.h"
+#include "cli/output.h"
+#include "cli/report/writer.h"
+#include "graft/threads.h"
+#include "kernels/parallel.h"
+
+/* Of what memory gives, how much reading the weights took. */
+static double bandwidth_share(const struct graft_bench *bench) {
+    return bench->bandwidth > 0.0 ? bench->bytes_per_token * bench->token_speed.median / bench->bandwidth : 0.0;
+}
+
+static double load_seconds(const struct graft_bench *bench) {
+    return bench->model->open_seconds + bench->model->load_seconds;
+}
+
+/* What a class's modules took for one prompt, or for one token. */
+struct cost {
+    int64_t calls;
+    double milliseconds;
+    double own_milliseconds;
+    double bytes;
+};
+
+/* Of row number `i` in one of the profiles; zeros where there is no such row. */
+static struct cost cost_of(const struct graft_bench *bench, int which, size_t i, int32_t phase) {
+    int timed = which == GRAFT_BENCH_REPLACED || which == GRAFT_BENCH_ORIGINAL;
+    double runs = timed ? (double)bench->repeat : 1.0;
+    double steps = phase == GRAFT_PHASE_TOKEN ? runs * (double)bench->new_tokens : runs;
+    if (i >= bench->profiles[which].count) {
+        return (struct cost){0};
+    }
+    const struct graft_profile_sum *sum = &bench->profiles[which].rows[i].phases[phase];
+    return (struct cost){(int64_t)((double)sum->calls / runs), sum->seconds * 1e3 / steps,
+                         sum->own_seconds * 1e3 / steps, (double)sum->bytes / steps};
+}
+
+/* The row in another profile that is of the same class in the place of the same; behind the last if there is none. */
+static size_t same_row(const struct graft_bench *bench, int which, const struct graft_profile_row *row) {
+    const struct graft_profile *profile = &bench->profiles[which];
+    size_t i = 0;
+    for (; i < profile->count; i++) {
+        const struct graft_profile_row *other = &profile->rows[i];
+        if (other->original_class != NULL && strcmp(other->class_name, row->class_name) == 0 &&
+            strcmp(other->original_class, row->original_class) == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
+/* What replaced modules and their originals took. */
+struct pair {
+    struct cost replaced;
+    struct cost original;
+};
+
+static struct pair pair_of(const struct graft_bench *bench, size_t i, int32_t phase) {
+    const struct graft_profile_row *row = &bench->profiles[GRAFT_BENCH_REPLACED].rows[i];
+    struct pair pair = {
+        cost_of(bench, GRAFT_BENCH_REPLACED, i, phase),
+        cost_of(bench, GRAFT_BENCH_ORIGINAL, same_row(bench, GRAFT_BENCH_ORIGINAL, row), phase),
+    };
+    pair.replaced.bytes = cost_of(bench, GRAFT_BENCH_CLASSES, same_row(bench, GRAFT_BENCH_CLASSES, row), phase).bytes;
+    pair.original.bytes =
+        cost_of(bench, GRAFT_BENCH_ORIGINAL_BYTES, same_row(bench, GRAFT_BENCH_ORIGINAL_BYTES, row), phase).bytes;
+    return pair;
+}
+
+static void print_spread(const char *what, const struct graft_spread *speed) {
+    (void)printf("%s %.2f tokens/s (%.2f to %.2f)\n", what, speed->median, speed->minimum, speed->maximum);
+}
+
+static void print_classes(const struct graft_bench *bench) {
+    const struct graft_profile *profile = &bench->profiles[GRAFT_BENCH_CLASSES];
+    (void)printf("\n%-32s %7s %12s %12s %12s %12s %12s\n", "class (with what is below)", "modules", "prompt ms",
+                 "of it own", "token ms", "of it own", "token MB");
+    for (size_t i = 0; i < profile->count; i++) {
+        struct cost prompt = cost_of(bench, GRAFT_BENCH_CLASSES, i, GRAFT_PHASE_PROMPT);
+        struct cost token = cost_of(bench, GRAFT_BENCH_CLASSES, i, GRAFT_PHASE_TOKEN);
+        (void)printf("%-32s %7lld %12.3f %12.3f %12.3f %12.3f %12.3f\n", profile->rows[i].class_name,
+                     (long long)profile->rows[i].modules, prompt.milliseconds, prompt.own_milliseconds,
+                     token.milliseconds, token.own_milliseconds, token.bytes / 1e6);
+    }
+}
+
+static void print_replaced(const struct graft_bench *bench) {
+    const struct graft_profile *profile = &bench->profiles[GRAFT_BENCH_REPLACED];
+    for (size_t i = 0; i < profile->count; i++) {
+        struct pair prompt = pair_of(bench, i, GRAFT_PHASE_PROMPT);
+        struct pair token = pair_of(bench, i, GRAFT_PHASE_TOKEN);
+        (void)printf(
+            "%s%s instead of %s: prompt %.3f ms instead of %.3f, token %.3f ms instead of %.3f, %.3f MB instead "
+            "of %.3f\n",
+            i == 0 ? "\n" : "", profile->rows[i].class_name, profile->rows[i].original_class,
+            prompt.replaced.milliseconds, prompt.original.milliseconds, token.replaced.milliseconds,
+            token.original.milliseconds, token.replaced.bytes / 1e6, token.original.bytes / 1e6);
+    }
+}
+
+static void print_text(const struct graft_options *options, const struct graft_bench *bench) {
+    (void)printf("%d threads, %lld prompt tokens, %lld new tokens, median of %lld (least to most)\n",
+                 (int)graft_threads_get()->count(), (long long)bench->prompt_tokens, (long long)bench->new_tokens,
+                 (long long)bench->repeat);
+    (void)printf("load       %.1f ms\n", load_seconds(bench) * 1e3);
+    print_spread("prompt    ", &bench->prompt_speed);
+    print_spread("generation", &bench->token_speed);
+    (void)printf("weights    %.2f MB read for a token: %.2f GB/s, %.0f %% of the %.2f GB/s that memory gave\n",
+                 bench->bytes_per_token / 1e6, bench->bytes_per_token * bench->token_speed.median / 1e9,
+                 bandwidth_share(bench) * 100.0, bench->bandwidth / 1e9);
+    if (options->modules) {
+        print_classes(bench);
+        print_replaced(bench);
+    }
+}
+
+static graft_json *spread_json(struct graft_writer *writer, const struct graft_spread *speed) {
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_real(writer, object, "median", speed->median);
+    graft_writer_set_real(writer, object, "minimum", speed->minimum);
+    graft_writer_set_real(writer, object, "maximum", speed->maximum);
+    return object;
+}
+
+static const char *const phase_names[GRAFT_PHASES] = {"prompt", "token"};
+
+static graft_json *class_json(struct graft_writer *writer, const struct graft_bench *bench, size_t i) {
+    const struct graft_profile_row *row = &bench->profiles[GRAFT_BENCH_CLASSES].rows[i];
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_string(writer, object, "class", row->class_name);
+    graft_writer_set_string(writer, object, "original_class", row->original_class);
+    graft_writer_set_string(writer, object, "plugin", row->plugin);
+    graft_writer_set_string(writer, object, "interface", row->interface_id);
+    graft_writer_set_int(writer, object, "modules", row->modules);
+    for (int32_t phase = 0; phase < GRAFT_PHASES; phase++) {
+        struct cost cost = cost_of(bench, GRAFT_BENCH_CLASSES, i, phase);
+        graft_json *costs = graft_json_new_object();
+        graft_writer_set_int(writer, costs, "calls", cost.calls);
+        graft_writer_set_real(writer, costs, "milliseconds", cost.milliseconds);
+        graft_writer_set_real(writer, costs, "own_milliseconds", cost.own_milliseconds);
+        graft_writer_set_real(writer, costs, "bytes", cost.bytes);
+        graft_writer_set(writer, object, phase_names[phase], costs);
+    }
+    return object;
+}
+
+static graft_json *replaced_json(struct graft_writer *writer, const struct graft_bench *bench, size_t i) {
+    const struct graft_profile_row *row = &bench->profiles[GRAFT_BENCH_REPLACED].rows[i];
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_string(writer, object, "class", row->class_name);
+    graft_writer_set_string(writer, object, "original_class", row->original_class);
+    graft_writer_set_string(writer, object, "plugin", row->plugin);
+    graft_writer_set_int(writer, object, "modules", row->modules);
+    for (int32_t phase = 0; phase < GRAFT_PHASES; phase++) {
+        struct pair pair = pair_of(bench, i, phase);
+        graft_json *costs = graft_json_new_object();
+        graft_writer_set_real(writer, costs, "milliseconds", pair.replaced.milliseconds);
+        graft_writer_set_real(writer, costs, "bytes", pair.replaced.bytes);
+        if (pair.original.calls > 0) {
+            graft_writer_set_real(writer, costs, "original_milliseconds", pair.original.milliseconds);
+            graft_writer_set_real(writer, costs, "original_bytes", pair.original.bytes);
+        }
+        graft_writer_set(writer, object, phase_names[phase], costs);
+    }
+    return object;
+}
+
+static void set_modules(struct graft_writer *writer, graft_json *object, const struct graft_bench *bench) {
+    graft_json *classes = graft_json_new_array();
+    graft_json *replaced = graft_json_new_array();
+    for (size_t i = 0; i < bench->profiles[GRAFT_BENCH_CLASSES].count; i++) {
+        graft_writer_append(writer, classes, class_json(writer, bench, i));
+    }
+    for (size_t i = 0; i < bench->profiles[GRAFT_BENCH_REPLACED].count; i++) {
+        graft_writer_append(writer, replaced, replaced_json(writer, bench, i));
+    }
+    graft_writer_set(writer, object, "modules", classes);
+    graft_writer_set(writer, object, "replaced", replaced);
+}
+
+static graft_json *document(struct graft_writer *writer, const struct graft_options *options,
+                            const struct graft_bench *bench) {
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_int(writer, object, "threads", graft_threads_get()->count());
+    graft_writer_set_int(writer, object, "prompt_tokens", bench->prompt_tokens);
+    graft_writer_set_int(writer, object, "new_tokens", bench->new_tokens);
+    graft_writer_set_int(writer, object, "repeat", bench->repeat);
+    graft_writer_set_real(writer, object, "load_seconds", load_seconds(bench));
+    graft_writer_set(writer, object, "prompt_tokens_per_second", spread_json(writer, &bench->prompt_speed));
+    graft_writer_set(writer, object, "generation_tokens_per_second", spread_json(writer, &bench->token_speed));
+    graft_writer_set_real(writer, object, "bytes_per_token", bench->bytes_per_token);
+    graft_writer_set_real(writer, object, "read_bandwidth", bench->bandwidth);
+    graft_writer_set_real(writer, object, "bandwidth_share", bandwidth_share(bench));
+    if (options->modules) {
+        set_modules(writer, object, bench);
+    }
+    return object;
+}
+
+int graft_bench_report(const struct graft_options *options, const struct graft_bench *bench,
+                       struct graft_error *error) {
+    struct graft_writer writer = {0};
+    if (!options->json) {
+        print_text(options, bench);
+        return graft_output_flush(stdout, error);
+    }
+    graft_json *object = document(&writer, options, bench);
+    int status = writer.failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "bench", "out of memory")
+                               : graft_output_json(object, stdout, 1, error);
+    graft_json_free(object);
+    return status;
+}

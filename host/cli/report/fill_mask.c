@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a masked model puts in the place of each [MASK]: the best tokens with their probabilities. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands/encode.h"
+#include "cli/output.h"
+#include "cli/report/recordings.h"
+#include "cli/report/writer.h"
+
+enum { DEFAULT_FILLINGS = 5, MAX_FILE_BYTES = 4 << 20 };
+
+/* `mask_token` of tokenizer_config.json, a string or an object with its content; "[MASK]" without it. */
+static int read_mask(const char *directory, char **mask, struct graft_error *error) {
+    char *file = graft_path_join(directory, "tokenizer_config.json");
+    graft_json *document = NULL;
+    int status = file == NULL ? graft_fail_memory(error, directory) : GRAFT_OK;
+    if (status == GRAFT_OK && graft_file_exists(file)) {
+        status = graft_json_read(file, MAX_FILE_BYTES, &document, error);
+    }
+    const graft_json *field = graft_json_get(document, "mask_token");
+    const char *text = graft_json_string(field, NULL);
+    text = text != NULL ? text : graft_json_string(graft_json_get(field, "content"), NULL);
+    if (status == GRAFT_OK && (*mask = graft_strdup(text != NULL ? text : "[MASK]")) == NULL) {
+        status = graft_fail_memory(error, directory);
+    }
+    graft_json_free(document);
+    graft_free(file);
+    return status;
+}
+
+int32_t graft_fill_mask_token(const char *directory, const struct graft_tokenizer *tokenizer,
+                              struct graft_error *error) {
+    char *mask = NULL;
+    int32_t id = -1;
+    if (read_mask(directory, &mask, error) == GRAFT_OK) {
+        id = graft_tokenizer_id(tokenizer, mask);
+        if (id < 0) {
+            (void)graft_fail(error, GRAFT_ERROR_MODEL, directory, "the tokenizer has no token \"%s\" to be filled in",
+                             mask);
+        }
+    }
+    graft_free(mask);
+    return id;
+}
+
+struct filling {
+    int32_t id;
+    double probability;
+};
+
+/* The `k` largest, largest first, of equals the first one first. */
+static void pick(const float *logits, int64_t vocab_size, struct filling *best, int64_t k) {
+    double largest = -INFINITY, sum = 0.0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < vocab_size; i++) {
+        double logit = (double)logits[i];
+        int64_t at = n;
+        largest = fmax(largest, logit);
+        while (at > 0 && best[at - 1].probability < logit) {
+            if (at < k) {
+                best[at] = best[at - 1];
+            }
+            at--;
+        }
+        if (at < k) {
+            best[at] = (struct filling){(int32_t)i, logit};
+            n += n < k;
+        }
+    }
+    for (int64_t i = 0; i < vocab_size; i++) {
+        sum += exp((double)logits[i] - largest);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        best[i].probability = exp(best[i].probability - largest) / sum;
+    }
+}
+
+/* A token's spelling, or nothing where the model has more rows than there are tokens. */
+static const char *spelling(const struct graft_encode_run *run, int32_t id) {
+    const char *token = graft_tokenizer_token(run->tokenizer, id, NULL);
+    return token != NULL ? token : "";
+}
+
+static int print_text(const struct graft_encode_run *run, const struct filling *best, int64_t k,
+                      struct graft_error *error) {
+    for (int64_t i = 0; i < k; i++) {
+        char *token = graft_strdup(spelling(run, best[i].id));
+        if (token == NULL) {
+            return graft_fail_memory(error, "fillings");
+        }
+        graft_text_defang(token);
+        if (run->options->output_ids) {
+            (void)printf("%.6g\t%ld\n", best[i].probability, (long)best[i].id);
+        } else {
+            (void)printf("%.6g\t%s\n", best[i].probability, token);
+        }
+        graft_free(token);
+    }
+    return GRAFT_OK;
+}
+
+static graft_json *fillings_json(struct graft_writer *writer, const struct graft_encode_run *run,
+                                 const struct filling *best, int64_t k) {
+    graft_json *array = graft_json_new_array();
+    for (int64_t i = 0; i < k; i++) {
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_real(writer, object, "score", best[i].probability);
+        graft_writer_set_int(writer, object, "token", best[i].id);
+        graft_writer_set_string(writer, object, "token_str", spelling(run, best[i].id));
+        graft_writer_append(writer, array, object);
+    }
+    return array;
+}
+
+/* The places to fill in, of all texts. */
+struct places {
+    int32_t *rows; /* [count] */
+    size_t count;
+};
+
+/* A text with nothing to fill in is a mistake, unless the logits were what was wanted. */
+static int find_places(const struct graft_encode_run *run, const struct graft_text_batch *batch, struct places *places,
+                       struct graft_error *error) {
+    size_t at = 0;
+    places->rows = graft_alloc(batch->tokens, sizeof *places->rows);
+    if (places->rows == NULL) {
+        return graft_fail_memory(error, "fillings");
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t before = places->count;
+        for (size_t j = 0; j < batch->prompts[i].count; j++, at++) {
+            if (batch->prompts[i].ids[j] == run->mask_id) {
+                places->rows[places->count++] = (int32_t)at;
+            }
+        }
+        if (places->count == before && run->options->logits == NULL && graft_recordings_wanted(run->options) == 0) {
+            return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "text %zu has no %s to fill in",
+                                   batch->first + i + 1, spelling(run, run->mask_id));
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* The fillings of one text, whose rows are the next `n` of `logits`. */
+static int print_fillings(const struct graft_encode_run *run, const float *logits, size_t n, struct filling *best,
+                          int64_t k, struct graft_error *error) {
+    int64_t vocab_size = graft_model_vocab_size(run->model);
+    struct graft_writer writer = {0};
+    graft_json *array = run->options->json ? graft_json_new_array() : NULL;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        pick(logits + (int64_t)i * vocab_size, vocab_size, best, k);
+        if (run->options->json) {
+            graft_writer_append(&writer, array, fillings_json(&writer, run, best, k));
+        } else {
+            (void)fputs(i > 0 ? "\n" : "", stdout);
+            status = print_text(run, best, k, error);
+        }
+    }
+    if (run->options->json) {
+        status = writer.failed ? graft_fail_memory(error, "fillings") : graft_output_json(array, stdout, 0, error);
+    }
+    graft_json_free(array);
+    return status;
+}
+
+static int print_all(struct graft_encode_run *run, const struct graft_text_batch *batch, const struct places *places,
+                     struct graft_error *error) {
+    int64_t vocab_size = graft_model_vocab_size(run->model);
+    int64_t k = run->options->top_k < 0 ? DEFAULT_FILLINGS : run->options->top_k;
+    k = k == 0 || k > vocab_size ? vocab_size : k;
+    struct filling *best = graft_alloc((size_t)k, sizeof *best);
+    const float *logits = run->results;
+    size_t at = 0, end = 0;
+    int status = best != NULL ? GRAFT_OK : graft_fail_memory(error, "fillings");
+    for (size_t i = 0; i < batch->count && status == GRAFT_OK; i++) {
+        size_t n = 0;
+        end += batch->prompts[i].count;
+        for (; at + n < places->count && (size_t)places->rows[at + n] < end; n++) {
+        }
+        if (!run->options->json && batch->first + i > 0) {
+            (void)fputc('\n', stdout);
+        }
+        status = print_fillings(run, logits, n, best, k, error);
+        logits += (int64_t)n * vocab_size;
+        at += n;
+    }
+    graft_free(best);
+    return status;
+}
+
+int graft_print_fill_mask(struct graft_encode_run *run, const struct graft_text_batch *batch,
+                          struct graft_error *error) {
+    struct places places = {0};
+    int status = find_places(run, batch, &places, error);
+    if (status == GRAFT_OK) {
+        status = graft_encode_reserve(run, places.count, (size_t)graft_model_vocab_size(run->model), error);
+    }
+    if (status == GRAFT_OK && places.count > 0) {
+        const struct graft_encoder_outputs outputs = {
+            .struct_size = sizeof outputs,
+            .logits = run->results,
+            .rows = places.rows,
+            .n_rows = (int64_t)places.count,
+        };
+        status = graft_model_encode(run->model, batch->prompts, batch->count, &outputs, error);
+    }
+    if (status == GRAFT_OK) {
+        status = print_all(run, batch, &places, error);
+    }
+    graft_free(places.rows);
+    return status;
+}

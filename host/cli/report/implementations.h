@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is chosen by name in a model, and what plugins offer to be chosen. */
+#ifndef GRAFT_CLI_REPORT_IMPLEMENTATIONS_H
+#define GRAFT_CLI_REPORT_IMPLEMENTATIONS_H
+
+#include <stdio.h>
+
+#include "cli/commands/inspect.h"
+
+/* A line of the load report, where something else than the usual was chosen. */
+void graft_report_implementations_text(const struct graft_model *model, FILE *out);
+
+/* Sets what is in force: attention_implementation, experts_implementation, kernels. */
+void graft_report_implementations_json(struct graft_writer *writer, graft_json *document,
+                                       const struct graft_model *model);
+
+/* Prints "; offers attention A, experts B, kernel C (CLASS)", or nothing. */
+void graft_list_implementations(const struct graft_plugin *plugin, FILE *out);
+
+/* Sets the names that a plugin offers, under the same keys. */
+void graft_list_implementations_json(struct graft_writer *writer, graft_json *object,
+                                     const struct graft_plugin *plugin);
+
+/* Sets all that they declare. */
+void graft_inspect_implementations(struct graft_writer *writer, graft_json *object, const struct graft_plugin *plugin);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/report/plan_html.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+void plan_html_escape(struct graft_text *page, const char *text) {
+    size_t length = text != NULL ? strlen(text) : 0;
+    for (size_t i = 0; i < length; i++) {
+        switch (text[i]) {
+        case '&':
+            graft_text_add_string(page, "&amp;");
+            break;
+        case '<':
+            graft_text_add_string(page, "&lt;");
+            break;
+        case '>':
+            graft_text_add_string(page, "&gt;");
+            break;
+        case '"':
+            graft_text_add_string(page, "&quot;");
+            break;
+        case '\'':
+            graft_text_add_string(page, "&#39;");
+            break;
+        default:
+            graft_text_add(page, (unsigned char)text[i] < ' ' || text[i] == 0x7f ? "?" : &text[i], 1);
+        }
+    }
+}
+
+void plan_html_size(struct graft_text *page, int64_t bytes) {
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    double size = (double)bytes / 1e3;
+    size_t unit = 0;
+    if (bytes < 1000) {
+        graft_text_printf(page, "%lld bytes", (long long)bytes);
+        return;
+    }
+    while (size >= 1000.0 && unit < 3) {
+        size /= 1e3;
+        unit++;
+    }
+    graft_text_printf(page, "%.3g %s", size, units[unit]);
+}
+
+int plan_html_plugin(const struct graft_library *library, const char *id) {
+    for (size_t i = 0; id != NULL && library->plugins != NULL && i < library->plugins->n; i++) {
+        if (strcmp(library->plugins->plugins[i].descriptor->id, id) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void add_head(struct graft_text *page, const char *architecture) {
+    graft_text_add_string(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                                "<meta http-equiv=\"Content-Security-Policy\" "
+                                "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>Plan of ");
+    plan_html_escape(page, architecture);
+    graft_text_printf(page, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", plan_html_style);
+}
+
+static void add_fact(struct graft_text *page, const char *name, size_t number) {
+    graft_text_printf(page, "<div><dt>%s</dt><dd>%zu</dd></div>\n", name, number);
+}
+
+static void add_size_fact(struct graft_text *page, const char *name, int64_t bytes) {
+    graft_text_printf(page, "<div><dt>%s</dt><dd>", name);
+    plan_html_size(page, bytes);
+    graft_text_add_string(page, "</dd></div>\n");
+}
+
+struct counts {
+    size_t modules;
+    size_t replaced;
+};
+
+static int count(void *data, struct graft_node *node, struct graft_error *error) {
+    struct counts *counts = data;
+    (void)error;
+    counts->modules += !node->is_super;
+    counts->replaced += node->original != NULL;
+    return GRAFT_OK;
+}
+
+static void add_facts(struct graft_text *page, const struct graft_model *model, const graft_json *document) {
+    struct counts counts = {0};
+    int64_t mapped = graft_json_int(graft_json_get(document, "mapped_bytes"));
+    int64_t copied = graft_json_int(graft_json_get(document, "copied_bytes"));
+    double share = mapped + copied > 0 ? 100.0 * (double)mapped / ((double)mapped + (double)copied) : 100.0;
+    (void)graft_tree_walk(model->tree, count, &counts, NULL);
+    graft_text_add_string(page, "<dl class=\"facts\">\n");
+    add_fact(page, "modules", counts.modules);
+    add_fact(page, "replaced", counts.replaced);
+    add_size_fact(page, "mapped from files", mapped);
+    add_size_fact(page, "copied at load", copied);
+    add_fact(page, "missing", graft_json_size(graft_json_get(document, "missing")));
+    add_fact(page, "unexpected", graft_json_size(graft_json_get(document, "unexpected")));
+    graft_text_printf(page,
+                      "</dl>\n<div class=\"bar\" role=\"img\" aria-label=\"%.1f %% of the weights mapped, %.1f %% "
+                      "copied\"><span class=\"m\" style=\"width:%.2f%%\"></span><span class=\"c\" "
+                      "style=\"width:%.2f%%\"></span></div>\n<p class=\"soft\">Solid: mapped from the files. Striped: "
+                      "copied when the model is loaded.</p>\n",
+                      share, 100.0 - share, share, 100.0 - share);
+}
+
+/* A plugin with its colour, letter and name, and what it wants to replace. */
+static void add_plugin(struct graft_text *page, const graft_json *plugin, size_t i) {
+    const graft_json *patches = graft_json_get(plugin, "patches");
+    graft_text_printf(page, "<li><span class=\"who p%zu\">", i % PLAN_HTML_COLOURS);
+    if (i < 26) {
+        graft_text_printf(page, "%c: ", (char)('A' + (int)i));
+    }
+    graft_text_add_string(page, "<b>");
+    plan_html_escape(page, graft_json_string(graft_json_get(plugin, "id"), NULL));
+    graft_text_add_string(page, "</b> ");
+    plan_html_escape(page, graft_json_string(graft_json_get(plugin, "version"), NULL));
+    graft_text_add_string(page, "</span> <code>");
+    plan_html_escape(page, graft_json_string(graft_json_get(plugin, "file"), NULL));
+    graft_text_add_string(page, "</code><ul>");
+    for (size_t j = 0; j < graft_json_size(patches); j++) {
+        graft_text_add_string(page, "<li><code>");
+        plan_html_escape(page, graft_json_string(graft_json_get(graft_json_at(patches, j), "key"), NULL));
+        graft_text_add_string(page, "</code> → <code>");
+        plan_html_escape(page, graft_json_string(graft_json_get(graft_json_at(patches, j), "class"), NULL));
+        graft_text_add_string(page, "</code></li>");
+    }
+    graft_text_add_string(page, "</ul></li>\n");
+}
+
+static void add_plugins(struct graft_text *page, const graft_json *plugins) {
+    graft_text_add_string(page, "<h2>Plugins</h2>\n");
+    if (graft_json_size(plugins) == 0) {
+        graft_text_add_string(page, "<p>None: every class is the host's own.</p>\n");
+        return;
+    }
+    graft_text_add_string(page, "<ul>\n");
+    for (size_t i = 0; i < graft_json_size(plugins); i++) {
+        add_plugin(page, graft_json_at(plugins, i), i);
+    }
+    graft_text_add_string(page, "</ul>\n");
+}
+
+/* A list of strings under a heading; nothing when it is empty. */
+static void add_list(struct graft_text *page, const char *heading, const char *class_name, const graft_json *strings) {
+    if (graft_json_size(strings) == 0) {
+        return;
+    }
+    graft_text_printf(page, "<h2>%s</h2>\n<ul class=\"%s\">\n", heading, class_name);
+    for (size_t i = 0; i < graft_json_size(strings); i++) {
+        graft_text_add_string(page, "<li>");
+        plan_html_escape(page, graft_json_string(graft_json_at(strings, i), NULL));
+        graft_text_add_string(page, "</li>\n");
+    }
+    graft_text_add_string(page, "</ul>\n");
+}
+
+/* The chains of --fuse. */
+static void add_fused(struct graft_text *page, const graft_json *fused) {
+    if (graft_json_size(fused) == 0) {
+        return;
+    }
+    graft_text_add_string(page, "<h2>Fused</h2>\n<ul>\n");
+    for (size_t i = 0; i < graft_json_size(fused); i++) {
+        const graft_json *chain = graft_json_at(fused, i);
+        const graft_json *modules = graft_json_get(chain, "modules");
+        const char *plugin = graft_json_string(graft_json_get(chain, "plugin"), NULL);
+        graft_text_add_string(page, "<li>");
+        for (size_t j = 0; j < graft_json_size(modules); j++) {
+            graft_text_add_string(page, j > 0 ? " + <code>" : "<code>");
+            plan_html_escape(page, graft_json_string(graft_json_at(modules, j), NULL));
+            graft_text_add_string(page, "</code>");
+        }
+        graft_text_add_string(page, plugin != NULL ? " by " : " one after the other");
+        plan_html_escape(page, plugin);
+        graft_text_add_string(page, "</li>\n");
+    }
+    graft_text_add_string(page, "</ul>\n");
+}
+
+/* JSON inside of HTML: "<" stands in strings only, where it may as well be an escape; so nothing in it ends it. */
+static void add_data(struct graft_text *page, const char *json) {
+    graft_text_add_string(page, "<script type=\"application/json\" id=\"plan\">\n");
+    for (size_t length; *json != '\0'; json += length) {
+        length = strcspn(json, "<");
+        graft_text_add(page, json, length);
+        if (json[length] == '<') {
+            graft_text_add_string(page, "\\u003c");
+            length++;
+        }
+    }
+    graft_text_add_string(page, "\n</script>\n");
+}
+
+static void add_page(struct graft_text *page, const struct graft_model *model, const struct graft_library *library,
+                     const graft_json *document) {
+    const char *architecture = graft_json_string(graft_json_get(document, "architecture"), NULL);
+    add_head(page, architecture);
+    graft_text_add_string(page, "<h1>");
+    plan_html_escape(page, architecture);
+    graft_text_add_string(page, "</h1>\n<p class=\"soft\">model type ");
+    plan_html_escape(page, graft_json_string(graft_json_get(document, "model_type"), NULL));
+    graft_text_add_string(page, ", from <code>");
+    plan_html_escape(page, model->directory);
+    graft_text_add_string(page, "</code></p>\n");
+    add_facts(page, model, document);
+    add_plugins(page, graft_json_get(document, "plugins"));
+    add_fused(page, graft_json_get(document, "chains"));
+    add_list(page, "Missing parameters", "bad", graft_json_get(document, "missing"));
+    add_list(page, "Unexpected tensors", "bad", graft_json_get(document, "unexpected"));
+    add_list(page, "Notes", "notes", graft_json_get(document, "notes"));
+    graft_text_add_string(page, "<h2>Modules</h2>\n");
+    plan_html_tree(page, model, library, document);
+    graft_text_add_string(page, "</main>\n");
+}
+
+int graft_plan_html_write(const struct graft_model *model, const struct graft_library *library,
+                          const graft_json *document, const char *path, struct graft_error *error) {
+    struct graft_text page = {0};
+    char *json = graft_json_dump(document, 1);
+    int status = GRAFT_OK;
+    if (json != NULL) {
+        add_page(&page, model, library, document);
+        add_data(&page, json);
+        graft_text_add_string(&page, "</body>\n</html>\n");
+    }
+    if (json == NULL || page.failed) {
+        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
+    } else {
+        const struct graft_file_piece piece = {page.bytes, page.length};
+        status = graft_file_write(path, &piece, 1, error);
+    }
+    graft_text_free(&page);
+    graft_free(json);
+    return status;
+}

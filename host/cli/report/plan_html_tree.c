@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nesting comes from the tree, what is said of modules and parameters from the report, which goes through the tree in
+ * the same order. */
+#include <string.h>
+
+#include "cli/report/plan_html.h"
+
+enum { FEW_SOURCES = 4, OPEN_DEPTH = 2 };
+
+struct writer {
+    struct graft_text *page;
+    const struct graft_model *model;
+    const struct graft_library *library;
+    const graft_json *modules;
+    const graft_json *parameters;
+    size_t module; /* the next one of each */
+    size_t parameter;
+};
+
+static const char *text_of(const graft_json *object, const char *key) {
+    return graft_json_string(graft_json_get(object, key), NULL);
+}
+
+static void add(struct writer *writer, const char *html) {
+    graft_text_add_string(writer->page, html);
+}
+
+static void add_code(struct writer *writer, const char *text) {
+    add(writer, "<code>");
+    plan_html_escape(writer->page, text);
+    add(writer, "</code>");
+}
+
+/* Modules below `node` that are replaced. */
+static size_t count_replaced(const struct graft_node *node) {
+    size_t count = node->super != NULL ? count_replaced(node->super) : 0;
+    for (size_t i = 0; i < node->n_children; i++) {
+        count += (node->children[i]->original != NULL) + count_replaced(node->children[i]);
+    }
+    return count;
+}
+
+static void add_sources(struct writer *writer, const graft_json *sources) {
+    size_t n = graft_json_size(sources);
+    if (n == 1) {
+        add(writer, " ");
+        add_code(writer, graft_json_string(graft_json_at(sources, 0), NULL));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i == FEW_SOURCES && n > FEW_SOURCES + 1) {
+            graft_text_printf(writer->page, "<details><summary>and %zu more</summary>", n - i);
+        }
+        add(writer, "<div>");
+        add_code(writer, graft_json_string(graft_json_at(sources, i), NULL));
+        add(writer, "</div>");
+    }
+    add(writer, n > FEW_SOURCES + 1 ? "</details>" : "");
+}
+
+/* "from", or why there is no such thing. */
+static const char *origin_of(const struct graft_binding *binding) {
+    switch (binding->status) {
+    case GRAFT_BINDING_MISSING:
+        return "<span class=\"bad\">missing: the checkpoint has nothing for it</span>";
+    case GRAFT_BINDING_INITIAL:
+        return "not in the checkpoint: starts from the value that its class declares";
+    case GRAFT_BINDING_MISMATCHED:
+        return "<span class=\"bad\">mismatched: another shape in the checkpoint</span>, from";
+    case GRAFT_BINDING_FAILED:
+        return "<span class=\"bad\">failed</span>";
+    case GRAFT_BINDING_TIED:
+        return "tied to";
+    case GRAFT_BINDING_FOUND:
+    default:
+        return "from";
+    }
+}
+
+static void add_shape(struct writer *writer, const graft_json *shape) {
+    for (size_t i = 0; i < graft_json_size(shape); i++) {
+        graft_text_printf(writer->page, "%s%lld", i > 0 ? " × " : "",
+                          (long long)graft_json_int(graft_json_at(shape, i)));
+    }
+}
+
+static void add_parameter(struct writer *writer, const struct graft_binding *binding) {
+    const graft_json *parameter = graft_json_at(writer->parameters, writer->parameter++);
+    const char *operations = text_of(parameter, "operations");
+    const char *dtype = text_of(parameter, "dtype");
+    int64_t bytes = graft_json_int(graft_json_get(parameter, "bytes"));
+    int copied = graft_json_bool(graft_json_get(parameter, "copied"));
+    add(writer, "<div class=\"par\"><span class=\"name\">");
+    plan_html_escape(writer->page, binding->parameter->own_name);
+    add(writer, "</span> <span class=\"soft\">");
+    add_shape(writer, graft_json_get(parameter, "shape"));
+    add(writer, " ");
+    plan_html_escape(writer->page, dtype);
+    add(writer, "</span> ");
+    if (bytes > 0) {
+        add(writer, copied ? "<span class=\"copy\">copied, " : "<span class=\"soft\">mapped, ");
+        plan_html_size(writer->page, bytes);
+        add(writer, "</span>");
+    }
+    add(writer, "<div class=\"from\">");
+    if (operations != NULL && operations[0] != '\0') {
+        add(writer, "by ");
+        add_code(writer, operations);
+        add(writer, " ");
+    }
+    add(writer, origin_of(binding));
+    add_sources(writer, graft_json_get(parameter, "sources"));
+    if (binding->problem != NULL) {
+        add(writer, "<div class=\"bad\">");
+        plan_html_escape(writer->page, binding->problem);
+        add(writer, "</div>");
+    }
+    add(writer, "</div></div>\n");
+}
+
+/* Parameters of the node itself, as far as they are not another's of the same name. */
+static void add_parameters(struct writer *writer, const struct graft_node *node) {
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        const struct graft_binding *binding = &writer->model->plan->bindings[node->parameters[i]->index];
+        if (binding->shared_with == NULL) {
+            add_parameter(writer, binding);
+        }
+    }
+}
+
+static void add_replaced(struct writer *writer, const graft_json *module) {
+    const char *original = text_of(module, "original_class");
+    const char *plugin = text_of(module, "plugin");
+    int number = plan_html_plugin(writer->library, plugin);
+    if (original == NULL) {
+        return;
+    }
+    graft_text_printf(writer->page, " <span class=\"who p%d\">", number < 0 ? 0 : number % PLAN_HTML_COLOURS);
+    if (number >= 0 && number < 26) {
+        graft_text_printf(writer->page, "%c: ", 'A' + number);
+    }
+    add(writer, "replaces ");
+    add_code(writer, original);
+    add(writer, ", by <b>");
+    plan_html_escape(writer->page, plugin != NULL ? plugin : "this program");
+    add(writer, "</b></span>");
+}
+
+static void add_title(struct writer *writer, const struct graft_node *node, size_t replaced) {
+    const graft_json *module = graft_json_at(writer->modules, writer->module++);
+    add(writer, "<span class=\"name\">");
+    plan_html_escape(writer->page, node->parent != NULL ? node->name : "model");
+    add(writer, "</span> ");
+    add_code(writer, text_of(module, "class"));
+    if (node->is_super) {
+        add(writer, " <span class=\"soft\">the original, kept beside its replacement</span>");
+    }
+    add_replaced(writer, module);
+    if (graft_chains_find(&writer->model->fusions, node) != NULL) {
+        add(writer, " <span class=\"soft\">fused with its neighbours</span>");
+    }
+    if (replaced > 0) {
+        graft_text_printf(writer->page, " <span class=\"soft\">%zu replaced inside</span>", replaced);
+    }
+}
+
+/* Whether the page opens at this module: at what is replaced, but of a list's elements, which are alike, at one only.
+ */
+static int is_open(const struct graft_node *node, int depth) {
+    const struct graft_node *parent = node->parent;
+    int interesting = node->original != NULL || count_replaced(node) > 0;
+    if (!interesting || parent == NULL || parent->known != NULL) {
+        return interesting || depth < OPEN_DEPTH;
+    }
+    for (size_t i = 0; parent->children[i] != node; i++) {
+        if (parent->children[i]->original != NULL || count_replaced(parent->children[i]) > 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* As deep as the tree, whose depth is bounded where it is described. */
+static void add_node(struct writer *writer, const struct graft_node *node, int depth) {
+    size_t replaced = count_replaced(node);
+    int leaf = node->n_parameters + node->n_children == 0 && node->super == NULL;
+    int open = is_open(node, depth);
+    add(writer, "<li>");
+    add(writer, leaf ? "<div class=\"leaf\">" : open ? "<details open><summary>" : "<details><summary>");
+    add_title(writer, node, replaced);
+    add(writer, leaf ? "</div>" : "</summary>\n");
+    add_parameters(writer, node);
+    if (node->super != NULL || node->n_children > 0) {
+        add(writer, "<ul class=\"in\">\n");
+        if (node->super != NULL) {
+            add_node(writer, node->super, depth + 1);
+        }
+        for (size_t i = 0; i < node->n_children; i++) {
+            add_node(writer, node->children[i], depth + 1);
+        }
+        add(writer, "</ul>\n");
+    }
+    add(writer, leaf ? "</li>\n" : "</details></li>\n");
+}
+
+void plan_html_tree(struct graft_text *page, const struct graft_model *model, const struct graft_library *library,
+                    const graft_json *document) {
+    struct writer writer = {
+        .page = page,
+        .model = model,
+        .library = library,
+        .modules = graft_json_get(document, "modules"),
+        .parameters = graft_json_get(document, "parameters"),
+    };
+    graft_text_add_string(page, "<ul class=\"tree\">\n");
+    add_node(&writer, model->tree->root, 0);
+    graft_text_add_string(page, "</ul>\n");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was decided and done for a model, for people and for programs. */
+#ifndef GRAFT_CLI_REPORT_REPORT_H
+#define GRAFT_CLI_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "library/library.h"
+
+/* The load report: who replaced what, how tensors became parameters, what it cost. */
+int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
+                      struct graft_error *error);
+
+/* The document of `plan --json`; the caller frees it. NULL when memory ran out. */
+graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library);
+
+/* Of the fusion families that were asked for: a line for each kind of module they took into consideration, and the same
+ * for `plan --json`, which the caller frees; NULL when memory ran out. */
+int graft_report_fusion_text(const struct graft_tree *tree, FILE *out, struct graft_error *error);
+graft_json *graft_report_fusion_json(const struct graft_tree *tree);
+
+/* With --strict: an error when anything is missing, unexpected or mismatched, cannot be converted, or is tied and has
+ * two values. Tensors that are there twice and shards that are not there are errors in any case. */
+int graft_report_strict(const struct graft_model *model, struct graft_error *error);
+
+#endif

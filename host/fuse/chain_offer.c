@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuse/chain_offer.h"
+
+#include <string.h>
+
+#include "plugin/check.h"
+
+/* Whether the offer is for these classes, in this order. */
+static int fits(const struct graft_chain *offer, const struct graft_fused_chain *chain) {
+    if ((size_t)offer->n_classes != chain->n) {
+        return 0;
+    }
+    for (size_t i = 0; i < chain->n; i++) {
+        const struct graft_node *node = chain->modules[i].node;
+        if (strcmp(offer->class_names[i], node->class_name) != 0 ||
+            strcmp(offer->interface_ids[i], node->maker->cls->interface_id) != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A plugin's first offer that fits, or NULL. */
+static const struct graft_chain *find(const struct graft_plugin *plugin, const struct graft_fused_chain *chain) {
+    for (int32_t i = 0; i < plugin->n_chains; i++) {
+        const struct graft_chain *offer = graft_array_at(plugin->chains, plugin->chain_stride, i);
+        if (fits(offer, chain)) {
+            return offer;
+        }
+    }
+    return NULL;
+}
+
+int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft_plugin_set *plugins,
+                             struct graft_error *error) {
+    int rank = 0;
+    for (size_t i = 0; plugins != NULL && i < plugins->n; i++) {
+        const struct graft_loaded_plugin *loaded = &plugins->plugins[i];
+        const struct graft_chain *offer = find(loaded->descriptor, chain);
+        if (offer == NULL) {
+            continue;
+        }
+        if (chain->implementation != NULL && loaded->rank == rank) {
+            (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, chain->modules[0].node->path,
+                                  "plugins %s and %s both implement this chain", chain->plugin, loaded->descriptor->id);
+            graft_error_hint(error, "say which goes first with --plugins, or leave one out");
+            return GRAFT_ERROR_PLUGIN;
+        }
+        if (chain->implementation == NULL || loaded->rank < rank) {
+            chain->implementation = offer;
+            chain->plugin = loaded->descriptor->id;
+            rank = loaded->rank;
+        }
+    }
+    return GRAFT_OK;
+}

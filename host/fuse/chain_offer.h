@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which plugin's implementation a chain gets. Private to this folder. */
+#ifndef GRAFT_FUSE_CHAIN_OFFER_H
+#define GRAFT_FUSE_CHAIN_OFFER_H
+
+#include "fuse/chain.h"
+
+/* [load] Fills in the implementation for the chain's classes, if one is offered. Two plugins that offer one are an
+ * error, unless they were put in order. */
+int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft_plugin_set *plugins,
+                             struct graft_error *error);
+
+#endif

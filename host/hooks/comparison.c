@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hooks/comparison.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "hooks/bytes.h"
+#include "hooks/forward_hook.h"
+#include "kernels/kv_cache.h"
+
+static int out_of_memory(const char *path, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
+}
+
+static struct graft_compared *find(const struct graft_comparison *comparison, const struct graft_node *node) {
+    for (size_t i = 0; i < comparison->count; i++) {
+        if (comparison->items[i].node == node) {
+            return &comparison->items[i];
+        }
+    }
+    return NULL;
+}
+
+static int wants(void *data, const struct graft_node *node) {
+    const struct graft_compared *compared = find(data, node);
+    return compared != NULL && compared->reason == NULL;
+}
+
+/* What is not the observed module's is left to the original in even calls, so that neither always finds the weights in
+ * the processor's cache. */
+static int original_first(const struct graft_compared *compared) {
+    return compared->calls % 2 == 0;
+}
+
+static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
+    struct graft_comparison *comparison = data;
+    struct graft_compared *compared = find(comparison, observation->node);
+    const struct graft_call *call = observation->call;
+    observation->data = NULL;
+    if (observation->n_views == 0) {
+        compared->reason = "the sizes of what it is called with are not known";
+        return GRAFT_OK;
+    }
+    if (compared->cache == NULL) {
+        compared->cache = graft_kv_cache_create(comparison->slots);
+    }
+    struct graft_original_call *shadow = call->scratch_alloc(call->scratch, sizeof *shadow);
+    if (compared->cache == NULL || shadow == NULL) {
+        return out_of_memory(observation->node->path, error);
+    }
+    *shadow = (struct graft_original_call){.module = &compared->original->module, .cache = compared->cache};
+    observation->data = shadow;
+    int status = graft_original_call_prepare(shadow, observation, error);
+    return status == GRAFT_OK && original_first(compared) ? graft_original_call_run(shadow, observation, error)
+                                                          : status;
+}
+
+static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
+    struct graft_compared *compared = find(data, observation->node);
+    struct graft_original_call *shadow = observation->data;
+    if (shadow == NULL) {
+        return GRAFT_OK;
+    }
+    int status = original_first(compared) ? GRAFT_OK : graft_original_call_run(shadow, observation, error);
+    if (status == GRAFT_OK) {
+        struct graft_difference found = graft_original_call_compare(shadow, observation);
+        compared->largest.difference =
+            found.difference > compared->largest.difference ? found.difference : compared->largest.difference;
+        compared->largest.value = found.value > compared->largest.value ? found.value : compared->largest.value;
+        compared->seconds += observation->seconds;
+        compared->original_seconds += shadow->seconds;
+        compared->calls++;
+    }
+    return status;
+}
+
+struct search {
+    struct graft_comparison *comparison;
+    const struct graft_tree *tree;
+    const struct graft_tree *original;
+    size_t capacity;
+};
+
+/* Whether the module was replaced together with others, which may share out the work in another way. */
+static int is_grouped(const struct graft_tree *tree, const struct graft_node *node) {
+    const struct graft_replacement *replacement;
+    struct graft_origin origin;
+    for (size_t i = 0; (replacement = graft_snapshot_replacement(tree->snapshot, i, &origin)) != NULL; i++) {
+        if (replacement->replacement == node->known->cls && GRAFT_HAS(replacement, struct graft_replacement, group) &&
+            replacement->group != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Why the module of the original model that stands at the same path cannot be fed with the same input. */
+static const char *incomparable(const struct graft_tree *tree, const struct graft_node *node,
+                                const struct graft_node *original) {
+    size_t batch_field;
+    if (is_grouped(tree, node)) {
+        return "it is replaced together with others of its group: their inputs differ from the originals'";
+    }
+    if (original == NULL || original->maker == NULL) {
+        return "the original model has no module at this path";
+    }
+    if (graft_has_forward_hook(node)) {
+        return "it is fused with its neighbours: they run together, when the last of them is called";
+    }
+    if (strcmp(original->maker->cls->interface_id, node->maker->cls->interface_id) != 0) {
+        return "the original model has a module of another interface at this path";
+    }
+    if (graft_observe_args_size(node->maker->cls->interface_id, &batch_field) == 0) {
+        return "modules of this interface cannot be observed";
+    }
+    return NULL;
+}
+
+static int add(void *data, struct graft_node *node, struct graft_error *error) {
+    struct search *search = data;
+    struct graft_comparison *comparison = search->comparison;
+    if (node->original == NULL) {
+        return GRAFT_OK;
+    }
+    if (graft_grow(&comparison->items, &search->capacity, comparison->count, sizeof *comparison->items) != 0) {
+        return out_of_memory(node->path, error);
+    }
+    const struct graft_node *original = graft_node_find(search->original->root, node->path);
+    const char *reason = incomparable(search->tree, node, original);
+    comparison->items[comparison->count++] = (struct graft_compared){
+        .node = node,
+        .original = original,
+        .reason = reason,
+        .bytes = graft_node_bytes(node),
+        .original_bytes = original != NULL ? graft_node_bytes(original) : 0,
+    };
+    return GRAFT_OK;
+}
+
+int graft_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int32_t slots,
+                           struct graft_comparison *comparison, struct graft_error *error) {
+    *comparison = (struct graft_comparison){.slots = slots};
+    struct search search = {comparison, tree, original, 0};
+    const struct graft_observer observer = {wants, before, after, comparison};
+    int status = graft_tree_walk(tree, add, &search, error);
+    return status == GRAFT_OK ? graft_observe(tree, &observer, &comparison->observing, error) : status;
+}
+
+int graft_comparison_restart(struct graft_comparison *comparison, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < comparison->count; i++) {
+        struct graft_compared *compared = &comparison->items[i];
+        for (int32_t slot = 0; slot < comparison->slots && compared->cache != NULL && status == GRAFT_OK; slot++) {
+            status = graft_kv_cache_truncate(compared->cache, slot, 0, error);
+        }
+    }
+    return status;
+}
+
+void graft_comparison_end(struct graft_comparison *comparison) {
+    graft_observe_end(comparison->observing);
+    comparison->observing = NULL;
+}
+
+void graft_comparison_finish(struct graft_comparison *comparison) {
+    graft_comparison_end(comparison);
+    for (size_t i = 0; i < comparison->count; i++) {
+        graft_kv_cache_destroy(comparison->items[i].cache);
+    }
+    graft_free(comparison->items);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hooks/observe.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "graft/describe.h"
+#include "graft/embedding.h"
+#include "hooks/interface.h"
+
+struct graft_observing {
+    struct graft_tree *tree;
+    struct graft_observer observer;
+    struct watch *watches;
+    size_t count;
+    double observer_seconds; /* spent in the observer's functions so far */
+    double module_seconds;   /* spent in watched modules that have returned to the one that runs now */
+};
+
+static int tell(struct graft_observing *observing,
+                int (*function)(void *data, struct graft_observation *observation, struct graft_error *error),
+                struct graft_observation *observation, struct graft_error *error) {
+    if (function == NULL) {
+        return GRAFT_OK;
+    }
+    double start = graft_seconds();
+    int status = function(observing->observer.data, observation, error);
+    observing->observer_seconds += graft_seconds() - start;
+    return status;
+}
+
+static int32_t fill_views(const struct watch *watch, const void *args, struct graft_view *views) {
+    int32_t n = watch->interface->views(&watch->widths, args, views);
+    for (int32_t i = 0; i < n; i++) {
+        if (views[i].columns <= 0) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+static int watch_forward(void *self, const struct graft_call *call, const void *args, struct graft_error *error) {
+    struct watch *watch = self;
+    struct graft_observing *observing = watch->observing;
+    struct graft_observation observation = {
+        .node = watch->node, .module = &watch->original, .call = call, .args = args};
+    double siblings = observing->module_seconds;
+    observation.n_views = fill_views(watch, args, observation.views);
+    int status = tell(observing, observing->observer.before, &observation, error);
+    if (status == GRAFT_OK) {
+        double observer = observing->observer_seconds;
+        double start = graft_seconds();
+        observing->module_seconds = 0.0;
+        status = watch->interface->run(&watch->original, call, args, error);
+        observation.seconds = graft_seconds() - start - (observing->observer_seconds - observer);
+        observation.own_seconds = observation.seconds - observing->module_seconds;
+        observing->module_seconds = siblings + observation.seconds;
+    }
+    return status == GRAFT_OK ? tell(observing, observing->observer.after, &observation, error) : status;
+}
+
+static int64_t config_int(const struct graft_config *config, const char *path, const char *nested) {
+    int64_t value = config->integer(config->data, path);
+    return value > 0 ? value : config->integer(config->data, nested);
+}
+
+/* Of a classifier, as the encoders' config has it. */
+static int64_t count_labels(const struct graft_config *config) {
+    int64_t named = config->size(config->data, "id2label");
+    int64_t given = config->integer(config->data, "num_labels");
+    return named > 0 ? named : given > 0 ? given : 2;
+}
+
+static struct widths find_widths(const struct graft_tree *tree, const struct graft_node *node) {
+    const struct graft_config *config = &tree->config->view;
+    const struct graft_args args = {sizeof args, node->n_args, node->args};
+    struct widths widths = {
+        .hidden = graft_arg(&args, "hidden_size", config_int(config, "hidden_size", "text_config.hidden_size")),
+        .vocab = config_int(config, "vocab_size", "text_config.vocab_size"),
+        .labels = count_labels(config),
+        .input = graft_arg(&args, "in_features", 0),
+        .args = args,
+    };
+    const char *interface = node->maker->cls->interface_id;
+    widths.output = graft_arg(&args, "out_features", 0);
+    if (strcmp(interface, GRAFT_INTERFACE_EMBEDDING) == 0) {
+        widths.output = graft_arg(&args, "embedding_dim", 0);
+    } else if (widths.output == 0) {
+        widths.output = graft_arg(&args, "hidden_size", widths.hidden);
+    }
+    return widths;
+}
+
+static int count(void *data, struct graft_node *node, struct graft_error *error) {
+    size_t *nodes = data;
+    (void)node;
+    (void)error;
+    (*nodes)++;
+    return GRAFT_OK;
+}
+
+static int begin(void *data, struct graft_node *node, struct graft_error *error) {
+    struct graft_observing *observing = data;
+    const struct graft_observer *observer = &observing->observer;
+    (void)error;
+    if (node->module.forward == NULL || (observer->wants != NULL && !observer->wants(observer->data, node))) {
+        return GRAFT_OK;
+    }
+    const struct interface *interface = graft_observed_interface_find(node->maker->cls->interface_id);
+    if (interface == NULL) {
+        return GRAFT_OK;
+    }
+    struct watch *watch = &observing->watches[observing->count++];
+    *watch =
+        (struct watch){{watch_forward}, observing, node, node->module, interface, find_widths(observing->tree, node)};
+    node->module.forward = interface->vtable;
+    node->module.instance = watch;
+    return GRAFT_OK;
+}
+
+int graft_observe(struct graft_tree *tree, const struct graft_observer *observer, struct graft_observing **observing,
+                  struct graft_error *error) {
+    size_t nodes = 0;
+    (void)graft_tree_walk(tree, count, &nodes, NULL);
+    struct graft_observing *result = graft_alloc(1, sizeof *result);
+    struct watch *watches = graft_alloc(nodes, sizeof *watches);
+    if (result == NULL || watches == NULL) {
+        graft_free(watches);
+        graft_free(result);
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "observe", "out of memory");
+    }
+    *result = (struct graft_observing){.tree = tree, .observer = *observer, .watches = watches};
+    (void)graft_tree_walk(tree, begin, result, NULL);
+    *observing = result;
+    return GRAFT_OK;
+}
+
+void graft_observe_end(struct graft_observing *observing) {
+    if (observing != NULL) {
+        for (size_t i = 0; i < observing->count; i++) {
+            observing->watches[i].node->module = observing->watches[i].original;
+        }
+        graft_free(observing->watches);
+        graft_free(observing);
+    }
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hooks/original_call.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+static int out_of_memory(const struct graft_observation *observation, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, observation->node->path, "out of memory");
+}
+
+/* Makes the pointer that is `field` bytes into `args` point to `target`. */
+static void set_pointer(void *args, size_t field, const void *target) {
+    memcpy((char *)args + field, &target, sizeof target);
+}
+
+static const struct graft_batch *batch_of(const void *args, size_t field) {
+    const struct graft_batch *batch;
+    memcpy(&batch, (const char *)args + field, sizeof batch);
+    return batch;
+}
+
+/* Whether the module may write over this view of what it reads: an activation's y may be its x. */
+static int is_overwritten(const struct graft_observation *observation, const struct graft_view *view) {
+    for (int32_t i = 0; i < observation->n_views; i++) {
+        if (observation->views[i].direction != GRAFT_VIEW_IN && observation->views[i].data == view->data) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Lets the shadow have a copy of what it writes, and of what is written over. */
+static int copy_view(struct graft_original_call *shadow, const struct graft_observation *observation, int32_t i,
+                     struct graft_error *error) {
+    const struct graft_call *call = observation->call;
+    const struct graft_view *view = &observation->views[i];
+    int64_t bytes = view->rows * view->columns * graft_dtype_size(view->dtype);
+    shadow->outputs[i] = NULL;
+    if (view->direction == GRAFT_VIEW_IN && !is_overwritten(observation, view)) {
+        return GRAFT_OK;
+    }
+    void *copy = call->scratch_alloc(call->scratch, bytes);
+    if (copy == NULL) {
+        return out_of_memory(observation, error);
+    }
+    if (view->direction != GRAFT_VIEW_OUT) {
+        memcpy(copy, view->data, (size_t)bytes);
+    }
+    set_pointer(shadow->args, view->field, copy);
+    shadow->outputs[i] = view->direction != GRAFT_VIEW_IN ? copy : NULL;
+    return GRAFT_OK;
+}
+
+int graft_original_call_prepare(struct graft_original_call *shadow, const struct graft_observation *observation,
+                                struct graft_error *error) {
+    const struct graft_call *call = observation->call;
+    size_t batch_field;
+    size_t size = graft_observe_args_size(observation->node->maker->cls->interface_id, &batch_field);
+    shadow->args = call->scratch_alloc(call->scratch, (int64_t)size);
+    if (shadow->args == NULL) {
+        return out_of_memory(observation, error);
+    }
+    memcpy(shadow->args, observation->args, size);
+    if (batch_field > 0) {
+        shadow->batch = *batch_of(observation->args, batch_field);
+        shadow->batch.cache = shadow->batch.cache != NULL ? shadow->cache : NULL;
+        set_pointer(shadow->args, batch_field, &shadow->batch);
+    }
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < observation->n_views && status == GRAFT_OK; i++) {
+        status = copy_view(shadow, observation, i, error);
+    }
+    return status;
+}
+
+int graft_original_call_run(struct graft_original_call *shadow, const struct graft_observation *observation,
+                            struct graft_error *error) {
+    double start = graft_seconds();
+    int status = graft_observe_run(observation->node->maker->cls->interface_id, shadow->module, observation->call,
+                                   shadow->args, error);
+    shadow->seconds = graft_seconds() - start;
+    return status;
+}
+
+static void add_one(struct graft_difference *found, double value, double reference) {
+    double difference = fabs(value - reference);
+    int both_nan = isnan(value) && isnan(reference);
+    if (both_nan || value == reference) {
+        difference = 0.0;
+    } else if (isnan(difference)) {
+        difference = INFINITY;
+    }
+    found->difference = fmax(found->difference, difference);
+    found->value = fmax(found->value, fabs(reference));
+}
+
+void graft_difference_add(struct graft_difference *found, const float *values, const float *reference, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        add_one(found, (double)values[i], (double)reference[i]);
+    }
+}
+
+static void add_ids(struct graft_difference *found, const int32_t *values, const int32_t *reference, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        add_one(found, values[i], reference[i]);
+    }
+}
+
+struct graft_difference graft_original_call_compare(const struct graft_original_call *shadow,
+                                                    const struct graft_observation *observation) {
+    struct graft_difference found = {0};
+    for (int32_t i = 0; i < observation->n_views; i++) {
+        const struct graft_view *view = &observation->views[i];
+        int64_t count = view->rows * view->columns;
+        if (shadow->outputs[i] != NULL && view->dtype == GRAFT_DTYPE_I32) {
+            add_ids(&found, view->data, shadow->outputs[i], count);
+        } else if (shadow->outputs[i] != NULL) {
+            graft_difference_add(&found, view->data, shadow->outputs[i], count);
+        }
+    }
+    return found;
+}

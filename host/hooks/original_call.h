@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Letting another module do an observed call as well, on copies of all that it writes. */
+#ifndef GRAFT_HOOKS_ORIGINAL_CALL_H
+#define GRAFT_HOOKS_ORIGINAL_CALL_H
+
+#include "graft/batch.h"
+#include "hooks/observe.h"
+
+struct graft_original_call {
+    const struct graft_module *module; /* of the same interface */
+    struct graft_kv_cache *cache;      /* in the place of the batch's; given the same calls, it holds the same tokens */
+    void *args;
+    struct graft_batch batch;
+    void *outputs[GRAFT_MAX_VIEWS]; /* [n_views]: what the module gave; NULL where it only reads */
+    double seconds;
+};
+
+/* [forward] To be called before the observed module runs: copies what it will change, into the call's scratch memory.
+ */
+int graft_original_call_prepare(struct graft_original_call *shadow, const struct graft_observation *observation,
+                                struct graft_error *error);
+
+/* [forward] Before the observed module runs, or after. */
+int graft_original_call_run(struct graft_original_call *shadow, const struct graft_observation *observation,
+                            struct graft_error *error);
+
+/* [forward] After both: the largest absolute difference, and the largest absolute value of the shadow, over all that
+ * both wrote. Equal numbers, and NaN on both sides, differ by 0; one NaN makes the difference infinite. */
+struct graft_difference {
+    double difference;
+    double value;
+};
+struct graft_difference graft_original_call_compare(const struct graft_original_call *shadow,
+                                                    const struct graft_observation *observation);
+
+/* [any] The same over two arrays of `count` numbers; results are the larger of what `found` holds and what is there. */
+void graft_difference_add(struct graft_difference *found, const float *values, const float *reference, int64_t count);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hooks/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "graft/attention.h"
+#include "graft/base_model.h"
+#include "graft/decoder_layer.h"
+#include "graft/embedding.h"
+#include "graft/encoder_layer.h"
+#include "graft/input_embeddings.h"
+#include "graft/router.h"
+#include "hooks/recording.h"
+#include "kernels/attention.h"
+
+static const char embeddings_name[] = "hidden_states.embeddings";
+
+/* --- Where a module is --- */
+
+static int has_interface(const struct graft_node *node, const char *interface_id) {
+    return node != NULL && node->known != NULL && strcmp(node->maker->cls->interface_id, interface_id) == 0;
+}
+
+static int is_layer(const struct graft_node *node) {
+    return has_interface(node, GRAFT_INTERFACE_DECODER_LAYER) || has_interface(node, GRAFT_INTERFACE_ENCODER_LAYER);
+}
+
+/* The number of the layer that the module is, or is in; -1 if in none. */
+static int64_t layer_of(const struct graft_node *node) {
+    while (node != NULL && !is_layer(node)) {
+        node = node->parent;
+    }
+    if (node == NULL || node->name[0] == '\0' || node->name[strspn(node->name, "0123456789")] != '\0') {
+        return -1;
+    }
+    return strtoll(node->name, NULL, 10);
+}
+
+/* The embedding of the tokens, with all that an encoder adds to it. */
+static int is_embedding(const struct graft_node *node) {
+    return has_interface(node, GRAFT_INTERFACE_INPUT_EMBEDDINGS) ||
+           (has_interface(node, GRAFT_INTERFACE_EMBEDDING) && has_interface(node->parent, GRAFT_INTERFACE_BASE_MODEL));
+}
+
+static int wants(void *data, const struct graft_node *node) {
+    const struct graft_recording *recording = data;
+    int hidden = is_layer(node) || is_embedding(node) || has_interface(node, GRAFT_INTERFACE_BASE_MODEL);
+    return ((recording->what & GRAFT_RECORD_HIDDEN_STATES) != 0 && hidden) ||
+           ((recording->what & GRAFT_RECORD_ROUTER_LOGITS) != 0 && has_interface(node, GRAFT_INTERFACE_ROUTER)) ||
+           ((recording->what & GRAFT_RECORD_ATTENTIONS) != 0 && has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION));
+}
+
+/* --- What they give --- */
+
+/* Copies a view onto the whole batch, a tensor a sequence. */
+static int add_view(struct graft_recording *recording, const char *name, const struct graft_observation *observation,
+                    const char *view_name, struct graft_error *error) {
+    const struct graft_view *view = NULL;
+    int64_t tokens = 0;
+    for (int32_t i = 0; i < observation->n_views; i++) {
+        view = strcmp(observation->views[i].name, view_name) == 0 ? &observation->views[i] : view;
+    }
+    for (size_t s = 0; s < recording->n; s++) {
+        tokens += recording->lengths[s];
+    }
+    if (view == NULL || view->rows != tokens) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, observation->node->path,
+                               "cannot be recorded: %s of another size than the prompts", view_name);
+    }
+    const float *from = view->data;
+    for (size_t s = 0; s < recording->n; s++) {
+        const int64_t shape[] = {recording->lengths[s], view->columns};
+        float *to = graft_recording_add(recording, name, s, 2, shape);
+        if (to == NULL) {
+            return graft_fail_memory(error, observation->node->path);
+        }
+        memcpy(to, from, (size_t)(shape[0] * shape[1]) * sizeof *to);
+        from += shape[0] * shape[1];
+    }
+    return GRAFT_OK;
+}
+
+/* --- While the model runs --- */
+
+static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
+    struct graft_recording *recording = data;
+    const struct graft_node *node = observation->node;
+    if (has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
+        observation->mark = recording->layer;
+        recording->layer = layer_of(node);
+    }
+    /* A replaced model may have no module for the embedding. */
+    return is_layer(node) && !graft_recording_has(recording, embeddings_name)
+               ? add_view(recording, embeddings_name, observation, "hidden_states", error)
+               : GRAFT_OK;
+}
+
+static int after_attention(struct graft_recording *recording, const struct graft_observation *observation,
+                           struct graft_error *error) {
+    char name[48];
+    int64_t layer = recording->layer;
+    recording->layer = observation->mark;
+    (void)snprintf(name, sizeof name, "attentions.%lld%s", (long long)layer, recording->n > 1 ? ".0" : "");
+    if (layer < 0 || graft_recording_find(recording, name) != NULL) {
+        return GRAFT_OK;
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_USAGE, observation->node->path,
+                          "%s computes its attention by itself: there are no weights to record",
+                          observation->node->class_name);
+    graft_error_hint(error, "record without the plugin that brings it");
+    return GRAFT_ERROR_USAGE;
+}
+
+static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
+    struct graft_recording *recording = data;
+    const struct graft_node *node = observation->node;
+    char name[48];
+    if (has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
+        return after_attention(recording, observation, error);
+    }
+    if (is_embedding(node)) {
+        return add_view(recording, embeddings_name, observation, "output", error);
+    }
+    if (has_interface(node, GRAFT_INTERFACE_BASE_MODEL)) {
+        return add_view(recording, "hidden_states.final_norm", observation, "last_hidden_state", error);
+    }
+    int is_router = has_interface(node, GRAFT_INTERFACE_ROUTER);
+    (void)snprintf(name, sizeof name, is_router ? "router.%lld.logits" : "hidden_states.layer.%lld",
+                   (long long)layer_of(node));
+    return layer_of(node) >= 0 ? add_view(recording, name, observation, is_router ? "logits" : "hidden_states", error)
+                               : GRAFT_OK;
+}
+
+/* Gives each sequence a place for its weights. */
+static int with_weights(struct graft_recording *recording, const struct graft_attention_input *input,
+                        struct graft_attention_sequence *sequences, struct graft_error *error) {
+    char name[48];
+    (void)snprintf(name, sizeof name, "attentions.%lld", (long long)recording->layer);
+    for (int32_t s = 0; s < input->n_sequences; s++) {
+        const struct graft_attention_sequence *sequence = graft_attention_sequence(input, s);
+        const int64_t shape[] = {input->heads, sequence->tokens, sequence->length};
+        sequences[s] = *sequence;
+        sequences[s].weights = graft_recording_add(recording, name, (size_t)s, 3, shape);
+        if (sequences[s].weights == NULL) {
+            return graft_fail_memory(error, name);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int attend(const struct graft_attention_implementation *self, const struct graft_call *call,
+                  const struct graft_attention_input *input, struct graft_error *error) {
+    struct graft_recording *recording = (struct graft_recording *)(uintptr_t)self->data;
+    const struct graft_attention_implementation *inner = recording->inner;
+    struct graft_attention_input changed = *input;
+    if (recording->layer < 0) {
+        return inner->forward(inner, call, input, error);
+    }
+    struct graft_attention_sequence *sequences =
+        call->scratch_alloc(call->scratch, input->n_sequences * (int64_t)sizeof *sequences);
+    int status = sequences != NULL ? with_weights(recording, input, sequences, error)
+                                   : graft_fail_memory(error, "attention weights");
+    changed.sequences = sequences;
+    changed.sequence_stride = sizeof *sequences;
+    return status == GRAFT_OK ? inner->forward(inner, call, &changed, error) : status;
+}
+
+/* --- From begin to end --- */
+
+/* sdpa and eager are one function; what a plugin computes only the plugin knows. */
+static int choose_attention(struct graft_recording *recording, const struct graft_attention_implementation *wanted,
+                            struct graft_error *error) {
+    recording->inner = wanted;
+    if ((recording->what & GRAFT_RECORD_ATTENTIONS) != 0 && (wanted->flags & GRAFT_ATTENTION_GIVES_WEIGHTS) == 0) {
+        recording->inner = &graft_attention_eager;
+        if (wanted != &graft_attention_sdpa) {
+            (void)graft_error_set(error, GRAFT_ERROR_USAGE, "--attn-implementation",
+                                  "\"%s\" gives no attention weights to record", wanted->name);
+            graft_error_hint(error, "choose eager");
+            return GRAFT_ERROR_USAGE;
+        }
+    }
+    recording->attention = *recording->inner;
+    recording->attention.forward = attend;
+    recording->attention.data = recording;
+    return GRAFT_OK;
+}
+
+int graft_record_begin(struct graft_tree *tree, const struct graft_record_request *request,
+                       struct graft_recording **recording, struct graft_error *error) {
+    struct graft_recording *result = graft_alloc(1, sizeof *result);
+    if (result == NULL || (result->lengths = graft_alloc(request->n, sizeof *result->lengths)) == NULL) {
+        graft_recording_free(result);
+        return graft_fail_memory(error, "recording");
+    }
+    memcpy(result->lengths, request->lengths, request->n * sizeof *result->lengths);
+    result->n = request->n;
+    result->what = request->what;
+    result->layer = -1;
+    const struct graft_observer observer = {wants, before, after, result};
+    int status = choose_attention(result, request->attention, error);
+    if (status == GRAFT_OK) {
+        status = graft_observe(tree, &observer, &result->observing, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_recording_free(result);
+        return status;
+    }
+    *recording = result;
+    return GRAFT_OK;
+}
+
+const struct graft_attention_implementation *graft_record_attention(const struct graft_recording *recording) {
+    return &recording->attention;
+}
+
+int graft_record_end(struct graft_recording *recording, struct graft_error *error) {
+    static const struct {
+        uint32_t what;
+        const char *start;
+        const char *missing;
+    } kinds[] = {{GRAFT_RECORD_HIDDEN_STATES, "hidden_states.layer.", "layers whose hidden states could be recorded"},
+                 {GRAFT_RECORD_ATTENTIONS, "attentions.", "attention whose weights could be recorded"},
+                 {GRAFT_RECORD_ROUTER_LOGITS, "router.", "routers whose logits could be recorded"}};
+    graft_observe_end(recording->observing);
+    recording->observing = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if ((recording->what & kinds[i].what) != 0 && !graft_recording_has(recording, kinds[i].start)) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "recording", "the model has no %s", kinds[i].missing);
+        }
+    }
+    return GRAFT_OK;
+}

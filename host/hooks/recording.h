@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tensors of a recording: shared by the units of this folder only. */
+#ifndef GRAFT_HOOKS_RECORDING_H
+#define GRAFT_HOOKS_RECORDING_H
+
+#include <stddef.h>
+
+#include "graft/attention_implementation.h"
+#include "graft/host/recording.h"
+#include "hooks/observe.h"
+
+struct graft_recording {
+    uint32_t what;
+    int64_t *lengths; /* [n] */
+    size_t n;
+    struct graft_recorded *items;
+    size_t count;
+    size_t capacity;
+    int64_t layer; /* whose attention runs; -1: none that is recorded */
+    struct graft_attention_implementation attention;
+    const struct graft_attention_implementation *inner; /* does the work */
+    struct graft_observing *observing;
+};
+
+/* The tensor called so, or NULL. */
+struct graft_recorded *graft_recording_find(const struct graft_recording *recording, const char *name);
+
+/* Whether there is a tensor whose name begins so. */
+int graft_recording_has(const struct graft_recording *recording, const char *start);
+
+/* Memory for a tensor of one sequence, in the place of an earlier one of that name: of a module and what it calls in
+ * turn, the outer one has the last word. NULL when memory ran out. */
+float *graft_recording_add(struct graft_recording *recording, const char *name, size_t sequence, int32_t rank,
+                           const int64_t *shape);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running encoders: models that read a text as a whole (BERT) and give hidden states, logits, or one vector a text.
+ *
+ *     graft_model_load(model, &error);
+ *     graft_model_embedding(model, &embedding, &error);           // how long a vector is
+ *     graft_model_embed(model, prompts, n, vectors, &error);      // [n, embedding.size]
+ *
+ * What a call is given runs as one ragged batch, without padding. Memory is that of one batch: of many texts the caller
+ * makes several.
+ */
+#ifndef GRAFT_HOST_ENCODE_H
+#define GRAFT_HOST_ENCODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_model;
+
+/* What a model is for, by the interface of its class. */
+enum {
+    GRAFT_TASK_NONE = 0,                   /* none of these: it cannot be loaded */
+    GRAFT_TASK_CAUSAL_LM = 1,              /* text goes on: graft_model_generate */
+    GRAFT_TASK_FEATURES = 2,               /* hidden states and nothing more: BertModel */
+    GRAFT_TASK_MASKED_LM = 3,              /* logits of tokens: BertForMaskedLM */
+    GRAFT_TASK_SEQUENCE_CLASSIFICATION = 4 /* logits of texts: BertForSequenceClassification */
+};
+
+/* How the logits of a classifier become scores, under transformers' names (`problem_type`). */
+enum {
+    GRAFT_PROBLEM_SINGLE_LABEL = 0, /* softmax: one of the labels */
+    GRAFT_PROBLEM_MULTI_LABEL = 1,  /* sigmoid: each label by itself */
+    GRAFT_PROBLEM_REGRESSION = 2    /* as they are */
+};
+
+/* [any] What is known of a model once it is open. */
+int32_t graft_model_task(const struct graft_model *model);
+
+/* Zeros and NULL where the model is no encoder. Strings and labels are the model's. */
+struct graft_encoder_info {
+    uint32_t struct_size;
+    int32_t problem;           /* GRAFT_PROBLEM_... of a classifier */
+    int64_t hidden_size;       /* numbers in a hidden state */
+    int64_t max_tokens;        /* of one text (max_position_embeddings) */
+    int64_t token_types;       /* type ids are below this (type_vocab_size) */
+    int64_t n_labels;          /* of a classifier, else 0 */
+    const char *const *labels; /* [n_labels]: id2label, or LABEL_0, LABEL_1, ... */
+    int32_t has_pooler;        /* whether there is a pooler_output */
+    uint32_t reserved;
+};
+
+/* [any] Fills `info`, whose struct_size is set. */
+void graft_model_encoder_info(const struct graft_model *model, struct graft_encoder_info *info);
+
+/* One text: ids, and as many type ids (NULL: zeros). */
+struct graft_encoder_prompt {
+    const int32_t *ids;
+    const int32_t *token_type_ids;
+    size_t count;
+};
+
+/* Where results go: memory of the caller, NULL for what is not wanted. */
+struct graft_encoder_outputs {
+    uint32_t struct_size;
+    uint32_t reserved;
+    float *last_hidden_state; /* [tokens of all texts, hidden_size], one text behind the other */
+    float *pooler_output;     /* [n, hidden_size]; of GRAFT_TASK_FEATURES with a pooler only */
+    float *logits;            /* masked: [n_rows, vocab_size]; classifier: [n, n_labels]; features: must be NULL */
+    const int32_t *rows;      /* masked: the tokens (counted over all texts, ascending) whose logits are wanted */
+    int64_t n_rows;
+};
+
+/* [any, one thread a model] Runs `n` texts. A text without tokens, one that is too long, and ids out of range are
+ * GRAFT_ERROR_IO; a model that is no encoder, or lacks what is asked for, GRAFT_ERROR_USAGE. */
+int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                       const struct graft_encoder_outputs *outputs, struct graft_error *error);
+
+/* How the model directory makes one vector of a text: modules.json and what it names, as sentence-transformers writes
+ * them. Without such files the mean of the last hidden states, as sentence-transformers does. */
+struct graft_embedding_info {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t size;       /* numbers in a vector: hidden_size, or more where several poolings are joined */
+    int64_t max_tokens; /* texts are to be cut to so many tokens, special ones included; 0: the files do not say */
+};
+
+/* [any] Reads those files (GRAFT_ERROR_MODEL where they are wrong, or ask for what is not known here). */
+int graft_model_embedding(struct graft_model *model, struct graft_embedding_info *embedding, struct graft_error *error);
+
+/* [any, one thread a model] One vector for each of `n` texts: [n, embedding.size]. It does not cut texts. */
+int graft_model_embed(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n, float *vectors,
+                      struct graft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libgraft: loading a Hugging Face model directory with module classes replaced, and running it.
+ *
+ *     struct graft_error error = graft_error_none();
+ *     struct graft_library *library;
+ *     struct graft_model *model;
+ *     graft_library_create(&library, &error);
+ *     graft_library_load_plugins(library, directories, 1, NULL, &error);
+ *     graft_model_open(library, "model", NULL, &model, &error);   // decides everything, reads no weight
+ *     graft_model_load(model, &error);                            // binds the weights, makes the modules
+ *     graft_model_generate(model, prompts, 1, NULL, on_token, data, &error);
+ *
+ * Functions return GRAFT_OK or a code of error.h, with the reason in `error`. Nothing here prints or exits.
+ */
+#ifndef GRAFT_HOST_GRAFT_H
+#define GRAFT_HOST_GRAFT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/call.h"
+#include "graft/error.h"
+#include "graft/host/encode.h"
+#include "graft/host/fuse.h"
+#include "graft/host/generation.h"
+#include "graft/host/patch.h"
+#include "graft/host/recording.h"
+#include "graft/host/registry.h"
+#include "graft/image.h"
+#include "graft/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Plugins and the registries they fill. */
+struct graft_library;
+
+/* One model directory, opened by a library, with the replacements registered at that moment. */
+struct graft_model;
+
+/* [any] A library with the built-in classes. The caller frees it, after its models. */
+int graft_library_create(struct graft_library **library, struct graft_error *error);
+void graft_library_free(struct graft_library *library);
+
+struct graft_library_options {
+    uint32_t struct_size;
+    int32_t skip_bad_plugins; /* 1: a plugin that cannot be used becomes a note instead of an error */
+    const char *const *allow; /* ids of the plugins wanted, in the order that decides between two; NULL: all */
+    int32_t n_allow;
+    /* 1: with `allow` NULL, also plugins that take effect only on request (graft/plugin.h). They change what models
+     * compute. */
+    int32_t all;
+};
+
+/* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may
+ * be NULL. May be called once. */
+int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
+                               const struct graft_library_options *options, struct graft_error *error);
+
+/* [any] Remarks on plugins (files that are none, plugins skipped) and on keys registered (graft/registry.h): number
+ * `i`, or NULL behind the last. */
+const char *graft_library_note(const struct graft_library *library, size_t i);
+
+struct graft_model_options {
+    uint32_t struct_size;
+    int32_t precision; /* GRAFT_PRECISION_... */
+    /* 1: no weight file is looked for, config.json is enough. Parameters get the initial values that their classes
+     * declare; with one that has none the model can be loaded and looked at, but not run. */
+    int32_t without_weights;
+    uint32_t reserved;
+    /* Which fusion families to use, as a JSON object: "{\"patch_embeddings\": true}"; values are true, false or an
+     * object of options. "{}": none. It is stored when the model is saved. NULL: as config.json says. */
+    const char *fusion_config;
+    /* What is to be used of what the host has and plugins offer by name; an unknown name is an error
+     * (GRAFT_ERROR_USAGE) that lists those there are. Attention: "sdpa" (NULL), "eager"; experts: "grouped_mm" (NULL),
+     * "eager", "batched_mm"; kernels: other forwards for named classes (graft/kernel_override.h), of plugins only. */
+    const char *attn_implementation;
+    const char *experts_implementation;
+    const char *const *kernels; /* [n_kernels] */
+    int32_t n_kernels;
+    uint32_t reserved_end;
+    /* What is different for this load only: at most one of a description and a JSON file (docs/patch.md). */
+    const struct graft_load_patch *patch;
+    const char *patch_file;
+};
+
+/* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering later does not
+ * change this model. `options` may be NULL. The caller frees the model. */
+int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
+                     struct graft_model **model, struct graft_error *error);
+
+/* [any] Binds the weights and makes the modules. A parameter that the checkpoint lacks, or has in another shape, is an
+ * error. */
+int graft_model_load(struct graft_model *model, struct graft_error *error);
+void graft_model_free(struct graft_model *model);
+
+/* [any] Remarks on the model (plugins that matched nothing in it): number `i`, or NULL behind the last. */
+const char *graft_model_note(const struct graft_model *model, size_t i);
+
+/* [any] Number of logits per token. */
+int64_t graft_model_vocab_size(const struct graft_model *model);
+
+/* [any] The class built at a module path ("" is the model itself), "ModuleList" or "Sequential" for lists; NULL if
+ * there is none. */
+const char *graft_model_class_at(const struct graft_model *model, const char *path);
+
+/* A prompt: `count` token ids, and the images that belong to them (graft/images.h): each run of image tokens takes one,
+ * in order, and is as long as the image has merged patches. */
+struct graft_prompt {
+    const int32_t *ids;
+    size_t count;
+    const struct graft_image *images;
+    size_t n_images;
+};
+
+/* Told of each new token; `last` is 1 for the one that ends its sequence. Another status than GRAFT_OK stops. */
+typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
+
+/* [any] What the model directory says about generating (generation_config.json), with our defaults for the rest. */
+void graft_model_generation(const struct graft_model *model, struct graft_generation *generation);
+
+/* [any, one thread a model] Generates from `n` prompts as one ragged batch, each until an end-of-sequence id or the
+ * maximum. `generation` NULL: as the model directory says. */
+int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                         const struct graft_generation *generation, graft_token_function on_token, void *data,
+                         struct graft_error *error);
+
+/* [any, one thread a model] The logits of every position of `n` prompts, one ragged batch: [sum of counts, vocab_size]
+ * f32, one prompt behind the other, into memory of the caller. */
+int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
+                       struct graft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What goes on inside a model while it reads prompts: hidden states, attention weights, router logits. Recording
+ * follows the interfaces of modules, so replaced classes are recorded as the original ones are.
+ *
+ *     hidden_states.embeddings    [tokens, hidden]         what goes into the first layer
+ *     hidden_states.layer.N       [tokens, hidden]         behind layer N, before the final norm
+ *     hidden_states.final_norm    [tokens, hidden]         of decoders
+ *     attentions.N                [heads, tokens, tokens]  probabilities; hidden keys 0
+ *     router.N.logits             [tokens, experts]        of layers with experts
+ *
+ * Of several prompts each name ends in the prompt's number: "attentions.0.0", "attentions.0.1".
+ */
+#ifndef GRAFT_HOST_RECORDING_H
+#define GRAFT_HOST_RECORDING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_encoder_prompt;
+struct graft_model;
+struct graft_prompt;
+
+enum { GRAFT_RECORD_HIDDEN_STATES = 1, GRAFT_RECORD_ATTENTIONS = 2, GRAFT_RECORD_ROUTER_LOGITS = 4 };
+
+/* The most dimensions that a recorded tensor has. */
+enum { GRAFT_RECORDED_RANK = 3 };
+
+/* One tensor, f32. */
+struct graft_recorded {
+    uint32_t struct_size;
+    int32_t rank;
+    const char *name;
+    int64_t shape[GRAFT_RECORDED_RANK]; /* [rank] */
+    const float *data;
+};
+
+struct graft_recording;
+
+/* [any, one thread a model] Runs `n` prompts as one ragged batch and records `what` (GRAFT_RECORD_..., several joined
+ * by |). Attention weights need an implementation that gives them: instead of "sdpa" "eager" is run; another one
+ * without them, a model without routers whose logits are asked for, and an attention that computes by itself are
+ * errors. The caller frees the recording. */
+int graft_model_record(struct graft_model *model, const struct graft_prompt *prompts, size_t n, uint32_t what,
+                       struct graft_recording **recording, struct graft_error *error);
+
+/* The same for an encoder (graft/encode.h). */
+int graft_model_record_encoder(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                               uint32_t what, struct graft_recording **recording, struct graft_error *error);
+
+/* [any] Tensor number `i` (the recording's), or NULL behind the last. */
+const struct graft_recorded *graft_recording_at(const struct graft_recording *recording, size_t i);
+
+void graft_recording_free(struct graft_recording *recording);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Replacing classes by calls: a mapping of keys to classes, in the order of registration, with the meaning that
+ * transformers gives its patch mapping.
+ *
+ * A key is tried as the exact name of a class first; then all keys are searched as regular expressions (PCRE2)
+ * anywhere in the name, and the first that is found decides. A key that is no regular expression is a name only, which
+ * becomes a note once it matters. What is registered goes before what plugins bring. A model opened works on the
+ * mapping as it is at that moment; changing it later changes later models only.
+ *
+ * All functions are [any] and may run at once in several threads; a call that fails changes nothing.
+ */
+#ifndef GRAFT_HOST_REGISTRY_H
+#define GRAFT_HOST_REGISTRY_H
+
+#include <stddef.h>
+
+#include "graft/class.h"
+#include "graft/error.h"
+#include "graft/fusion.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_library;
+
+/* One element of the mapping. Strings are copied; the class stays const and valid as long as the library and its
+ * models. */
+struct graft_patch {
+    const char *key;
+    const struct graft_class *replacement;
+    const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
+    const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
+    const char *group;              /* of those that work only together, as in graft/plugin.h; NULL: on its own */
+};
+
+/* Adds `n` elements behind those there. A key that is registered is an error, or with `overwrite` gets the new class
+ * and keeps its place. */
+int graft_library_register(struct graft_library *library, const struct graft_patch *patches, size_t n, int overwrite,
+                           struct graft_error *error);
+
+/* Removes `n` keys: the very texts that were registered. One that is not there is an error. */
+int graft_library_unregister(struct graft_library *library, const char *const *keys, size_t n,
+                             struct graft_error *error);
+
+/* Removes all keys. */
+int graft_library_clear(struct graft_library *library, struct graft_error *error);
+
+/* A copy of the mapping, in order; changing it changes nothing else. The caller frees it with graft_patches_free. */
+int graft_library_patches(struct graft_library *library, struct graft_patch **patches, size_t *n,
+                          struct graft_error *error);
+void graft_patches_free(struct graft_patch *patches);
+
+/* For models built by hand: from entering a scope to leaving it, the mapping as it was on entering is in force for
+ * graft_library_class, in all threads, and goes before those of scopes entered earlier. Scopes may be left in any
+ * order, also when an error ends what they were entered for. Loading models does not depend on scopes. */
+struct graft_scope;
+int graft_library_enter(struct graft_library *library, struct graft_scope **scope, struct graft_error *error);
+void graft_library_leave(struct graft_library *library, struct graft_scope *scope_take);
+
+/* What a class name stands for now: outside of scopes the host's own class. Only elements without module path and model
+ * types count here. A replacement with another interface is an error. */
+int graft_library_class(struct graft_library *library, const char *name, const struct graft_class **cls,
+                        struct graft_error *error);
+
+/* Adds a fusion family (graft/fusion.h) beside those of plugins, to be asked for by its name (graft_model_options). The
+ * same one again changes nothing; another one of its name is an error. It stays const and valid as long as the library
+ * and its models. */
+int graft_library_add_fusion(struct graft_library *library, const struct graft_fusion_family *family,
+                             struct graft_error *error);
+
+/* Registers fusions for the models of a type, as transformers reads: the mapping gets the classes of the modules that
+ * fit in the model of `directory` (of which config.json is read), each under its name and with its fused class, and the
+ * list of conversions of its model type (graft/conversions.h) the families' transforms. Models of that type are then
+ * fused where they are opened without asking: the modules found here, and no others of those classes. `fusion_config`
+ * is as in graft_model_options; NULL: that of config.json. Doing it twice is doing it once; a transform that collides
+ * with one registered is an error. */
+int graft_library_register_fusion(struct graft_library *library, const char *directory, const char *fusion_config,
+                                  struct graft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chains of conversions through the tree: what a module above makes is a source for one below. */
+#include <string.h>
+
+#include "plan/convert.h"
+
+/* The target of `conversion`, a class's at `node`, that is called `name` in full; -1 for none. */
+static int32_t find_target(const struct graft_node *node, const struct graft_conversion *conversion, const char *name) {
+    size_t length = strlen(node->path);
+    if (strncmp(name, node->path, length) != 0 || (length > 0 && name[length] != '.')) {
+        return -1;
+    }
+    const char *below = length > 0 ? name + length + 1 : name;
+    for (int32_t i = 0; i < conversion->n_targets && conversion->n_operations > 0; i++) {
+        if (strcmp(conversion->targets[i], below) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Runs the conversion for one of its targets. Its sources may come from further above: each step goes up the tree. */
+static int take_target(struct conversion_site *above, int32_t target, struct graft_value_list *list,
+                       struct graft_error *error) {
+    struct graft_value_list *lists = NULL;
+    size_t n = 0;
+    int status = graft_conversion_values(above, &lists, &n, error);
+    if (status == GRAFT_OK && (size_t)target < n) {
+        *list = lists[target];
+        lists[target] = (struct graft_value_list){0};
+    }
+    graft_conversion_values_free(lists, n);
+    return status;
+}
+
+int graft_conversion_from_parents(const struct conversion_site *site, const char *name, struct graft_value_list *list,
+                                  struct graft_error *error) {
+    for (struct graft_node *node = site->node->parent; node != NULL; node = node->parent) {
+        const struct graft_class *cls = node->describer != NULL ? node->describer->cls : NULL;
+        for (int32_t i = 0; cls != NULL && i < cls->n_conversions; i++) {
+            const struct graft_conversion *conversion = graft_class_conversion(cls, i);
+            int32_t target = find_target(node, conversion, name);
+            if (target >= 0 && !graft_lookup_leaves_out(site->lookup, node, conversion)) {
+                struct conversion_site above = {site->plan, node, conversion, site->lookup, site->config};
+                return take_target(&above, target, list, error);
+            }
+        }
+    }
+    return GRAFT_OK;
+}

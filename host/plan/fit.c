@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether what was found fits its parameter, and what it costs to bind it. */
+#include "plan/fit.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "plan/conflicts.h"
+
+static int out_of_memory(const char *name, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, name, "out of memory");
+}
+
+static int same_shape(const struct graft_parameter *parameter, const struct graft_value *value) {
+    return parameter->rank == value->rank && memcmp(parameter->shape, value->shape, sizeof value->shape) == 0;
+}
+
+static int is_weight_type(graft_dtype dtype) {
+    return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
+}
+
+/* Types that no kernel reads become a problem of their own; everything else is settled by the shape. */
+static int check_value(struct graft_binding *binding, struct graft_error *error) {
+    char shape[GRAFT_SHAPE_TEXT];
+    for (size_t i = 0; i < binding->value.n_parts; i++) {
+        const struct graft_tensor_view *tensor = binding->value.parts[i].tensor;
+        graft_dtype wanted = binding->parameter->dtype;
+        if (wanted != GRAFT_DTYPE_NONE ? tensor->dtype != wanted : !is_weight_type(tensor->dtype)) {
+            binding->status = GRAFT_BINDING_FAILED;
+            binding->problem = graft_format("%s: type %s, expected %s", tensor->name, graft_dtype_name(tensor->dtype),
+                                            wanted != GRAFT_DTYPE_NONE ? graft_dtype_name(wanted) : "F32, F16 or BF16");
+            return binding->problem != NULL ? GRAFT_OK : out_of_memory(tensor->name, error);
+        }
+    }
+    if (!same_shape(binding->parameter, &binding->value)) {
+        binding->status = GRAFT_BINDING_MISMATCHED;
+        binding->problem = graft_format("the checkpoint has the shape %s",
+                                        graft_shape_text(binding->value.shape, binding->value.rank, shape));
+        return binding->problem != NULL ? GRAFT_OK : out_of_memory(binding->parameter->name, error);
+    }
+    return GRAFT_OK;
+}
+
+/* A tensor taken apart into blocks of fewer rows is faster to read once it is copied. */
+enum { MIN_BLOCK_ROWS = 16 };
+
+/* Whether the parts are whole rows, aligned to their type, in one block if the parameter wants that. */
+static int can_be_viewed(const struct graft_binding *binding) {
+    const struct graft_parameter *parameter = binding->parameter;
+    int64_t columns = parameter->rank > 1 ? parameter->shape[parameter->rank - 1] : 1;
+    int64_t blocks = 0;
+    for (size_t i = 0; i < binding->value.n_parts; i++) {
+        const struct graft_part *part = &binding->value.parts[i];
+        size_t size = (size_t)graft_dtype_size(part->tensor->dtype);
+        int64_t together = graft_box_together(&part->box), count = graft_box_count(&part->box);
+        if (part->box.at % columns != 0 || together % columns != 0 || (uintptr_t)part->tensor->data % size != 0 ||
+            (together < count && together < MIN_BLOCK_ROWS * columns)) {
+            return 0;
+        }
+        blocks += count / together;
+    }
+    return blocks <= INT32_MAX && (!binding->contiguous || blocks == 1);
+}
+
+/* The type of a copy: that of its sources, or f32 where they differ. */
+static graft_dtype copy_dtype(const struct graft_value *value) {
+    graft_dtype dtype = value->parts[0].tensor->dtype;
+    for (size_t i = 1; i < value->n_parts; i++) {
+        if (value->parts[i].tensor->dtype != dtype) {
+            return GRAFT_DTYPE_F32;
+        }
+    }
+    return dtype;
+}
+
+static int64_t elements(const struct graft_parameter *parameter) {
+    int64_t count = 1;
+    for (int32_t i = 0; i < parameter->rank; i++) {
+        count *= parameter->shape[i];
+    }
+    return count;
+}
+
+static int64_t source_bytes(const struct graft_value *value) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < value->n_parts; i++) {
+        bytes += graft_box_count(&value->parts[i].box) * graft_dtype_size(value->parts[i].tensor->dtype);
+    }
+    return bytes;
+}
+
+/* The binding of the same name made before, if any: an original beside its replacement shares that one's bytes. */
+static struct graft_binding *twin(const struct graft_plan *plan, const struct graft_binding *binding) {
+    for (size_t i = 0; i < plan->n_bindings && &plan->bindings[i] != binding; i++) {
+        if (strcmp(plan->bindings[i].parameter->name, binding->parameter->name) == 0) {
+            return &plan->bindings[i];
+        }
+    }
+    return NULL;
+}
+
+/* What the checkpoint lacks may start from a value; what it has must fit. */
+static int set_status(struct graft_binding *binding, struct graft_error *error) {
+    if (binding->status == GRAFT_BINDING_MISSING && binding->parameter->init != GRAFT_INIT_NONE) {
+        binding->status = GRAFT_BINDING_INITIAL;
+    }
+    return binding->status == GRAFT_BINDING_FOUND ? check_value(binding, error) : GRAFT_OK;
+}
+
+static void set_cost(const struct graft_plan *plan, struct graft_binding *binding) {
+    if (binding->status == GRAFT_BINDING_FOUND) {
+        binding->copied = !can_be_viewed(binding);
+        binding->dtype = copy_dtype(&binding->value);
+        binding->shared_with = binding->parameter->node->below_super ? twin(plan, binding) : NULL;
+        binding->bytes = binding->copied ? elements(binding->parameter) * graft_dtype_size(binding->dtype)
+                                         : source_bytes(&binding->value);
+    } else if (binding->status == GRAFT_BINDING_INITIAL) {
+        binding->copied = 1;
+        binding->dtype = GRAFT_DTYPE_F32;
+        binding->bytes = elements(binding->parameter) * graft_dtype_size(binding->dtype);
+    }
+    if (binding->shared_with != NULL && !binding->copied && !binding->shared_with->copied) {
+        binding->bytes = 0;
+    }
+}
+
+/* Of a view's bytes, those that lie in files. */
+static int64_t mapped_bytes(const struct graft_binding *binding) {
+    int64_t computed = 0;
+    for (size_t i = 0; i < binding->value.n_parts && binding->bytes > 0; i++) {
+        const struct graft_part *part = &binding->value.parts[i];
+        computed +=
+            part->tensor->computed != NULL ? graft_box_count(&part->box) * graft_dtype_size(part->tensor->dtype) : 0;
+    }
+    return binding->bytes - computed;
+}
+
+static void forecast(struct graft_plan *plan) {
+    int64_t scratch = 0;
+    for (size_t i = 0; i < plan->n_computed; i++) {
+        const struct graft_computed *computed = plan->computed[i];
+        plan->computed_bytes += computed->output_bytes;
+        scratch = computed->scratch_bytes > scratch ? computed->scratch_bytes : scratch;
+    }
+    /* Copies are made when the outputs are there, and scratch memory is gone by then. */
+    int64_t rest = plan->copied_bytes > scratch ? plan->copied_bytes : scratch;
+    plan->peak_anonymous_bytes = plan->computed_bytes + rest;
+}
+
+int graft_plan_fit(struct graft_plan *plan, struct graft_error *error) {
+    int conflicts = graft_conflicts_find(plan, error);
+    if (conflicts != GRAFT_OK) {
+        return conflicts;
+    }
+    for (size_t i = 0; i < plan->n_bindings; i++) {
+        struct graft_binding *binding = &plan->bindings[i];
+        int status = set_status(binding, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        set_cost(plan, binding);
+        plan->copied_bytes += binding->copied ? binding->bytes : 0;
+        plan->mapped_bytes += binding->copied ? 0 : mapped_bytes(binding);
+    }
+    forecast(plan);
+    return GRAFT_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding a checkpoint's tensors under the names a tree expects. Shared by the units of this folder only. */
+#ifndef GRAFT_PLAN_LOOKUP_H
+#define GRAFT_PLAN_LOOKUP_H
+
+#include "base/regex.h"
+#include "plan/renaming.h"
+#include "plan/sources.h"
+
+/* Patterns of the targets whose conversions are left out. */
+struct conversion_filter {
+    struct graft_regex **patterns;
+    size_t n;
+};
+
+struct lookup {
+    struct graft_sources *sources;
+    const char *prefix; /* base_model_prefix, or "" */
+    struct renamings renamings;
+    const struct conversion_filter *without; /* NULL: nothing is left out */
+};
+
+/* Whether one of the patterns is found in a target's full name. */
+int graft_conversion_filter_hits(const struct conversion_filter *filter, const char *target);
+
+/* Whether a class's conversion at a module is left out. */
+int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node,
+                            const struct graft_conversion *conversion);
+
+/* The tensor called `name`, or called so with the base model's prefix added or taken away, or with modules renamed;
+ * NULL if there is none. `*renaming` (unless `renaming` is NULL) becomes the renaming that led to it, or NULL. */
+const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, const char *name,
+                                                  const struct graft_conversion **renaming);
+
+/* Marks a tensor that was found here as used. */
+void graft_lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor);
+
+/* All of a tensor that was found here, which is used from then on. One that could not be converted is
+ * GRAFT_ERROR_MODEL. */
+int graft_lookup_take(struct lookup *lookup, const struct graft_tensor_view *tensor, struct graft_value *value,
+                      struct graft_error *error);
+
+/* A tensor that a `*` stands for. */
+struct indexed_tensor {
+    int64_t index;
+    const struct graft_tensor_view *tensor;
+};
+
+/* The tensors called `before` INDEX `after`, sorted by index; the caller frees `*found` with graft_free. Returns how
+ * many, or -1 when memory ran out. */
+int64_t graft_lookup_indexed(const struct lookup *lookup, const char *before, const char *after,
+                             struct indexed_tensor **found);
+
+#endif

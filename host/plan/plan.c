@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/plan.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "plan/convert.h"
+#include "plan/fit.h"
+#include "plan/plan_sources.h"
+
+struct planner {
+    struct graft_plan *plan;
+    struct lookup lookup;
+    const struct graft_plan_options *options;
+    const struct graft_config *config;
+};
+
+static int out_of_memory(const char *name, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, name, "out of memory");
+}
+
+struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const struct graft_parameter *parameter) {
+    return &plan->bindings[parameter->index];
+}
+
+/* The tensor of a parameter's own name. */
+static int take_own(struct planner *planner, const struct graft_tensor_view *tensor, struct graft_binding *binding,
+                    struct graft_error *error) {
+    struct graft_error failure = graft_error_none();
+    int status = graft_lookup_take(&planner->lookup, tensor, &binding->value, &failure);
+    if (status == GRAFT_OK) {
+        binding->status = GRAFT_BINDING_FOUND;
+        return GRAFT_OK;
+    }
+    binding->status = GRAFT_BINDING_FAILED;
+    binding->problem = graft_strdup(failure.message);
+    return status == GRAFT_ERROR_MODEL && binding->problem != NULL ? GRAFT_OK : out_of_memory(tensor->name, error);
+}
+
+/* First pass: a binding for each parameter, found under its own name where the checkpoint has that. */
+static int add_bindings(void *data, struct graft_node *node, struct graft_error *error) {
+    struct planner *planner = data;
+    struct graft_plan *plan = planner->plan;
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        struct graft_parameter *parameter = node->parameters[i];
+        struct graft_binding *binding = &plan->bindings[plan->n_bindings];
+        parameter->index = plan->n_bindings++;
+        binding->parameter = parameter;
+        binding->contiguous = (parameter->flags & GRAFT_PARAMETER_CONTIGUOUS) != 0;
+        const struct graft_tensor_view *tensor =
+            graft_lookup_find(&planner->lookup, parameter->name, &binding->conversion);
+        int status = tensor != NULL ? take_own(planner, tensor, binding, error) : GRAFT_OK;
+        if (status != GRAFT_OK) {
+            return status;
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* Second pass: the conversions of each module's class. */
+static int apply_conversions(void *data, struct graft_node *node, struct graft_error *error) {
+    struct planner *planner = data;
+    int status = GRAFT_OK;
+    if (node->describer == NULL) {
+        return GRAFT_OK;
+    }
+    const struct graft_class *cls = node->describer->cls;
+    for (int32_t i = 0; i < cls->n_conversions && status == GRAFT_OK; i++) {
+        struct conversion_site site = {planner->plan, node, graft_class_conversion(cls, i), &planner->lookup,
+                                       planner->config};
+        if (!graft_lookup_leaves_out(&planner->lookup, node, site.conversion)) {
+            status = graft_conversion_apply(&site, error);
+        }
+    }
+    return status;
+}
+
+/* Whether `lacking` has nothing and now takes what `other` has. */
+static int tie(struct graft_binding *lacking, struct graft_binding *other) {
+    int has = other->status == GRAFT_BINDING_FOUND || other->status == GRAFT_BINDING_TIED;
+    if (lacking->status != GRAFT_BINDING_MISSING || !has) {
+        return 0;
+    }
+    lacking->status = GRAFT_BINDING_TIED;
+    lacking->tied_to = other->status == GRAFT_BINDING_TIED ? other->tied_to : other;
+    lacking->tied_to->contiguous |= lacking->contiguous;
+    return 1;
+}
+
+/* Tied parameters take each other's weight, whichever of them is there; ties may form chains. */
+static void bind_ties(struct graft_plan *plan) {
+    int changed = 1;
+    while (changed) {
+        changed = 0;
+        for (size_t i = 0; i < plan->n_bindings; i++) {
+            struct graft_binding *binding = &plan->bindings[i];
+            if (binding->parameter->tied_to != NULL) {
+                struct graft_binding *source = graft_plan_binding(plan, binding->parameter->tied_to);
+                changed |= tie(binding, source) || tie(source, binding);
+            }
+        }
+    }
+}
+
+/* Old checkpoints store rotary frequencies and numbers of positions, which are computed here: not worth a report. */
+static int is_known_buffer(const char *name) {
+    static const char *const suffixes[] = {"rotary_emb.inv_freq", "embeddings.position_ids"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        size_t tail = strlen(suffixes[i]);
+        if (length >= tail && strcmp(name + length - tail, suffixes[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int list_unexpected(struct graft_plan *plan, struct graft_error *error) {
+    size_t n = plan->sources->n;
+    plan->unexpected = graft_alloc(n + 1, sizeof(struct graft_tensor_view *));
+    if (plan->unexpected == NULL) {
+        return out_of_memory("", error);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct graft_source *source = &plan->sources->items[i];
+        if (!source->used && !is_known_buffer(source->view->name)) {
+            plan->unexpected[plan->n_unexpected++] = source->view;
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int make(struct planner *planner, struct graft_tree *tree, struct graft_error *error) {
+    struct graft_plan *plan = planner->plan;
+    plan->bindings = graft_alloc(tree->n_parameters + 1, sizeof *plan->bindings);
+    plan->sources = graft_alloc(1, sizeof *plan->sources);
+    if (plan->bindings == NULL || plan->sources == NULL) {
+        return out_of_memory("", error);
+    }
+    planner->lookup.sources = plan->sources;
+    int status = graft_plan_sources_make(plan, tree, planner->options, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_renamings_collect(tree, &planner->lookup.renamings, error);
+    if (status == GRAFT_OK) {
+        status = graft_tree_walk(tree, add_bindings, planner, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_tree_walk(tree, apply_conversions, planner, error);
+    }
+    if (status == GRAFT_OK) {
+        bind_ties(plan);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_plan_fit(plan, error);
+    }
+    return status == GRAFT_OK ? list_unexpected(plan, error) : status;
+}
+
+int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,
+                    const struct graft_plan_options *options, struct graft_plan **plan, struct graft_error *error) {
+    struct planner planner = {.plan = graft_alloc(1, sizeof **plan),
+                              .options = options,
+                              .lookup = {.prefix = options->base_model_prefix, .without = options->without}};
+    if (planner.plan == NULL) {
+        return out_of_memory("", error);
+    }
+    planner.plan->checkpoint = checkpoint;
+    planner.plan->relaid = options->relaid;
+    planner.config = tree->config != NULL ? &tree->config->view : NULL;
+    int status = make(&planner, tree, error);
+    graft_renamings_free(&planner.lookup.renamings);
+    if (status != GRAFT_OK) {
+        graft_plan_free(planner.plan);
+        return status;
+    }
+    *plan = planner.plan;
+    return GRAFT_OK;
+}
+
+void graft_plan_free(struct graft_plan *plan) {
+    if (plan != NULL) {
+        for (size_t i = 0; i < plan->n_bindings; i++) {
+            graft_value_free(&plan->bindings[i].value);
+            graft_free(plan->bindings[i].problem);
+        }
+        for (size_t i = 0; i < plan->n_computed; i++) {
+            graft_computed_free(plan->computed[i]);
+        }
+        if (plan->sources != NULL) {
+            graft_sources_finish(plan->sources);
+        }
+        graft_free(plan->sources);
+        graft_free(plan->computed);
+        graft_free(plan->bindings);
+        graft_free(plan->unexpected);
+        graft_free(plan);
+    }
+}
+
+/* A converter that failed is an error also when no parameter waits for it. */
+static int check_sources(const struct graft_plan *plan, struct graft_error *error) {
+    for (size_t i = 0; i < plan->sources->n; i++) {
+        const struct graft_source *source = &plan->sources->items[i];
+        if (source->problem != NULL && !source->used) {
+            return graft_fail(error, GRAFT_ERROR_MODEL, source->view->name, "%s", source->problem);
+        }
+    }
+    return GRAFT_OK;
+}
+
+int graft_plan_check(const struct graft_plan *plan, struct graft_error *error) {
+    return graft_plan_check_but(plan, NULL, NULL, error);
+}
+
+int graft_plan_check_but(const struct graft_plan *plan, int (*may_lack)(void *data, const char *name), void *data,
+                         struct graft_error *error) {
+    for (size_t i = 0; i < plan->n_bindings; i++) {
+        const struct graft_binding *binding = &plan->bindings[i];
+        char shape[GRAFT_SHAPE_TEXT];
+        if (binding->status == GRAFT_BINDING_MISSING &&
+            (may_lack == NULL || !may_lack(data, binding->parameter->name))) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name,
+                                   "missing: the checkpoint has no tensor for this parameter");
+        }
+        if (binding->status == GRAFT_BINDING_FAILED) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name, "%s", binding->problem);
+        }
+        if (binding->status == GRAFT_BINDING_MISMATCHED) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name, "expected %s, but %s",
+                                   graft_shape_text(binding->parameter->shape, binding->parameter->rank, shape),
+                                   binding->problem);
+        }
+    }
+    return check_sources(plan, error);
+}

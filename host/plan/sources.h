@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A checkpoint as classes see it: its tensors under the names, and in the forms, that model-wide lists of transforms
+ * give them. Without any it is the checkpoint itself. Shared by the units of this folder and of save/ only; all
+ * functions are [load].
+ */
+#ifndef GRAFT_PLAN_SOURCES_H
+#define GRAFT_PLAN_SOURCES_H
+
+#include "names/key_list.h"
+#include "value/value.h"
+#include "weights/checkpoint.h"
+
+/* One tensor. A converted one is not there yet: its view has no bytes in memory. */
+struct graft_source {
+    const struct graft_tensor_view *view;   /* name, type, shape */
+    const struct graft_tensor_view *stored; /* the mapped tensor that it is; NULL: a converter's */
+    struct graft_tensor_view *own;          /* `view`, where it is not the checkpoint's */
+    char *name;                             /* of `own` */
+    struct graft_value value;               /* of a converter's */
+    char *problem;                          /* why there is no value; or NULL */
+    int32_t used;                           /* a parameter takes it */
+    int32_t reserved;
+};
+
+struct graft_sources {
+    struct graft_source *items; /* sorted by name */
+    size_t n;
+    size_t capacity;
+    unsigned char *converted; /* per tensor of the checkpoint: whether a converter takes it; NULL: none does */
+};
+
+size_t graft_sources_lower_bound(const struct graft_sources *sources, const char *name);
+struct graft_source *graft_sources_find(const struct graft_sources *sources, const char *name);
+
+/* Each tensor as it is. Also on failure the caller frees them; likewise below. */
+int graft_sources_of_checkpoint(const struct graft_checkpoint *checkpoint, struct graft_sources *sources,
+                                struct graft_error *error);
+void graft_sources_finish(struct graft_sources *sources);
+
+/* What lists are applied to, and asked about. */
+struct source_context {
+    const struct graft_checkpoint *checkpoint;
+    const struct key_list *list;
+    size_t n_forced;    /* the first so many transforms hold also for names that the model has as they are */
+    const char *prefix; /* base_model_prefix, or "" */
+    /* The shape of a parameter; its rank, or -1 when the model has none of that name. */
+    int32_t (*shape)(void *data, const char *name, int64_t shape[GRAFT_MAX_RANK]);
+    int (*config_number)(void *data, const char *part, const char *field, int64_t *number);
+    int (*custom)(void *data, const struct graft_operation *operation, const char *place,
+                  const struct graft_value *const *values, size_t n, struct graft_value *results, size_t n_results,
+                  struct graft_error *error);
+    void *data;
+};
+
+/* The checkpoint after a list. What cannot be converted, and names that two tensors come to, are problems of sources.
+ */
+int graft_sources_convert(const struct source_context *context, struct graft_sources *sources,
+                          struct graft_error *error);
+
+/* Adds a source; `*name` and `*value` (NULL: none) are taken, also on failure. Sources are sorted later. */
+int graft_sources_add(struct graft_sources *sources, const struct graft_tensor_view *stored, char *name_take,
+                      struct graft_value *value_take, char *problem_take, struct graft_error *error);
+
+/* Sorts; of several sources of one name the first stays, with a problem that names them. */
+int graft_sources_sort(struct graft_sources *sources, struct graft_error *error);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/search.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+
+static int compare_names(const void *left, const void *right) {
+    const struct graft_plugin_file *a = left;
+    const struct graft_plugin_file *b = right;
+    return strcmp(a->name, b->name);
+}
+
+static int is_known(const struct graft_plugin_files *files, const struct graft_plugin_file *file) {
+    for (size_t i = 0; i < files->n; i++) {
+        if (files->items[i].device == file->device && files->items[i].inode == file->inode) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Returns 0, or -1 out of memory. */
+static int add_regular(struct graft_plugin_files *files, const char *name) {
+    struct stat status;
+    if (stat(name, &status) != 0 || !S_ISREG(status.st_mode)) {
+        return 0;
+    }
+    char *copy = graft_strdup(name);
+    if (copy == NULL || graft_grow(&files->items, &files->capacity, files->n, sizeof *files->items) != 0) {
+        graft_free(copy);
+        return -1;
+    }
+    files->items[files->n++] = (struct graft_plugin_file){copy, status.st_dev, status.st_ino};
+    return 0;
+}
+
+/* Looks at one entry of a directory. Returns 0, or -1 out of memory. */
+static int add_entry(struct graft_plugin_files *files, const char *directory, const char *entry) {
+    size_t length = strlen(entry);
+    int result = -1;
+    struct stat status;
+    if (entry[0] == '.') {
+        return 0;
+    }
+    char *path = graft_path_join(directory, entry);
+    char *inner = path != NULL ? graft_format("%s/%s.so", path, entry) : NULL;
+    if (inner != NULL) {
+        int is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+        int is_object = length > 3 && strcmp(entry + length - 3, ".so") == 0;
+        result = is_folder ? add_regular(files, inner) : is_object ? add_regular(files, path) : 0;
+    }
+    graft_free(inner);
+    graft_free(path);
+    return result;
+}
+
+static int read_directory(const char *directory, struct graft_plugin_files *found, struct graft_error *error) {
+    DIR *stream = opendir(directory);
+    int status = GRAFT_OK;
+    if (stream == NULL) {
+        status = graft_fail_errno(error, GRAFT_ERROR_PLUGIN, directory, "cannot be read as a plugins directory", errno);
+        graft_error_hint(error, "expected a folder with NAME.so or NAME/NAME.so in it");
+        return status;
+    }
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(stream);
+        if (entry == NULL) {
+            break;
+        }
+        if (add_entry(found, directory, entry->d_name) != 0) {
+            status = graft_fail_memory(error, directory);
+            goto done;
+        }
+    }
+    if (errno != 0) {
+        status = graft_fail_errno(error, GRAFT_ERROR_PLUGIN, directory, "cannot be read to its end", errno);
+    }
+
+done:
+    (void)closedir(stream);
+    return status;
+}
+
+/* Moves those of `found` that are new to `files`. */
+static int take_new(struct graft_plugin_files *files, struct graft_plugin_files *found, struct graft_error *error) {
+    for (size_t i = 0; i < found->n; i++) {
+        if (is_known(files, &found->items[i])) {
+            continue;
+        }
+        if (graft_grow(&files->items, &files->capacity, files->n, sizeof *files->items) != 0) {
+            return graft_fail_memory(error, found->items[i].name);
+        }
+        files->items[files->n++] = found->items[i];
+        found->items[i].name = NULL;
+    }
+    return GRAFT_OK;
+}
+
+int graft_plugin_files_find(const char *const *directories, int n, struct graft_plugin_files *files,
+                            struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int i = 0; i < n && status == GRAFT_OK; i++) {
+        struct graft_plugin_files found = {0};
+        status = read_directory(directories[i], &found, error);
+        if (status == GRAFT_OK && found.n > 0) {
+            qsort(found.items, found.n, sizeof *found.items, compare_names);
+            status = take_new(files, &found, error);
+        }
+        graft_plugin_files_free(&found);
+    }
+    return status;
+}
+
+void graft_plugin_files_free(struct graft_plugin_files *files) {
+    for (size_t i = 0; i < files->n; i++) {
+        graft_free(files->items[i].name);
+    }
+    graft_free(files->items);
+    *files = (struct graft_plugin_files){0};
+}

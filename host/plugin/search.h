@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files of plugin directories are to be tried. */
+#ifndef GRAFT_PLUGIN_SEARCH_H
+#define GRAFT_PLUGIN_SEARCH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "graft/error.h"
+
+struct graft_plugin_file {
+    char *name; /* the directory as given, and the path below it */
+    dev_t device;
+    ino_t inode;
+};
+
+/* Starts as {0}. */
+struct graft_plugin_files {
+    struct graft_plugin_file *items;
+    size_t n;
+    size_t capacity;
+};
+
+/* [any] Appends the regular files DIR/NAME.so and DIR/NAME/NAME.so of each directory (links to such files count), those
+ * of one directory in the order of strcmp. Names that start with a dot and everything else are passed over; a file that
+ * was found before, under whatever name, is not found again. A directory that cannot be read is an error. */
+int graft_plugin_files_find(const char *const *directories, int n, struct graft_plugin_files *files,
+                            struct graft_error *error);
+void graft_plugin_files_free(struct graft_plugin_files *files);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/assignment.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "registry/assignment_rows.h"
+
+struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type) {
+    struct graft_assignment *assignment = graft_alloc(1, sizeof *assignment);
+    size_t n = 0;
+    while (graft_snapshot_rule(snapshot, n) != NULL) {
+        n++;
+    }
+    if (assignment == NULL || (assignment->rows = graft_alloc(n, sizeof *assignment->rows)) == NULL) {
+        graft_free(assignment);
+        return NULL;
+    }
+    assignment->snapshot = graft_snapshot_retain(snapshot);
+    assignment->model_type = model_type;
+    assignment->n = n;
+    for (size_t i = 0; i < n; i++) {
+        assignment->rows[i].counts = graft_rule_is_for_model(graft_snapshot_rule(snapshot, i), model_type);
+    }
+    return assignment;
+}
+
+void graft_assignment_free(struct graft_assignment *assignment) {
+    if (assignment != NULL) {
+        for (size_t i = 0; i < assignment->n_notes; i++) {
+            graft_free(assignment->notes[i]);
+        }
+        graft_free(assignment->notes);
+        graft_free(assignment->rows);
+        graft_snapshot_release(assignment->snapshot);
+        graft_free(assignment);
+    }
+}
+
+static const char *group_of(const struct graft_assignment *assignment, size_t i) {
+    return graft_snapshot_rule(assignment->snapshot, i)->declared->group;
+}
+
+int graft_assignment_has_groups(const struct graft_assignment *assignment) {
+    for (size_t i = 0; i < assignment->n; i++) {
+        if (assignment->rows[i].counts && group_of(assignment, i) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void graft_assignment_start(struct graft_assignment *assignment, int trial) {
+    assignment->trial = trial;
+    assignment->modules = 0;
+    for (size_t i = 0; i < assignment->n; i++) {
+        struct assignment_row *row = &assignment->rows[i];
+        row->wanted = row->won = row->last_wanted = 0;
+        row->lost_to = NULL;
+    }
+}
+
+void graft_assignment_claim(struct graft_assignment *assignment, size_t i) {
+    assignment->rows[i].wanted++;
+    assignment->rows[i].last_wanted = assignment->modules;
+}
+
+void graft_assignment_give(struct graft_assignment *assignment, const struct rule *chosen) {
+    for (size_t i = 0; i < assignment->n; i++) {
+        struct assignment_row *row = &assignment->rows[i];
+        const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+        if (patch == chosen) {
+            row->won++;
+        } else if (row->last_wanted == assignment->modules && !graft_rule_same_source(patch, chosen)) {
+            row->lost_to = chosen->origin.plugin;
+        }
+    }
+}
+
+void graft_assignment_give_fusion(struct graft_assignment *assignment, const struct graft_origin *origin) {
+    for (size_t i = 0; i < assignment->n; i++) {
+        struct assignment_row *row = &assignment->rows[i];
+        const char *plugin = graft_snapshot_rule(assignment->snapshot, i)->origin.plugin;
+        int same = plugin != NULL && origin->plugin != NULL && strcmp(plugin, origin->plugin) == 0;
+        if (row->last_wanted == assignment->modules && !same) {
+            row->lost_to = origin->plugin != NULL ? origin->plugin : "a fusion";
+        }
+    }
+}
+
+/* Leaves out the group of patch `i`, for a reason that is consumed. */
+static int leave_out(struct graft_assignment *assignment, size_t i, char *note_take, struct graft_error *error) {
+    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    if (note_take == NULL || graft_grow(&assignment->notes, &assignment->note_capacity, assignment->n_notes,
+                                        sizeof *assignment->notes) != 0) {
+        graft_free(note_take);
+        return graft_fail_memory(error, graft_rule_source(patch));
+    }
+    assignment->notes[assignment->n_notes++] = note_take;
+    for (size_t k = 0; k < assignment->n; k++) {
+        const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
+        if (group_of(assignment, k) != NULL && graft_rule_same_source(patch, other) &&
+            strcmp(group_of(assignment, k), patch->declared->group) == 0) {
+            assignment->rows[k].left_out = 1;
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int is_member(const struct graft_assignment *assignment, size_t i) {
+    return group_of(assignment, i) != NULL && assignment->rows[i].counts && !assignment->rows[i].left_out;
+}
+
+/* Members that match nothing go first: their groups may be why others lost a module. Of those one at a time. */
+int graft_assignment_decide(struct graft_assignment *assignment, int *changed, struct graft_error *error) {
+    int status = GRAFT_OK;
+    *changed = 0;
+    for (size_t i = 0; i < assignment->n && status == GRAFT_OK; i++) {
+        if (is_member(assignment, i) && assignment->rows[i].wanted == 0) {
+            const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+            status = leave_out(assignment, i,
+                               graft_format("%s: group %s is left out: \"%s\" matches nothing in this model",
+                                            patch->origin.plugin, patch->declared->group, patch->declared->target),
+                               error);
+            *changed = 1;
+        }
+    }
+    for (size_t i = 0; i < assignment->n && status == GRAFT_OK && !*changed; i++) {
+        if (is_member(assignment, i) && assignment->rows[i].lost_to != NULL) {
+            const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+            status = leave_out(assignment, i,
+                               graft_format("%s: group %s is left out: %s replaces what \"%s\" matches",
+                                            patch->origin.plugin, patch->declared->group, assignment->rows[i].lost_to,
+                                            patch->declared->target),
+                               error);
+            *changed = 1;
+        }
+    }
+    return status;
+}

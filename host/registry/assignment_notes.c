@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a assignment has to say once the model's tree is built: what its user may not have meant, but what is no error.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "registry/assignment_rows.h"
+#include "registry/nearest.h"
+
+/* Whether patch `i` is the first of its plugin, and none of that plugin's replaces anything. */
+static int is_idle_plugin(const struct graft_assignment *assignment, size_t i) {
+    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    for (size_t k = 0; k < assignment->n; k++) {
+        if (graft_rule_same_source(patch, graft_snapshot_rule(assignment->snapshot, k)) &&
+            assignment->rows[k].won > 0) {
+            return 0;
+        }
+    }
+    return patch->declared->key != KEY_BOTH;
+}
+
+static int is_first_of_source(const struct graft_assignment *assignment, size_t i) {
+    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    for (size_t k = 0; k < i; k++) {
+        if (graft_rule_same_source(patch, graft_snapshot_rule(assignment->snapshot, k))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* "PLUGIN: " or, of library calls, nothing; then the key. */
+static void name_key(const struct rule *patch, struct graft_text *text) {
+    int is_call = patch->declared->key == KEY_BOTH;
+    const char *what = is_call ? "key" : patch->declared->key == GRAFT_KEY_PATTERN ? "pattern" : "class";
+    graft_text_printf(text, "%s%s%s \"%s\"", is_call ? "" : patch->origin.plugin, is_call ? "" : ": ", what,
+                      patch->declared->target);
+}
+
+/* A name without a class: then it is misspelt, more likely than not. */
+static int is_unknown_name(const struct graft_assignment *assignment, const struct rule *patch) {
+    const char *target = patch->declared->target;
+    size_t letters = strspn(target, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    int may_be_name = patch->declared->key != GRAFT_KEY_PATTERN && target[letters] == '\0';
+    return may_be_name && graft_snapshot_class(assignment->snapshot, target, patch->origin.plugin) == NULL;
+}
+
+/* Writes what there is to say of patch `i` alone; nothing, mostly. */
+static void write_remark(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
+    const struct assignment_row *row = &assignment->rows[i];
+    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    if (!row->counts || row->left_out || row->won > 0) {
+        return;
+    }
+    if (row->wanted == 0 && is_unknown_name(assignment, patch)) {
+        struct graft_text near = {0};
+        graft_snapshot_suggest(assignment->snapshot, patch->declared->target, &near);
+        name_key(patch, text);
+        graft_text_printf(text, " matches nothing in this model, and there is no class of that name%s%s",
+                          near.length > 0 ? "; " : "", near.length > 0 ? near.bytes : "");
+        graft_text_free(&near);
+    } else if (!is_idle_plugin(assignment, i)) {
+        name_key(patch, text);
+        if (row->wanted == 0) {
+            graft_text_add_string(text, " matches nothing in this model");
+        } else if (row->lost_to != NULL) {
+            graft_text_printf(text, " does nothing here: what it matches is replaced by %s", row->lost_to);
+        } else {
+            graft_text_add_string(text, " does nothing here: others of its own go before it");
+        }
+    }
+}
+
+static int remark_on(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
+                     struct graft_error *error) {
+    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    struct graft_text text = {0};
+    int status = GRAFT_OK;
+    if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i)) {
+        status = add(data, graft_format("plugin %s replaces nothing in this model", patch->origin.plugin), error);
+    }
+    if (status == GRAFT_OK && patch->invalid != NULL && assignment->rows[i].counts) {
+        status =
+            add(data, graft_format("key \"%s\" is taken for a name only: %s", patch->declared->target, patch->invalid),
+                error);
+    }
+    write_remark(assignment, i, &text);
+    if (status == GRAFT_OK && text.failed) {
+        status = graft_fail_memory(error, graft_rule_source(patch));
+    } else if (status == GRAFT_OK && text.length > 0) {
+        status = add(data, graft_strdup(text.bytes), error);
+    }
+    graft_text_free(&text);
+    return status;
+}
+
+int graft_assignment_notes(const struct graft_assignment *assignment, graft_assignment_add add, void *data,
+                           struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < assignment->n_notes && status == GRAFT_OK; i++) {
+        status = add(data, graft_strdup(assignment->notes[i]), error);
+    }
+    for (size_t i = 0; i < assignment->n && status == GRAFT_OK; i++) {
+        status = remark_on(assignment, i, add, data, error);
+    }
+    return status;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a assignment: shared by the units of this folder only. */
+#ifndef GRAFT_REGISTRY_ASSIGNMENT_ROWS_H
+#define GRAFT_REGISTRY_ASSIGNMENT_ROWS_H
+
+#include "registry/assignment.h"
+#include "registry/snapshot.h"
+
+/* One for each patch, in the order of snapshot_patch. */
+struct assignment_row {
+    int left_out;        /* its group is */
+    int counts;          /* the patch is for this model type */
+    size_t wanted;       /* modules that its key hits */
+    size_t won;          /* those of them that it replaces */
+    size_t last_wanted;  /* number of the module wanted last */
+    const char *lost_to; /* the plugin that got one of the others, if that was not its own source */
+};
+
+struct graft_assignment {
+    struct graft_snapshot *snapshot;
+    const char *model_type;
+    struct assignment_row *rows;
+    size_t n;
+    int trial;
+    size_t modules; /* that were asked for; the number of the present one */
+    char **notes;   /* on groups left out */
+    size_t n_notes;
+    size_t note_capacity;
+};
+
+/* The patch wants the present module. */
+void graft_assignment_claim(struct graft_assignment *assignment, size_t i);
+
+/* `chosen` gets the present module, or a fusion family of `origin` does. */
+void graft_assignment_give(struct graft_assignment *assignment, const struct rule *chosen);
+void graft_assignment_give_fusion(struct graft_assignment *assignment, const struct graft_origin *origin);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be chosen by name without replacing a class: attention and experts implementations, and kernels. */
+#ifndef GRAFT_REGISTRY_IMPLEMENTATIONS_H
+#define GRAFT_REGISTRY_IMPLEMENTATIONS_H
+
+#include "graft/attention_implementation.h"
+#include "graft/experts_implementation.h"
+#include "graft/kernel_override.h"
+#include "registry/registry.h"
+
+enum graft_implementation_kind {
+    GRAFT_IMPLEMENTATION_ATTENTION,
+    GRAFT_IMPLEMENTATION_EXPERTS,
+    GRAFT_IMPLEMENTATION_KERNEL
+};
+
+struct graft_implementation {
+    enum graft_implementation_kind kind;
+    const char *name;
+    const void *declared; /* a struct graft_attention_implementation, graft_experts_implementation or
+                             graft_kernel_override, by the kind */
+    struct graft_origin origin;
+};
+
+/* [any] Adds an offer of the host's. A name of that kind that is taken is an error. */
+int graft_registry_add_implementation(struct graft_registry *registry, enum graft_implementation_kind kind,
+                                      const char *name, const void *declared, struct graft_error *error);
+
+/* [any] The offers in the order of registration; NULL behind the last. */
+const struct graft_implementation *graft_snapshot_implementation_at(const struct graft_snapshot *snapshot, size_t i);
+
+/* [any] The offer of that kind and name. That there is none is an error of `option` (GRAFT_ERROR_USAGE) that lists the
+ * names there are. */
+int graft_snapshot_implementation(const struct graft_snapshot *snapshot, enum graft_implementation_kind kind,
+                                  const char *name, const char *option, const struct graft_implementation **offer,
+                                  struct graft_error *error);
+
+/* [any] A snapshot in which the kernels of the `n` names are replacements, behind those there. The caller releases it.
+ */
+int graft_snapshot_with_kernels(struct graft_snapshot *snapshot, const char *const *names, size_t n,
+                                struct graft_snapshot **result, struct graft_error *error);
+
+/* [any] The kernel whose replacement has brought the class, or NULL. */
+const struct graft_implementation *graft_snapshot_kernel_of(const struct graft_snapshot *snapshot,
+                                                            const struct graft_class *cls);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An element of a mapping: checked and copied, its key compiled if that can be done. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "plugin/validate.h"
+#include "registry/fused_modules.h"
+#include "registry/snapshot.h"
+
+enum { MAX_CLASS_BYTES = 65536 };
+
+/* What a caller may take for a class and is none, as far as its head tells; then everything that a plugin's class is
+ * looked at for. */
+static int check_class(const char *key, const struct graft_class *cls, struct graft_error *error) {
+    const struct graft_place place = {.index = -1};
+    struct graft_error cause = graft_error_none();
+    uint32_t size = 0;
+    if (cls != NULL) {
+        memcpy(&size, cls, sizeof size);
+    }
+    if (size < sizeof *cls || size > MAX_CLASS_BYTES) {
+        return graft_fail(error, GRAFT_ERROR_USAGE, key, "its replacement is not a class: expected %s",
+                          cls == NULL ? "one, got NULL" : "a struct graft_class with its struct_size");
+    }
+    if (cls->interface_id == NULL) {
+        return graft_fail(error, GRAFT_ERROR_USAGE, key,
+                          "its replacement is not a class of modules: it has no interface");
+    }
+    if (graft_class_validate(&place, cls, 1, &cause) != GRAFT_OK) {
+        (void)graft_fail(error, GRAFT_ERROR_USAGE, key, "its replacement: %s", cause.message);
+        graft_error_hint(error, "%s", cause.hint);
+        return GRAFT_ERROR_USAGE;
+    }
+    return GRAFT_OK;
+}
+
+static int check_element(const struct graft_patch *element, struct graft_error *error) {
+    if (element->key == NULL) {
+        return graft_fail(error, GRAFT_ERROR_USAGE, "mapping", "expected a key, got NULL");
+    }
+    if (graft_utf8_valid_prefix(element->key, strlen(element->key)) < strlen(element->key)) {
+        return graft_fail(error, GRAFT_ERROR_USAGE, element->key, "expected a key in UTF-8");
+    }
+    return check_class(element->key, element->replacement, error);
+}
+
+/* The NULL-terminated list with its strings; NULL when memory ran out. */
+static const char *const *copy_list(const char *const *list) {
+    size_t n = 0;
+    while (list[n] != NULL) {
+        n++;
+    }
+    char **copy = graft_alloc(n + 1, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < n; i++) {
+        copy[i] = graft_strdup(list[i]);
+        if (copy[i] == NULL) {
+            while (i > 0) {
+                graft_free(copy[--i]);
+            }
+            graft_free(copy);
+            return NULL;
+        }
+    }
+    return (const char *const *)copy;
+}
+
+/* 0, or -1 when memory ran out; what was copied by then is freed with the patch. */
+static int copy_element(struct graft_replacement *own, const struct graft_patch *element) {
+    *own = (struct graft_replacement){.struct_size = sizeof *own, .key = KEY_BOTH, .replacement = element->replacement};
+    own->target = graft_strdup(element->key);
+    own->module_path = element->module_path != NULL ? graft_strdup(element->module_path) : NULL;
+    own->model_types = element->model_types != NULL ? copy_list(element->model_types) : NULL;
+    own->group = element->group != NULL ? graft_strdup(element->group) : NULL;
+    return own->target != NULL && (own->module_path != NULL) == (element->module_path != NULL) &&
+                   (own->model_types != NULL) == (element->model_types != NULL) &&
+                   (own->group != NULL) == (element->group != NULL)
+               ? 0
+               : -1;
+}
+
+/* A key that does not compile is kept as a name; a module path has to compile. */
+static int compile(struct rule *patch, struct graft_error *error) {
+    const struct graft_replacement *own = &patch->own;
+    struct graft_error cause = graft_error_none();
+    int status =
+        graft_regex_compile(own->target, strlen(own->target), own->target, GRAFT_ERROR_USAGE, &patch->target, &cause);
+    if (status == GRAFT_ERROR_USAGE) {
+        patch->invalid = graft_strdup(cause.message);
+        status = patch->invalid != NULL ? GRAFT_OK : graft_fail_memory(error, own->target);
+    } else if (status != GRAFT_OK) {
+        status = graft_fail_memory(error, own->target);
+    }
+    if (status == GRAFT_OK && own->module_path != NULL) {
+        status = graft_regex_compile(own->module_path, strlen(own->module_path), own->target, GRAFT_ERROR_USAGE,
+                                     &patch->module_path, error);
+    }
+    return status;
+}
+
+int graft_rule_create_mapped(const struct graft_patch *element, struct rule **patch, struct graft_error *error) {
+    static const struct graft_origin program = {.plugin = "program"};
+    int status = check_element(element, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct rule *result = graft_alloc(1, sizeof *result);
+    if (result == NULL) {
+        return graft_fail_memory(error, element->key);
+    }
+    result->references = 1;
+    result->declared = &result->own;
+    result->origin = program;
+    result->replacement = (struct graft_known_class){element->replacement, program, 1, NULL};
+    status = copy_element(&result->own, element) == 0 ? compile(result, error) : graft_fail_memory(error, element->key);
+    if (status != GRAFT_OK) {
+        graft_rule_release(result);
+        return status;
+    }
+    *patch = result;
+    return GRAFT_OK;
+}
+
+int graft_rule_create_fused(const struct graft_fused_modules *discovery, const struct graft_candidate *candidate,
+                            const char *model_type, struct rule **patch, struct graft_error *error) {
+    const char *const types[] = {model_type, NULL};
+    const struct graft_patch element = {
+        .key = candidate->original->name, .replacement = candidate->known.cls, .model_types = types};
+    int status = graft_rule_create_mapped(&element, patch, error);
+    if (status == GRAFT_OK) {
+        (*patch)->discovery = graft_fused_modules_retain(discovery);
+    }
+    return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of operations, and which undoes which. */
+#include <string.h>
+
+#include "base/text.h"
+#include "plan/plan.h"
+#include "value/operations.h"
+
+static const char *const names[] = {
+    [GRAFT_OP_CONCATENATE] = "Concatenate",
+    [GRAFT_OP_CHUNK] = "Chunk",
+    [GRAFT_OP_MERGE_MODULELIST] = "MergeModulelist",
+    [GRAFT_OP_SPLIT_MODULELIST] = "SplitModulelist",
+    [GRAFT_OP_SPLIT] = "Split",
+    [GRAFT_OP_INTERLEAVE] = "Interleave",
+    [GRAFT_OP_TRANSPOSE] = "Transpose",
+    [GRAFT_OP_CONV3D_TO_LINEAR] = "Conv3dToLinear",
+    [GRAFT_OP_LINEAR_TO_CONV3D] = "LinearToConv3d",
+    [GRAFT_OP_PERMUTE_FOR_ROPE] = "PermuteForRope",
+    [GRAFT_OP_CUSTOM] = "custom",
+};
+
+enum { N_NAMES = sizeof names / sizeof names[0] };
+
+const char *graft_operation_name(int32_t kind) {
+    return kind > 0 && kind < (int32_t)N_NAMES ? names[kind] : "?";
+}
+
+int32_t graft_operation_kind(const char *name) {
+    for (int32_t i = 1; i < GRAFT_OP_CUSTOM; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+struct graft_operation graft_operation_reverse(const struct graft_operation *operation) {
+    static const int32_t reverses[] = {
+        [GRAFT_OP_CONCATENATE] = GRAFT_OP_SPLIT,
+        [GRAFT_OP_CHUNK] = GRAFT_OP_CONCATENATE,
+        [GRAFT_OP_SPLIT] = GRAFT_OP_CONCATENATE,
+        [GRAFT_OP_MERGE_MODULELIST] = GRAFT_OP_SPLIT_MODULELIST,
+        [GRAFT_OP_SPLIT_MODULELIST] = GRAFT_OP_MERGE_MODULELIST,
+        [GRAFT_OP_CONV3D_TO_LINEAR] = GRAFT_OP_LINEAR_TO_CONV3D,
+        [GRAFT_OP_LINEAR_TO_CONV3D] = GRAFT_OP_CONV3D_TO_LINEAR,
+    };
+    struct graft_operation reverse = *operation;
+    if (operation->kind > 0 && operation->kind < (int32_t)(sizeof reverses / sizeof reverses[0]) &&
+        reverses[operation->kind] != 0) {
+        reverse.kind = reverses[operation->kind];
+    }
+    if (operation->kind == GRAFT_OP_CONCATENATE && operation->num_shards_attribute != NULL) {
+        reverse.kind = GRAFT_OP_CHUNK; /* into as many tensors of one name as the config says */
+    }
+    reverse.inverse = !operation->inverse;
+    return reverse;
+}
+
+static void describe(const struct graft_operation *operation, struct graft_text *text) {
+    graft_text_add_string(text, graft_operation_name(operation->kind));
+    switch (operation->kind) {
+    case GRAFT_OP_TRANSPOSE:
+        graft_text_printf(text, "(dim0=%lld, dim1=%lld%s)", (long long)operation->dim, (long long)operation->dim1,
+                          operation->check_dims ? ", check_dims" : "");
+        break;
+    case GRAFT_OP_CONV3D_TO_LINEAR:
+    case GRAFT_OP_LINEAR_TO_CONV3D:
+        break;
+    case GRAFT_OP_PERMUTE_FOR_ROPE:
+        graft_text_add_string(text, operation->inverse ? "(inverse)" : "");
+        break;
+    case GRAFT_OP_CUSTOM:
+        graft_text_printf(text, " %s", operation->custom->name);
+        break;
+    default:
+        graft_text_printf(text, "(dim=%lld%s)", (long long)operation->dim,
+                          operation->kind == GRAFT_OP_INTERLEAVE && operation->inverse ? ", inverse" : "");
+    }
+}
+
+void graft_binding_operations(const struct graft_binding *binding, struct graft_text *text) {
+    const struct graft_conversion *conversion = binding->conversion;
+    for (int32_t i = 0; conversion != NULL && i < conversion->n_operations; i++) {
+        graft_text_add_string(text, i > 0 ? ", " : "");
+        describe(graft_conversion_operation(conversion, i), text);
+    }
+    if (conversion != NULL && conversion->n_operations == 0) {
+        graft_text_add_string(text, "renamed");
+    }
+}
