@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chains of modules on a built model. Matched first (match.c), which works on a meta tree too; then put in place
- * (chain.c), tried out (probe.c), and given a plugin's implementation (implementation.c).
+ * (chain.c), tried out (library/fuse_probe.c), and given a plugin's implementation (chain_instance.c).
  */
 #ifndef GRAFT_FUSE_CHAIN_H
 #define GRAFT_FUSE_CHAIN_H
@@ -74,11 +74,5 @@ int graft_chain_implement(struct graft_fused_chain *chain, const struct graft_tr
 
 /* [load] Undoes both, and frees. */
 void graft_chain_free(struct graft_fused_chain *chain);
-
-/* [load] Runs two tokens without the chains from number `first` on, puts these in place, and runs the tokens again. An
- * error that names the modules if they do not follow each other, or if a bit of the results differs. Modules that two
- * tokens do not reach (of images, of other experts) are not tried; their calls are checked as they come. */
-struct graft_model;
-int graft_chains_try(struct graft_model *model, size_t first, struct graft_error *error);
 
 #endif

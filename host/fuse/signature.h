@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an interface takes and gives, for the interfaces whose modules can be fused. Private to this folder. */
+/* What an interface takes and gives, for the interfaces whose modules can be fused. */
 #ifndef GRAFT_FUSE_SIGNATURE_H
 #define GRAFT_FUSE_SIGNATURE_H
 

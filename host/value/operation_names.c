@@ -2,8 +2,6 @@
 /* Names of operations, and which undoes which. */
 #include <string.h>
 
-#include "base/text.h"
-#include "plan/plan.h"
 #include "value/operations.h"
 
 static const char *const names[] = {
@@ -57,7 +55,7 @@ struct graft_operation graft_operation_reverse(const struct graft_operation *ope
     return reverse;
 }
 
-static void describe(const struct graft_operation *operation, struct graft_text *text) {
+void graft_operation_describe(const struct graft_operation *operation, struct graft_text *text) {
     graft_text_add_string(text, graft_operation_name(operation->kind));
     switch (operation->kind) {
     case GRAFT_OP_TRANSPOSE:
@@ -76,16 +74,5 @@ static void describe(const struct graft_operation *operation, struct graft_text 
     default:
         graft_text_printf(text, "(dim=%lld%s)", (long long)operation->dim,
                           operation->kind == GRAFT_OP_INTERLEAVE && operation->inverse ? ", inverse" : "");
-    }
-}
-
-void graft_binding_operations(const struct graft_binding *binding, struct graft_text *text) {
-    const struct graft_conversion *conversion = binding->conversion;
-    for (int32_t i = 0; conversion != NULL && i < conversion->n_operations; i++) {
-        graft_text_add_string(text, i > 0 ? ", " : "");
-        describe(graft_conversion_operation(conversion, i), text);
-    }
-    if (conversion != NULL && conversion->n_operations == 0) {
-        graft_text_add_string(text, "renamed");
     }
 }

@@ -7,6 +7,7 @@
 #ifndef GRAFT_VALUE_OPERATIONS_H
 #define GRAFT_VALUE_OPERATIONS_H
 
+#include "base/text.h"
 #include "graft/conversion.h"
 #include "value/value.h"
 
@@ -78,5 +79,8 @@ static inline const struct graft_operation *graft_operations_at(const struct gra
 /* [any] "Concatenate"; "?" for a number that names no operation. And back: 0 for an unknown name. */
 const char *graft_operation_name(int32_t kind);
 int32_t graft_operation_kind(const char *name);
+
+/* [any] Adds "Concatenate(dim=1)". */
+void graft_operation_describe(const struct graft_operation *operation, struct graft_text *text);
 
 #endif

@@ -4,15 +4,15 @@
  * does with what it gets; two tokens do. They run as the model is, with a look at the order of calls, and fused, with
  * the outputs of modules that have not run yet made NaN, so that nobody reads them unnoticed.
  */
+#include "library/fuse_probe.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fuse/chain.h"
 #include "fuse/signature.h"
 #include "graft/host/encode.h"
 #include "hooks/observe.h"
-#include "library/library.h"
 
 enum { TOKENS = 2 };
 

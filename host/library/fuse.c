@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "fuse/chain.h"
 #include "fuse/glob.h"
-#include "library/library.h"
+#include "library/fuse_probe.h"
 
 /* Puts the chains from number `first` on in place, once they have passed the trial. */
 static int put_in_place(struct graft_model *model, size_t first, struct graft_error *error) {

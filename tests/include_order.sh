@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Usage: include_order.sh SOURCE [HOST]: whether the folders of HOST (SOURCE/host) include each other in the order that
+# docs/architecture.md gives, downwards only, and libraries are included only where they may be. The first test is of the
+# script itself: made-up trees with one fault each.
+set -eu
+source=$1
+host=${2:-$source/host}
+. "$source/tests/tap.sh"
+
+# The indented lines behind the sentence that introduces them.
+order=$(awk '/^A file includes its own folder/ { on = 1; next } on && /^    / { printf "%s ", $0; seen = 1; next } seen { exit }' \
+    "$source/docs/architecture.md")
+
+# Each quoted or bracketed include: FOLDER FILE HEADER.
+includes() { # includes TREE
+    (cd "$1" && find . -name '*.[ch]' -exec grep -HoE '^ *# *include *["<][^">]+' {} + |
+        sed -E 's|^\./([^:]*): *# *include *["<](.*)|\1 \2|')
+}
+
+upward() { # upward TREE: what goes against the order
+    includes "$1" | awk -v order="$order" '
+        BEGIN { n = split(order, names, " "); for (i = 1; i <= n; i++) place[names[i]] = i }
+        { from = $1; to = $2; if (!sub("/.*", "", from)) next; if (!sub("/.*", "", to)) next }
+        from == "include" { if (to != "graft") print $1 " includes " $2 ": public headers include public headers only"; next }
+        !(from in place) { print $1 ": its folder is not in the order of docs/architecture.md"; next }
+        to in place && place[to] > place[from] { print $1 " includes " $2 ", which is above it" }' | sort -u
+}
+
+behind_walls() { # behind_walls TREE: what looks over a wall
+    includes "$1" | awk '
+        function only(header, where) {
+            if ($2 ~ header && $1 !~ where) print $1 " includes " $2 ", which is for " where
+        }
+        {
+            only("^ltdl\\.h$", "^plugin/")
+            only("^pcre2", "^base/regex\\.c$")
+            only("^jansson", "^base/json[a-z_]*\\.c$")
+            only("^(dnnl|oneapi/)", "^kernels/")
+            only("^utf8proc", "^tokenizer/unicode\\.c$")
+            only("^(png|jpeglib|jerror|jmorecfg)\\.h$", "^image/")
+            only("^(omp|immintrin|cpuid)\\.h$", "^kernels/")
+            only("^dlfcn\\.h$", "^plugin/")
+            from = $1; to = $2
+            sub("/.*", "", from)
+            if (from ~ /^(base|kernels|tokenizer|image|weights)$/ && to ~ "/" && to !~ "^(graft|base|sys|" from ")/")
+                print $1 " includes " to ": its folder needs base only"
+            if (from == "arch" && to ~ "/" && (to !~ "^(graft|arch)/" || to ~ "^graft/host/"))
+                print $1 " includes " to ": host/arch includes headers of the SDK only"
+        }' | sort -u
+}
+
+# The order names each folder once, and no other.
+folders=$(cd "$host" && find . -mindepth 1 -maxdepth 1 -type d ! -name include | sed 's|^\./||' | sort)
+check "the order of docs/architecture.md names the folders of host/" "$folders" \
+    "$(printf '%s\n' "$order" | tr ' ' '\n' | sed '/^$/d' | sort)"
+check "no folder includes upwards" "" "$(upward "$host")"
+check "libraries are included behind their walls only" "" "$(behind_walls "$host")"
+
+# A fault in each rule is found.
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+fault() { # fault WHAT FILE INCLUDE SCAN
+    rm -rf "$made/host"
+    mkdir -p "$made/host/${2%/*}"
+    printf '#include %s\n' "$3" >"$made/host/$2"
+    number=$((number + 1))
+    if [ -n "$($4 "$made/host")" ]; then
+        echo "ok $number - found: $1"
+    else
+        echo "not ok $number - found: $1"
+        failed=1
+    fi
+}
+fault "an upward include" value/box.c '"plan/plan.h"' upward
+fault "an upward include of a folder in a folder" base/a/b.c '"library/library.h"' upward
+fault "a folder that is not in the order" elsewhere/a.c '"base/alloc.h"' upward
+fault "a public header that includes the host's" include/graft/host/graft.h '"base/alloc.h"' upward
+fault "ltdl" registry/a.c '<ltdl.h>' behind_walls
+fault "PCRE2" tokenizer/a.c '<pcre2.h>' behind_walls
+fault "jansson" weights/a.c '<jansson.h>' behind_walls
+fault "oneDNN" bind/a.c '<oneapi/dnnl/dnnl.h>' behind_walls
+fault "libpng" library/a.c '<png.h>' behind_walls
+fault "the host in host/arch" arch/a.c '"base/alloc.h"' behind_walls
+fault "a header of the library in host/arch" arch/moe/a.c '"graft/host/graft.h"' behind_walls
+fault "models in host/weights" weights/a.c '"config/config.h"' behind_walls
+echo "1..$number"
+exit "$failed"
