@@ -86,7 +86,8 @@ static int is_grouped(const struct graft_tree *tree, const struct graft_node *no
     const struct graft_replacement *replacement;
     struct graft_origin origin;
     for (size_t i = 0; (replacement = graft_snapshot_replacement(tree->snapshot, i, &origin)) != NULL; i++) {
-        if (replacement->replacement == node->known->cls && GRAFT_HAS(replacement, struct graft_replacement, group) &&
+        const struct graft_known_class *built = node->kernel_on != NULL ? node->kernel_on : node->known;
+        if (replacement->replacement == built->cls && GRAFT_HAS(replacement, struct graft_replacement, group) &&
             replacement->group != NULL) {
             return 1;
         }

@@ -11,20 +11,23 @@ static int out_of_memory(const char *path, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
 }
 
-/* Decides who describes and who makes the module: what a replacement leaves out is the original's. */
+/* Decides who describes and who makes the module: what a replacement leaves out is the original's, and a kernel makes
+ * what they describe. */
 static void choose_class(struct graft_node *node, const struct graft_resolution *found) {
     const struct graft_known_class *replacement = found->replacement;
-    node->known = replacement != NULL ? replacement : found->original;
-    node->original = replacement != NULL ? found->original : NULL;
+    const struct graft_known_class *built = replacement != NULL ? replacement : found->original;
+    node->known = found->kernel != NULL ? found->kernel : built;
+    node->original = node->known != found->original ? found->original : NULL;
+    node->kernel_on = found->kernel != NULL ? replacement : NULL;
     node->class_name = node->known->cls->name;
-    node->describer = node->known;
+    node->describer = built;
     node->maker = node->known;
     if (replacement != NULL) {
         int calls_super = (replacement->cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0;
         if (replacement->cls->describe == NULL && !calls_super) {
             node->describer = found->original;
         }
-        if (replacement->cls->forward == NULL) {
+        if (replacement->cls->forward == NULL && found->kernel == NULL) {
             node->maker = found->original;
         }
     }
@@ -32,7 +35,7 @@ static void choose_class(struct graft_node *node, const struct graft_resolution 
 
 /* Whether this child is what a replacement calls by the name of the class it replaces: then it means the original. */
 static int means_original(const struct graft_node *parent, const char *class_name) {
-    return parent != NULL && parent->original != NULL && parent->describer == parent->known &&
+    return parent != NULL && parent->original != NULL && parent->describer != parent->original &&
            strcmp(parent->original->cls->name, class_name) == 0;
 }
 
@@ -46,8 +49,9 @@ static int resolve(const struct builder *builder, const struct graft_module_plac
 
 static int build_super(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_args args = graft_node_args(node);
-    struct graft_resolution original = {node->original, NULL};
-    if (node->original == NULL || (node->known->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0) {
+    struct graft_resolution original = {.original = node->original};
+    if (node->original == NULL || node->describer == node->original ||
+        (node->describer->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0) {
         return GRAFT_OK;
     }
     node->super = graft_node_create(node->parent, node->name);
@@ -88,7 +92,8 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
         return status;
     }
     choose_class(child, &found);
-    if (child->known->args != NULL && graft_node_add_args(child, child->known->args) != 0) {
+    const struct graft_args *more = found.replacement != NULL ? found.replacement->args : NULL;
+    if (more != NULL && graft_node_add_args(child, more) != 0) {
         graft_node_free(child);
         return out_of_memory(place.class_name, error);
     }

@@ -64,7 +64,8 @@ void graft_model_fusions_finish(struct fusions *fusions) {
 int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candidate *candidate,
                         struct graft_text *reason) {
     const struct graft_node *node = graft_node_find(tree->root, candidate->path);
-    if (candidate->fusable && node != NULL && node->known == &candidate->known) {
+    if (candidate->fusable && node != NULL &&
+        (node->known == &candidate->known || node->kernel_on == &candidate->known)) {
         return 1;
     }
     if (reason != NULL && !candidate->fusable) {

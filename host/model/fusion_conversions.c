@@ -49,7 +49,8 @@ static const struct graft_fusion_family *family_of(const struct graft_tree *tree
     for (size_t i = 0; i < tree->n_discoveries; i++) {
         const struct graft_fused_modules *discovery = tree->discoveries[i];
         for (size_t k = 0; k < discovery->n; k++) {
-            if (node->known == &discovery->candidates[k]->known) {
+            if (node->known == &discovery->candidates[k]->known ||
+                node->kernel_on == &discovery->candidates[k]->known) {
                 return graft_fusion_family_of(discovery->known);
             }
         }

@@ -38,7 +38,8 @@ struct graft_node {
     const char *class_name;                    /* "Linear"; "ModuleList" or "Sequential" for a list */
     const struct graft_known_class *known;     /* the class built here; NULL for a list */
     const struct graft_known_class *original;  /* the class it replaces, or NULL */
-    const struct graft_known_class *describer; /* whose `describe` and conversions hold here: `known` or `original` */
+    const struct graft_known_class *kernel_on; /* the replacement that a kernel runs here, `known`; or NULL */
+    const struct graft_known_class *describer; /* whose `describe` and conversions hold here */
     const struct graft_known_class *maker;     /* whose `create`, `destroy` and `forward` */
     struct graft_arg *args;
     int32_t n_args;

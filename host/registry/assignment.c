@@ -72,7 +72,8 @@ void graft_assignment_give(struct graft_assignment *assignment, const struct rul
         const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
         if (patch == chosen) {
             row->won++;
-        } else if (row->last_wanted == assignment->modules && !graft_rule_same_source(patch, chosen)) {
+        } else if (row->last_wanted == assignment->modules && !graft_rule_same_source(patch, chosen) &&
+                   patch->is_kernel >= chosen->is_kernel) {
             row->lost_to = chosen->origin.plugin;
         }
     }

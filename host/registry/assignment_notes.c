@@ -31,10 +31,13 @@ static int is_first_of_source(const struct graft_assignment *assignment, size_t 
     return 1;
 }
 
-/* "PLUGIN: " or, of library calls, nothing; then the key. */
+/* "PLUGIN: " or, of library calls, nothing; then the key, which is a class's name for kernels. */
 static void name_key(const struct rule *patch, struct graft_text *text) {
     int is_call = patch->declared->key == KEY_BOTH;
-    const char *what = is_call ? "key" : patch->declared->key == GRAFT_KEY_PATTERN ? "pattern" : "class";
+    const char *what = is_call                                     ? "key"
+                       : patch->is_kernel                          ? "kernel for class"
+                       : patch->declared->key == GRAFT_KEY_PATTERN ? "pattern"
+                                                                   : "class";
     graft_text_printf(text, "%s%s%s \"%s\"", is_call ? "" : patch->origin.plugin, is_call ? "" : ": ", what,
                       patch->declared->target);
 }
@@ -61,7 +64,7 @@ static void write_remark(const struct graft_assignment *assignment, size_t i, st
         graft_text_printf(text, " matches nothing in this model, and there is no class of that name%s%s",
                           near.length > 0 ? "; " : "", near.length > 0 ? near.bytes : "");
         graft_text_free(&near);
-    } else if (!is_idle_plugin(assignment, i)) {
+    } else if (patch->is_kernel || !is_idle_plugin(assignment, i)) {
         name_key(patch, text);
         if (row->wanted == 0) {
             graft_text_add_string(text, " matches nothing in this model");

@@ -158,7 +158,7 @@ static int add_kernel(struct graft_snapshot **snapshot, const struct graft_imple
         graft_snapshot_release(next);
         return status;
     }
-    next->n_patches++;
+    next->patches[next->n_patches++]->is_kernel = 1;
     graft_snapshot_release(*snapshot);
     *snapshot = next;
     return GRAFT_OK;

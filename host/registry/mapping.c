@@ -27,7 +27,7 @@ int graft_registry_register(struct graft_registry *registry, const struct graft_
                             struct graft_error *error) {
     struct mapping_version *next = NULL;
     (void)pthread_mutex_lock(&registry->lock);
-    int status = graft_mapping_version_with(registry->current->mapping, patches, n, overwrite, &next, error);
+    int status = graft_mapping_version_with(registry->current, patches, n, overwrite, &next, error);
     if (status == GRAFT_OK) {
         status = commit(registry, next, error);
     }
@@ -39,7 +39,7 @@ int graft_registry_put_fusion(struct graft_registry *registry, const struct graf
                               const char *model_type, struct graft_error *error) {
     struct mapping_version *next = NULL;
     (void)pthread_mutex_lock(&registry->lock);
-    int status = graft_mapping_version_with_fused(registry->current->mapping, discovery, model_type, &next, error);
+    int status = graft_mapping_version_with_fused(registry->current, discovery, model_type, &next, error);
     if (status == GRAFT_OK) {
         status = commit(registry, next, error);
     }
@@ -50,7 +50,7 @@ int graft_registry_put_fusion(struct graft_registry *registry, const struct graf
 int graft_snapshot_with_patches(const struct graft_snapshot *snapshot, const struct graft_patch *patches, size_t n,
                                 struct graft_snapshot **made, struct graft_error *error) {
     struct mapping_version *mapping = NULL;
-    int status = graft_mapping_version_over(snapshot->mapping, patches, n, &mapping, error);
+    int status = graft_mapping_version_over(snapshot, patches, n, &mapping, error);
     if (status != GRAFT_OK) {
         return status;
     }

@@ -65,10 +65,10 @@ static void put(struct mapping_version *layer, struct rule *patch_take) {
     layer->patches[place] = patch_take;
 }
 
-static int put_element(struct mapping_version *layer, const struct graft_patch *element, int overwrite,
-                       struct graft_error *error) {
+static int put_element(struct mapping_version *layer, const struct graft_snapshot *snapshot,
+                       const struct graft_patch *element, int overwrite, struct graft_error *error) {
     struct rule *patch = NULL;
-    int status = graft_rule_create_mapped(element, &patch, error);
+    int status = graft_rule_create_mapped(element, snapshot, &patch, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -84,12 +84,12 @@ static int put_element(struct mapping_version *layer, const struct graft_patch *
     return GRAFT_OK;
 }
 
-int graft_mapping_version_with(const struct mapping_version *old, const struct graft_patch *elements, size_t n,
+int graft_mapping_version_with(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                int overwrite, struct mapping_version **next, struct graft_error *error) {
-    struct mapping_version *layer = grown(old, n, error);
+    struct mapping_version *layer = grown(snapshot->mapping, n, error);
     int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put_element(layer, &elements[i], overwrite, error);
+        status = put_element(layer, snapshot, &elements[i], overwrite, error);
     }
     if (status != GRAFT_OK) {
         graft_mapping_version_release(layer);
@@ -110,14 +110,14 @@ static int is_first_of_class(const struct graft_fused_modules *discovery, size_t
     return discovery->candidates[i]->fusable;
 }
 
-int graft_mapping_version_with_fused(const struct mapping_version *old, const struct graft_fused_modules *discovery,
+int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, const struct graft_fused_modules *discovery,
                                      const char *model_type, struct mapping_version **next, struct graft_error *error) {
-    struct mapping_version *layer = grown(old, discovery->n, error);
+    struct mapping_version *layer = grown(snapshot->mapping, discovery->n, error);
     int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < discovery->n && status == GRAFT_OK; i++) {
         struct rule *patch = NULL;
         if (is_first_of_class(discovery, i)) {
-            status = graft_rule_create_fused(discovery, discovery->candidates[i], model_type, &patch, error);
+            status = graft_rule_create_fused(discovery, discovery->candidates[i], snapshot, model_type, &patch, error);
         }
         if (status == GRAFT_OK && patch != NULL) {
             put(layer, patch);
@@ -131,12 +131,13 @@ int graft_mapping_version_with_fused(const struct mapping_version *old, const st
     return GRAFT_OK;
 }
 
-int graft_mapping_version_over(const struct mapping_version *old, const struct graft_patch *elements, size_t n,
+int graft_mapping_version_over(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                struct mapping_version **next, struct graft_error *error) {
+    const struct mapping_version *old = snapshot->mapping;
     struct mapping_version *layer = graft_mapping_version_create(old->n + n);
     int status = layer != NULL ? GRAFT_OK : graft_fail_memory(error, "mapping");
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put_element(layer, &elements[i], 0, error);
+        status = put_element(layer, snapshot, &elements[i], 0, error);
     }
     for (size_t i = 0; i < old->n && status == GRAFT_OK; i++) {
         if (place_of(layer, old->patches[i]->own.target) == layer->n) {

@@ -31,6 +31,7 @@ struct graft_known_class {
 struct graft_resolution {
     const struct graft_known_class *original;    /* the class of that name */
     const struct graft_known_class *replacement; /* NULL when nothing replaces it */
+    const struct graft_known_class *kernel;      /* runs the class that the two above come to; NULL: no kernel */
 };
 
 struct graft_registry;
@@ -80,8 +81,8 @@ struct graft_assignment;
 /* [any] What to build at `place`. What library calls registered goes before what plugins bring; exact names go before
  * patterns, then the order of registration decides; two plugins that want the same module are an error unless the user
  * ordered them. A fusion, which was asked for by name, goes before them all, if the class is the one it was found in.
- * An unknown class and a replacement with another interface are errors. `assignment` (or NULL) counts, and says which
- * groups are left out. */
+ * An unknown class and a replacement with another interface are errors. A kernel is looked for by the name of the class
+ * that results, so it may stand on a replacement. `assignment` (or NULL) counts, and says which groups are left out. */
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                            struct graft_assignment *assignment, struct graft_resolution *resolution,
                            struct graft_error *error);
@@ -94,6 +95,10 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
  * another interface is an error that lists the classes hit, those that fit, and a narrower pattern that would do. */
 int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const struct graft_module_place *places,
                                   size_t n, const struct graft_assignment *assignment, struct graft_error *error);
+
+/* [any] Who brought a class: a plugin, by whatever it hands the class over; NULL: the host or a program. */
+const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot *snapshot,
+                                                    const struct graft_class *cls);
 
 /* [any] The replacements brought by plugins, in order of registration; NULL behind the last. */
 const struct graft_replacement *graft_snapshot_replacement(const struct graft_snapshot *snapshot, size_t i,

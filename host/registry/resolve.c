@@ -4,6 +4,7 @@
 
 #include "registry/assignment_rows.h"
 #include "registry/fused_modules.h"
+#include "registry/implementations.h"
 #include "registry/nearest.h"
 
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
@@ -34,6 +35,22 @@ const struct graft_replacement *graft_snapshot_replacement(const struct graft_sn
     }
     *origin = snapshot->patches[i]->origin;
     return snapshot->patches[i]->declared;
+}
+
+const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot *snapshot,
+                                                    const struct graft_class *cls) {
+    const struct graft_implementation *kernel = graft_snapshot_kernel_of(snapshot, cls);
+    for (size_t i = 0; i < snapshot->n_classes; i++) {
+        if (snapshot->classes[i].cls == cls) {
+            return snapshot->classes[i].origin.plugin != NULL ? &snapshot->classes[i].origin : NULL;
+        }
+    }
+    for (size_t i = 0; i < snapshot->n_patches; i++) {
+        if (snapshot->patches[i]->declared->replacement == cls) {
+            return &snapshot->patches[i]->origin;
+        }
+    }
+    return kernel != NULL ? &kernel->origin : NULL;
 }
 
 struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i) {
@@ -79,8 +96,8 @@ static int check_interface(const struct rule *patch, const struct graft_known_cl
 
 int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                             struct graft_resolution *resolution, struct graft_error *error) {
-    resolution->original = graft_snapshot_class(snapshot, place->class_name, place->asking);
-    resolution->replacement = NULL;
+    *resolution =
+        (struct graft_resolution){.original = graft_snapshot_class(snapshot, place->class_name, place->asking)};
     if (resolution->original == NULL) {
         int status = graft_error_set(error, place->asking != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL, place->path,
                                      "there is no class %s", place->class_name);
@@ -90,16 +107,17 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
     return GRAFT_OK;
 }
 
-/* The patch that gets the module; `*chosen` is NULL when nobody wants it. In a trial the first of two gets what nothing
- * decides, and nobody is said to have lost it. */
+/* The patch that gets the module, among kernels or among the others; `*chosen` is NULL when nobody wants it. In a trial
+ * the first of two gets what nothing decides, and nobody is said to have lost it. A kernel that wants the class before
+ * anything replaces it claims it, and has lost it if something does. */
 static int choose(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
-                  const struct graft_module_place *place, struct graft_assignment *assignment,
+                  const struct graft_module_place *place, struct graft_assignment *assignment, int among_kernels,
                   const struct rule **chosen, struct graft_error *error) {
     int clear = 1;
     *chosen = NULL;
     for (size_t i = 0; graft_snapshot_rule(snapshot, i) != NULL; i++) {
         const struct rule *patch = graft_snapshot_rule(snapshot, i);
-        if (assignment != NULL && assignment->rows[i].left_out) {
+        if ((among_kernels && !patch->is_kernel) || (assignment != NULL && assignment->rows[i].left_out)) {
             continue;
         }
         int hit = graft_rule_wants(patch, original, place, error);
@@ -111,6 +129,9 @@ static int choose(const struct graft_snapshot *snapshot, const struct graft_know
         }
         if (assignment != NULL) {
             graft_assignment_claim(assignment, i);
+        }
+        if (patch->is_kernel != among_kernels) {
+            continue;
         }
         const struct rule *better = *chosen == NULL ? patch : prefer(*chosen, patch, original);
         if (better == NULL && (assignment == NULL || !assignment->trial)) {
@@ -145,10 +166,26 @@ static int give_to_fusion(const struct graft_snapshot *snapshot, const struct gr
     return GRAFT_OK;
 }
 
+/* The replacement, or the kernel, that gets a module of the class `original`; `*found` is NULL when none does. */
+static int resolve_one(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
+                       const struct graft_module_place *place, struct graft_assignment *assignment, int among_kernels,
+                       const struct graft_known_class **found, struct graft_error *error) {
+    const struct rule *chosen;
+    *found = NULL;
+    int status = choose(snapshot, original, place, assignment, among_kernels, &chosen, error);
+    if (status != GRAFT_OK || chosen == NULL) {
+        return status;
+    }
+    if (assignment != NULL && assignment->trial && !graft_rule_fits(chosen, original)) {
+        return GRAFT_OK;
+    }
+    *found = graft_rule_replacement(chosen, place);
+    return check_interface(chosen, original, place, error);
+}
+
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                            struct graft_assignment *assignment, struct graft_resolution *resolution,
                            struct graft_error *error) {
-    const struct rule *chosen;
     int status = graft_snapshot_original(snapshot, place, resolution, error);
     if (status != GRAFT_OK) {
         return status;
@@ -157,15 +194,14 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
         assignment->modules++;
     }
     if (place->fused != NULL && place->fused->original == resolution->original->cls) {
-        return give_to_fusion(snapshot, place, assignment, resolution, error);
+        status = give_to_fusion(snapshot, place, assignment, resolution, error);
+    } else {
+        status = resolve_one(snapshot, resolution->original, place, assignment, 0, &resolution->replacement, error);
     }
-    status = choose(snapshot, resolution->original, place, assignment, &chosen, error);
-    if (status != GRAFT_OK || chosen == NULL) {
+    if (status != GRAFT_OK) {
         return status;
     }
-    if (assignment != NULL && assignment->trial && !graft_rule_fits(chosen, resolution->original)) {
-        return GRAFT_OK;
-    }
-    resolution->replacement = graft_rule_replacement(chosen, place);
-    return check_interface(chosen, resolution->original, place, error);
+    const struct graft_known_class *built =
+        resolution->replacement != NULL ? resolution->replacement : resolution->original;
+    return resolve_one(snapshot, built, place, assignment, 1, &resolution->kernel, error);
 }

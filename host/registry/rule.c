@@ -88,6 +88,13 @@ static int too_costly(const struct rule *patch, const char *pattern, const char 
     return -1;
 }
 
+/* Whether another plugin keeps the class for children of its own, and converts their weights. */
+static int is_of_another(const struct rule *patch, const struct graft_known_class *original) {
+    const char *own = patch->origin.plugin != NULL ? patch->origin.plugin : "";
+    const char *other = original->origin.plugin != NULL ? original->origin.plugin : "";
+    return original->private_to_plugin && strcmp(own, other) != 0;
+}
+
 int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error) {
     struct graft_regex_match match;
     const char *name = original->cls->name;
@@ -97,7 +104,7 @@ int graft_rule_hits(const struct rule *patch, const struct graft_known_class *or
     if (graft_rule_names(patch, original)) {
         return 1;
     }
-    if (patch->target == NULL || (original->cls->flags & GRAFT_CLASS_BASIC) != 0) {
+    if (patch->target == NULL || (original->cls->flags & GRAFT_CLASS_BASIC) != 0 || is_of_another(patch, original)) {
         return 0;
     }
     int hit = graft_regex_search(patch->target, name, strlen(name), 0, &match);

@@ -27,6 +27,7 @@ struct rule {
     char *invalid;                   /* KEY_BOTH: why the key is no regular expression, and so a name only; or NULL */
     const struct graft_fused_modules
         *discovery;      /* of a fusion: it is for the modules that fit, each with its own class */
+    int is_kernel;       /* asked for by name: it runs a class, whatever that class replaces */
     atomic_int reported; /* whether a look-up that came across it made a note of `invalid` */
 };
 
@@ -93,15 +94,18 @@ int graft_fusion_append(struct graft_snapshot *snapshot, const struct graft_fusi
 int graft_rule_create(const struct graft_replacement *replacement, const struct graft_origin *origin,
                       struct rule **patch, struct graft_error *error);
 
-/* A patch for an element of a mapping, which is checked and copied. */
-int graft_rule_create_mapped(const struct graft_patch *element, struct rule **patch, struct graft_error *error);
+/* A patch for an element of a mapping, which is checked and copied. A class that a plugin of `snapshot` brought stays
+ * that plugin's, so it finds its private classes. */
+int graft_rule_create_mapped(const struct graft_patch *element, const struct graft_snapshot *snapshot,
+                             struct rule **patch, struct graft_error *error);
 struct rule *graft_rule_retain(struct rule *patch);
 void graft_rule_release(struct rule *patch);
 
 /* A patch for what a family makes of a class, in models of a type. It reads as one that a call registered for the
  * class's name. */
 int graft_rule_create_fused(const struct graft_fused_modules *discovery, const struct graft_candidate *candidate,
-                            const char *model_type, struct rule **patch, struct graft_error *error);
+                            const struct graft_snapshot *snapshot, const char *model_type, struct rule **patch,
+                            struct graft_error *error);
 
 /* Who brought it, for messages: its file, else the id of its plugin. */
 const char *graft_rule_source(const struct rule *patch);
@@ -112,8 +116,9 @@ int graft_rule_is_for_model(const struct rule *patch, const char *model_type);
 /* Whether the key is this class's very name; otherwise a patch that wants it does so by a pattern. */
 int graft_rule_names(const struct rule *patch, const struct graft_known_class *original);
 
-/* Whether the patch's key hits the class: 1, 0, or -1 after an error, when a search cost too much. Basic classes are
- * reached by their exact name only, and private ones not by library calls. */
+/* Whether the patch's key hits the class: 1, 0, or -1 after an error, when a search cost too much. Basic classes, and
+ * those that another plugin keeps for children of its own, are reached by their exact name only, and private ones not
+ * by library calls. */
 int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error);
 
 /* Whether the patch wants the module at `place`, of the class `original`: as patch_hits. */
@@ -136,15 +141,15 @@ struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i
 /* A copy with room for one more class and one more patch. */
 struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old);
 
-/* [any] An empty layer; what `old` holds and `n` elements more, or new values for keys that are there; what it holds
- * but for `n` keys. On failure `*next` is left alone. */
+/* [any] An empty layer; what the snapshot's holds and `n` elements more, or new values for keys that are there; what it
+ * holds but for `n` keys. On failure `*next` is left alone. */
 struct mapping_version *graft_mapping_version_create(size_t capacity);
-int graft_mapping_version_with(const struct mapping_version *old, const struct graft_patch *elements, size_t n,
+int graft_mapping_version_with(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                int overwrite, struct mapping_version **next, struct graft_error *error);
-int graft_mapping_version_with_fused(const struct mapping_version *old, const struct graft_fused_modules *discovery,
+int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, const struct graft_fused_modules *discovery,
                                      const char *model_type, struct mapping_version **next, struct graft_error *error);
-/* `n` elements, and behind them those of `old` whose keys are not among theirs. */
-int graft_mapping_version_over(const struct mapping_version *old, const struct graft_patch *elements, size_t n,
+/* `n` elements, and behind them those of the snapshot whose keys are not among theirs. */
+int graft_mapping_version_over(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                struct mapping_version **next, struct graft_error *error);
 int graft_mapping_version_without(const struct mapping_version *old, const char *const *keys, size_t n,
                                   struct mapping_version **next, struct graft_error *error);

@@ -15,8 +15,9 @@ struct search {
 static int look_for(void *data, struct graft_node *node, struct graft_error *error) {
     struct search *search = data;
     (void)error;
-    search->found |= node->original != NULL && strcmp(node->known->cls->name, search->cls->class_name) == 0 &&
-                     strcmp(node->known->origin.plugin, search->cls->plugin) == 0;
+    search->found |= node->original != NULL && node->describer != node->original &&
+                     strcmp(node->describer->cls->name, search->cls->class_name) == 0 &&
+                     strcmp(node->describer->origin.plugin, search->cls->plugin) == 0;
     return GRAFT_OK;
 }
 

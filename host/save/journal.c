@@ -171,10 +171,10 @@ int graft_journal_compose(const struct journal *stored, const struct graft_value
 }
 
 static int add_class_of(void *data, struct graft_node *node, struct graft_error *error) {
-    if (node->original == NULL || node->describer != node->known) {
+    if (node->original == NULL || node->describer == node->original) {
         return GRAFT_OK;
     }
-    struct journal_class cls = {node->known->cls->name, node->original->cls->name, node->known->origin.plugin};
+    struct journal_class cls = {node->describer->cls->name, node->original->cls->name, node->describer->origin.plugin};
     return graft_journal_add_class(data, &cls) == 0
                ? GRAFT_OK
                : graft_error_set(error, GRAFT_ERROR_INTERNAL, node->path, "out of memory");

@@ -232,6 +232,44 @@ static void test_private_classes(void **state) {
     graft_snapshot_release(snapshot);
 }
 
+/* A pattern leaves the private classes of other plugins alone; exact names, and the plugin's own patterns, reach them.
+ */
+static void test_private_class_of_another(void **state) {
+    static const struct graft_class part = CLASS("PartAttention", ATTENTION, 0);
+    const struct graft_origin origin = {.plugin = "a"};
+    const struct graft_module_place place = {"PartAttention", "x", "llama", "a", NULL};
+    const struct graft_replacement pattern = pattern_key("Attention$", &mine);
+    const struct graft_replacement name = name_key("PartAttention", &yours);
+    struct graft_resolution found;
+    (void)state;
+    assert_int_equal(graft_registry_add_class(registry, &part, &origin, 1, &error), GRAFT_OK);
+    add(&pattern, "b", 0);
+    struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
+    assert_int_equal(graft_snapshot_resolve(snapshot, &place, NULL, &found, &error), GRAFT_OK);
+    assert_null(found.replacement);
+    graft_snapshot_release(snapshot);
+    add(&name, "c", 0);
+    snapshot = graft_registry_snapshot(registry);
+    assert_int_equal(graft_snapshot_resolve(snapshot, &place, NULL, &found, &error), GRAFT_OK);
+    assert_ptr_equal(found.replacement->cls, &yours);
+    graft_snapshot_release(snapshot);
+}
+
+static void test_pattern_on_own_private_class(void **state) {
+    static const struct graft_class part = CLASS("PartAttention", ATTENTION, 0);
+    const struct graft_origin origin = {.plugin = "a"};
+    const struct graft_module_place place = {"PartAttention", "x", "llama", "a", NULL};
+    const struct graft_replacement pattern = pattern_key("^Part", &mine);
+    struct graft_resolution found;
+    (void)state;
+    assert_int_equal(graft_registry_add_class(registry, &part, &origin, 1, &error), GRAFT_OK);
+    add(&pattern, "a", 0);
+    struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
+    assert_int_equal(graft_snapshot_resolve(snapshot, &place, NULL, &found, &error), GRAFT_OK);
+    assert_ptr_equal(found.replacement->cls, &mine);
+    graft_snapshot_release(snapshot);
+}
+
 static size_t count_replacements(const struct graft_snapshot *snapshot) {
     struct graft_origin origin;
     size_t n = 0;
@@ -317,6 +355,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_conflict, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rank, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_private_classes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_private_class_of_another, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pattern_on_own_private_class, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_snapshots_do_not_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_plugin_as_a_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_evil_pattern, set_up, tear_down),

@@ -38,6 +38,9 @@ static void add_module(struct writer *writer, const struct graft_node *node) {
     set(writer, module, "class", graft_json_new_string(node->class_name));
     set(writer, module, "original_class", graft_json_new_string(replaced ? node->original->cls->name : NULL));
     set(writer, module, "plugin", graft_json_new_string(replaced ? node->known->origin.plugin : NULL));
+    if (node->kernel_on != NULL) {
+        set(writer, module, "kernel_on", graft_json_new_string(node->kernel_on->cls->name));
+    }
     append(writer, writer->modules, module);
 }
 

@@ -19,10 +19,18 @@ struct summary {
     size_t modules;
 };
 
+static void add_class(struct graft_text *text, const struct graft_known_class *known) {
+    graft_text_printf(text, " -> %s by %s (%s)", known->cls->name, known->origin.plugin,
+                      known->origin.file != NULL ? known->origin.file : "-");
+}
+
 static void add_replacement(struct summary *summary, const struct graft_node *node) {
     struct graft_text text = {0};
-    graft_text_printf(&text, "%s -> %s by %s (%s)", node->original->cls->name, node->class_name,
-                      node->known->origin.plugin, node->known->origin.file != NULL ? node->known->origin.file : "-");
+    graft_text_add_string(&text, node->original->cls->name);
+    if (node->kernel_on != NULL) {
+        add_class(&text, node->kernel_on);
+    }
+    add_class(&text, node->known);
     const struct graft_implementation *kernel = graft_snapshot_kernel_of(summary->snapshot, node->known->cls);
     if (kernel != NULL) {
         graft_text_printf(&text, ", kernel %s,", kernel->name);

@@ -144,8 +144,7 @@ static const struct graft_class fused_mlp = {
 };
 
 /* The interface keeps the pattern to classes that are called like an MLP. That their weights are a gate and an up is
- * known of these families, and of the paths that they give their MLPs: what another plugin calls an MLP stays its own.
- */
+ * known of these families. */
 static const char *const model_types[] = {"llama", "mistral", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
 
 static const struct graft_replacement replacement = {
@@ -153,7 +152,6 @@ static const struct graft_replacement replacement = {
     .key = GRAFT_KEY_PATTERN,
     .target = "MLP$",
     .replacement = &fused_mlp,
-    .module_path = "\\.(mlp|shared_expert)$",
     .model_types = model_types,
 };
 
