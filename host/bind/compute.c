@@ -36,7 +36,7 @@ static int64_t padded(int64_t bytes) {
 static int piece_init(struct piece *piece, const struct graft_computed *computed, int64_t rows) {
     int64_t bytes = 0;
     for (int32_t i = 0; i < computed->n_inputs; i++) {
-        bytes += padded(row_bytes(&computed->input_infos[i]) * rows);
+        bytes += padded(row_bytes(&computed->input_infos[i]) * graft_computed_input_rows(computed, i, rows));
     }
     *piece = (struct piece){
         .scratch = graft_alloc_aligned(64, (size_t)bytes),
@@ -57,10 +57,11 @@ static int run_piece(const struct graft_computed *computed, struct piece *piece,
     char *scratch = piece->scratch;
     for (int32_t i = 0; i < computed->n_inputs; i++) {
         const struct graft_value_info *info = &computed->input_infos[i];
+        int64_t rows = graft_computed_input_rows(computed, i, end - begin);
         int64_t row = row_bytes(info), elements = row / graft_dtype_size(info->dtype);
-        graft_copy_elements(&computed->inputs[i], info->dtype, begin * elements, end * elements, scratch);
+        graft_copy_elements(&computed->inputs[i], info->dtype, begin * elements, (begin + rows) * elements, scratch);
         piece->from[i] = scratch;
-        scratch += padded(row * (end - begin));
+        scratch += padded(row * rows);
     }
     for (int32_t i = 0; i < computed->n_outputs; i++) {
         piece->to[i] = (char *)(uintptr_t)computed->outputs[i].data + begin * row_bytes(&computed->output_infos[i]);

@@ -89,11 +89,17 @@ int64_t graft_computed_rows_at_once(const struct graft_computed *computed) {
     return at_once < rows ? at_once : rows;
 }
 
+int64_t graft_computed_input_rows(const struct graft_computed *computed, int32_t i, int64_t rows) {
+    return (computed->operation->flags & GRAFT_CUSTOM_ROWS) != 0 ? rows : computed->input_infos[i].shape[0];
+}
+
 static void count_bytes(struct graft_computed *computed) {
     int64_t rows = computed->input_infos[0].shape[0], at_once = graft_computed_rows_at_once(computed);
     int64_t threads = rows / at_once < THREADS ? rows / at_once : THREADS;
     for (int32_t i = 0; i < computed->n_inputs; i++) {
-        computed->scratch_bytes += bytes_of(&computed->input_infos[i]) / rows * at_once * threads;
+        const struct graft_value_info *info = &computed->input_infos[i];
+        computed->scratch_bytes +=
+            bytes_of(info) / info->shape[0] * graft_computed_input_rows(computed, i, at_once) * threads;
     }
     for (int32_t i = 0; i < computed->n_outputs; i++) {
         computed->output_bytes += bytes_of(&computed->output_infos[i]);

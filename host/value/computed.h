@@ -28,7 +28,12 @@ int graft_computed_make(const struct graft_custom_operation *operation, const ch
                         size_t n_results, struct graft_computed **computed, struct graft_error *error);
 void graft_computed_free(struct graft_computed *computed);
 
-/* [any] How many rows (indices of the first dimension) of its values are worked on at a time. */
+/* [any] How many rows (indices of the first dimension) of its values are worked on at a time; without
+ * GRAFT_CUSTOM_ROWS those of the first input, which stand for everything. */
 int64_t graft_computed_rows_at_once(const struct graft_computed *computed);
+
+/* [any] How many rows of input `i` a call reads that works on `rows` rows: as many, or, without GRAFT_CUSTOM_ROWS, all
+ * that this input has. */
+int64_t graft_computed_input_rows(const struct graft_computed *computed, int32_t i, int64_t rows);
 
 #endif

@@ -35,7 +35,9 @@ struct graft_custom_work {
     const struct graft_value_info *outputs; /* [n_outputs] as it made them */
     const void *const *from;                /* [n_inputs] row `begin` of each; row-major, 64-byte aligned or mapped */
     void *const *to;                        /* [n_outputs] row `begin` of each */
-    int64_t begin;                          /* rows [begin, end) are to be done; all, without GRAFT_CUSTOM_ROWS */
+    /* Rows [begin, end) are to be done. Without GRAFT_CUSTOM_ROWS they are 0 and the rows of the first input, and
+     * everything is to be done: each pointer leads to the whole of a value, however many rows that one has. */
+    int64_t begin;
     int64_t end;
 };
 
