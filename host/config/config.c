@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,27 @@ static int has_cut_string(const graft_json *value) {
     return !is_c_string(value);
 }
 
+/* Every name is looked at, though only the first says what to build. */
+static int read_architectures(struct graft_model_config *config, struct graft_error *error) {
+    const struct graft_config *view = &config->view;
+    const graft_json *names = graft_json_get(config->document, "architectures");
+    if (!graft_config_has(view, "architectures")) {
+        return GRAFT_OK;
+    }
+    if (graft_json_type(names) != GRAFT_JSON_ARRAY) {
+        return graft_config_expected(view, "architectures", "an array of strings", error);
+    }
+    for (size_t i = 0; i < graft_json_size(names); i++) {
+        if (graft_json_type(graft_json_at(names, i)) != GRAFT_JSON_STRING) {
+            char path[MAX_KEY];
+            (void)snprintf(path, sizeof path, "architectures.%zu", i);
+            return graft_config_expected(view, path, "a string", error);
+        }
+    }
+    config->architecture = graft_json_string(graft_json_at(names, 0), NULL);
+    return GRAFT_OK;
+}
+
 static int read_identity(struct graft_model_config *config, struct graft_error *error) {
     const struct graft_config *view = &config->view;
     if (graft_json_type(config->document) != GRAFT_JSON_OBJECT) {
@@ -119,13 +141,7 @@ static int read_identity(struct graft_model_config *config, struct graft_error *
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");
     }
     int status = graft_config_string(view, "model_type", &config->model_type, error);
-    if (status == GRAFT_OK && graft_config_has(view, "architectures")) {
-        if (kind(config->document, "architectures") != GRAFT_FIELD_ARRAY) {
-            return graft_config_expected(view, "architectures", "an array of strings", error);
-        }
-        status = graft_config_string(view, "architectures.0", &config->architecture, error);
-    }
-    return status;
+    return status == GRAFT_OK ? read_architectures(config, error) : status;
 }
 
 int graft_model_config_read(const char *directory, struct graft_model_config **config, struct graft_error *error) {

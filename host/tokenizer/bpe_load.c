@@ -18,6 +18,7 @@ static void destroy(struct graft_token_model *self) {
 struct halves {
     struct graft_text text; /* both, one behind the other */
     size_t middle;          /* where the second begins */
+    int is_array;           /* how this one is written; all are as the first is */
 };
 
 /* "a b", as older files have it. */
@@ -39,7 +40,8 @@ static int cut_at_space(struct halves *halves) {
 /* ["a", "b"] or "a b" */
 static int read_halves(struct graft_cursor *cursor, struct halves *halves) {
     halves->text.length = 0;
-    if (!graft_cursor_take(cursor, '[')) {
+    halves->is_array = graft_cursor_take(cursor, '[');
+    if (!halves->is_array) {
         return graft_cursor_string(cursor, &halves->text) != 0 || halves->text.failed ? -1 : cut_at_space(halves);
     }
     if (graft_cursor_string(cursor, &halves->text) != 0 || !graft_cursor_take(cursor, ',')) {
@@ -64,6 +66,7 @@ static int require(const struct graft_bpe *bpe, const struct graft_spec *spec, c
 static int read_merge(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_cursor *cursor,
                       struct halves *halves, struct graft_error *error) {
     int32_t left = -1, right = -1, merged = -1;
+    int was_array = halves->is_array;
     int malformed = read_halves(cursor, halves) != 0;
     const struct graft_text *text = &halves->text;
     if (text->failed) {
@@ -71,6 +74,10 @@ static int read_merge(struct graft_bpe *bpe, const struct graft_spec *spec, stru
     }
     if (malformed) {
         return graft_spec_error(spec, error, "expected two tokens, [\"a\", \"b\"] or \"a b\"");
+    }
+    if (spec->index > 0 && halves->is_array != was_array) {
+        return graft_spec_error(spec, error, "expected %s as the merges before it: a file has one of the two forms",
+                                was_array ? "[\"a\", \"b\"]" : "\"a b\"");
     }
     int status = require(bpe, spec, text->bytes, halves->middle, &left, error);
     if (status == GRAFT_OK) {

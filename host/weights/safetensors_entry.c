@@ -2,6 +2,7 @@
 #include "weights/safetensors_entry.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/fail.h"
 
@@ -31,13 +32,18 @@ int graft_safetensors_entry_place(const struct graft_safetensors_data *data, int
 
 static int read_dtype(const struct graft_safetensors_data *data, const graft_json *value,
                       struct graft_tensor_view *view, struct graft_error *error) {
-    const char *name = graft_json_string(value, NULL);
+    size_t length = 0;
+    const char *name = graft_json_string(value, &length);
     if (name == NULL) {
         return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
                           "tensor \"%.300s\": expected dtype to be a string, found %s", view->name,
                           graft_json_type_name(value));
     }
-    view->dtype = graft_dtype_from_name(name);
+    view->dtype = strlen(name) == length ? graft_dtype_from_name(name) : GRAFT_DTYPE_NONE;
+    if (strlen(name) != length) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, data->path, "tensor \"%.300s\": dtype has a NUL character in it",
+                          view->name);
+    }
     if (view->dtype == GRAFT_DTYPE_NONE) {
         return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
                           "tensor \"%.300s\": dtype \"%.40s\" is not supported, expected F64, F32, F16, BF16, F8_E4M3, "

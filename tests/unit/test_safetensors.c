@@ -174,6 +174,8 @@ static void test_entry(void **state) {
                    "tensor \"t\": expected dtype to be a string, found nothing");
     assert_refused("{\"t\":{\"dtype\":\"F4\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0,
                    "tensor \"t\": dtype \"F4\" is not supported, " SUPPORTED);
+    assert_refused("{\"t\":{\"dtype\":\"U8\\u0000\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0,
+                   "tensor \"t\": dtype has a NUL character in it");
     assert_refused("{\"t\":{\"dtype\":\"none\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0,
                    "tensor \"t\": dtype \"none\" is not supported, " SUPPORTED);
 }

@@ -99,6 +99,9 @@ static int read_common(const struct graft_config *config, const struct graft_dec
         status = check_heads(config, decoder, error);
     }
     if (status == GRAFT_OK) {
+        status = graft_config_not_null(config, "rms_norm_eps", "a number", error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_config_real(config, "rms_norm_eps", 0.0, &decoder->rms_norm_eps, error);
     }
     if (status == GRAFT_OK) {

@@ -86,6 +86,9 @@ int graft_encoder_config_read(const struct graft_config *config, const struct gr
         status = read_sizes(config, encoder, error);
     }
     if (status == GRAFT_OK) {
+        status = graft_config_not_null(config, "layer_norm_eps", "a number", error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_config_real(config, "layer_norm_eps", 0.0, &encoder->layer_norm_eps, error);
     }
     if (status == GRAFT_OK) {
@@ -96,7 +99,7 @@ int graft_encoder_config_read(const struct graft_config *config, const struct gr
 
 int graft_encoder_describe_activation(const struct graft_sink *sink, const char *name,
                                       const struct graft_config *config, struct graft_error *error) {
-    if (!graft_config_has(config, "hidden_act")) {
+    if (config->kind(config->data, "hidden_act") == GRAFT_FIELD_ABSENT) {
         return graft_describe_child(sink, name, "GELUActivation", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
     }
     return graft_describe_activation(sink, name, config, "hidden_act", error);

@@ -28,9 +28,9 @@ int graft_vision_mlp_describe(const struct graft_class *self, const struct graft
     status = graft_describe_linear(sink, "fc1", vision.embed_dim, intermediate, 1, error);
     if (status == GRAFT_OK) {
         status =
-            graft_config_has(&section.view, "hidden_act")
-                ? graft_describe_activation(sink, "act", &section.view, "hidden_act", error)
-                : graft_describe_child(sink, "act", "QuickGELUActivation", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
+            section.view.kind(section.view.data, "hidden_act") == GRAFT_FIELD_ABSENT
+                ? graft_describe_child(sink, "act", "QuickGELUActivation", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error)
+                : graft_describe_activation(sink, "act", &section.view, "hidden_act", error);
     }
     return status == GRAFT_OK ? graft_describe_linear(sink, "fc2", intermediate, vision.embed_dim, 1, error) : status;
 }

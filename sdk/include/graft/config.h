@@ -60,6 +60,12 @@ static inline int graft_config_expected(const struct graft_config *config, const
                            kinds[config->kind(config->data, path)]);
 }
 
+/* Refuses null for a field that may be left out but never says "none": null there is a mistake. */
+static inline int graft_config_not_null(const struct graft_config *config, const char *path, const char *expected,
+                                        struct graft_error *error) {
+    return graft_config_is_null(config, path) ? graft_config_expected(config, path, expected, error) : GRAFT_OK;
+}
+
 /* An integer within [minimum, maximum]. */
 static inline int graft_config_int(const struct graft_config *config, const char *path, int64_t minimum,
                                    int64_t maximum, int64_t *value, struct graft_error *error) {

@@ -110,7 +110,8 @@ static inline int graft_describe_layer_norm(const struct graft_sink *sink, const
     return graft_describe_child(sink, name, "LayerNorm", GRAFT_INTERFACE_NORM, args, 2, error);
 }
 
-/* A child of the class that transformers' ACT2FN gives for the config field `field` ("hidden_act"). */
+/* A child of the class that transformers' ACT2FN gives for the config field `field` ("hidden_act"); "silu" without it.
+ * Null names no activation: an error. */
 static inline int graft_describe_activation(const struct graft_sink *sink, const char *name,
                                             const struct graft_config *config, const char *field,
                                             struct graft_error *error) {
@@ -127,7 +128,10 @@ static inline int graft_describe_activation(const struct graft_sink *sink, const
                                              {"tanh", "Tanh"},
                                              {"sigmoid", "Sigmoid"}};
     const char *act = "silu";
-    int status = graft_config_string(config, field, &act, error);
+    int status = graft_config_not_null(config, field, "a string", error);
+    if (status == GRAFT_OK) {
+        status = graft_config_string(config, field, &act, error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }

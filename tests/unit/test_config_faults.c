@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of config.json with a value that cannot be meant: what is said about them. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "folder.h"
+#include "library_fixture.h"
+
+static char folder[64];
+
+static int set_up(void **state) {
+    (void)state;
+    folder_create(folder);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    folder_remove(folder);
+    return 0;
+}
+
+/* The config.json of a golden, with `old` become `new`. */
+static void write_config(const char *golden, const char *old, const char *new) {
+    char *text = NULL;
+    size_t length = 0;
+    char *path = graft_format("%s/goldens/%s/config.json", getenv("GRAFT_TEST_DATA"), golden);
+    assert_int_equal(graft_file_read(path, 1 << 20, GRAFT_ERROR_MODEL, &text, &length, NULL), GRAFT_OK);
+    const char *at = strstr(text, old);
+    if (at == NULL) {
+        fail_msg("%s is not in %s", old, path);
+    }
+    char *changed = graft_format("%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    folder_put(folder, "config.json", changed, strlen(changed));
+    graft_free(changed);
+    graft_free(text);
+    graft_free(path);
+}
+
+/* Opens the directory from its config alone. */
+static int open_model(struct graft_error *error) {
+    const struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
+    struct graft_library *library = new_library();
+    struct graft_model *model = NULL;
+    int status = graft_model_open(library, folder, &options, &model, error);
+    graft_model_free(model);
+    graft_library_free(library);
+    return status;
+}
+
+static void refused(const char *golden, const char *old, const char *new, const char *words) {
+    struct graft_error error = graft_error_none();
+    write_config(golden, old, old);
+    if (open_model(&error) != GRAFT_OK) {
+        fail_msg("%s, unchanged: %s: %s", golden, error.source, error.message);
+    }
+    write_config(golden, old, new);
+    if (open_model(&error) != GRAFT_ERROR_MODEL) {
+        fail_msg("%s with %s: not refused", golden, new);
+    }
+    assert_string_equal(error.message, words);
+    assert_non_null(strstr(error.source, "/config.json"));
+}
+
+static void test_architectures(void **state) {
+    static const char name[] = "\"LlamaForCausalLM\"";
+    struct graft_error error = graft_error_none();
+    (void)state;
+    refused("plain/llama", name, "null", "architectures.0: expected a string, got null");
+    refused("plain/llama", name, "\"LlamaForCausalLM\", null", "architectures.1: expected a string, got null");
+    refused("plain/llama", name, "\"LlamaForCausalLM\", [1]", "architectures.1: expected a string, got an array");
+    write_config("plain/llama", name, "");
+    assert_int_equal(open_model(&error), GRAFT_OK); /* that of the model type */
+}
+
+static void test_null(void **state) {
+    (void)state;
+    refused("plain/llama", "\"hidden_act\": \"silu\"", "\"hidden_act\": null",
+            "hidden_act: expected a string, got null");
+    refused("plain/llama", "\"rms_norm_eps\": 1", "\"rms_norm_eps\": null, \"_\": 1",
+            "rms_norm_eps: expected a number, got null");
+    refused("encoders/bert_mlm", "\"hidden_act\": \"gelu\"", "\"hidden_act\": null",
+            "hidden_act: expected a string, got null");
+    refused("encoders/bert_mlm", "\"layer_norm_eps\": 1", "\"layer_norm_eps\": null, \"_\": 1",
+            "layer_norm_eps: expected a number, got null");
+    refused("vision/qwen2_vl_two_images", "\"hidden_act\": \"quick_gelu\"", "\"hidden_act\": null",
+            "hidden_act: expected a string, got null");
+}
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_FOLDER(test_architectures),
+        WITH_FOLDER(test_null),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
