@@ -4,10 +4,9 @@
 
 #include "base/alloc.h"
 #include "fuse/chain.h"
-#include "hooks/observe.h"
 
-static const char *interface_of(const struct graft_fused_module *module) {
-    return module->node->maker->cls->interface_id;
+static const struct graft_interface *interface_of(const struct graft_fused_module *module) {
+    return graft_interface_find(module->node->maker->cls->interface_id);
 }
 
 static const void *pointer_at(const void *args, size_t offset) {
@@ -43,7 +42,7 @@ static int run(struct graft_fused_chain *chain, const struct graft_call *call, s
                                      "%s: forward failed without saying why", chain->implementation->name);
     }
     for (size_t i = 0; i < chain->n && status == GRAFT_OK; i++) {
-        status = graft_observe_run(interface_of(&chain->modules[i]), &chain->plain[i], call, chain->args[i], error);
+        status = interface_of(&chain->modules[i])->run(&chain->plain[i], call, chain->args[i], error);
     }
     return status;
 }
@@ -77,7 +76,7 @@ void graft_chain_place(struct graft_fused_chain *chain) {
         struct graft_module *seen = &module->node->module;
         module->base.forward = forward;
         chain->plain[i] = *seen;
-        seen->forward = graft_forward_hook_vtable(interface_of(module));
+        seen->forward = interface_of(module)->hook_vtable;
         seen->instance = module;
     }
     chain->in_place = 1;

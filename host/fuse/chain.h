@@ -8,7 +8,8 @@
 
 #include "graft/chain.h"
 #include "graft/host/fuse.h"
-#include "hooks/forward_hook.h"
+#include "interface/interface.h"
+#include "model/tree.h"
 #include "plugin/plugin.h"
 
 struct graft_fused_chain;

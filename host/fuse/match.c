@@ -84,9 +84,8 @@ static int check_node(const struct graft_node *node, const struct graft_fused_ch
 static int add_module(struct graft_fused_chain *chain, size_t index, struct graft_node *node,
                       struct graft_error *error) {
     struct graft_fused_module *module = &chain->modules[index];
-    size_t batch_field;
     *module = (struct graft_fused_module){.chain = chain, .node = node, .index = index};
-    module->args_size = graft_observe_args_size(node->maker->cls->interface_id, &batch_field);
+    module->args_size = graft_interface_find(node->maker->cls->interface_id)->args_size;
     if (index + 1 < chain->n) {
         module->args = graft_alloc(1, module->args_size);
         if (module->args == NULL) {

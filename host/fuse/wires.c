@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fuse/signature.h"
+#include "interface/interface.h"
 
 /* The names of a module's arrays, in the order of its interface. */
 struct names {
@@ -38,12 +38,12 @@ static int check_names(const struct graft_node *node, const char *what, struct n
 
 static int check_module(const struct graft_node *node, const struct graft_module_spec *spec,
                         struct graft_error *error) {
-    const struct signature *signature = graft_signature_find(node->maker->cls->interface_id);
-    if (signature == NULL) {
+    struct graft_interface_chained chained = graft_interface_chained(node->maker->cls->interface_id);
+    if (chained.n_inputs == 0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "modules of interface %s cannot be fused",
                                node->maker->cls->interface_id);
     }
-    int status = check_names(node, "inputs", inputs_of(spec), signature->n_inputs, error);
+    int status = check_names(node, "inputs", inputs_of(spec), chained.n_inputs, error);
     return status == GRAFT_OK ? check_names(node, "outputs", outputs_of(spec), 1, error) : status;
 }
 
@@ -52,8 +52,8 @@ static int connect(struct graft_fused_chain *chain, const struct graft_module_sp
                    struct graft_error *error) {
     const struct graft_node *node = chain->modules[index].node;
     const struct graft_node *before = chain->modules[index - 1].node;
-    const struct signature *taking = graft_signature_find(node->maker->cls->interface_id);
-    const struct signature *giving = graft_signature_find(before->maker->cls->interface_id);
+    struct graft_interface_chained taking = graft_interface_chained(node->maker->cls->interface_id);
+    struct graft_interface_chained giving = graft_interface_chained(before->maker->cls->interface_id);
     struct names inputs = inputs_of(&specs[index]);
     const char *output = outputs_of(&specs[index - 1]).items[0];
     size_t wires = chain->n_wires;
@@ -64,7 +64,7 @@ static int connect(struct graft_fused_chain *chain, const struct graft_module_sp
         if (graft_grow(&chain->wires, &chain->wires_capacity, chain->n_wires, sizeof *chain->wires) != 0) {
             return graft_error_set(error, GRAFT_ERROR_INTERNAL, node->path, "out of memory");
         }
-        chain->wires[chain->n_wires++] = (struct graft_fused_wire){index, giving->output, taking->inputs[i]};
+        chain->wires[chain->n_wires++] = (struct graft_fused_wire){index, giving.output, taking.inputs[i]};
     }
     if (chain->n_wires == wires) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "hooks/bytes.h"
-#include "hooks/forward_hook.h"
 #include "kernels/kv_cache.h"
 
 static int out_of_memory(const char *path, struct graft_error *error) {
@@ -98,7 +97,6 @@ static int is_grouped(const struct graft_tree *tree, const struct graft_node *no
 /* Why the module of the original model that stands at the same path cannot be fed with the same input. */
 static const char *incomparable(const struct graft_tree *tree, const struct graft_node *node,
                                 const struct graft_node *original) {
-    size_t batch_field;
     if (is_grouped(tree, node)) {
         return "it is replaced together with others of its group: their inputs differ from the originals'";
     }
@@ -110,9 +108,6 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
     }
     if (strcmp(original->maker->cls->interface_id, node->maker->cls->interface_id) != 0) {
         return "the original model has a module of another interface at this path";
-    }
-    if (graft_observe_args_size(node->maker->cls->interface_id, &batch_field) == 0) {
-        return "modules of this interface cannot be observed";
     }
     return NULL;
 }

@@ -7,7 +7,16 @@
 #include "base/clock.h"
 #include "graft/describe.h"
 #include "graft/embedding.h"
-#include "hooks/interface.h"
+
+/* One watched module: the `self` of the vtables. */
+struct watch {
+    struct graft_forward_hook base;
+    struct graft_observing *observing;
+    struct graft_node *node;
+    struct graft_module original;
+    const struct graft_interface *interface;
+    struct graft_widths widths;
+};
 
 struct graft_observing {
     struct graft_tree *tree;
@@ -30,23 +39,13 @@ static int tell(struct graft_observing *observing,
     return status;
 }
 
-static int32_t fill_views(const struct watch *watch, const void *args, struct graft_view *views) {
-    int32_t n = watch->interface->views(&watch->widths, args, views);
-    for (int32_t i = 0; i < n; i++) {
-        if (views[i].columns <= 0) {
-            return 0;
-        }
-    }
-    return n;
-}
-
 static int watch_forward(void *self, const struct graft_call *call, const void *args, struct graft_error *error) {
     struct watch *watch = self;
     struct graft_observing *observing = watch->observing;
     struct graft_observation observation = {
         .node = watch->node, .module = &watch->original, .call = call, .args = args};
     double siblings = observing->module_seconds;
-    observation.n_views = fill_views(watch, args, observation.views);
+    observation.n_views = graft_interface_views(watch->interface, &watch->widths, args, observation.views);
     int status = tell(observing, observing->observer.before, &observation, error);
     if (status == GRAFT_OK) {
         double observer = observing->observer_seconds;
@@ -72,10 +71,10 @@ static int64_t count_labels(const struct graft_config *config) {
     return named > 0 ? named : given > 0 ? given : 2;
 }
 
-static struct widths find_widths(const struct graft_tree *tree, const struct graft_node *node) {
+static struct graft_widths find_widths(const struct graft_tree *tree, const struct graft_node *node) {
     const struct graft_config *config = &tree->config->view;
     const struct graft_args args = {sizeof args, node->n_args, node->args};
-    struct widths widths = {
+    struct graft_widths widths = {
         .hidden = graft_arg(&args, "hidden_size", config_int(config, "hidden_size", "text_config.hidden_size")),
         .vocab = config_int(config, "vocab_size", "text_config.vocab_size"),
         .labels = count_labels(config),
@@ -107,16 +106,18 @@ static int begin(void *data, struct graft_node *node, struct graft_error *error)
     if (node->module.forward == NULL || (observer->wants != NULL && !observer->wants(observer->data, node))) {
         return GRAFT_OK;
     }
-    const struct interface *interface = graft_observed_interface_find(node->maker->cls->interface_id);
-    if (interface == NULL) {
-        return GRAFT_OK;
-    }
+    const struct graft_interface *interface = graft_interface_find(node->maker->cls->interface_id);
     struct watch *watch = &observing->watches[observing->count++];
     *watch =
         (struct watch){{watch_forward}, observing, node, node->module, interface, find_widths(observing->tree, node)};
-    node->module.forward = interface->vtable;
+    node->module.forward = interface->hook_vtable;
     node->module.instance = watch;
     return GRAFT_OK;
+}
+
+int graft_has_forward_hook(const struct graft_node *node) {
+    return node->module.forward != NULL &&
+           node->module.forward == graft_interface_find(node->maker->cls->interface_id)->hook_vtable;
 }
 
 int graft_observe(struct graft_tree *tree, const struct graft_observer *observer, struct graft_observing **observing,

@@ -10,27 +10,8 @@
 #ifndef GRAFT_HOOKS_OBSERVE_H
 #define GRAFT_HOOKS_OBSERVE_H
 
+#include "interface/interface.h"
 #include "model/tree.h"
-
-enum { GRAFT_MAX_VIEWS = 8 };
-
-/* Which way the numbers of a view go. */
-enum {
-    GRAFT_VIEW_IN = 0,
-    GRAFT_VIEW_OUT = 1,
-    GRAFT_VIEW_IN_OUT = 2 /* read, then written in place */
-};
-
-/* One of the arrays that a module is called with. */
-struct graft_view {
-    const char *name; /* as the interface calls it: "hidden_states" */
-    int32_t direction;
-    graft_dtype dtype; /* F32, or I32 */
-    int64_t rows;
-    int64_t columns;
-    void *data;   /* [rows, columns] */
-    size_t field; /* offset of the pointer in the interface's args */
-};
 
 /* One call of a watched module. */
 struct graft_observation {
@@ -56,20 +37,14 @@ struct graft_observer {
 
 struct graft_observing;
 
-/* Begins to watch the modules of an instantiated tree that the observer wants; those of an interface that is not known
- * here are left out. One at a time for a tree. */
+/* Begins to watch the modules of an instantiated tree that the observer wants. One at a time for a tree. */
 int graft_observe(struct graft_tree *tree, const struct graft_observer *observer, struct graft_observing **observing,
                   struct graft_error *error);
 
 /* Puts everything back. Takes NULL. */
 void graft_observe_end(struct graft_observing *observing);
 
-/* Calls `module`, of the class interface `interface_id`, with args of that interface. */
-int graft_observe_run(const char *interface_id, const struct graft_module *module, const struct graft_call *call,
-                      const void *args, struct graft_error *error);
-
-/* Bytes of args of that interface, and the offset of its `const struct graft_batch *` (0: it has none). 0 bytes for an
- * interface that is not known here. */
-size_t graft_observe_args_size(const char *interface_id, size_t *batch_field);
+/* [any] Whether something stands between an instantiated module and its parent. */
+int graft_has_forward_hook(const struct graft_node *node);
 
 #endif

@@ -56,8 +56,8 @@ static int copy_view(struct graft_original_call *shadow, const struct graft_obse
 int graft_original_call_prepare(struct graft_original_call *shadow, const struct graft_observation *observation,
                                 struct graft_error *error) {
     const struct graft_call *call = observation->call;
-    size_t batch_field;
-    size_t size = graft_observe_args_size(observation->node->maker->cls->interface_id, &batch_field);
+    const struct graft_interface *interface = graft_interface_find(observation->node->maker->cls->interface_id);
+    size_t size = interface->args_size, batch_field = interface->batch_field;
     shadow->args = call->scratch_alloc(call->scratch, (int64_t)size);
     if (shadow->args == NULL) {
         return out_of_memory(observation, error);
@@ -78,8 +78,8 @@ int graft_original_call_prepare(struct graft_original_call *shadow, const struct
 int graft_original_call_run(struct graft_original_call *shadow, const struct graft_observation *observation,
                             struct graft_error *error) {
     double start = graft_seconds();
-    int status = graft_observe_run(observation->node->maker->cls->interface_id, shadow->module, observation->call,
-                                   shadow->args, error);
+    int status = graft_interface_find(observation->node->maker->cls->interface_id)
+                     ->run(shadow->module, observation->call, shadow->args, error);
     shadow->seconds = graft_seconds() - start;
     return status;
 }

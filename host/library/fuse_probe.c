@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fuse/signature.h"
 #include "graft/host/encode.h"
 #include "hooks/observe.h"
+#include "interface/interface.h"
 
 enum { TOKENS = 2 };
 
@@ -87,13 +87,17 @@ static int wants_waiting(void *data, const struct graft_node *node) {
     return waiting_in(data, node) != NULL;
 }
 
+static const char *interface_of(const struct graft_fused_chain *chain, size_t i) {
+    return chain->modules[i].node->maker->cls->interface_id;
+}
+
 /* Whether a module that was called and has not run takes its input from there: parents use their memory again. */
 static int is_awaited(const struct graft_fused_chain *chain, const void *values) {
     for (size_t i = 0; i < chain->next; i++) {
-        const struct signature *signature = graft_signature_find(chain->modules[i].node->maker->cls->interface_id);
-        for (int32_t j = 0; j < signature->n_inputs; j++) {
+        struct graft_interface_chained chained = graft_interface_chained(interface_of(chain, i));
+        for (int32_t j = 0; j < chained.n_inputs; j++) {
             const void *input;
-            memcpy(&input, (const char *)chain->args[i] + signature->inputs[j], sizeof input);
+            memcpy(&input, (const char *)chain->args[i] + chained.inputs[j], sizeof input);
             if (input == values) {
                 return 1;
             }

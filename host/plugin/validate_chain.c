@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graft/chain.h"
-#include "plugin/interfaces.h"
+#include "interface/interface.h"
 #include "plugin/validate.h"
 
 enum { MAX_CHAINS = 256, MAX_CLASSES = 16 };

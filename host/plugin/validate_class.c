@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "plugin/interfaces.h"
+#include "interface/interface.h"
 #include "plugin/validate.h"
 
 enum { MAX_CONVERSIONS = 4096 };

@@ -17,8 +17,9 @@
 #include "hooks/bytes.h"
 #include "hooks/comparison.h"
 #include "hooks/profile.h"
+#include "interface/interface.h"
+#include "interface/views.h"
 #include "library/library.h"
-#include "plugin/interfaces.h"
 
 static const int32_t ids[] = {3, 1, 4, 1, 5, 9, 2, 6};
 enum { TOKENS = sizeof ids / sizeof ids[0] };
@@ -124,14 +125,33 @@ static void test_nothing_changes(void **state) {
     }
 }
 
-/* An interface that is added needs an entry in hooks/interface.c, too. */
+static void check_array(const struct graft_interface *interface, const struct graft_interface_array *array) {
+    const struct graft_array_size *sizes[] = {&array->rows, &array->columns};
+    assert_true(array->field >= sizeof(uint32_t) && array->field < interface->args_size);
+    for (size_t i = 0; i < 2; i++) {
+        if (sizes[i]->from == GRAFT_SIZE_TOKENS || sizes[i]->from == GRAFT_SIZE_SEQUENCES) {
+            assert_true(interface->batch_field > 0);
+        }
+    }
+}
+
+/* What the entry of an interface says fits together: a module that is fused has inputs and one output. */
 static void test_every_interface(void **state) {
-    size_t batch_field;
     (void)state;
     for (const struct graft_interface *at = graft_interfaces(); at->id != NULL; at++) {
-        assert_true(graft_observe_args_size(at->id, &batch_field) > 0);
+        int32_t inputs = 0, outputs = 0;
+        assert_ptr_equal(graft_interface_find(at->id), at);
+        assert_true(at->arrays[0].name != NULL && at->arrays[GRAFT_MAX_VIEWS].name == NULL);
+        for (const struct graft_interface_array *array = at->arrays; array->name != NULL; array++) {
+            int chained = (array->flags & GRAFT_ARRAY_CHAINED) != 0;
+            check_array(at, array);
+            outputs += chained && array->direction == GRAFT_VIEW_OUT;
+            inputs += chained && array->direction == GRAFT_VIEW_IN;
+        }
+        assert_true(inputs > 0 ? outputs == 1 && inputs <= GRAFT_MAX_CHAINED_INPUTS : outputs == 0);
+        assert_int_equal(graft_interface_chained(at->id).n_inputs, inputs);
     }
-    assert_int_equal(graft_observe_args_size("test.none/1", &batch_field), 0);
+    assert_null(graft_interface_find("test.none/1"));
 }
 
 static int refuse(void *data, struct graft_observation *observation, struct graft_error *error) {

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interface/interface.h"
+
+#include <string.h>
+
+#include "graft/activation.h"
+#include "graft/attention.h"
+#include "graft/attention_block.h"
+#include "graft/base_model.h"
+#include "graft/causal_lm.h"
+#include "graft/conv3d.h"
+#include "graft/decoder_layer.h"
+#include "graft/embedding.h"
+#include "graft/encoder.h"
+#include "graft/encoder_layer.h"
+#include "graft/encoder_model.h"
+#include "graft/experts.h"
+#include "graft/head.h"
+#include "graft/input_embeddings.h"
+#include "graft/linear.h"
+#include "graft/masked_lm.h"
+#include "graft/mlp.h"
+#include "graft/norm.h"
+#include "graft/patch_embed.h"
+#include "graft/patch_merger.h"
+#include "graft/pooler.h"
+#include "graft/residual_output.h"
+#include "graft/rotary.h"
+#include "graft/router.h"
+#include "graft/sequence_classifier.h"
+#include "graft/transform.h"
+#include "graft/vision_attention.h"
+#include "graft/vision_block.h"
+#include "graft/vision_rotary.h"
+#include "graft/vision_tower.h"
+#include "interface/views.h"
+
+/* Widths that are more than a number of the parent's. */
+
+static int64_t volume(const int64_t size[3]) {
+    return size[0] * size[1] * size[2];
+}
+
+static int64_t conv3d_input(const struct graft_widths *widths, const void *args) {
+    const struct graft_conv3d_args *in = args;
+    return graft_arg(&widths->args, "in_channels", 0) * volume(in->size);
+}
+
+static int64_t conv3d_output(const struct graft_widths *widths, const void *args) {
+    const struct graft_conv3d_args *in = args;
+    return graft_arg(&widths->args, "out_channels", 0) * volume(in->output_size);
+}
+
+static int64_t patch_pixels(const struct graft_widths *widths, const void *args) {
+    int64_t side = graft_arg(&widths->args, "patch_size", 0);
+    (void)args;
+    return graft_arg(&widths->args, "in_channels", 0) * graft_arg(&widths->args, "temporal_patch_size", 0) * side *
+           side;
+}
+
+static int64_t merged(const struct graft_widths *widths, int64_t patches) {
+    int64_t side = graft_arg(&widths->args, "spatial_merge_size", 1);
+    return patches / (side * side);
+}
+
+static int64_t merged_patches(const struct graft_widths *widths, const void *args) {
+    const struct graft_patch_merger_args *in = args;
+    return merged(widths, in->patches);
+}
+
+static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
+    const struct graft_vision_tower_args *in = args;
+    return merged(widths, volume(in->image->grid));
+}
+
+/* For interface NAME: the vtable NAME_hook, and NAME_run, which calls a module with untyped args. */
+#define INTERFACE(ID, name, ...)                                                                                   \
+    static int name##_forward(void *self, const struct graft_call *call, const struct graft_##name##_args *args,   \
+                              struct graft_error *error) {                                                         \
+        const struct graft_forward_hook *hook = self;                                                              \
+        return hook->forward(self, call, args, error);                                                             \
+    }                                                                                                              \
+    static const struct graft_##name name##_hook = {.struct_size = sizeof name##_hook, .forward = name##_forward}; \
+    static int name##_run(const struct graft_module *module, const struct graft_call *call, const void *args,      \
+                          struct graft_error *error) {                                                             \
+        return graft_##name##_forward(module, call, args, error);                                                  \
+    }
+#include "interface/interfaces.inc"
+#undef INTERFACE
+
+#define FIELD_OF(name, field) offsetof(struct graft_##name##_args, field)
+#define BATCH(name) FIELD_OF(name, batch)
+
+#define ONE \
+    { GRAFT_SIZE_ONE, 0, NULL, NULL }
+#define TOKENS \
+    { GRAFT_SIZE_TOKENS, 0, NULL, NULL }
+#define SEQUENCES \
+    { GRAFT_SIZE_SEQUENCES, 0, NULL, NULL }
+#define FIELD(name, field) \
+    { GRAFT_SIZE_FIELD, FIELD_OF(name, field), NULL, NULL }
+#define WIDTH(which) \
+    { GRAFT_SIZE_WIDTH, offsetof(struct graft_widths, which), NULL, NULL }
+#define ARG(which) \
+    { GRAFT_SIZE_ARG, 0, #which, NULL }
+#define FUNCTION(which) \
+    { GRAFT_SIZE_FUNCTION, 0, NULL, which }
+
+#define CHAINED GRAFT_ARRAY_CHAINED
+#define OPTIONAL GRAFT_ARRAY_OPTIONAL
+#define WITH_RESIDUAL GRAFT_ARRAY_WITH_RESIDUAL
+
+#define IN(name, field, rows, columns, flags) \
+    { #field, FIELD_OF(name, field), GRAFT_VIEW_IN, GRAFT_DTYPE_F32, rows, columns, flags }
+#define OUT(name, field, rows, columns, flags) \
+    { #field, FIELD_OF(name, field), GRAFT_VIEW_OUT, GRAFT_DTYPE_F32, rows, columns, flags }
+#define IN_OUT(name, field, rows, columns) \
+    { #field, FIELD_OF(name, field), GRAFT_VIEW_IN_OUT, GRAFT_DTYPE_F32, rows, columns, 0 }
+#define IDS(name, field, direction, rows, columns) \
+    { #field, FIELD_OF(name, field), GRAFT_VIEW_##direction, GRAFT_DTYPE_I32, rows, columns, 0 }
+
+#define INTERFACE(ID, name, batch, ...)                                                    \
+    {GRAFT_INTERFACE_##ID,                                                                 \
+     offsetof(struct graft_##name, forward),                                               \
+     offsetof(struct graft_##name, forward) + sizeof(((struct graft_##name *)0)->forward), \
+     &name##_hook,                                                                         \
+     sizeof(struct graft_##name##_args),                                                   \
+     batch,                                                                                \
+     name##_run,                                                                           \
+     {__VA_ARGS__}},
+
+static const struct graft_interface interfaces[] = {
+#include "interface/interfaces.inc"
+    {.id = NULL},
+};
+
+const struct graft_interface *graft_interface_find(const char *id) {
+    for (const struct graft_interface *at = interfaces; at->id != NULL; at++) {
+        if (strcmp(at->id, id) == 0) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+const struct graft_interface *graft_interfaces(void) {
+    return interfaces;
+}
+
+struct graft_interface_chained graft_interface_chained(const char *id) {
+    struct graft_interface_chained chained = {.n_inputs = 0};
+    const struct graft_interface *interface = graft_interface_find(id);
+    for (const struct graft_interface_array *at = interface->arrays; at->name != NULL; at++) {
+        if ((at->flags & GRAFT_ARRAY_CHAINED) != 0 && at->direction == GRAFT_VIEW_OUT) {
+            chained.output = at->field;
+        } else if ((at->flags & GRAFT_ARRAY_CHAINED) != 0) {
+            chained.inputs[chained.n_inputs++] = at->field;
+        }
+    }
+    return chained;
+}
