@@ -11,7 +11,7 @@ static int with_loaded(const struct graft_options *options, const struct graft_l
                        struct graft_model *model, struct graft_error *error) {
     switch (options->command) {
     case GRAFT_COMMAND_VERIFY:
-        return graft_command_verify(options, model, error);
+        return graft_command_verify(options, model, library, error);
     case GRAFT_COMMAND_BENCH:
         return graft_command_bench(options, model, error);
     default:

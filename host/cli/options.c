@@ -99,6 +99,15 @@ static int usage(struct graft_error *error, const char *what, const char *name) 
     return GRAFT_ERROR_USAGE;
 }
 
+/* What is read, and which options were there: one that has a single value is given once. */
+struct parser {
+    int argc;
+    char **argv;
+    int at;
+    struct graft_options *options;
+    unsigned char given[sizeof specs / sizeof specs[0]];
+};
+
 /* The option that `argument` ("--name" or "--name=value") means; `*value` is what follows the '=' or NULL. */
 static const struct spec *find(const char *argument, const char **value) {
     const char *name = argument + 2;
@@ -151,27 +160,37 @@ static int store(const struct spec *spec, struct graft_options *options, const c
     }
 }
 
-static int parse_option(int argc, char **argv, int *at, struct graft_options *options, struct graft_error *error) {
-    const char *argument = argv[*at];
+static int is_repeated(struct parser *parser, const struct spec *spec) {
+    unsigned char *given = &parser->given[spec - specs];
+    int repeated = *given && spec->kind != FLAG && spec->kind != TEXTS;
+    *given = 1;
+    return repeated;
+}
+
+static int parse_option(struct parser *parser, struct graft_error *error) {
+    const char *argument = parser->argv[parser->at];
     const char *value = NULL;
     const struct spec *spec = strncmp(argument, "--", 2) == 0 ? find(argument, &value) : NULL;
     if (spec == NULL) {
         return usage(error, "no such option", argument);
     }
-    if ((spec->commands & (int)options->command) == 0) {
+    if ((spec->commands & (int)parser->options->command) == 0) {
         return usage(error, "not an option of this command", argument);
     }
     if (spec->kind == FLAG && value != NULL) {
         return usage(error, "takes no value", argument);
     }
+    if (is_repeated(parser, spec)) {
+        return usage(error, "is given more than once, but takes one value", argument);
+    }
     if (spec->kind != FLAG && value == NULL) {
-        if (*at + 1 >= argc) {
+        if (parser->at + 1 >= parser->argc) {
             return usage(error, "expected a value", argument);
         }
-        *at += 1;
-        value = argv[*at];
+        parser->at++;
+        value = parser->argv[parser->at];
     }
-    return store(spec, options, argument, value, error);
+    return store(spec, parser->options, argument, value, error);
 }
 
 static int one_of(const char *value, const char *const *choices) {
@@ -181,6 +200,12 @@ static int one_of(const char *value, const char *const *choices) {
         }
     }
     return 0;
+}
+
+/* Whether `verify` may have something to compare the original with. Kernels and families come from plugins. */
+static int changes_model(const struct graft_options *options) {
+    return options->plugins_dirs.count > 0 || options->fuse.count > 0 || options->attn_implementation != NULL ||
+           options->experts_implementation != NULL;
 }
 
 static int check(const struct graft_options *options, struct graft_error *error) {
@@ -198,8 +223,14 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->command == GRAFT_COMMAND_LIST && !options->classes && options->plugins_dirs.count == 0) {
         return usage(error, "expected --plugins-dir or --classes", "list");
     }
-    if (options->command == GRAFT_COMMAND_VERIFY && options->plugins_dirs.count == 0) {
-        return usage(error, "expected --plugins-dir", "verify");
+    if (options->command == GRAFT_COMMAND_VERIFY && !changes_model(options)) {
+        return usage(error,
+                     "nothing to compare: expected --plugins-dir, --fuse, --attn-implementation or "
+                     "--experts-implementation",
+                     "verify");
+    }
+    if (options->plugins != NULL && options->plugins_dirs.count == 0) {
+        return usage(error, "names plugins, but no --plugins-dir says where they are", "--plugins");
     }
     if (options->command == GRAFT_COMMAND_SAVE && options->output == NULL) {
         return usage(error, "is missing: to which directory?", "--output");
@@ -246,10 +277,25 @@ static int check_bench(const struct graft_options *options, struct graft_error *
     return GRAFT_OK;
 }
 
-int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
+/* The command, when the first word is none of the options. */
+static int parse_command(struct parser *parser, struct graft_error *error) {
     static const char *const names[] = {"run",    "plan",  "tokenize", "list",      "inspect",
                                         "verify", "bench", "save",     "perplexity"};
-    int at = 1;
+    if (parser->argc < 2 || parser->argv[1][0] == '-') {
+        return GRAFT_OK;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(parser->argv[1], names[i]) == 0) {
+            parser->options->command = (enum graft_command)(1 << i);
+            parser->at = 2;
+            return GRAFT_OK;
+        }
+    }
+    return usage(error, "no such command", parser->argv[1]);
+}
+
+int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
+    struct parser parser = {.argc = argc, .argv = argv, .at = 1, .options = options};
     *options = (struct graft_options){
         .command = GRAFT_COMMAND_RUN,
         .report = "text",
@@ -265,31 +311,21 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .repeat = 3,
         .window = GRAFT_PERPLEXITY_WINDOW,
     };
-    if (argc > 1 && argv[1][0] != '-') {
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-            if (strcmp(argv[1], names[i]) == 0) {
-                options->command = (enum graft_command)(1 << i);
-                at = 2;
-            }
-        }
-        if (at == 1) {
-            return usage(error, "no such command", argv[1]);
+    int status = parse_command(&parser, error);
+    for (; status == GRAFT_OK && parser.at < argc; parser.at++) {
+        if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL && argv[parser.at][0] != '-') {
+            options->subject = argv[parser.at];
+        } else {
+            status = parse_option(&parser, error);
         }
     }
-    for (; at < argc; at++) {
-        if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL && argv[at][0] != '-') {
-            options->subject = argv[at];
-            continue;
-        }
-        int status = parse_option(argc, argv, &at, options, error);
-        if (status != GRAFT_OK) {
-            return status;
-        }
+    if (status != GRAFT_OK) {
+        return status;
     }
     if (options->dtype == NULL) {
         options->dtype = options->command == GRAFT_COMMAND_VERIFY ? "float32" : "auto";
     }
-    int status = check(options, error);
+    status = check(options, error);
     return status == GRAFT_OK ? check_bench(options, error) : status;
 }
 

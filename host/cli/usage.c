@@ -15,7 +15,7 @@ static const char *const sections[] = {
     "  host save       --model DIR [--plugins-dir DIR]... --output DIR         the model as it was read, bit for bit\n"
     "  host list       --plugins-dir DIR | --classes [--json]                  plugins; classes that can be replaced\n"
     "  host inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     all that it declares\n"
-    "  host verify     --model DIR --plugins-dir DIR [PROMPT] [--json]         replaced against original, by module\n"
+    "  host verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    replaced against original, by module\n"
     "  host bench      --model DIR [--plugins-dir DIR]... [--json]             how fast it loads, reads, generates\n"
     "  host perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] how well it predicts a text\n"
     "\n",

@@ -10,6 +10,15 @@
 #include "plugin/search.h"
 #include "plugin/use.h"
 
+/* What is to be loaded. */
+struct wanted {
+    const char *const *files;
+    size_t n;
+    int must_be_plugins;
+    const char *const *empty; /* directories without any */
+    size_t n_empty;
+};
+
 /* A load under way. */
 struct loading {
     const struct graft_plugin_options *options;
@@ -189,9 +198,20 @@ static void free_set(struct graft_plugin_set *set) {
     graft_free(set);
 }
 
-static int load_files(const char *const *files, size_t n, int must_be_plugin,
-                      const struct graft_plugin_options *options, struct graft_plugin_set **set,
-                      struct graft_error *error) {
+static int load_all(struct loading *loading, const struct wanted *wanted, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < wanted->n_empty && status == GRAFT_OK; i++) {
+        status = add_note(
+            loading, graft_format("%s: no plugins there: expected NAME.so or NAME/NAME.so", wanted->empty[i]), error);
+    }
+    for (size_t i = 0; i < wanted->n && status == GRAFT_OK; i++) {
+        status = load_file(loading, wanted->files[i], wanted->must_be_plugins, error);
+    }
+    return status;
+}
+
+static int load_files(const struct wanted *wanted, const struct graft_plugin_options *options,
+                      struct graft_plugin_set **set, struct graft_error *error) {
     static const struct graft_plugin_options defaults;
     struct loading loading = {.options = options != NULL ? options : &defaults};
     int status = check_options(loading.options, error);
@@ -206,9 +226,7 @@ static int load_files(const char *const *files, size_t n, int must_be_plugin,
         return graft_fail_memory(error, NULL);
     }
     (void)pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = load_file(&loading, files[i], must_be_plugin, error);
-    }
+    status = load_all(&loading, wanted, error);
     if (status == GRAFT_OK) {
         status = check_found(&loading, error);
     }
@@ -239,7 +257,8 @@ int graft_plugins_load(const char *const *directories, int n, const struct graft
         names[i] = files.items[i].name;
     }
     if (status == GRAFT_OK) {
-        status = load_files(names, files.n, 0, options, set, error);
+        const struct wanted wanted = {.files = names, .n = files.n, .empty = files.empty, .n_empty = files.n_empty};
+        status = load_files(&wanted, options, set, error);
     }
     graft_free(names);
     graft_plugin_files_free(&files);
@@ -248,7 +267,8 @@ int graft_plugins_load(const char *const *directories, int n, const struct graft
 
 int graft_plugins_load_file(const char *file, const struct graft_plugin_options *options, struct graft_plugin_set **set,
                             struct graft_error *error) {
-    return load_files(&file, 1, 1, options, set, error);
+    const struct wanted wanted = {.files = &file, .n = 1, .must_be_plugins = 1};
+    return load_files(&wanted, options, set, error);
 }
 
 void graft_plugin_set_free(struct graft_plugin_set *set) {

@@ -104,6 +104,14 @@ static int take_new(struct graft_plugin_files *files, struct graft_plugin_files 
     return GRAFT_OK;
 }
 
+static int add_empty(struct graft_plugin_files *files, const char *directory, struct graft_error *error) {
+    if (graft_grow(&files->empty, &files->empty_capacity, files->n_empty, sizeof *files->empty) != 0) {
+        return graft_fail_memory(error, directory);
+    }
+    files->empty[files->n_empty++] = directory;
+    return GRAFT_OK;
+}
+
 int graft_plugin_files_find(const char *const *directories, int n, struct graft_plugin_files *files,
                             struct graft_error *error) {
     int status = GRAFT_OK;
@@ -113,6 +121,8 @@ int graft_plugin_files_find(const char *const *directories, int n, struct graft_
         if (status == GRAFT_OK && found.n > 0) {
             qsort(found.items, found.n, sizeof *found.items, compare_names);
             status = take_new(files, &found, error);
+        } else if (status == GRAFT_OK) {
+            status = add_empty(files, directories[i], error);
         }
         graft_plugin_files_free(&found);
     }
@@ -124,5 +134,6 @@ void graft_plugin_files_free(struct graft_plugin_files *files) {
         graft_free(files->items[i].name);
     }
     graft_free(files->items);
+    graft_free(files->empty);
     *files = (struct graft_plugin_files){0};
 }

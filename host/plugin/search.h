@@ -19,6 +19,9 @@ struct graft_plugin_files {
     struct graft_plugin_file *items;
     size_t n;
     size_t capacity;
+    const char **empty; /* the directories as given in which there was no such file */
+    size_t n_empty;
+    size_t empty_capacity;
 };
 
 /* [any] Appends the regular files DIR/NAME.so and DIR/NAME/NAME.so of each directory (links to such files count), those

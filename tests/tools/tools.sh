@@ -59,10 +59,37 @@ has 'verify, nested: no counterpart' 'no module at this path' out
 host verify --model "$llama" --plugins-dir nested --max-new-tokens 3
 check 'verify, group: exit status' 0 "$status"
 has 'verify, group: members alone are not compared' 'EchoNorm by echo: not compared: it is replaced together' out
-host verify --model "$goldens/plain/llama" --plugins-dir plugins --no-plugins --max-new-tokens 1
-has 'verify: nothing is replaced' 'nothing is replaced' out
+# A model compared with itself would pass, whatever was meant.
+host verify --model "$goldens/plain/llama" --plugins-dir plugins --plugins sequential_experts
+check 'verify, nothing is replaced: exit status' 6 "$status"
+has 'verify, nothing is replaced: says so' 'nothing is replaced' err
+has 'verify, nothing is replaced: notes why' 'note: plugin sequential_experts' err
+check 'verify, nothing is replaced: no result' '' "$(cat out)"
+host verify --model "$goldens/plain/llama" --plugins-dir plugins --plugins sequential_experts --quiet
+check 'verify, nothing is replaced: quiet' 1 "$(wc -l <err)"
+mkdir empty
+host verify --model "$goldens/plain/llama" --plugins-dir empty
+check 'verify, no plugins there: exit status' 6 "$status"
+has 'verify, no plugins there: a note' 'note: empty: no plugins there' err
+host verify --model "$llama" --attn-implementation sdpa
+check 'verify: the usual attention is nothing to compare' 6 "$status"
 host verify --model "$llama"
-check 'verify: without plugins' 2 "$status"
+check 'verify: nothing asked for' 2 "$status"
+has 'verify: nothing asked for: says what it takes' 'expected --plugins-dir, --fuse' err
+
+# Without plugins: what is fused, and what is chosen by name.
+host verify --model "$goldens/plain/llama" --max-new-tokens 2 \
+    --fuse 'model.layers.*.post_attention_layernorm,model.layers.*.mlp'
+check 'verify: modules fused by the host' 0 "$status"
+has 'verify: modules fused by the host: compared' 'greedy ids: the same' out
+host verify --model "$goldens/plain/llama" --attn-implementation eager --max-new-tokens 2
+check 'verify: an attention of the host' 0 "$status"
+
+# The saved layout is that of the plugin: without it nothing fits.
+host save --quiet --model "$llama" --plugins-dir plugins --runtime-layout --output runtime
+host verify --model runtime --plugins-dir plugins
+check 'verify, the original fails: exit status' 4 "$status"
+has 'verify, the original fails: says so' 'the original model, without replacements, fails: ' err
 
 # inspect a file
 host inspect plugins/fused_qkv.so

@@ -23,8 +23,9 @@ int graft_command_tokenize(const struct graft_options *options, struct graft_err
 int graft_command_inspect(const struct graft_options *options, struct graft_library *library,
                           struct graft_error *error);
 
-/* `verify`: a model that was loaded, against the same without replacements. */
-int graft_command_verify(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+/* `verify`: a model that was loaded, against the same without replacements. That nothing is replaced is an error. */
+int graft_command_verify(const struct graft_options *options, struct graft_model *model,
+                         const struct graft_library *library, struct graft_error *error);
 
 /* `bench`: the speed of a model that was loaded. */
 int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error);

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/output.h"
 #include "cli/report/implementations.h"
+#include "cli/report/report.h"
 #include "graft/fusion.h"
 
 static void print_plugin(const struct graft_loaded_plugin *plugin) {
@@ -98,8 +99,8 @@ int graft_command_list(const struct graft_options *options, const struct graft_l
             print_plugin(&library->plugins->plugins[i]);
         }
     }
-    for (size_t i = 0; !options->quiet && graft_library_note(library, i) != NULL; i++) {
-        (void)fprintf(stderr, "note: %s\n", graft_library_note(library, i));
+    if (!options->quiet) {
+        graft_report_notes(NULL, library, stderr);
     }
     graft_snapshot_release(snapshot);
     return status;

@@ -9,6 +9,8 @@
 #include "cli/commands/commands.h"
 #include "cli/output.h"
 #include "cli/prompts.h"
+#include "cli/report/implementations.h"
+#include "cli/report/report.h"
 #include "cli/sample_ids.h"
 #include "cli/setup.h"
 
@@ -16,6 +18,15 @@ enum { DEFAULT_PROMPT = 16, DEFAULT_NEW_TOKENS = 16 };
 
 static int out_of_memory(struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, "verify", "out of memory");
+}
+
+int graft_verify_original(int status, const struct graft_error *failure, struct graft_error *error) {
+    if (status != GRAFT_OK) {
+        (void)graft_error_set(error, status, failure->source, "the original model, without replacements, fails: %s",
+                              failure->message);
+        graft_error_hint(error, "%s", failure->hint);
+    }
+    return status;
 }
 
 static size_t count_tokens(const struct graft_prompts *prompts) {
@@ -28,6 +39,7 @@ static size_t count_tokens(const struct graft_prompts *prompts) {
 
 /* The logits of every prompt position of both models. */
 static int compare_logits(struct graft_verification *run, struct graft_error *error) {
+    struct graft_error failure = graft_error_none();
     size_t tokens = count_tokens(&run->prompts);
     size_t vocab_size = (size_t)graft_model_vocab_size(run->model);
     float *logits = graft_alloc(tokens, vocab_size * sizeof *logits);
@@ -37,7 +49,8 @@ static int compare_logits(struct graft_verification *run, struct graft_error *er
         status = graft_model_logits(run->model, run->prompts.prompts, run->prompts.count, logits, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_model_logits(run->original, run->prompts.prompts, run->prompts.count, original, error);
+        status = graft_model_logits(run->original, run->prompts.prompts, run->prompts.count, original, &failure);
+        status = graft_verify_original(status, &failure, error);
     }
     if (status == GRAFT_OK) {
         graft_difference_add(&run->logits, logits, original, (int64_t)(tokens * vocab_size));
@@ -57,6 +70,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
 
 /* What both models go on with. */
 static int compare_greedy(struct graft_verification *run, struct graft_error *error) {
+    struct graft_error failure = graft_error_none();
     struct graft_generation generation;
     size_t n = run->prompts.count;
     graft_model_generation(run->model, &generation);
@@ -72,7 +86,8 @@ static int compare_greedy(struct graft_verification *run, struct graft_error *er
     int status = graft_model_generate(run->model, run->prompts.prompts, n, &generation, on_token, run->ids, error);
     if (status == GRAFT_OK) {
         status = graft_model_generate(run->original, run->prompts.prompts, n, &generation, on_token, run->original_ids,
-                                      error);
+                                      &failure);
+        status = graft_verify_original(status, &failure, error);
     }
     run->same_ids = status == GRAFT_OK;
     for (size_t i = 0; i < n && run->same_ids; i++) {
@@ -154,9 +169,47 @@ static int judge(const struct graft_verification *run, struct graft_error *error
     return GRAFT_ERROR_VERIFY;
 }
 
+static int count_replaced(void *data, struct graft_node *node, struct graft_error *error) {
+    size_t *n = data;
+    (void)error;
+    *n += node->original != NULL;
+    return GRAFT_OK;
+}
+
+/* A comparison of a model with itself would pass, whatever was meant. */
+static int check_replaced(const struct graft_options *options, const struct graft_model *model,
+                          const struct graft_library *library, struct graft_error *error) {
+    size_t n = model->fusions.count;
+    (void)graft_tree_walk(model->tree, count_replaced, &n, NULL);
+    if (n > 0 || !graft_report_is_usual(model, model->attention) || !graft_report_is_usual(model, model->experts)) {
+        return GRAFT_OK;
+    }
+    if (!options->quiet) {
+        graft_report_notes(model, library, stderr);
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, model->directory,
+                          "nothing is replaced, fused or chosen in this model, so there is nothing to compare");
+    graft_error_hint(error, "host list --plugins-dir DIR shows which plugin is for what");
+    return GRAFT_ERROR_VERIFY;
+}
+
+/* The model without fusion and without what was chosen by name, in a library without plugins. */
+static int open_original(const struct graft_options *options, struct graft_verification *run,
+                         struct graft_error *error) {
+    struct graft_error failure = graft_error_none();
+    struct graft_options unfused = *options;
+    unfused.fusion.count = 0;
+    unfused.fusion_config = "{}";
+    int status = graft_setup_original(&unfused, run->plain, &run->original, &failure);
+    if (status == GRAFT_OK) {
+        status = graft_model_load(run->original, &failure);
+    }
+    return graft_verify_original(status, &failure, error);
+}
+
 static int run_verification(const struct graft_options *options, struct graft_verification *run,
                             struct graft_error *error) {
-    int status = graft_model_load(run->original, error);
+    int status = open_original(options, run, error);
     if (status == GRAFT_OK) {
         status = read_prompts(options, run, error);
     }
@@ -183,11 +236,11 @@ static void finish(struct graft_verification *run) {
     graft_prompts_finish(&run->prompts);
     graft_free(run->sample);
     graft_model_free(run->original);
+    graft_library_free(run->plain);
 }
 
-int graft_command_verify(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
-    struct graft_library *plain = NULL;
-    struct graft_options unfused = *options;
+int graft_command_verify(const struct graft_options *options, struct graft_model *model,
+                         const struct graft_library *library, struct graft_error *error) {
     int is_float32 = model->precision == GRAFT_PRECISION_FLOAT32;
     struct graft_verification run = {
         .model = model,
@@ -195,16 +248,13 @@ int graft_command_verify(const struct graft_options *options, struct graft_model
         .tolerance = options->tolerance >= 0.0 || !is_float32 ? options->tolerance : GRAFT_VERIFY_TOLERANCE,
         .same_ids = 1,
     };
-    unfused.fusion.count = 0;
-    unfused.fusion_config = "{}";
-    int status = graft_library_create(&plain, error);
+    int status = check_replaced(options, model, library, error);
     if (status == GRAFT_OK) {
-        status = graft_setup_original(&unfused, plain, &run.original, error);
+        status = graft_library_create(&run.plain, error);
     }
     if (status == GRAFT_OK) {
         status = run_verification(options, &run, error);
     }
     finish(&run);
-    graft_library_free(plain);
     return status;
 }

@@ -12,6 +12,7 @@
 
 struct graft_verification {
     struct graft_model *model;
+    struct graft_library *plain; /* without plugins */
     struct graft_model *original;
     struct graft_prompts prompts;
     int32_t *sample; /* the ids of the prompt when none was given */
@@ -39,6 +40,9 @@ static inline int graft_verification_generates(const struct graft_verification *
 static inline const char *graft_verification_outputs(const struct graft_verification *run) {
     return graft_model_task(run->model) == GRAFT_TASK_FEATURES ? "hidden_states" : "logits";
 }
+
+/* `status`, that of a step of the original's, whose `failure` becomes `error` with the words that say so. */
+int graft_verify_original(int status, const struct graft_error *failure, struct graft_error *error);
 
 /* Compares what two encoders give. */
 int graft_verify_encoder(struct graft_verification *run, struct graft_error *error);

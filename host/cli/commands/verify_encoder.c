@@ -68,6 +68,7 @@ static int encode(const struct graft_verification *run, struct graft_model *mode
 int graft_verify_encoder(struct graft_verification *run, struct graft_error *error) {
     size_t tokens = count_tokens(&run->prompts);
     struct given given = {0}, original = {0};
+    struct graft_error failure = graft_error_none();
     int32_t *rows = graft_alloc(tokens, sizeof *rows);
     for (size_t i = 0; rows != NULL && i < tokens; i++) {
         rows[i] = (int32_t)i;
@@ -80,7 +81,7 @@ int graft_verify_encoder(struct graft_verification *run, struct graft_error *err
         status = encode(run, run->model, &given, error);
     }
     if (status == GRAFT_OK) {
-        status = encode(run, run->original, &original, error);
+        status = graft_verify_original(encode(run, run->original, &original, &failure), &failure, error);
     }
     if (status == GRAFT_OK) {
         graft_difference_add(&run->logits, given.numbers, original.numbers, (int64_t)given.count);

@@ -11,8 +11,7 @@ static void print_chosen(FILE *out, int *printed, const char *what, const struct
     *printed = 1;
 }
 
-/* The usual ones are the first of their kind. */
-static int is_usual(const struct graft_model *model, const struct graft_implementation *offer) {
+int graft_report_is_usual(const struct graft_model *model, const struct graft_implementation *offer) {
     const struct graft_implementation *at = graft_snapshot_implementation_at(model->tree->snapshot, 0);
     for (size_t i = 0; at != NULL && at->kind != offer->kind; i++) {
         at = graft_snapshot_implementation_at(model->tree->snapshot, i);
@@ -22,10 +21,10 @@ static int is_usual(const struct graft_model *model, const struct graft_implemen
 
 void graft_report_implementations_text(const struct graft_model *model, FILE *out) {
     int printed = 0;
-    if (!is_usual(model, model->attention)) {
+    if (!graft_report_is_usual(model, model->attention)) {
         print_chosen(out, &printed, "attention", model->attention);
     }
-    if (!is_usual(model, model->experts)) {
+    if (!graft_report_is_usual(model, model->experts)) {
         print_chosen(out, &printed, "experts", model->experts);
     }
     if (printed) {

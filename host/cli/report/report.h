@@ -12,6 +12,9 @@
 int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
                       struct graft_error *error);
 
+/* A line "note: ..." for each note on the plugins and, unless `model` is NULL, on the model. */
+void graft_report_notes(const struct graft_model *model, const struct graft_library *library, FILE *out);
+
 /* The document of `plan --json`; the caller frees it. NULL when memory ran out. */
 graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library);
 

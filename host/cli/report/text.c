@@ -187,6 +187,15 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     return status;
 }
 
+void graft_report_notes(const struct graft_model *model, const struct graft_library *library, FILE *out) {
+    for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
+        (void)fprintf(out, "note: %s\n", graft_library_note(library, i));
+    }
+    for (size_t i = 0; model != NULL && graft_model_note(model, i) != NULL; i++) {
+        (void)fprintf(out, "note: %s\n", graft_model_note(model, i));
+    }
+}
+
 int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
                       struct graft_error *error) {
     struct summary summary = {.plan = model->plan, .snapshot = model->tree->snapshot};

@@ -31,9 +31,6 @@ static void print_text(const struct graft_verification *run) {
     for (size_t i = 0; i < run->modules.count; i++) {
         print_module(&run->modules.items[i]);
     }
-    if (run->modules.count == 0) {
-        (void)printf("nothing is replaced in this model\n");
-    }
     (void)printf("%s: largest difference %.3g of values up to %.3g over %lld positions",
                  graft_verification_outputs(run), run->logits.difference, run->logits.value, (long long)run->positions);
     if (run->tolerance >= 0.0) {
