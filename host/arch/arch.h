@@ -9,11 +9,18 @@
 #include "graft/class.h"
 #include "graft/experts_implementation.h"
 
+/* An architecture whose model another class loads the better part of; the rest are unexpected tensors. */
+struct graft_architecture_alias {
+    const char *architecture; /* as config.json has it; NULL ends a list of these */
+    const char *class_name;
+};
+
 struct graft_family {
     const char *model_type;        /* config.json's `model_type`; NULL: basic classes that every family may use */
     const char *architecture;      /* the class built when `architectures` is absent: "LlamaForCausalLM" */
     const char *base_model_prefix; /* "model": what a checkpoint of the bare model leaves out of its names */
-    const struct graft_class *const *classes; /* NULL-terminated */
+    const struct graft_class *const *classes;       /* NULL-terminated */
+    const struct graft_architecture_alias *aliases; /* NULL: none */
 };
 
 /* [any] NULL-terminated. */

@@ -112,9 +112,13 @@ static const struct graft_class *const classes[] = {
     NULL,
 };
 
+/* As transformers' AutoModelForMaskedLM does: without the head that tells whether one sentence follows another. */
+static const struct graft_architecture_alias aliases[] = {{"BertForPreTraining", "BertForMaskedLM"}, {NULL, NULL}};
+
 const struct graft_family graft_family_bert = {
     .model_type = "bert",
     .architecture = "BertModel",
     .base_model_prefix = "bert",
     .classes = classes,
+    .aliases = aliases,
 };

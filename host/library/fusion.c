@@ -59,7 +59,7 @@ static int register_for(struct graft_library *library, const struct graft_model 
         status =
             graft_fail(error, GRAFT_ERROR_MODEL, config->file, "model_type: \"%s\" is not known", config->model_type);
     } else {
-        options.class_name = config->architecture != NULL ? config->architecture : family->architecture;
+        options.class_name = graft_family_root(family, config->architecture);
         status = graft_model_read_fusion(draft, snapshot, &request, error);
     }
     if (status == GRAFT_OK) {

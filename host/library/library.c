@@ -20,6 +20,17 @@ const struct graft_family *graft_family_find(const char *model_type) {
     return NULL;
 }
 
+const char *graft_family_root(const struct graft_family *family, const char *architecture) {
+    const struct graft_architecture_alias *alias = architecture != NULL ? family->aliases : NULL;
+    while (alias != NULL && alias->architecture != NULL && strcmp(alias->architecture, architecture) != 0) {
+        alias++;
+    }
+    if (alias != NULL && alias->architecture != NULL) {
+        return alias->class_name;
+    }
+    return architecture != NULL ? architecture : family->architecture;
+}
+
 /* What can be chosen by name without any plugin. */
 static int add_built_in_offers(struct graft_registry *registry, struct graft_error *error) {
     const struct graft_attention_implementation *const attention[] = {&graft_attention_sdpa, &graft_attention_eager};

@@ -52,6 +52,9 @@ struct graft_model {
 /* [any] The family of a model type, or NULL. */
 const struct graft_family *graft_family_find(const char *model_type);
 
+/* [any] The class that a model of this family is built as whose config.json names `architecture` (NULL: none). */
+const char *graft_family_root(const struct graft_family *family, const char *architecture);
+
 /* [load] Takes the fusion_config of an option (NULL: none was given). */
 int graft_model_set_fusion(struct graft_model *model, const char *fusion_config, struct graft_error *error);
 

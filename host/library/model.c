@@ -4,13 +4,15 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "config/quantization.h"
 #include "graft/causal_lm.h"
 #include "library/library.h"
 #include "library/patch_file.h"
 #include "plugin/host_services.h"
 #include "save/save.h"
 
-static int has_class(const struct graft_family *family, const char *name) {
+static int has_class(const struct graft_family *family, const char *architecture) {
+    const char *name = graft_family_root(family, architecture);
     for (const struct graft_class *const *cls = family->classes; *cls != NULL; cls++) {
         if (strcmp((*cls)->name, name) == 0) {
             return 1;
@@ -47,6 +49,9 @@ static int read_config(struct graft_model *model, struct graft_error *error) {
         return GRAFT_ERROR_MODEL;
     }
     status = check_architecture(model, error);
+    if (status == GRAFT_OK) {
+        status = graft_quantization_check(&model->config->view, error);
+    }
     return status == GRAFT_OK
                ? graft_generation_settings_read(model->directory, model->config->document, &model->generation, error)
                : status;
@@ -74,7 +79,7 @@ static int build_tree(struct graft_model *model, struct graft_library *library,
         .config = model->config,
         .snapshot = snapshot,
         .fusion = &fusion,
-        .class_name = model->config->architecture != NULL ? model->config->architecture : model->family->architecture,
+        .class_name = graft_family_root(model->family, model->config->architecture),
     };
     if (status == GRAFT_OK) {
         status = graft_model_read_fusion(model, snapshot, &fusion, error);

@@ -45,7 +45,7 @@ int graft_content_add_tensor(struct save_content *content, const struct journal_
         return -1;
     }
     struct save_tensor *tensor = &content->tensors[content->n_tensors++];
-    *tensor = (struct save_tensor){.form = *form, .bytes = form->count * graft_dtype_size(form->dtype)};
+    *tensor = (struct save_tensor){.form = *form, .bytes = form->count * graft_stored_dtype_unit(form->dtype)};
     content->bytes += tensor->bytes;
     return 0;
 }

@@ -64,7 +64,7 @@ static int take_piece(const struct memory *memory, const struct graft_box *piece
     box.at -= memory->window->begin;
     box.begin -= memory->first;
     if (memory->dtype == to) {
-        graft_copy_box(&box, graft_dtype_size(to), memory->bytes, memory->window->bytes);
+        graft_copy_box(&box, graft_stored_dtype_unit(to), memory->bytes, memory->window->bytes);
         return 0;
     }
     if ((is_half(memory->dtype) && to == GRAFT_DTYPE_F32) || (memory->dtype == GRAFT_DTYPE_F32 && is_half(to))) {
@@ -121,7 +121,7 @@ static void fill(void *data, int64_t begin, int64_t end) {
 }
 
 int graft_save_gather(const struct save_tensor *tensor, save_emit emit, void *data, struct graft_error *error) {
-    int64_t size = graft_dtype_size(tensor->form.dtype), step = WINDOW_BYTES / size;
+    int64_t size = graft_stored_dtype_unit(tensor->form.dtype), step = WINDOW_BYTES / size;
     struct window window = {.tensor = tensor};
     step = step < tensor->form.count ? step : tensor->form.count;
     window.bytes = graft_alloc((size_t)step, (size_t)size);
@@ -133,7 +133,7 @@ int graft_save_gather(const struct save_tensor *tensor, save_emit emit, void *da
         status = atomic_load(&window.inexact)
                      ? graft_fail(error, GRAFT_ERROR_MODEL, tensor->form.name,
                                   "a number does not fit the tensor's type %s any more",
-                                  graft_dtype_name(tensor->form.dtype))
+                                  graft_stored_dtype_name(tensor->form.dtype))
                      : emit(data, window.bytes, (size_t)((window.end - window.begin) * size), error);
     }
     graft_free(window.bytes);

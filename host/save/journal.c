@@ -27,7 +27,7 @@ struct journal_tensor graft_journal_tensor_of(const struct graft_tensor_view *vi
     struct journal_tensor form = {.name = view->name,
                                   .dtype = view->dtype,
                                   .rank = view->rank,
-                                  .count = view->bytes / graft_dtype_size(view->dtype)};
+                                  .count = view->bytes / graft_stored_dtype_unit(view->dtype)};
     memcpy(form.shape, view->shape, sizeof form.shape);
     return form;
 }

@@ -26,7 +26,7 @@ struct journal_tensor {
     graft_dtype dtype;
     int32_t rank;
     int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
-    int64_t count;                 /* of elements */
+    int64_t count;                 /* of elements, or of bytes where nothing here knows the type's elements */
     const char *lost;              /* "NAME of plugin ID": the custom operation that no way leads back from; or NULL */
     int32_t made;                  /* 1: no original; an output of one of the journal's uses */
 };

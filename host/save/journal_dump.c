@@ -43,7 +43,7 @@ static void add_absent(struct graft_text *text, const struct journal *journal) {
 }
 
 static void add_form(struct graft_text *text, graft_dtype dtype, int32_t rank, const int64_t *shape) {
-    graft_text_printf(text, "\"dtype\": \"%s\", \"shape\": [", graft_dtype_name(dtype));
+    graft_text_printf(text, "\"dtype\": \"%s\", \"shape\": [", graft_stored_dtype_name(dtype));
     for (int32_t j = 0; j < rank; j++) {
         graft_text_printf(text, "%s%" PRId64, j > 0 ? ", " : "", shape[j]);
     }

@@ -58,7 +58,7 @@ static int read_form(const graft_json *item, struct journal_tensor *tensor) {
         }
     }
     int64_t bytes = graft_tensor_view_size(tensor->dtype, tensor->rank, tensor->shape);
-    tensor->count = bytes / graft_dtype_size(tensor->dtype);
+    tensor->count = bytes / graft_stored_dtype_unit(tensor->dtype);
     return bytes >= 0;
 }
 
@@ -136,7 +136,8 @@ static int read_input(const char *path, const graft_json *item, struct journal *
     struct journal_tensor form = {0};
     const graft_json *runs = graft_json_get(item, "runs");
     const graft_json *parts = runs != NULL ? runs : graft_json_get(item, "parts");
-    if (!read_form(item, &form) || form.rank < 1 || form.count < 1 || graft_json_type(parts) != GRAFT_JSON_ARRAY) {
+    if (!read_form(item, &form) || form.rank < 1 || form.count < 1 || graft_dtype_size(form.dtype) == 0 ||
+        graft_json_type(parts) != GRAFT_JSON_ARRAY) {
         return malformed(path, "operations", journal->n_uses - 1, "an input needs dtype, shape, and runs or parts",
                          error);
     }
@@ -167,7 +168,8 @@ static int read_use(const char *path, const graft_json *item, size_t i, struct j
                 graft_json_size(inputs) <= MAX_INPUTS && n >= 1 && n <= MAX_INPUTS && first >= least &&
                 first <= (int64_t)journal->n_tensors - n;
     for (int64_t k = 0; k < n && sound; k++) {
-        sound = journal->tensors[first + k].made && journal->tensors[first + k].count > 0;
+        const struct journal_tensor *tensor = &journal->tensors[first + k];
+        sound = tensor->made && tensor->count > 0 && graft_dtype_size(tensor->dtype) > 0;
     }
     if (!sound) {
         return malformed(path, "operations", i, "expected name, plugin, inputs and outputs that are made in this order",

@@ -18,7 +18,7 @@ struct stream {
 static int inexact(const struct stream *stream, graft_dtype from, struct graft_error *error) {
     const struct journal_tensor *form = &stream->tensor->form;
     return graft_fail(error, GRAFT_ERROR_MODEL, form->name, "a number of type %s does not fit the tensor's type %s",
-                      graft_dtype_name(from), graft_dtype_name(form->dtype));
+                      graft_stored_dtype_name(from), graft_stored_dtype_name(form->dtype));
 }
 
 /* f16 or bf16 to f32. */
@@ -69,7 +69,7 @@ static int emit_elements(const struct stream *stream, graft_dtype from, const ch
                          struct graft_error *error) {
     graft_dtype to = stream->tensor->form.dtype;
     if (from == to) {
-        return stream->emit(stream->data, bytes, (size_t)(count * graft_dtype_size(from)), error);
+        return stream->emit(stream->data, bytes, (size_t)(count * graft_stored_dtype_unit(from)), error);
     }
     if (is_half(from) && to == GRAFT_DTYPE_F32) {
         return emit_widened(stream, from, bytes, count, error);
@@ -117,7 +117,7 @@ static int emit_part(const struct stream *stream, const struct save_part *part, 
     if (part->source->weight != NULL) {
         return emit_weight(stream, part->source->weight, part->box.begin, count, error);
     }
-    const char *bytes = (const char *)view->data + part->box.begin * graft_dtype_size(view->dtype);
+    const char *bytes = (const char *)view->data + part->box.begin * graft_stored_dtype_unit(view->dtype);
     return emit_elements(stream, view->dtype, bytes, count, error);
 }
 

@@ -10,8 +10,9 @@ int graft_safetensors_entry_place(const struct graft_safetensors_data *data, int
                                   struct graft_tensor_view *view, struct graft_error *error) {
     view->bytes = graft_tensor_view_size(view->dtype, view->rank, view->shape);
     if (view->bytes < 0) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                          "tensor \"%.300s\": the size that shape gives overflows", view->name);
+        return graft_fail(error, GRAFT_ERROR_MODEL, data->path, "tensor \"%.300s\": the size that shape gives %s",
+                          view->name,
+                          view->bytes == GRAFT_SIZE_IN_A_BYTE ? "is no whole number of bytes" : "overflows");
     }
     if (begin > end || end > data->bytes) {
         return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
@@ -23,7 +24,7 @@ int graft_safetensors_entry_place(const struct graft_safetensors_data *data, int
         return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
                           "tensor \"%.300s\": data_offsets hold %" PRId64 " bytes, expected %" PRId64
                           " by dtype %s and shape",
-                          view->name, end - begin, view->bytes, graft_dtype_name(view->dtype));
+                          view->name, end - begin, view->bytes, graft_stored_dtype_name(view->dtype));
     }
     view->data = data->start + begin;
     view->file = data->path;
@@ -45,10 +46,11 @@ static int read_dtype(const struct graft_safetensors_data *data, const graft_jso
                           view->name);
     }
     if (view->dtype == GRAFT_DTYPE_NONE) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                          "tensor \"%.300s\": dtype \"%.40s\" is not supported, expected F64, F32, F16, BF16, F8_E4M3, "
-                          "F8_E5M2, I64 to I8, U64 to U8 or BOOL",
-                          view->name, name);
+        return graft_fail(
+            error, GRAFT_ERROR_MODEL, data->path,
+            "tensor \"%.300s\": dtype \"%.40s\" is unknown, expected C64, F64, F32, F16, BF16, an F8_..., "
+            "F6_... or F4 of the format, I64 to I8, U64 to U8 or BOOL",
+            view->name, name);
     }
     return GRAFT_OK;
 }

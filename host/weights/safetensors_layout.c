@@ -17,8 +17,8 @@ static int compare_name(const void *left, const void *right) {
 
 static int compare_place(const void *left, const void *right) {
     const struct graft_tensor_view *const *a = left, *const *b = right;
-    int64_t a_size = graft_dtype_size((*a)->dtype), b_size = graft_dtype_size((*b)->dtype);
-    return a_size != b_size ? (a_size > b_size ? -1 : 1) : compare_name(left, right);
+    int32_t a_bits = graft_stored_dtype_bits((*a)->dtype), b_bits = graft_stored_dtype_bits((*b)->dtype);
+    return a_bits != b_bits ? (a_bits > b_bits ? -1 : 1) : compare_name(left, right);
 }
 
 /* Checks tensors that are sorted by name. */
@@ -34,10 +34,10 @@ static int check_tensors(const char *path, const struct graft_tensor_view *const
             return graft_fail(error, GRAFT_ERROR_INTERNAL, path, "a tensor cannot be called \"%.300s\"", view->name);
         }
         int64_t size = graft_tensor_view_size(view->dtype, view->rank, view->shape);
-        if (size != view->bytes || graft_dtype_size(view->dtype) == 0) {
+        if (size != view->bytes || graft_stored_dtype_bits(view->dtype) == 0) {
             return graft_fail(error, GRAFT_ERROR_INTERNAL, path,
                               "tensor \"%.300s\": %" PRId64 " bytes, expected %" PRId64 " by dtype %s and shape",
-                              view->name, view->bytes, size, graft_dtype_name(view->dtype));
+                              view->name, view->bytes, size, graft_stored_dtype_name(view->dtype));
         }
     }
     return GRAFT_OK;
@@ -76,7 +76,7 @@ static void add_metadata(struct graft_text *text, const graft_json *metadata) {
 
 static void add_tensor(struct graft_text *text, const struct graft_tensor_view *view, int64_t offset) {
     add_json_take(text, graft_json_new_string(view->name));
-    graft_text_printf(text, ":{\"dtype\":\"%s\",\"shape\":[", graft_dtype_name(view->dtype));
+    graft_text_printf(text, ":{\"dtype\":\"%s\",\"shape\":[", graft_stored_dtype_name(view->dtype));
     for (int32_t i = 0; i < view->rank; i++) {
         graft_text_printf(text, "%s%" PRId64, i > 0 ? "," : "", view->shape[i]);
     }

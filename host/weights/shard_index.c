@@ -27,6 +27,11 @@ static int is_plain_path(const char *name, size_t length) {
     }
 }
 
+/* "./" in front says nothing, and some writers put it there. */
+static const char *plain_path(const char *name) {
+    return strncmp(name, "./", 2) == 0 ? name + 2 : name;
+}
+
 static int compare_entries(const void *left, const void *right) {
     const struct graft_shard_entry *a = left, *b = right;
     int order = strcmp(a->file, b->file);
@@ -49,13 +54,14 @@ static int read_entries(const char *path, struct graft_shard_index *index, struc
                               "weight_map: expected a file name for \"%.300s\", found %s", tensor,
                               graft_json_type_name(value));
         }
-        if (!is_plain_path(file, length)) {
+        const char *plain = plain_path(file);
+        if (!is_plain_path(plain, length - (size_t)(plain - file))) {
             return graft_fail(error, GRAFT_ERROR_MODEL, path,
                               "weight_map: \"%.300s\", named for \"%.300s\", is not the relative path of a file in the "
                               "model's directory",
                               file, tensor);
         }
-        index->entries[index->count++] = (struct graft_shard_entry){file, tensor};
+        index->entries[index->count++] = (struct graft_shard_entry){plain, tensor};
     }
     qsort(index->entries, index->count, sizeof *index->entries, compare_entries);
     return GRAFT_OK;
@@ -102,5 +108,6 @@ void graft_shard_index_finish(struct graft_shard_index *index) {
 }
 
 const char *graft_shard_index_file(const struct graft_shard_index *index, const char *tensor) {
-    return graft_json_string(graft_json_get(index->weight_map, tensor), NULL);
+    const char *file = graft_json_string(graft_json_get(index->weight_map, tensor), NULL);
+    return file != NULL ? plain_path(file) : NULL;
 }

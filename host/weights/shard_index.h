@@ -9,7 +9,7 @@
 #include "graft/error.h"
 
 struct graft_shard_entry {
-    const char *file;   /* relative to the index's folder, without `.` and `..` */
+    const char *file;   /* relative to the index's folder, without `.` and `..`: a "./" in front is left out */
     const char *tensor; /* its name */
 };
 

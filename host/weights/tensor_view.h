@@ -23,10 +23,31 @@ struct graft_tensor_view {
     const struct graft_computed *computed;
 };
 
+/* Types of the format that nothing here computes with. A tensor may have one and is kept, but no value is made of it,
+ * so that they stay out of the sight of parameters and plugins; graft/dtype.h does not know them. */
+enum {
+    GRAFT_DTYPE_C64 = 1000,
+    GRAFT_DTYPE_F8_E4M3FNUZ,
+    GRAFT_DTYPE_F8_E5M2FNUZ,
+    GRAFT_DTYPE_F8_E8M0,
+    GRAFT_DTYPE_F6_E2M3,
+    GRAFT_DTYPE_F6_E3M2,
+    GRAFT_DTYPE_F4
+};
+
 /* [any] The type with that name in a safetensors header; GRAFT_DTYPE_NONE when there is none such. */
 graft_dtype graft_dtype_from_name(const char *name);
 
-/* [any] The bytes that a tensor of this type and shape takes; -1 when they overflow. */
+/* [any] Its name there, and the bits of an element (0 for none), of all types of the format. */
+const char *graft_stored_dtype_name(graft_dtype dtype);
+int32_t graft_stored_dtype_bits(graft_dtype dtype);
+
+/* [any] The bytes that tensors of this type are moved by: an element's, or 1 where nothing here knows elements. */
+int64_t graft_stored_dtype_unit(graft_dtype dtype);
+
+enum { GRAFT_SIZE_OVERFLOWS = -1, GRAFT_SIZE_IN_A_BYTE = -2 };
+
+/* [any] The bytes that a tensor of this type and shape takes; below 0 when they overflow, or end within a byte. */
 int64_t graft_tensor_view_size(graft_dtype dtype, int32_t rank, const int64_t *shape);
 
 #endif

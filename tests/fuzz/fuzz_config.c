@@ -91,7 +91,7 @@ static void build(struct graft_library *library, struct graft_model_config *conf
             .config = config,
             .snapshot = snapshot,
             .fusion = &request,
-            .class_name = config->architecture != NULL ? config->architecture : of->architecture,
+            .class_name = graft_family_root(of, config->architecture),
         };
         if (graft_tree_build(&options, &tree, error) != GRAFT_OK && error->message[0] == '\0') {
             abort();

@@ -110,6 +110,23 @@ static void test_shards(void **state) {
     graft_checkpoint_close(checkpoint);
 }
 
+/* Some writers put it in front of every file, or of some. */
+static void test_dot_in_front(void **state) {
+    (void)state;
+    folder_make(folder, "parts");
+    put_shard("parts/2.safetensors", "da");
+    put_shard("1.safetensors", "cb");
+    put_index("{\"a\":\"./parts/2.safetensors\",\"b\":\"./1.safetensors\",\"c\":\"1.safetensors\","
+              "\"d\":\"parts/2.safetensors\"}");
+    struct graft_checkpoint *checkpoint = open_directory(folder);
+    assert_tensors(checkpoint, "abcd");
+    assert_int_equal(graft_checkpoint_file_count(checkpoint), 2);
+    assert_string_equal(graft_checkpoint_file_at(checkpoint, 0)->name, "1.safetensors");
+    assert_string_equal(graft_checkpoint_file_at(checkpoint, 1)->name, "parts/2.safetensors");
+    assert_int_equal(graft_checkpoint_note_count(checkpoint), 0);
+    graft_checkpoint_close(checkpoint);
+}
+
 /* As transformers does. */
 static void test_single_before_index(void **state) {
     (void)state;
@@ -168,10 +185,38 @@ static void test_index_form(void **state) {
 
 static void test_index_paths(void **state) {
     (void)state;
-    static const char *const bad[] = {"../x.safetensors", "/x.safetensors", "p/../../x", "..",         ".",   "",
-                                      "./x.safetensors",  "p//x",           "p/",        "x\\u0000.y", "p/.."};
-    static const char *const shown[] = {"../x.safetensors", "/x.safetensors", "p/../../x", "..", ".",   "",
-                                        "./x.safetensors",  "p//x",           "p/",        "x",  "p/.."};
+    static const char *const bad[] = {"../x.safetensors",
+                                      "/x.safetensors",
+                                      "p/../../x",
+                                      "..",
+                                      ".",
+                                      "",
+                                      "././x.safetensors",
+                                      "p//x",
+                                      "p/",
+                                      "x\\u0000.y",
+                                      "p/..",
+                                      "./../x.safetensors",
+                                      ".//x",
+                                      "./",
+                                      "p/./x",
+                                      "./x\\u0000"};
+    static const char *const shown[] = {"../x.safetensors",
+                                        "/x.safetensors",
+                                        "p/../../x",
+                                        "..",
+                                        ".",
+                                        "",
+                                        "././x.safetensors",
+                                        "p//x",
+                                        "p/",
+                                        "x",
+                                        "p/..",
+                                        "./../x.safetensors",
+                                        ".//x",
+                                        "./",
+                                        "p/./x",
+                                        "./x"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char map[64], words[256];
         (void)snprintf(map, sizeof map, "{\"a\":\"%s\"}", bad[i]);
@@ -303,11 +348,11 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FOLDER(test_single),        WITH_FOLDER(test_shards),      WITH_FOLDER(test_single_before_index),
-        WITH_FOLDER(test_no_weights),    WITH_FOLDER(test_bad_single),  WITH_FOLDER(test_index_form),
-        WITH_FOLDER(test_index_paths),   WITH_FOLDER(test_index_wrong), WITH_FOLDER(test_duplicate),
-        WITH_FOLDER(test_unlisted),      WITH_FOLDER(test_links),       WITH_FOLDER(test_hub_cache),
-        WITH_FOLDER(test_out_of_memory),
+        WITH_FOLDER(test_single),        WITH_FOLDER(test_shards),       WITH_FOLDER(test_single_before_index),
+        WITH_FOLDER(test_no_weights),    WITH_FOLDER(test_bad_single),   WITH_FOLDER(test_index_form),
+        WITH_FOLDER(test_index_paths),   WITH_FOLDER(test_index_wrong),  WITH_FOLDER(test_duplicate),
+        WITH_FOLDER(test_unlisted),      WITH_FOLDER(test_links),        WITH_FOLDER(test_hub_cache),
+        WITH_FOLDER(test_out_of_memory), WITH_FOLDER(test_dot_in_front),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

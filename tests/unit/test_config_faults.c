@@ -89,12 +89,39 @@ static void test_null(void **state) {
             "hidden_act: expected a string, got null");
 }
 
+/* Whatever the weights behind it are, and wherever the field is. */
+static void test_quantization(void **state) {
+    static const char first[] = "\"attention_bias\":";
+    struct graft_error error = graft_error_none();
+    (void)state;
+    refused("plain/llama", first,
+            "\"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 4}, \"attention_bias\":",
+            "quantization_config: the weights are quantized, and quant_method \"gptq\" is not supported");
+    refused("plain/llama", first, "\"quantization_config\": {\"bits\": 4}, \"attention_bias\":",
+            "quantization_config.quant_method: missing, expected a string");
+    refused("plain/llama", first, "\"quantization_config\": {\"quant_method\": 4}, \"attention_bias\":",
+            "quantization_config.quant_method: expected a string, got an integer");
+    refused("plain/llama", first, "\"quantization_config\": \"gptq\", \"attention_bias\":",
+            "quantization_config: expected an object, got a string");
+    refused("plain/llama", first, "\"quantization_config\": {\"quant_method\": \"a\\nb\"}, \"attention_bias\":",
+            "quantization_config: the weights are quantized, and quant_method \"a?b\" is not supported");
+    refused("vision/qwen2_vl_v5_tied", "\"text_config\": {",
+            "\"text_config\": {\"quantization_config\": {\"quant_method\": \"fp8\"},",
+            "text_config.quantization_config: the weights are quantized, and quant_method \"fp8\" is not supported");
+    refused("vision/qwen2_vl_v5_tied", "\"vision_config\": {",
+            "\"vision_config\": {\"quantization_config\": {\"quant_method\": \"fp8\"},",
+            "vision_config.quantization_config: the weights are quantized, and quant_method \"fp8\" is not supported");
+    write_config("plain/llama", first, "\"quantization_config\": null, \"attention_bias\":");
+    assert_int_equal(open_model(&error), GRAFT_OK);
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(test_architectures),
         WITH_FOLDER(test_null),
+        WITH_FOLDER(test_quantization),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

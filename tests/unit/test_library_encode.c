@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "kernels/parallel.h"
 #include "library_fixture.h"
+#include "tensor_file.h"
 
 enum { TOKENS = 4, HIDDEN = 12, VOCAB = 86, MANY = 25 };
 
@@ -165,6 +168,60 @@ static int use(const char *name, struct graft_error *error) {
     return status;
 }
 
+/* A copy of a golden's file in `folder`, under another name, with `old` (NULL: nothing) become `new`. */
+static void copy_changed(const char *folder, const char *golden, const char *name, const char *as, const char *old,
+                         const char *new) {
+    char *text = NULL, *path = graft_format("%s/%s/%s", getenv("GRAFT_TEST_GOLDENS"), golden, name);
+    size_t length = 0;
+    assert_int_equal(graft_file_read(path, 1 << 24, GRAFT_ERROR_MODEL, &text, &length, NULL), GRAFT_OK);
+    const char *at = old != NULL ? strstr(text, old) : NULL;
+    assert_true(old == NULL || at != NULL);
+    char *changed = at != NULL ? graft_format("%.*s%s%s", (int)(at - text), text, new, at + strlen(old)) : NULL;
+    folder_put(folder, as, changed != NULL ? changed : text, changed != NULL ? strlen(changed) : length);
+    graft_free(changed);
+    graft_free(text);
+    graft_free(path);
+}
+
+static void logits_of(struct graft_library *library, const char *directory, float *logits) {
+    struct graft_model *model = NULL;
+    struct graft_error error = graft_error_none();
+    struct graft_encoder_outputs outputs = {
+        .struct_size = sizeof outputs, .rows = all, .n_rows = TOKENS, .logits = logits};
+    if (graft_model_open(library, directory, NULL, &model, &error) != GRAFT_OK ||
+        graft_model_load(model, &error) != GRAFT_OK ||
+        graft_model_encode(model, &prompt, 1, &outputs, &error) != GRAFT_OK) {
+        fail_msg("%s: %s", error.source, error.message);
+    }
+    assert_int_equal(graft_model_task(model), GRAFT_TASK_MASKED_LM);
+    assert_string_equal(graft_model_class_at(model, ""), "BertForMaskedLM");
+    graft_model_free(model);
+}
+
+/* A checkpoint with both heads that BERT was trained with does what one with the first alone does. */
+static void test_pretraining(void **state) {
+    static const char index[] = "{\"metadata\": {}, \"weight_map\": {\"cls.predictions.bias\": \"./1.safetensors\", "
+                                "\"cls.seq_relationship.bias\": \"./2.safetensors\"}}";
+    static const char header[] =
+        "{\"cls.seq_relationship.weight\": {\"dtype\": \"F32\", \"shape\": [2, 12], \"data_offsets\": [0, 96]}, "
+        "\"cls.seq_relationship.bias\": {\"dtype\": \"F32\", \"shape\": [2], \"data_offsets\": [96, 104]}}";
+    float expected[TOKENS * VOCAB], logits[TOKENS * VOCAB];
+    char folder[64], golden[512];
+    struct graft_library *library = new_library();
+    (void)state;
+    folder_create(folder);
+    copy_changed(folder, "encoders/bert_mlm", "config.json", "config.json", "BertForMaskedLM", "BertForPreTraining");
+    copy_changed(folder, "encoders/bert_mlm", "model.safetensors", "1.safetensors", NULL, NULL);
+    tensor_file_put(folder, "2.safetensors", header, 104);
+    folder_put(folder, "model.safetensors.index.json", index, sizeof index - 1);
+    (void)snprintf(golden, sizeof golden, "%s/encoders/bert_mlm", getenv("GRAFT_TEST_GOLDENS"));
+    logits_of(library, golden, expected);
+    logits_of(library, folder, logits);
+    assert_memory_equal(logits, expected, sizeof expected);
+    graft_library_free(library);
+    folder_remove(folder);
+}
+
 static void fail_each(const char *name) {
     long left = 0;
     long n = 1;
@@ -189,7 +246,7 @@ static void test_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),   cmocka_unit_test(test_other_task),      cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_without_weights),
+        cmocka_unit_test(test_memory), cmocka_unit_test(test_without_weights), cmocka_unit_test(test_pretraining),
     };
     graft_threads_set_count(1); /* the same allocations in every run */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,22 @@ static void test_types(void **state) {
     assert_int_equal(fake.plan->mapped_bytes, 24);
 }
 
+/* Nothing computes with these: one that is used is an error, one that is not is not. */
+static void test_kept_types(void **state) {
+    (void)state;
+    for (graft_dtype dtype = GRAFT_DTYPE_C64; dtype <= GRAFT_DTYPE_F4; dtype++) {
+        struct fake_tensor tensors[] = {both[0], both[1], {.name = "other", .rank = 1, .shape = {8}}, {0}};
+        tensors[2].dtype = dtype;
+        assert_int_equal(fake_plan_make(&fake, "Untied", tensors), GRAFT_OK);
+        assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
+        fake_plan_account(&fake);
+        tensors[1] = (struct fake_tensor){.name = both[1].name, .rank = 2, .shape = {4, 2}, .dtype = dtype};
+        assert_int_equal(fake_plan_make(&fake, "Untied", tensors), GRAFT_OK);
+        assert_status("model.a.weight", GRAFT_BINDING_FAILED);
+        fake_plan_refused(&fake, "model.a.weight", graft_stored_dtype_name(dtype));
+    }
+}
+
 static void test_tied_both_ways(void **state) {
     (void)state;
     for (int has = 0; has < 2; has++) {
@@ -277,6 +293,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_missing_and_unexpected, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_mismatched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_kept_types, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tied_both_ways, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tied_with_own_tensor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tied_in_a_chain, set_up, tear_down),

@@ -113,6 +113,29 @@ static void test_types(void **state) {
     assert_int_equal(graft_checkpoint_find(saver.fake.checkpoint, "front")->dtype, GRAFT_DTYPE_F16);
 }
 
+/* Tensors that no parameter uses may have any type of the format. */
+static void test_kept_types(void **state) {
+    static const struct fake_tensor kept[] = {
+        {.name = "zz.c64", .rank = 1, .shape = {3}, .dtype = GRAFT_DTYPE_C64},
+        {.name = "zz.f4", .rank = 2, .shape = {3, 6}, .dtype = GRAFT_DTYPE_F4},
+        {.name = "zz.f4.empty", .rank = 2, .shape = {3, 0}, .dtype = GRAFT_DTYPE_F4},
+        {.name = "zz.f6_e2m3", .rank = 2, .shape = {2, 14}, .dtype = GRAFT_DTYPE_F6_E2M3},
+        {.name = "zz.f6_e3m2", .rank = 1, .shape = {4}, .dtype = GRAFT_DTYPE_F6_E3M2},
+        {.name = "zz.f8_e4m3fnuz", .rank = 1, .shape = {5}, .dtype = GRAFT_DTYPE_F8_E4M3FNUZ},
+        {.name = "zz.f8_e5m2fnuz", .rank = 0, .dtype = GRAFT_DTYPE_F8_E5M2FNUZ},
+        {.name = "zz.f8_e8m0", .rank = 1, .shape = {61}, .dtype = GRAFT_DTYPE_F8_E8M0},
+        {.name = NULL}};
+    enum { USED = 7, KEPT = sizeof kept / sizeof kept[0] };
+    struct fake_tensor all[USED + KEPT];
+    (void)state;
+    memcpy(all, tensors, USED * sizeof all[0]);
+    memcpy(all + USED, kept, sizeof kept);
+    assert_round_trips(all);
+    assert_int_equal(graft_checkpoint_find(saver.fake.checkpoint, "zz.f4")->bytes, 9);
+    assert_int_equal(graft_checkpoint_find(saver.fake.checkpoint, "zz.f6_e2m3")->bytes, 21);
+    assert_non_null(strstr(saver_journal(&saver), "\"dtype\": \"F6_E3M2\", \"shape\": [4]"));
+}
+
 static void test_tied_with_its_own(void **state) {
     struct fake_tensor own[sizeof tensors / sizeof tensors[0]];
     (void)state;
@@ -242,7 +265,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_SAVER(test_round_trips), WITH_SAVER(test_types),   WITH_SAVER(test_tied_with_its_own),
         WITH_SAVER(test_notes),       WITH_SAVER(test_shards),  WITH_SAVER(test_output),
-        WITH_SAVER(test_link_out),    WITH_SAVER(test_changed),
+        WITH_SAVER(test_link_out),    WITH_SAVER(test_changed), WITH_SAVER(test_kept_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

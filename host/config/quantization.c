@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/quantization.h"
+
+#include <stdio.h>
+
+#include "base/fail.h"
+
+const char *graft_quantization_field(const struct graft_config *config) {
+    static const char *const fields[] = {"quantization_config", "text_config.quantization_config",
+                                         "vision_config.quantization_config"};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (graft_config_has(config, fields[i])) {
+            return fields[i];
+        }
+    }
+    return NULL;
+}
+
+int graft_quantization_check(const struct graft_config *config, struct graft_error *error) {
+    const char *field = graft_quantization_field(config), *method = NULL;
+    char path[64];
+    if (field == NULL) {
+        return GRAFT_OK;
+    }
+    if (config->kind(config->data, field) != GRAFT_FIELD_OBJECT) {
+        return graft_config_expected(config, field, "an object", error);
+    }
+    (void)snprintf(path, sizeof path, "%s.quant_method", field);
+    int status = graft_config_string(config, path, &method, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (method == NULL) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected a string", path);
+    }
+    (void)graft_fail(error, GRAFT_ERROR_MODEL, config->file,
+                     "%s: the weights are quantized, and quant_method \"%.100s\" is not supported", field, method);
+    graft_error_hint(error, "load the unquantized model, or dequantize the weights to F32, F16 or BF16 and remove %s",
+                     field);
+    return GRAFT_ERROR_MODEL;
+}

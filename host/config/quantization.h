@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What config.json says of quantized weights. */
+#ifndef GRAFT_CONFIG_QUANTIZATION_H
+#define GRAFT_CONFIG_QUANTIZATION_H
+
+#include "graft/config.h"
+
+/* [any] The object that says how a model's weights are quantized, as a path ("quantization_config", or that of a part:
+ * "text_config.quantization_config"); NULL where the field is absent or null. */
+const char *graft_quantization_field(const struct graft_config *config);
+
+/* [load] A quantized model is an error (GRAFT_ERROR_MODEL) that names the method: read as they are, its weights mean
+ * something else, or are other tensors than a class asks for. Nothing handles a method so far; what does is to be asked
+ * here. */
+int graft_quantization_check(const struct graft_config *config, struct graft_error *error);
+
+#endif
