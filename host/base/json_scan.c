@@ -3,24 +3,15 @@
 
 #include <string.h>
 
-#include "base/text.h"
-
-size_t graft_json_scan_string(const char *text, size_t length, size_t at) {
-    for (at++; at < length; at++) {
-        if (text[at] == '"') {
-            return at + 1;
-        }
-        at += text[at] == '\\';
-    }
-    return length;
-}
+#include "base/json_cursor.h"
 
 int graft_json_scan_deeper(const char *text, size_t length, size_t limit) {
+    struct graft_json_cursor cursor = {text, length, 0};
     size_t depth = 0;
-    for (size_t at = 0; at < length;) {
-        char c = text[at];
+    while (cursor.at < length) {
+        char c = text[cursor.at];
         if (c == '"') {
-            at = graft_json_scan_string(text, length, at);
+            (void)graft_json_cursor_skip(&cursor);
             continue;
         }
         if (c == '[' || c == '{') {
@@ -30,7 +21,7 @@ int graft_json_scan_deeper(const char *text, size_t length, size_t limit) {
         } else if ((c == ']' || c == '}') && depth > 0) {
             depth--;
         }
-        at++;
+        cursor.at++;
     }
     return 0;
 }
@@ -63,21 +54,23 @@ static size_t skip_number(const char *text, size_t length, size_t at, int *widen
 }
 
 char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length) {
+    struct graft_json_cursor cursor = {text, length, 0};
     struct graft_text copy = {0};
     size_t copied = 0;
-    for (size_t at = 0; at < length;) {
-        if (text[at] == '"') {
-            at = graft_json_scan_string(text, length, at);
-        } else if (text[at] == '-' || is_digit(text[at])) {
+    while (cursor.at < length) {
+        char c = text[cursor.at];
+        if (c == '"') {
+            (void)graft_json_cursor_skip(&cursor);
+        } else if (c == '-' || is_digit(c)) {
             int widen;
-            at = skip_number(text, length, at, &widen);
+            cursor.at = skip_number(text, length, cursor.at, &widen);
             if (widen) {
-                graft_text_add(&copy, text + copied, at - copied);
+                graft_text_add(&copy, text + copied, cursor.at - copied);
                 graft_text_add_string(&copy, ".0");
-                copied = at;
+                copied = cursor.at;
             }
         } else {
-            at++;
+            cursor.at++;
         }
     }
     graft_text_add(&copy, text + copied, length - copied);

@@ -13,7 +13,4 @@ int graft_json_scan_deeper(const char *text, size_t length, size_t limit);
  * The caller frees it with graft_free; NULL when memory ran out. */
 char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length);
 
-/* The place behind the string literal that starts at `at`, or the end of the text. */
-size_t graft_json_scan_string(const char *text, size_t length, size_t at);
-
 #endif

@@ -4,6 +4,7 @@
 #define GRAFT_BASE_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Starts as {0}; `bytes` has a NUL behind `length` once something was added. After a failed allocation `failed` is set
  * and later calls do nothing, so one check at the end is enough. */
@@ -21,6 +22,9 @@ void graft_text_free(struct graft_text *text);
 
 /* Bytes of the well-formed UTF-8 sequence at the start; 0 when there is none. */
 size_t graft_utf8_sequence(const char *bytes, size_t length);
+
+/* Adds one character, which must be a scalar value. */
+void graft_utf8_add(struct graft_text *text, uint32_t code);
 
 /* Length of the longest valid UTF-8 prefix. */
 size_t graft_utf8_valid_prefix(const char *bytes, size_t length);

@@ -38,17 +38,17 @@ static int cut_at_space(struct halves *halves) {
 }
 
 /* ["a", "b"] or "a b" */
-static int read_halves(struct graft_cursor *cursor, struct halves *halves) {
+static int read_halves(struct graft_json_cursor *cursor, struct halves *halves) {
     halves->text.length = 0;
-    halves->is_array = graft_cursor_take(cursor, '[');
+    halves->is_array = graft_json_cursor_take(cursor, '[');
     if (!halves->is_array) {
-        return graft_cursor_string(cursor, &halves->text) != 0 || halves->text.failed ? -1 : cut_at_space(halves);
+        return graft_json_cursor_string(cursor, &halves->text) != 0 || halves->text.failed ? -1 : cut_at_space(halves);
     }
-    if (graft_cursor_string(cursor, &halves->text) != 0 || !graft_cursor_take(cursor, ',')) {
+    if (graft_json_cursor_string(cursor, &halves->text) != 0 || !graft_json_cursor_take(cursor, ',')) {
         return -1;
     }
     halves->middle = halves->text.length;
-    return graft_cursor_string(cursor, &halves->text) != 0 || !graft_cursor_take(cursor, ']') ? -1 : 0;
+    return graft_json_cursor_string(cursor, &halves->text) != 0 || !graft_json_cursor_take(cursor, ']') ? -1 : 0;
 }
 
 static int require(const struct graft_bpe *bpe, const struct graft_spec *spec, const char *text, size_t length,
@@ -63,7 +63,7 @@ static int require(const struct graft_bpe *bpe, const struct graft_spec *spec, c
 }
 
 /* Reads one merge. Of equal pairs the last one counts, as in the reference. */
-static int read_merge(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_cursor *cursor,
+static int read_merge(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_json_cursor *cursor,
                       struct halves *halves, struct graft_error *error) {
     int32_t left = -1, right = -1, merged = -1;
     int was_array = halves->is_array;
@@ -97,25 +97,23 @@ static int read_merge(struct graft_bpe *bpe, const struct graft_spec *spec, stru
 /* A guess at a merge's length, for the table's first size; indented files have more. */
 enum { BYTES_A_MERGE = 20 };
 
-static int read_merges(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_cursor cursor,
+static int read_merges(struct graft_bpe *bpe, const struct graft_spec *spec, struct graft_json_cursor cursor,
                        struct graft_error *error) {
     struct halves halves = {0};
     int status = GRAFT_OK;
-    if (!graft_cursor_take(&cursor, '[')) {
+    if (!graft_json_cursor_take(&cursor, '[')) {
         return graft_spec_error(spec, error, "expected an array");
-    }
-    if (graft_cursor_take(&cursor, ']')) {
-        return GRAFT_OK;
     }
     if (graft_map_reserve(&bpe->merges, cursor.length / BYTES_A_MERGE) != 0) {
         return graft_fail_memory(error, spec->file);
     }
     struct graft_spec merge = {NULL, spec->file, spec, NULL, 0};
-    do {
+    int more = 0;
+    while (status == GRAFT_OK && (more = graft_json_cursor_more(&cursor, ']', (size_t)merge.index)) > 0) {
         status = read_merge(bpe, &merge, &cursor, &halves, error);
         merge.index++;
-    } while (status == GRAFT_OK && graft_cursor_take(&cursor, ','));
-    if (status == GRAFT_OK && !graft_cursor_take(&cursor, ']')) {
+    }
+    if (status == GRAFT_OK && more < 0) {
         status = graft_spec_error(spec, error, "expected a comma or an end, %zu bytes in", cursor.at);
     }
     graft_text_free(&halves.text);

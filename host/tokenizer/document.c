@@ -10,72 +10,56 @@
 /* Published files have up to 35 MB. */
 enum { MAX_FILE_BYTES = 256 << 20 };
 
-/* Whether the string that the cursor just passed, from `start` on, is this key. */
-static int is_key(const struct graft_cursor *cursor, size_t start, const char *key) {
-    size_t n = strlen(key);
-    return cursor->at - start == n + 2 && memcmp(cursor->text + start + 1, key, n) == 0;
-}
-
-/* Steps to the value of the next member of an object that has been entered. Returns 0 behind the last one, or where
- * the text makes no sense; the parser of the rest will say so. `*key` is where the key starts. */
-static int next_member(struct graft_cursor *cursor, size_t *key) {
-    (void)graft_cursor_take(cursor, ',');
-    if (!graft_cursor_sees(cursor, '"')) {
-        return 0;
-    }
-    *key = cursor->at;
-    return graft_cursor_skip(cursor) == 0;
-}
-
 /* Steps over a member's value, and takes it down if it starts with that bracket. */
-static int pass_value(struct graft_cursor *cursor, char bracket, struct graft_cursor *value) {
-    if (!graft_cursor_take(cursor, ':')) {
-        return 0;
-    }
-    int wanted = graft_cursor_sees(cursor, bracket);
+static int pass_value(struct graft_json_cursor *cursor, char bracket, struct graft_json_cursor *value) {
+    int wanted = graft_json_cursor_sees(cursor, bracket);
     size_t start = cursor->at;
-    if (graft_cursor_skip(cursor) != 0) {
-        return 0;
+    if (graft_json_cursor_skip(cursor) != 0) {
+        return -1;
     }
-    if (wanted && value->length == 0) {
-        *value = (struct graft_cursor){cursor->text + start, cursor->at - start, 0};
+    if (wanted && value != NULL && value->length == 0) {
+        *value = (struct graft_json_cursor){cursor->text + start, cursor->at - start, 0};
     }
-    return 1;
+    return 0;
 }
 
-/* Looks through the object of the model, which comes next. */
-static int pass_model(struct graft_cursor *cursor, struct graft_document *document) {
-    size_t key;
-    if (!graft_cursor_take(cursor, ':') || !graft_cursor_take(cursor, '{')) {
-        return 0;
-    }
-    while (next_member(cursor, &key)) {
-        int is_vocab = is_key(cursor, key, "vocab"), is_merges = is_key(cursor, key, "merges");
-        struct graft_cursor ignored = {0};
-        if (!pass_value(cursor, is_merges ? '[' : '{',
-                        is_vocab    ? &document->vocab
-                        : is_merges ? &document->merges
-                                    : &ignored)) {
-            return 0;
+/* Looks through an object for members of those names; of a name that is written with escapes, too. Returns -1 where the
+ * text makes no sense: the parser of the rest will say so. */
+static int pass_model(struct graft_json_cursor *cursor, struct graft_document *document) {
+    int more = graft_json_cursor_take(cursor, '{') ? 1 : -1;
+    for (size_t n = 0; more > 0 && (more = graft_json_cursor_more(cursor, '}', n)) > 0; n++) {
+        struct graft_json_cursor key = *cursor;
+        int is_vocab = graft_json_cursor_is(&key, "vocab"), is_merges = graft_json_cursor_is(cursor, "merges");
+        if (is_merges < 0 || !graft_json_cursor_take(cursor, ':') ||
+            pass_value(cursor, is_merges ? '[' : '{',
+                       is_vocab    ? &document->vocab
+                       : is_merges ? &document->merges
+                                   : NULL) != 0) {
+            return -1;
         }
     }
-    return graft_cursor_take(cursor, '}');
+    return more;
 }
 
 static void find_large_members(struct graft_document *document, size_t length) {
-    struct graft_cursor cursor = {document->text, length, 0};
-    size_t key;
-    int more = graft_cursor_take(&cursor, '{');
-    while (more && next_member(&cursor, &key)) {
-        struct graft_cursor ignored = {0};
-        more = is_key(&cursor, key, "model") ? pass_model(&cursor, document) : pass_value(&cursor, '{', &ignored);
+    struct graft_json_cursor cursor = {document->text, length, 0};
+    int more = graft_json_cursor_take(&cursor, '{') ? 1 : -1;
+    for (size_t n = 0; more > 0 && (more = graft_json_cursor_more(&cursor, '}', n)) > 0; n++) {
+        int is_model = graft_json_cursor_is(&cursor, "model");
+        if (is_model < 0 || !graft_json_cursor_take(&cursor, ':')) {
+            return;
+        }
+        more = (is_model && graft_json_cursor_sees(&cursor, '{') ? pass_model(&cursor, document)
+                                                                 : pass_value(&cursor, '{', NULL)) == 0
+                   ? 1
+                   : -1;
     }
 }
 
 /* Puts an empty value in the place of a large one. Line ends stay, so that complaints about the rest name the right
  * line. `*copied` is how far the file has been copied. */
 static void add_without(struct graft_text *rest, const struct graft_document *document,
-                        const struct graft_cursor *member, size_t *copied) {
+                        const struct graft_json_cursor *member, size_t *copied) {
     size_t start = (size_t)(member->text - document->text);
     const char *line = member->text, *end = member->text + member->length;
     graft_text_add(rest, document->text + *copied, start + 1 - *copied);
@@ -87,7 +71,7 @@ static void add_without(struct graft_text *rest, const struct graft_document *do
 }
 
 static int parse_rest(struct graft_document *document, size_t length, const char *path, struct graft_error *error) {
-    const struct graft_cursor *first = &document->vocab, *second = &document->merges;
+    const struct graft_json_cursor *first = &document->vocab, *second = &document->merges;
     struct graft_text rest = {0};
     size_t copied = 0;
     if (second->length > 0 && (first->length == 0 || second->text < first->text)) {

@@ -5,16 +5,16 @@
 #define GRAFT_TOKENIZER_DOCUMENT_H
 
 #include "base/json.h"
+#include "base/json_cursor.h"
 #include "graft/error.h"
-#include "tokenizer/cursor.h"
 
 /* Starts as {0}. */
 struct graft_document {
     char *text;       /* the whole file; it is valid UTF-8 */
     graft_json *rest; /* the document, in which `model.vocab` and `model.merges` are empty */
     /* Those two, from bracket to bracket, as they stand in the file; a length of 0 says that there is none. */
-    struct graft_cursor vocab;
-    struct graft_cursor merges;
+    struct graft_json_cursor vocab;
+    struct graft_json_cursor merges;
 };
 
 /* [load] Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */

@@ -24,18 +24,18 @@ static int add_token(struct graft_vocab *vocab, const struct graft_spec *spec, c
 }
 
 /* One "token": id; `token` is memory for it. */
-static int read_token(struct graft_cursor *cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
+static int read_token(struct graft_json_cursor *cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
                       struct graft_text *token, struct graft_error *error) {
     int64_t id;
     token->length = 0;
-    if (graft_cursor_string(cursor, token) != 0 || !graft_cursor_take(cursor, ':')) {
+    if (graft_json_cursor_string(cursor, token) != 0 || !graft_json_cursor_take(cursor, ':')) {
         return token->failed ? graft_fail_memory(error, spec->file)
                              : graft_spec_error(spec, error, "expected a token, %zu bytes in", cursor->at);
     }
     if (token->failed) {
         return graft_fail_memory(error, spec->file);
     }
-    if (graft_cursor_integer(cursor, &id) != 0) {
+    if (graft_json_cursor_integer(cursor, &id) != 0) {
         return graft_spec_error(spec, error, "the id of \"%s\" is not an integer", token->bytes);
     }
     return add_token(vocab, spec, token, id, error);
@@ -44,23 +44,21 @@ static int read_token(struct graft_cursor *cursor, struct graft_vocab *vocab, co
 /* A guess at a member's length, for the tables' first size; indented files have more. */
 enum { BYTES_A_MEMBER = 20 };
 
-static int load_vocab(struct graft_cursor cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
+static int load_vocab(struct graft_json_cursor cursor, struct graft_vocab *vocab, const struct graft_spec *spec,
                       struct graft_error *error) {
     struct graft_text token = {0};
     int status = GRAFT_OK;
-    if (!graft_cursor_take(&cursor, '{')) {
+    if (!graft_json_cursor_take(&cursor, '{')) {
         return graft_spec_error(spec, error, "expected an object that gives each token its id");
     }
     if (graft_vocab_reserve(vocab, cursor.length / BYTES_A_MEMBER) != 0) {
         return graft_fail_memory(error, spec->file);
     }
-    if (graft_cursor_take(&cursor, '}')) {
-        return GRAFT_OK;
-    }
-    do {
+    int more = 0;
+    for (size_t n = 0; status == GRAFT_OK && (more = graft_json_cursor_more(&cursor, '}', n)) > 0; n++) {
         status = read_token(&cursor, vocab, spec, &token, error);
-    } while (status == GRAFT_OK && graft_cursor_take(&cursor, ','));
-    if (status == GRAFT_OK && !graft_cursor_take(&cursor, '}')) {
+    }
+    if (status == GRAFT_OK && more < 0) {
         status = graft_spec_error(spec, error, "expected a comma or an end, %zu bytes in", cursor.at);
     }
     graft_text_free(&token);

@@ -17,9 +17,6 @@ size_t graft_utf8_read(const char *bytes, uint32_t *code);
 /* Start of the character that ends before byte `end` (greater than 0) of valid UTF-8. */
 size_t graft_utf8_previous(const char *bytes, size_t end);
 
-/* Adds one character, which must be a scalar value. */
-void graft_utf8_add(struct graft_text *text, uint32_t code);
-
 /* Number of characters of valid UTF-8. */
 size_t graft_utf8_count(const char *bytes, size_t length);
 

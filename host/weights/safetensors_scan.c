@@ -5,80 +5,34 @@
 
 #include "weights/tensor_view.h"
 
-/* So few digits that no int64 overflows. */
-enum { MAX_DIGITS = 18, MAX_DTYPE_BYTES = 15 };
+enum { MAX_DTYPE_BYTES = 15 };
 
-static void skip_space(struct graft_safetensors_scan *scan) {
-    while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\n' || *scan->at == '\r' || *scan->at == '\t')) {
-        scan->at++;
-    }
-}
+/* Larger numbers are left to the parser. */
+static const int64_t LARGEST = 1000000000000000000;
 
-/* Steps over white space and then `c`, if that is what follows. */
-static int take(struct graft_safetensors_scan *scan, char c) {
-    skip_space(scan);
-    if (scan->at == scan->end || *scan->at != c) {
-        return 0;
-    }
-    scan->at++;
-    return 1;
-}
-
-/* A string without escapes. */
-static int take_string(struct graft_safetensors_scan *scan, const char **string, size_t *length) {
-    if (!take(scan, '"')) {
-        return 0;
-    }
-    *string = scan->at;
-    while (scan->at < scan->end && *scan->at != '"') {
-        if (*scan->at == '\\' || (unsigned char)*scan->at < 0x20) {
-            return 0;
-        }
-        scan->at++;
-    }
-    *length = (size_t)(scan->at - *string);
-    return take(scan, '"');
-}
-
-/* A number of plain digits. What may follow one is the caller's to take, so that 1.5 and 1e5 end there. */
-static int take_number(struct graft_safetensors_scan *scan, int64_t *number) {
-    skip_space(scan);
-    const char *first = scan->at;
-    *number = 0;
-    while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9') {
-        if (scan->at - first == MAX_DIGITS) {
-            return 0; /* one more could overflow */
-        }
-        *number = 10 * *number + (*scan->at - '0');
-        scan->at++;
-    }
-    int64_t digits = scan->at - first;
-    return digits > 0 && (digits == 1 || *first != '0');
+/* A number of plain digits. */
+static int take_number(struct graft_json_cursor *cursor, int64_t *number) {
+    return !graft_json_cursor_sees(cursor, '-') && graft_json_cursor_integer(cursor, number) == 0 && *number < LARGEST;
 }
 
 /* An array of at most `room` numbers. */
-static int take_numbers(struct graft_safetensors_scan *scan, int64_t *numbers, int32_t room, int32_t *count) {
+static int take_numbers(struct graft_json_cursor *cursor, int64_t *numbers, int32_t room, int32_t *count) {
+    int more = graft_json_cursor_take(cursor, '[') ? 1 : -1;
     *count = 0;
-    if (!take(scan, '[')) {
-        return 0;
-    }
-    if (take(scan, ']')) {
-        return 1;
-    }
-    do {
-        if (*count == room || !take_number(scan, &numbers[*count])) {
+    while (more > 0 && (more = graft_json_cursor_more(cursor, ']', (size_t)*count)) > 0) {
+        if (*count == room || !take_number(cursor, &numbers[*count])) {
             return 0;
         }
         ++*count;
-    } while (take(scan, ','));
-    return take(scan, ']');
+    }
+    return more == 0;
 }
 
-static int take_dtype(struct graft_safetensors_scan *scan, graft_dtype *dtype) {
+static int take_dtype(struct graft_json_cursor *cursor, graft_dtype *dtype) {
     char name[MAX_DTYPE_BYTES + 1];
     const char *string;
     size_t length;
-    if (!take_string(scan, &string, &length) || length > MAX_DTYPE_BYTES) {
+    if (graft_json_cursor_plain(cursor, &string, &length) != 0 || length > MAX_DTYPE_BYTES) {
         return 0;
     }
     memcpy(name, string, length);
@@ -87,10 +41,10 @@ static int take_dtype(struct graft_safetensors_scan *scan, graft_dtype *dtype) {
     return *dtype != GRAFT_DTYPE_NONE && strlen(name) == length;
 }
 
-static int take_offsets(struct graft_safetensors_scan *scan, struct graft_safetensors_member *member) {
+static int take_offsets(struct graft_json_cursor *cursor, struct graft_safetensors_member *member) {
     int64_t offsets[2];
     int32_t count;
-    if (!take_numbers(scan, offsets, 2, &count) || count != 2) {
+    if (!take_numbers(cursor, offsets, 2, &count) || count != 2) {
         return 0;
     }
     member->begin = offsets[0];
@@ -102,82 +56,76 @@ static int is_key(const char *string, size_t length, const char *key) {
     return length == strlen(key) && memcmp(string, key, length) == 0;
 }
 
-/* An object of exactly the three members that a tensor has, in any order. */
-static int take_tensor(struct graft_safetensors_scan *scan, struct graft_safetensors_member *member) {
+/* One of the three members that a tensor has. */
+static int take_field(struct graft_json_cursor *cursor, struct graft_safetensors_member *member, int *seen) {
     enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
-    int seen = 0;
-    if (!take(scan, '{')) {
+    const char *key;
+    size_t length;
+    int which = 0, taken = 0;
+    if (graft_json_cursor_plain(cursor, &key, &length) != 0 || !graft_json_cursor_take(cursor, ':')) {
         return 0;
     }
+    if (is_key(key, length, "dtype")) {
+        which = DTYPE;
+        taken = take_dtype(cursor, &member->dtype);
+    } else if (is_key(key, length, "shape")) {
+        which = SHAPE;
+        taken = take_numbers(cursor, member->shape, GRAFT_MAX_RANK, &member->rank);
+    } else if (is_key(key, length, "data_offsets")) {
+        which = OFFSETS;
+        taken = take_offsets(cursor, member);
+    }
+    taken &= (*seen & which) == 0;
+    *seen |= which;
+    return taken;
+}
+
+/* An object of exactly those three, in any order. */
+static int take_tensor(struct graft_json_cursor *cursor, struct graft_safetensors_member *member) {
+    int seen = 0, more = graft_json_cursor_take(cursor, '{') ? 1 : -1;
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
         member->shape[i] = 1;
     }
-    do {
-        const char *key;
-        size_t length;
-        int which = 0, taken = 0;
-        if (!take_string(scan, &key, &length) || !take(scan, ':')) {
+    for (size_t n = 0; more > 0 && (more = graft_json_cursor_more(cursor, '}', n)) > 0; n++) {
+        if (!take_field(cursor, member, &seen)) {
             return 0;
         }
-        if (is_key(key, length, "dtype")) {
-            which = DTYPE;
-            taken = take_dtype(scan, &member->dtype);
-        } else if (is_key(key, length, "shape")) {
-            which = SHAPE;
-            taken = take_numbers(scan, member->shape, GRAFT_MAX_RANK, &member->rank);
-        } else if (is_key(key, length, "data_offsets")) {
-            which = OFFSETS;
-            taken = take_offsets(scan, member);
-        }
-        if (!taken || (seen & which) != 0) {
-            return 0;
-        }
-        seen |= which;
-    } while (take(scan, ','));
-    return seen == (DTYPE | SHAPE | OFFSETS) && take(scan, '}');
+    }
+    return more == 0 && seen == 7;
 }
 
-/* The extent of an object that has none inside; whether it is one at all is for the parser to say. */
-static int take_metadata(struct graft_safetensors_scan *scan, struct graft_safetensors_member *member) {
-    skip_space(scan);
-    member->metadata = scan->at;
-    if (!take(scan, '{')) {
+/* The extent of an object; what is in it is for the parser to say. */
+static int take_metadata(struct graft_json_cursor *cursor, struct graft_safetensors_member *member) {
+    if (!graft_json_cursor_sees(cursor, '{')) {
         return 0;
     }
-    int in_string = 0;
-    for (; scan->at < scan->end; scan->at++) {
-        if (*scan->at == '\\' || (!in_string && *scan->at == '{')) {
-            return 0;
-        }
-        in_string ^= *scan->at == '"';
-        if (!in_string && *scan->at == '}') {
-            scan->at++;
-            member->metadata_length = (size_t)(scan->at - member->metadata);
-            return 1;
-        }
-    }
-    return 0;
+    member->metadata = cursor->text + cursor->at;
+    size_t start = cursor->at;
+    int skipped = graft_json_cursor_skip(cursor) == 0;
+    member->metadata_length = cursor->at - start;
+    return skipped;
 }
 
 struct graft_safetensors_scan graft_safetensors_scan_begin(const char *text, size_t length) {
-    return (struct graft_safetensors_scan){text, text + length, 0};
+    struct graft_safetensors_scan scan = {.cursor = {text, length, 0}};
+    scan.usual = graft_json_cursor_take(&scan.cursor, '{');
+    return scan;
 }
 
 enum graft_safetensors_scanned graft_safetensors_scan_next(struct graft_safetensors_scan *scan,
                                                            struct graft_safetensors_member *member) {
-    if (scan->members == 0 && !take(scan, '{')) {
-        return GRAFT_SCANNED_UNUSUAL;
+    struct graft_json_cursor *cursor = &scan->cursor;
+    int more = scan->usual ? graft_json_cursor_more(cursor, '}', scan->members++) : -1;
+    if (more == 0) {
+        (void)graft_json_cursor_sees(cursor, '}'); /* no other: only white space may follow */
+        return cursor->at == cursor->length ? GRAFT_SCANNED_END : GRAFT_SCANNED_UNUSUAL;
     }
-    if (take(scan, '}')) {
-        skip_space(scan);
-        return scan->at == scan->end ? GRAFT_SCANNED_END : GRAFT_SCANNED_UNUSUAL;
-    }
-    if ((scan->members++ > 0 && !take(scan, ',')) || !take_string(scan, &member->name, &member->name_length) ||
-        !take(scan, ':')) {
+    if (more < 0 || graft_json_cursor_plain(cursor, &member->name, &member->name_length) != 0 ||
+        !graft_json_cursor_take(cursor, ':')) {
         return GRAFT_SCANNED_UNUSUAL;
     }
     if (is_key(member->name, member->name_length, "__metadata__")) {
-        return take_metadata(scan, member) ? GRAFT_SCANNED_METADATA : GRAFT_SCANNED_UNUSUAL;
+        return take_metadata(cursor, member) ? GRAFT_SCANNED_METADATA : GRAFT_SCANNED_UNUSUAL;
     }
-    return take_tensor(scan, member) ? GRAFT_SCANNED_TENSOR : GRAFT_SCANNED_UNUSUAL;
+    return take_tensor(cursor, member) ? GRAFT_SCANNED_TENSOR : GRAFT_SCANNED_UNUSUAL;
 }

@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json_cursor.h"
 #include "graft/dtype.h"
 #include "graft/tensor.h"
 
 struct graft_safetensors_scan {
-    const char *at;
-    const char *end;
-    int members; /* read so far */
+    struct graft_json_cursor cursor;
+    int usual;      /* it begins as an object */
+    size_t members; /* asked for so far */
 };
 
 enum graft_safetensors_scanned {

@@ -8,7 +8,6 @@
 
 #include "folder.h"
 #include "tokenizer/byte_alphabet.h"
-#include "tokenizer/cursor.h"
 #include "tokenizer/dialect.h"
 #include "tokenizer/document.h"
 #include "tokenizer/map.h"
@@ -196,55 +195,6 @@ static void test_dialect(void **state) {
     }
 }
 
-static void test_cursor_strings(void **state) {
-    (void)state;
-    static const struct {
-        const char *json;
-        const char *value; /* NULL for one that is malformed */
-    } cases[] = {
-        {" \"a\\n\\\"\\\\\\/\\u00e9\\ud83d\\ude42\u6728\"", "a\n\"\\/\u00E9\U0001F642\u6728"},
-        {"\"\"", ""},
-        {"\"a", NULL},
-        {"a", NULL},
-        {"\"a\nb\"", NULL},
-        {"\"\\x\"", NULL},
-        {"\"\\u12g4\"", NULL},
-        {"\"\\ude42\"", NULL},
-        {"\"\\ud83d\"", NULL},
-        {"\"\\ud83d\\u0041\"", NULL},
-        {"\"\\", NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct graft_cursor cursor = {cases[i].json, strlen(cases[i].json), 0};
-        struct graft_text value = {0};
-        assert_int_equal(graft_cursor_string(&cursor, &value), cases[i].value != NULL ? 0 : -1);
-        if (cases[i].value != NULL) {
-            assert_string_equal(value.bytes, cases[i].value);
-            assert_int_equal(cursor.at, cursor.length);
-        }
-        graft_text_free(&value);
-    }
-}
-
-static void test_cursor_integers(void **state) {
-    (void)state;
-    static const struct {
-        const char *json;
-        int status;
-        int64_t value;
-    } cases[] = {{"0,", 0, 0},   {" -12 ", 0, -12}, {"99999999999999999999", 0, INT64_MAX},
-                 {"1.0", -1, 0}, {"1e3", -1, 0},    {"01", -1, 0},
-                 {"-", -1, 0},   {"\"1\"", -1, 0},  {"", -1, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct graft_cursor cursor = {cases[i].json, strlen(cases[i].json), 0};
-        int64_t value;
-        assert_int_equal(graft_cursor_integer(&cursor, &value), cases[i].status);
-        if (cases[i].status == 0) {
-            assert_true(value == cases[i].value);
-        }
-    }
-}
-
 /* The two large members are cut out wherever they stand, and complaints about the rest still name the line. */
 static void test_document(void **state) {
     (void)state;
@@ -282,8 +232,6 @@ int main(void) {
         cmocka_unit_test(test_normalization),
         cmocka_unit_test(test_split_behaviors),
         cmocka_unit_test(test_dialect),
-        cmocka_unit_test(test_cursor_strings),
-        cmocka_unit_test(test_cursor_integers),
         cmocka_unit_test(test_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

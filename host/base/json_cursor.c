@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tokenizer/cursor.h"
+#include "base/json_cursor.h"
 
 #include <string.h>
-
-#include "tokenizer/utf8.h"
 
 static int is_space(char c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-int graft_cursor_sees(struct graft_cursor *cursor, char c) {
+int graft_json_cursor_sees(struct graft_json_cursor *cursor, char c) {
     while (cursor->at < cursor->length && is_space(cursor->text[cursor->at])) {
         cursor->at++;
     }
     return cursor->at < cursor->length && cursor->text[cursor->at] == c;
 }
 
-int graft_cursor_take(struct graft_cursor *cursor, char c) {
-    int seen = graft_cursor_sees(cursor, c);
+int graft_json_cursor_take(struct graft_json_cursor *cursor, char c) {
+    int seen = graft_json_cursor_sees(cursor, c);
     cursor->at += (size_t)seen;
     return seen;
+}
+
+int graft_json_cursor_more(struct graft_json_cursor *cursor, char close, size_t n) {
+    if (graft_json_cursor_take(cursor, close)) {
+        return 0;
+    }
+    return n == 0 || graft_json_cursor_take(cursor, ',') ? 1 : -1;
 }
 
 static int hex_digit(char c) {
@@ -33,7 +38,7 @@ static int hex_digit(char c) {
 }
 
 /* The four digits of "\uHHHH"; -1 when they are not there. */
-static int32_t read_unit(struct graft_cursor *cursor) {
+static int32_t read_unit(struct graft_json_cursor *cursor) {
     int32_t unit = 0;
     if (cursor->length - cursor->at < 6 || memcmp(cursor->text + cursor->at, "\\u", 2) != 0) {
         return -1;
@@ -50,7 +55,7 @@ static int32_t read_unit(struct graft_cursor *cursor) {
 }
 
 /* "\uHHHH", or two of them for a character outside of the basic plane. */
-static int read_code_point(struct graft_cursor *cursor, struct graft_text *out) {
+static int read_code_point(struct graft_json_cursor *cursor, struct graft_text *out) {
     int32_t code = read_unit(cursor);
     if (code >= 0xD800 && code < 0xDC00) {
         int32_t low = read_unit(cursor);
@@ -63,7 +68,7 @@ static int read_code_point(struct graft_cursor *cursor, struct graft_text *out) 
     return 0;
 }
 
-static int read_escape(struct graft_cursor *cursor, struct graft_text *out) {
+static int read_escape(struct graft_json_cursor *cursor, struct graft_text *out) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     char letter = cursor->at + 1 < cursor->length ? cursor->text[cursor->at + 1] : '\0';
     if (letter == 'u') {
@@ -78,16 +83,21 @@ static int read_escape(struct graft_cursor *cursor, struct graft_text *out) {
     return 0;
 }
 
-int graft_cursor_string(struct graft_cursor *cursor, struct graft_text *out) {
-    if (!graft_cursor_take(cursor, '"')) {
+/* Steps over what needs no decoding. */
+static void skip_plain(struct graft_json_cursor *cursor) {
+    while (cursor->at < cursor->length && (unsigned char)cursor->text[cursor->at] >= 0x20 &&
+           cursor->text[cursor->at] != '"' && cursor->text[cursor->at] != '\\') {
+        cursor->at++;
+    }
+}
+
+int graft_json_cursor_string(struct graft_json_cursor *cursor, struct graft_text *out) {
+    if (!graft_json_cursor_take(cursor, '"')) {
         return -1;
     }
     for (;;) {
         size_t start = cursor->at;
-        while (cursor->at < cursor->length && (unsigned char)cursor->text[cursor->at] >= 0x20 &&
-               cursor->text[cursor->at] != '"' && cursor->text[cursor->at] != '\\') {
-            cursor->at++;
-        }
+        skip_plain(cursor);
         graft_text_add(out, cursor->text + start, cursor->at - start);
         if (cursor->at == cursor->length) {
             return -1;
@@ -102,8 +112,37 @@ int graft_cursor_string(struct graft_cursor *cursor, struct graft_text *out) {
     }
 }
 
-int graft_cursor_integer(struct graft_cursor *cursor, int64_t *number) {
-    int negative = graft_cursor_take(cursor, '-');
+int graft_json_cursor_plain(struct graft_json_cursor *cursor, const char **string, size_t *length) {
+    if (!graft_json_cursor_take(cursor, '"')) {
+        return -1;
+    }
+    size_t start = cursor->at;
+    skip_plain(cursor);
+    *string = cursor->text + start;
+    *length = cursor->at - start;
+    if (cursor->at == cursor->length || cursor->text[cursor->at] != '"') {
+        cursor->at = start - 1;
+        return -1;
+    }
+    cursor->at++;
+    return 0;
+}
+
+int graft_json_cursor_is(struct graft_json_cursor *cursor, const char *wanted) {
+    const char *plain;
+    size_t length;
+    if (graft_json_cursor_plain(cursor, &plain, &length) == 0) {
+        return length == strlen(wanted) && memcmp(plain, wanted, length) == 0;
+    }
+    struct graft_text text = {0};
+    int found = graft_json_cursor_string(cursor, &text);
+    int same = text.length == strlen(wanted) && (text.length == 0 || memcmp(text.bytes, wanted, text.length) == 0);
+    graft_text_free(&text);
+    return found == 0 ? same : -1;
+}
+
+int graft_json_cursor_integer(struct graft_json_cursor *cursor, int64_t *number) {
+    int negative = graft_json_cursor_take(cursor, '-');
     size_t start = cursor->at;
     *number = 0;
     while (cursor->at < cursor->length && cursor->text[cursor->at] >= '0' && cursor->text[cursor->at] <= '9') {
@@ -116,7 +155,7 @@ int graft_cursor_integer(struct graft_cursor *cursor, int64_t *number) {
     return cursor->at == start || leading_zero || goes_on ? -1 : 0;
 }
 
-static int skip_string(struct graft_cursor *cursor) {
+static int skip_string(struct graft_json_cursor *cursor) {
     for (cursor->at++; cursor->at < cursor->length; cursor->at++) {
         if (cursor->text[cursor->at] == '"') {
             cursor->at++;
@@ -128,9 +167,9 @@ static int skip_string(struct graft_cursor *cursor) {
     return -1;
 }
 
-int graft_cursor_skip(struct graft_cursor *cursor) {
+int graft_json_cursor_skip(struct graft_json_cursor *cursor) {
     size_t depth = 0;
-    if (graft_cursor_sees(cursor, '"')) {
+    if (graft_json_cursor_sees(cursor, '"')) {
         return skip_string(cursor);
     }
     while (cursor->at < cursor->length) {
@@ -141,7 +180,7 @@ int graft_cursor_skip(struct graft_cursor *cursor) {
             }
             continue;
         }
-        if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
+        if (depth == 0 && (c == ',' || c == '}' || c == ']' || is_space(c))) {
             return 0; /* behind a number or a word */
         }
         depth += c == '{' || c == '[';
