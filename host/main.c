@@ -4,6 +4,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/output.h"
+#include "cli/program.h"
 #include "cli/setup.h"
 
 /* A model was loaded: it is run, compared, or measured. */
@@ -69,6 +70,10 @@ static int run(const struct graft_options *options, struct graft_error *error) {
         graft_usage_print();
         return graft_output_flush(stdout, error);
     }
+    if (options->list_options) {
+        graft_options_print(options->command);
+        return graft_output_flush(stdout, error);
+    }
     if (options->version) {
         (void)printf("graft %s (plugin ABI %d.%d)\n", GRAFT_VERSION, GRAFT_ABI_MAJOR, GRAFT_ABI_MINOR);
         return graft_output_flush(stdout, error);
@@ -81,6 +86,7 @@ static int run(const struct graft_options *options, struct graft_error *error) {
 int main(int argc, char **argv) {
     struct graft_options options;
     struct graft_error error = graft_error_none();
+    graft_program_set_name(argc > 0 ? argv[0] : NULL);
     int status = graft_options_parse(argc, argv, &options, &error);
     if (status == GRAFT_OK) {
         status = run(&options, &error);

@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ static const struct spec specs[] = {
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
     {"version", FLAG, offsetof(struct graft_options, version), EVERY},
     {"help", FLAG, offsetof(struct graft_options, help), EVERY},
+    {"list-options", FLAG, offsetof(struct graft_options, list_options), EVERY},
 };
 
 static int usage(struct graft_error *error, const char *what, const char *name) {
@@ -211,7 +213,7 @@ static int changes_model(const struct graft_options *options) {
 static int check(const struct graft_options *options, struct graft_error *error) {
     static const char *const dtypes[] = {"auto", "float32", "bfloat16", NULL};
     static const char *const reports[] = {"text", "json", "none", NULL};
-    if (options->help || options->version) {
+    if (options->help || options->version || options->list_options) {
         return GRAFT_OK;
     }
     if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
@@ -327,6 +329,15 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     }
     status = check(options, error);
     return status == GRAFT_OK ? check_bench(options, error) : status;
+}
+
+void graft_options_print(enum graft_command command) {
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        if ((specs[i].commands & (int)command) != 0 &&
+            specs[i].offset != offsetof(struct graft_options, list_options)) {
+            (void)printf("--%s%s\n", specs[i].name, specs[i].kind == FLAG ? "" : " VALUE");
+        }
+    }
 }
 
 void graft_options_finish(struct graft_options *options) {

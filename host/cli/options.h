@@ -32,6 +32,7 @@ struct graft_options {
     const char *subject; /* what follows `inspect`: a file or a class */
     int help;
     int version;
+    int list_options;
 
     const char *model;
     struct graft_strings plugins_dirs;
@@ -97,6 +98,10 @@ struct graft_options {
 /* Parses; the caller gives the result to graft_options_finish, also after an error (GRAFT_ERROR_USAGE). */
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error);
 void graft_options_finish(struct graft_options *options);
+
+/* The options that a command takes, for shells that complete them: a line each, "--prompt VALUE" for one that takes a
+ * value. To stdout. */
+void graft_options_print(enum graft_command command);
 
 /* The text of --help, to stdout. */
 void graft_usage_print(void);

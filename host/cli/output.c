@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "cli/program.h"
 
 int graft_output_json(const graft_json *document, FILE *out, int indent, struct graft_error *error) {
     char *text = graft_json_dump(document, indent);
@@ -31,6 +32,6 @@ void graft_output_error(const struct graft_error *error) {
     graft_text_defang(shown.source);
     graft_text_defang(shown.message);
     graft_text_defang(shown.hint);
-    (void)fprintf(stderr, "host: %s%s%s%s%s\n", shown.source, shown.source[0] != '\0' ? ": " : "", shown.message,
-                  shown.hint[0] != '\0' ? "; " : "", shown.hint);
+    (void)fprintf(stderr, "%s: %s%s%s%s%s\n", graft_program_name(), shown.source, shown.source[0] != '\0' ? ": " : "",
+                  shown.message, shown.hint[0] != '\0' ? "; " : "", shown.hint);
 }

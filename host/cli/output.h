@@ -14,7 +14,7 @@ int graft_output_json(const graft_json *document, FILE *out, int indent, struct 
 /* Flushes, and tells whether all that was written arrived. */
 int graft_output_flush(FILE *out, struct graft_error *error);
 
-/* "host: FILE: what is wrong; what to do" on stderr, on one line whatever the error holds. */
+/* "PROGRAM: FILE: what is wrong; what to do" on stderr, on one line whatever the error holds. */
 void graft_output_error(const struct graft_error *error);
 
 #endif

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "cli/output.h"
+#include "cli/program.h"
 #include "cli/report/report.h"
 #include "kernels/parallel.h"
 #include "plugin/host_services.h"
@@ -45,6 +47,25 @@ static int split(char *list, const char ***items, int32_t *n) {
     return 0;
 }
 
+/* Names the folder of installed plugins where `default` was given. `*directories` and `*installed` are the caller's. */
+static int name_directories(const struct graft_strings *given, const char ***directories, char **installed,
+                            struct graft_error *error) {
+    int status = GRAFT_OK;
+    *installed = NULL;
+    *directories = graft_alloc(given->count, sizeof **directories);
+    if (*directories == NULL) {
+        return graft_fail_memory(error, "--plugins-dir");
+    }
+    for (size_t i = 0; i < given->count && status == GRAFT_OK; i++) {
+        (*directories)[i] = given->items[i];
+        if (strcmp(given->items[i], "default") == 0) {
+            status = *installed == NULL ? graft_program_plugins_dir(installed, error) : GRAFT_OK;
+            (*directories)[i] = *installed;
+        }
+    }
+    return status;
+}
+
 int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
     struct graft_library_options wanted = {.struct_size = sizeof wanted,
                                            .skip_bad_plugins = options->skip_bad_plugins,
@@ -62,8 +83,14 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
         }
         wanted.allow = allow;
     }
-    int status = graft_library_load_plugins(library, options->plugins_dirs.items, (int32_t)options->plugins_dirs.count,
-                                            &wanted, error);
+    const char **directories = NULL;
+    char *installed = NULL;
+    int status = name_directories(&options->plugins_dirs, &directories, &installed, error);
+    if (status == GRAFT_OK) {
+        status = graft_library_load_plugins(library, directories, (int32_t)options->plugins_dirs.count, &wanted, error);
+    }
+    graft_free(installed);
+    graft_free(directories);
     graft_free(allow);
     graft_free(list);
     return status;

@@ -2,26 +2,25 @@
 #include <stdio.h>
 
 #include "cli/options.h"
+#include "cli/program.h"
+
+/* What follows the program's name. */
+static const char *const commands[] = {
+    "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report what was replaced, generate\n",
+    "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE]    the same decisions, no weight read\n",
+    "tokenize   --model DIR [--decode] [--json]                         lines of stdin: text to ids, or back\n",
+    "save       --model DIR [--plugins-dir DIR]... --output DIR         the model as it was read, bit for bit\n",
+    "list       --plugins-dir DIR | --classes [--json]                  plugins; classes that can be replaced\n",
+    "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     all that it declares\n",
+    "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    replaced against original, by module\n",
+    "bench      --model DIR [--plugins-dir DIR]... [--json]             how fast it loads, reads, generates\n",
+    "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] how well it predicts a text\n",
+};
 
 /* In sections, since compilers need not take longer strings. */
 static const char *const sections[] = {
-    "Runs a Hugging Face model directory with its module classes replaced by plugins.\n"
-    "\n"
-    "  host [run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report what was replaced, "
-    "generate\n"
-    "  host plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE]    the same decisions, no weight "
-    "read\n"
-    "  host tokenize   --model DIR [--decode] [--json]                         lines of stdin: text to ids, or back\n"
-    "  host save       --model DIR [--plugins-dir DIR]... --output DIR         the model as it was read, bit for bit\n"
-    "  host list       --plugins-dir DIR | --classes [--json]                  plugins; classes that can be replaced\n"
-    "  host inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     all that it declares\n"
-    "  host verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    replaced against original, by module\n"
-    "  host bench      --model DIR [--plugins-dir DIR]... [--json]             how fast it loads, reads, generates\n"
-    "  host perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] how well it predicts a text\n"
-    "\n",
-
     "Plugins\n"
-    "  --plugins-dir DIR      where plugins lie (NAME.so or NAME/NAME.so); may be repeated\n"
+    "  --plugins-dir DIR      where plugins lie (NAME.so or NAME/NAME.so); may be repeated; default: those installed\n"
     "  --plugins ID,ID        only these; the order decides when two want one module\n"
     "  --no-plugins           none at all\n"
     "  --skip-bad-plugins     go on without a plugin that cannot be used\n"
@@ -81,6 +80,11 @@ static const char *const sections[] = {
 };
 
 void graft_usage_print(void) {
+    (void)fputs("Runs a Hugging Face model directory with its module classes replaced by plugins.\n\n", stdout);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        (void)printf("  %s %s", graft_program_name(), commands[i]);
+    }
+    (void)fputs("\n", stdout);
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         (void)fputs(sections[i], stdout);
     }

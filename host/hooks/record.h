@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording what modules give while a model runs (graft/recording.h). Modules are found by their interfaces and by the
+ * Recording what modules give while a model runs (graft/host/recording.h). Modules are found by their interfaces and by the
  * layer they are in, not by their classes. Attention weights come from the attention implementation, which every
  * attention class goes through.
  */

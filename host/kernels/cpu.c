@@ -67,7 +67,7 @@ void graft_cpu_pretend_bf16_products(int yes) {
 }
 
 int graft_cpu_has_bf16_products(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(GRAFT_ONEDNN)
     return graft_cpu_isa() == GRAFT_ISA_AVX512 && (__builtin_cpu_supports("avx512bf16") || atomic_load(&pretended));
 #else
     return 0;

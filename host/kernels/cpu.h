@@ -21,10 +21,12 @@ int graft_cpu_isa(void);
 /* [test] Sets what the kernels use; a request beyond graft_cpu_best_isa() is lowered to it. */
 void graft_cpu_set_isa(int isa);
 
-/* [any] Whether oneDNN multiplies bf16 with instructions made for it (AVX512-BF16 or AMX), not by emulation. */
+/* [any] Whether oneDNN multiplies bf16 with instructions made for it (AVX512-BF16 or AMX), not by emulation.
+ * No in a build without oneDNN. */
 int graft_cpu_has_bf16_products(void);
 
-/* [test] Makes the above say yes where it would say no; oneDNN then emulates. Needs AVX-512. */
+/* [test] Makes the above say yes where it would say no; oneDNN then emulates. Needs AVX-512 and
+ * a build with oneDNN. */
 void graft_cpu_pretend_bf16_products(int yes);
 
 /* [any] "scalar", "avx2" or "avx512". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of graft/fuse.h. */
+/* The calls of graft/host/fuse.h. */
 #include "graft/host/fuse.h"
 
 #include <string.h>

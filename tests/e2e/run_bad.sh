@@ -7,10 +7,11 @@
 #              exit 77 after saying why skips the case
 #   args       (optional) the arguments, as written in a shell
 #   expected   "exit STATUS", then lines that must each be a part of the message
-# Whatever the fault, the program says one line, "host: ...", without control characters, prints nothing to stdout, and
+# Whatever the fault, the program says one line, "PROGRAM: ...", without control characters, prints nothing to stdout, and
 # leaves no file behind.
 set -u
 host=$(realpath "$1")
+program=$(basename "$1")
 tests=$(realpath "$2")
 goldens=$(realpath "$3")
 shift 3
@@ -43,7 +44,7 @@ try() { # try CASE
     }
     [ "$status" = "$wanted" ] || complain "exit status $status instead of $wanted"
     [ "$(wc -l <../err)" = 1 ] || complain "not one line"
-    grep -q '^host: ' ../err || complain "does not start with \"host: \""
+    grep -q "^$program: " ../err || complain "does not start with \"$program: \""
     tr -d '\n' <../err | LC_ALL=C grep -q '[[:cntrl:]]' && complain "control characters"
     sed 1d "$case/expected" >../parts
     while IFS= read -r part; do

@@ -387,6 +387,12 @@ int main(void) {
     if (graft_cpu_has_bf16_products()) {
         print_message("avx512 with oneDNN\n");
         failures += cmocka_run_group_tests(tests, NULL, NULL);
+    } else {
+#ifdef GRAFT_ONEDNN
+        print_message("skipped with oneDNN: this processor has no AVX-512\n");
+#else
+        print_message("skipped with oneDNN: this build is without it\n");
+#endif
     }
     graft_scratch_destroy(scratch);
     return failures;

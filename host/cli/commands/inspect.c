@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
+#include "cli/program.h"
 #include "cli/report/outline.h"
 #include "cli/setup.h"
 #include "registry/nearest.h"
@@ -207,7 +208,8 @@ static int inspect_class(const struct graft_options *options, struct graft_libra
     if (cls == NULL) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, options->subject, "there is no class of that name");
         graft_snapshot_hint_nearest(snapshot, options->subject, error);
-        graft_error_hint(error, "host list --classes names the classes there are; a plugin's file ends in .so");
+        graft_error_hint(error, "%s list --classes names the classes there are; a plugin's file ends in .so",
+                         graft_program_name());
     }
     if (status == GRAFT_OK && options->model != NULL) {
         status = graft_setup_model(options, library, &model, error);

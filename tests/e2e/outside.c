@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Someone else's plugin, built outside the tree by sdk_outside_tree.sh: twice what LlamaMLP gives. */
+/* Someone else's plugin, built outside the tree by install.sh: twice what LlamaMLP gives. */
 #include "graft/mlp.h"
 #include "graft/plugin.h"
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/program.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+static const char *name = "graft";
+
+void graft_program_set_name(const char *argv0) {
+    const char *slash = argv0 != NULL ? strrchr(argv0, '/') : NULL;
+    const char *last = slash != NULL ? slash + 1 : argv0;
+    if (last != NULL && last[0] != '\0') {
+        name = last;
+    }
+}
+
+const char *graft_program_name(void) {
+    return name;
+}
+
+/* The folder that the program's file lies in. Returns 0, or -1 where the system does not tell. */
+static int find_folder(char folder[PATH_MAX]) {
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    if (length <= 0) {
+        return -1;
+    }
+    folder[length] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        return -1;
+    }
+    *slash = '\0';
+    return 0;
+}
+
+/* The place as seen from a folder whose name has no links in it; without the "..", since reports show it. */
+static char *path_from(const char *folder, const char *place) {
+    size_t length = strlen(folder);
+    while (strncmp(place, "../", 3) == 0) {
+        place += 3;
+        while (length > 0 && folder[--length] != '/') {
+        }
+    }
+    return graft_format("%.*s/%s", (int)length, folder, place);
+}
+
+int graft_program_plugins_dir(char **directory, struct graft_error *error) {
+    static const char *const places[] = {GRAFT_PLUGINS_FROM_BINDIR,
+                                         "plugins"}; /* the latter as scripts/bundle lays out */
+    char folder[PATH_MAX];
+    struct stat status;
+    size_t n = find_folder(folder) == 0 ? sizeof places / sizeof places[0] : 0;
+    for (size_t i = 0; i <= n; i++) {
+        *directory = i < n ? path_from(folder, places[i]) : graft_strdup(GRAFT_PLUGINS_DIR);
+        if (*directory == NULL) {
+            return graft_fail_memory(error, "--plugins-dir");
+        }
+        if (stat(*directory, &status) == 0 && S_ISDIR(status.st_mode)) {
+            return GRAFT_OK;
+        }
+        graft_free(*directory);
+    }
+    *directory = NULL;
+    (void)graft_error_set(error, GRAFT_ERROR_USAGE, "--plugins-dir default", "no plugins are installed");
+    graft_error_hint(error, "expected the folder %s; a folder of that name is ./default", GRAFT_PLUGINS_DIR);
+    return GRAFT_ERROR_USAGE;
+}

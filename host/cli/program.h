@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program knows of itself: the name it was called by and where its plugins were installed. */
+#ifndef GRAFT_CLI_PROGRAM_H
+#define GRAFT_CLI_PROGRAM_H
+
+#include "graft/error.h"
+
+/* Keeps what is behind the last slash of `argv0`, which outlives the program; NULL or nothing there is "graft". */
+void graft_program_set_name(const char *argv0);
+
+/* Under this name the program speaks of itself in usage, errors and hints. */
+const char *graft_program_name(void);
+
+/* The folder that `--plugins-dir default` means: below the prefix that the program lies in, wherever that was moved to;
+ * beside the program; or as configured. The caller frees it with graft_free. None of them there is an error. */
+int graft_program_plugins_dir(char **directory, struct graft_error *error);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program around libgraft: loads a model, with plugins or without, and prints what it generates from token ids. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "graft/host/graft.h"
+
+enum { MAX_PROMPT = 1024 };
+
+/* Cuts "580,573,88" into ids. Returns how many, or 0 where the text is no such list. */
+static size_t parse_ids(const char *text, int32_t *ids) {
+    size_t n = 0;
+    while (n < MAX_PROMPT) {
+        char *end;
+        ids[n++] = (int32_t)strtol(text, &end, 10);
+        if (end == text || (*end != ',' && *end != '\0')) {
+            return 0;
+        }
+        if (*end == '\0') {
+            return n;
+        }
+        text = end + 1;
+    }
+    return 0;
+}
+
+static int print_token(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {
+    (void)data, (void)sequence, (void)error; /* one prompt, and printing is all we do */
+    printf("%d%s", (int)id, last ? "\n" : ",");
+    fflush(stdout);
+    return GRAFT_OK;
+}
+
+static int with_model(struct graft_model *model, const struct graft_prompt *prompt, struct graft_error *error) {
+    const char *mlp = graft_model_class_at(model, "model.layers.0.mlp");
+    fprintf(stderr, "model.layers.0.mlp is a %s\n", mlp != NULL ? mlp : "(no module)");
+    int status = graft_model_load(model, error);
+    return status == GRAFT_OK ? graft_model_generate(model, prompt, 1, NULL, print_token, NULL, error) : status;
+}
+
+static int run(const char *directory, const struct graft_prompt *prompt, const char *plugins,
+               struct graft_error *error) {
+    struct graft_library *library = NULL;
+    struct graft_model *model = NULL;
+    int status = graft_library_create(&library, error);
+    if (status == GRAFT_OK && plugins != NULL) {
+        status = graft_library_load_plugins(library, &plugins, 1, NULL, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_open(library, directory, NULL, &model, error); /* decides everything, reads no weight */
+    }
+    if (status == GRAFT_OK) {
+        status = with_model(model, prompt, error);
+    }
+    graft_model_free(model); /* models first; both take NULL */
+    graft_library_free(library);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    static int32_t ids[MAX_PROMPT];
+    struct graft_prompt prompt = {ids, 0, NULL, 0};
+    struct graft_error error = graft_error_none();
+    if (argc < 3 || (prompt.count = parse_ids(argv[2], ids)) == 0) {
+        fprintf(stderr, "usage: %s MODEL ID,ID,... [PLUGINS-DIR]\n", argv[0]);
+        return GRAFT_ERROR_USAGE;
+    }
+    int status = run(argv[1], &prompt, argv[3], &error); /* argv ends with NULL: no plugins */
+    if (status != GRAFT_OK) {
+        fprintf(stderr, "%s: %s\n", error.source, error.message);
+    }
+    return status;
+}

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion for fish. The program itself says which options a command takes.
+function __graft_options
+    set -l words (commandline -opc)
+    set -l command run
+    if test (count $words) -gt 1; and not string match -q -- '-*' $words[2]
+        set command $words[2]
+    end
+    $words[1] $command --list-options 2>/dev/null | string replace -r ' .*' ''
+end
+complete -c graft -n 'test (count (commandline -opc)) -eq 1' \
+    -a 'run plan tokenize save list inspect verify bench perplexity'
+complete -c graft -n 'string match -q -- "-*" (commandline -ct)' -a '(__graft_options)'
+complete -c graft -l plugins-dir -x -a 'default (__fish_complete_directories)'
+complete -c graft -l dtype -x -a 'auto float32 bfloat16'
+complete -c graft -l report -x -a 'text json none'
+complete -c graft -l attn-implementation -x -a 'eager sdpa'
+complete -c graft -l experts-implementation -x -a 'eager batched_mm grouped_mm'

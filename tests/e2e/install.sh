@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs below a folder of its own, then uses what is there and nothing else of the tree: each header, the template, the
+# examples, a program with the shared library and with the static one, the program. Reports in TAP.
+# usage: install.sh MESON BUILD MODEL SANITIZE    SANITIZE as in -fsanitize=, or none
+# shellcheck disable=SC2046,SC2086,SC2317,SC2012 # words of pkg-config; functions called by `runs`; our names
+set -u
+. "$(dirname "$0")/../tap.sh"
+here=$(realpath "$(dirname "$0")")
+meson=$1
+build=$(realpath "$2")
+model=$(realpath "$3")
+sanitize=
+[ "$4" = none ] || sanitize=-fsanitize=$4
+scratch=$(mktemp -d "$build/install-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+
+"$meson" install -C "$build" --no-rebuild --destdir "$scratch/root" >install.log 2>&1 || {
+    tail -n 20 install.log
+    exit 1
+}
+# Found by PKG_CONFIG_PATH alone: the files lead to the folder they are in. (Not so where pkgconfig.relocatable was set to
+# false: then the folder is a root for pkg-config.) What meson sets for tests would lead into the build folder.
+sdk=$(dirname "$(find "$scratch/root" -name graft-sdk.pc)")
+library=$(dirname "$(find "$scratch/root" -name graft.pc)")
+prefix=$(realpath "$sdk/../..")
+libdir=$(realpath "$library/..")
+plugins=$libdir/graft/plugins
+PKG_CONFIG_PATH=$sdk:$library
+export PKG_CONFIG_PATH
+unset PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
+if ! grep -q pcfiledir "$library/graft.pc"; then
+    PKG_CONFIG_SYSROOT_DIR=$scratch/root
+    export PKG_CONFIG_SYSROOT_DIR
+fi
+
+runs() { # runs WHAT COMMAND...: it succeeds
+    what=$1
+    shift
+    if "$@" >log 2>&1; then
+        check "$what" good good
+    else
+        check "$what" good "$(head -c 2000 log)"
+    fi
+}
+
+header() { # header STANDARD LANGUAGE COMPILER FILE
+    name=graft/${4#"$prefix/include/graft/"}
+    printf '#include "%s"\n#include "%s"\nint main(void) { return 0; }\n' "$name" "$name" |
+        "$3" "$1" "$2" -Wall -Wextra -Werror -pedantic -fsyntax-only $(pkg-config --cflags graft) -
+}
+for file in "$prefix"/include/graft/*.h "$prefix"/include/graft/host/*.h; do
+    runs "${file#"$prefix/"} in C11" header -std=c11 -xc cc "$file"
+    if command -v c++ >/dev/null; then
+        runs "${file#"$prefix/"} in C++17" header -std=c++17 -xc++ c++ "$file"
+    else
+        number=$((number + 1))
+        echo "ok $number # SKIP ${file#"$prefix/"} in C++17: there is no C++ compiler"
+    fi
+done
+check 'headers of the library are installed' "$(ls "$here/../../host/include/graft/host")" "$(ls "$prefix/include/graft/host")"
+
+# Plugins: each exports its entry and nothing else without being told to.
+mkdir -p own/outside examples
+plugin() { # plugin SOURCE OUTPUT
+    cc -std=c11 -Wall -Wextra -Werror -shared -fPIC "$1" $(pkg-config --cflags graft-sdk) -o "$2" -lm
+}
+exports() {
+    nm -D --defined-only "$1" | sed 's/.* //'
+}
+for source in "$prefix"/share/graft/template/*.c "$prefix"/share/graft/examples/*/*.c "$here/outside.c"; do
+    grep -q graft_plugin_entry "$source" || continue
+    name=$(basename "$source" .c)
+    [ "$name" = outside ] && output=own/outside/outside.so || output=examples/$name.so
+    runs "$name builds" plugin "$source" "$output"
+    check "$name exports its entry" graft_plugin_entry "$(exports "$output")"
+done
+
+# A program around the library, by the two commands of its README.
+source=$prefix/share/graft/examples/generate/generate.c
+shared() {
+    cc -std=c11 -Wall -Wextra -Werror "$source" $(pkg-config --cflags --libs graft) -o shared
+}
+static() {
+    cc -std=c11 -Wall -Wextra -Werror $sanitize "$source" $(pkg-config --cflags graft) \
+        $(pkg-config --static --libs graft | sed 's/-lgraft/-l:libgraft.a/') -o static
+}
+program=$prefix/bin/graft
+ids() { # ids ARGUMENT...: what the program generates
+    "$program" --model "$model" --input-ids 580,573,88 --output-ids --quiet "$@"
+}
+wanted=$(ids) || echo "# graft fails: $wanted"
+replaced=$(ids --plugins-dir own)
+runs 'generate.c builds with the static library' static
+check 'it does not need the shared one' '' "$(readelf -d static | grep libgraft)"
+check 'it generates what the program does' "$wanted" "$(./static "$model" 580,573,88 2>report)"
+has 'and knows the modules' 'model.layers.0.mlp is a LlamaMLP' report
+check 'also with a plugin' "$replaced" "$(./static "$model" 580,573,88 own 2>report)"
+has 'which replaces a class' 'model.layers.0.mlp is a OutsideMLP' report
+if [ -z "$sanitize" ]; then
+    runs 'generate.c builds with the shared library' shared
+    readelf -d shared >needed
+    has 'it needs it by its soname' '[libgraft.so.0]' needed
+    check 'it generates the same' "$wanted" "$(LD_LIBRARY_PATH=$libdir ./shared "$model" 580,573,88 2>report)"
+    check 'also with a plugin' "$replaced" "$(LD_LIBRARY_PATH=$libdir ./shared "$model" 580,573,88 own 2>report)"
+else
+    number=$((number + 1))
+    echo "ok $number # SKIP the shared library needs a sanitizer that is loaded first"
+fi
+
+# The plugins that ship.
+check 'plugins are installed' "$(basename -a "$build"/graft/plugins/*)" "$(basename -a "$plugins"/*)"
+check 'pkg-config knows where' "$plugins" "$(realpath "$(pkg-config --variable=pluginsdir graft)")"
+"$program" list --plugins-dir "$plugins" >listed 2>&1
+has 'and are found there' fused_qkv listed
+
+"$program" list --plugins-dir default >asked 2>&1
+check 'default is where they were installed, wherever the prefix was moved to' "$(cat listed)" "$(cat asked)"
+"$build/graft/host" list --plugins-dir default >asked 2>&1
+check 'beside the program in the folder that the build makes' "$(sed 's/ (.*)//' listed)" "$(sed 's/ (.*)//' asked)"
+"$program" --plugins-dir "$plugins" --model "$model" --input-ids 580,573,88 --max-new-tokens 1 --output-ids >ids 2>report
+has 'they take effect' fused_qkv report
+"$program" --model "$model" --input-ids 580,573,88 --max-new-tokens 1 --output-ids >ids 2>report
+check 'and only when asked for' '' "$(grep fused_qkv report)"
+mkdir alone && cp "$program" alone/other
+configured=/$(echo "$plugins" | sed "s,^$scratch/root/,,")
+if [ -d "$configured" ]; then
+    number=$((number + 1))
+    echo "ok $number # SKIP no plugins are installed: there is $configured"
+else
+    alone/other list --plugins-dir default >out 2>err
+    check 'no plugins are installed: exit status' 2 $?
+    has 'no plugins are installed: it says where they should be, under its own name' \
+        "other: --plugins-dir default: no plugins are installed; expected the folder $configured" err
+fi
+
+# The program calls itself what it was called.
+"$program" --help >help
+has 'graft calls itself graft' '  graft inspect ' help
+check 'graft does not call itself host' '' "$(grep '^ *host ' help)"
+alone/other --help >help
+has 'other calls itself other' '  other inspect ' help
+"$program" inspect Unheard >out 2>err
+has 'hints, too' 'graft list --classes' err
+
+# The manual and the completions know what the program knows.
+commands=$("$program" --help | sed -n 's/^  graft \[*\([a-z]*\)\]*.*/\1/p')
+for command in $commands; do
+    "$program" "$command" --list-options | sed 's/^--//; s/ .*//'
+done | sort -u >options
+check 'there are commands with options' 1 $(($(wc -l <options) > 40))
+sed -n 's/\(.*Fl .*\)/\1/p' "$prefix/share/man/man1/graft.1" | grep -o 'Fl -[a-z-]*' | sed 's/Fl -//' | sort -u >manual
+check 'options that the manual does not have' '' "$(comm -23 options manual)"
+check 'the manual has options' 1 $(($(wc -l <manual) > 40))
+listed=$(echo "$commands" | tr '\n' ' ' | sed 's/ $//')
+for file in bash-completion/completions/graft zsh/site-functions/_graft fish/vendor_completions.d/graft.fish; do
+    has "$file has the commands" "$listed" "$prefix/share/$file"
+done
+completed() { # completed WORD...: what bash offers for the last of the words
+    bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _graft; echo "${COMPREPLY[*]}"' \
+        "$prefix/share/bash-completion/completions/graft" "$@"
+}
+if command -v bash >/dev/null; then
+    check 'bash: commands' 'plan perplexity' "$(completed "$program" p)"
+    check 'bash: options of a command' '--window' "$(completed "$program" perplexity --w)"
+    check 'bash: options of run' '--prompt --prompt-file' "$(completed "$program" --p | tr ' ' '\n' | grep prompt | xargs)"
+    check 'bash: values' 'float32' "$(completed "$program" plan --dtype f)"
+else
+    number=$((number + 1))
+    echo "ok $number # SKIP bash completes: there is no bash"
+fi
+for shell in zsh fish; do
+    file=$(find "$prefix/share/$shell" -type f)
+    if command -v "$shell" >/dev/null; then
+        runs "$shell reads its completions" "$shell" -n "$file"
+    else
+        number=$((number + 1))
+        echo "ok $number # SKIP $shell reads its completions: it is not installed"
+    fi
+done
+
+# Nothing is where nobody looks for it.
+check 'what lies in the prefix' 'bin include lib share' "$(ls "$prefix" | tr '\n' ' ' | sed 's/ $//')"
+check 'nothing of the tests or the build' '' "$(find "$prefix" -name meson.build -o -name 'test*' -o -name '*.o')"
+echo "1..$number"
+exit "$failed"

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# libgraft.so exports, under a version, the calls that the headers in graft/host/ declare, and nothing else; what is
+# external in libgraft.a has our prefix, so that it cannot meet the names of a program that links it.
+# usage: library_symbols.sh SHARED STATIC INCLUDE SDK-INCLUDE
+set -eu
+shared=$1 static=$2 include=$3 sdk=$4
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+none() { # none WHAT FILE: the file is empty
+    if [ -s "$2" ]; then
+        echo "$1:"
+        sed 's/^/    /' "$2"
+        failed=1
+    fi
+}
+
+# Statement by statement, as the compiler reads them; the headers of the SDK, which are included, declare one call.
+for header in "$include"/graft/host/*.h; do
+    cc -E -P -I "$include" -I "$sdk" "$header"
+done | tr '\n' ' ' | tr ';{}' '[\n*]' | grep -vw -e static -e return -e graft_plugin_entry |
+    sed -n 's/^[^(]*[ *]\(graft_[a-z0-9_]*\) *(.*/\1/p' | sort -u >"$scratch/declared"
+nm -D --defined-only "$shared" | awk '$2 != "A" {print $3}' >"$scratch/versioned"
+sed 's/@.*//' "$scratch/versioned" | sort >"$scratch/exported"
+comm -23 "$scratch/declared" "$scratch/exported" >"$scratch/missing"
+comm -13 "$scratch/declared" "$scratch/exported" >"$scratch/surplus"
+grep -v '@@GRAFT_[0-9]*$' "$scratch/versioned" >"$scratch/bare" || true
+none "declared in graft/host/ but not exported" "$scratch/missing"
+none "exported but not declared in graft/host/" "$scratch/surplus"
+none "exported without a version" "$scratch/bare"
+
+soname=$(readelf -d "$shared" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+if [ "$soname" != libgraft.so.0 ]; then
+    echo "the soname is '$soname', not libgraft.so.0"
+    failed=1
+fi
+
+nm -g --defined-only "$static" | awk 'NF == 3 {print $3}' >"$scratch/external"
+# The sanitizers and coverage add their own.
+grep -v -e '^graft_' -e '^__asan_' -e '^__odr_asan' -e '^__gcov' "$scratch/external" >"$scratch/foreign" || true
+none "external in libgraft.a without the prefix graft_" "$scratch/foreign"
+
+echo "libgraft.so exports $(wc -l <"$scratch/exported") calls; libgraft.a has $(wc -l <"$scratch/external") symbols"
+[ -s "$scratch/exported" ] && [ -s "$scratch/external" ] && [ "$failed" -eq 0 ]
