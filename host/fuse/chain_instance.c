@@ -17,23 +17,23 @@ static const struct graft_module *find_child(void *data, const char *name) {
 }
 
 static int create(struct graft_fused_chain *chain, const struct graft_tree *tree, struct graft_build *builds,
-                  struct graft_args *args, struct graft_error *error) {
+                  struct graft_error *error) {
     const struct graft_chain *implementation = chain->implementation;
     for (size_t i = 0; i < chain->n; i++) {
         struct graft_node *node = chain->modules[i].node;
-        args[i] = graft_node_args(node);
         builds[i] = (struct graft_build){
             .struct_size = sizeof builds[i],
             .path = node->path,
             .host = graft_host_get(),
             .config = &tree->config->view,
-            .args = &args[i],
+            .args = &node->args,
             .data = node,
             .weight = find_weight,
             .child = find_child,
         };
     }
-    const struct graft_chain_build build = {sizeof build, (int32_t)chain->n, builds, chain->plain};
+    const struct graft_chain_build build = {sizeof build, (int32_t)chain->n, builds,
+                                            chain->plain, sizeof *builds,    sizeof *chain->plain};
     int status = implementation->create(implementation, &build, &chain->instance, error);
     if (status != GRAFT_OK) {
         return graft_error_set(error, status, chain->modules[0].node->path, "%s: create failed without saying why",
@@ -48,11 +48,9 @@ int graft_chain_implement(struct graft_fused_chain *chain, const struct graft_tr
         return GRAFT_OK;
     }
     struct graft_build *builds = graft_alloc(chain->n, sizeof *builds);
-    struct graft_args *args = graft_alloc(chain->n, sizeof *args);
-    int status = builds != NULL && args != NULL
-                     ? create(chain, tree, builds, args, error)
+    int status = builds != NULL
+                     ? create(chain, tree, builds, error)
                      : graft_error_set(error, GRAFT_ERROR_INTERNAL, chain->modules[0].node->path, "out of memory");
     graft_free(builds);
-    graft_free(args);
     return status;
 }

@@ -73,20 +73,20 @@ static int64_t count_labels(const struct graft_config *config) {
 
 static struct graft_widths find_widths(const struct graft_tree *tree, const struct graft_node *node) {
     const struct graft_config *config = &tree->config->view;
-    const struct graft_args args = {sizeof args, node->n_args, node->args};
+    const struct graft_args *args = &node->args;
     struct graft_widths widths = {
-        .hidden = graft_arg(&args, "hidden_size", config_int(config, "hidden_size", "text_config.hidden_size")),
+        .hidden = graft_args_int(args, "hidden_size", config_int(config, "hidden_size", "text_config.hidden_size")),
         .vocab = config_int(config, "vocab_size", "text_config.vocab_size"),
         .labels = count_labels(config),
-        .input = graft_arg(&args, "in_features", 0),
-        .args = args,
+        .input = graft_args_int(args, "in_features", 0),
+        .args = *args,
     };
     const char *interface = node->maker->cls->interface_id;
-    widths.output = graft_arg(&args, "out_features", 0);
+    widths.output = graft_args_int(args, "out_features", 0);
     if (strcmp(interface, GRAFT_INTERFACE_EMBEDDING) == 0) {
-        widths.output = graft_arg(&args, "embedding_dim", 0);
+        widths.output = graft_args_int(args, "embedding_dim", 0);
     } else if (widths.output == 0) {
-        widths.output = graft_arg(&args, "hidden_size", widths.hidden);
+        widths.output = graft_args_int(args, "hidden_size", widths.hidden);
     }
     return widths;
 }

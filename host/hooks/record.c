@@ -140,7 +140,7 @@ static int with_weights(struct graft_recording *recording, const struct graft_at
     char name[48];
     (void)snprintf(name, sizeof name, "attentions.%lld", (long long)recording->layer);
     for (int32_t s = 0; s < input->n_sequences; s++) {
-        const struct graft_attention_sequence *sequence = graft_attention_sequence(input, s);
+        const struct graft_attention_sequence *sequence = graft_attention_sequence_at(input, s);
         const int64_t shape[] = {input->heads, sequence->tokens, sequence->length};
         sequences[s] = *sequence;
         sequences[s].weights = graft_recording_add(recording, name, (size_t)s, 3, shape);

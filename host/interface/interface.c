@@ -43,23 +43,23 @@ static int64_t volume(const int64_t size[3]) {
 
 static int64_t conv3d_input(const struct graft_widths *widths, const void *args) {
     const struct graft_conv3d_args *in = args;
-    return graft_arg(&widths->args, "in_channels", 0) * volume(in->size);
+    return graft_args_int(&widths->args, "in_channels", 0) * volume(in->size);
 }
 
 static int64_t conv3d_output(const struct graft_widths *widths, const void *args) {
     const struct graft_conv3d_args *in = args;
-    return graft_arg(&widths->args, "out_channels", 0) * volume(in->output_size);
+    return graft_args_int(&widths->args, "out_channels", 0) * volume(in->output_size);
 }
 
 static int64_t patch_pixels(const struct graft_widths *widths, const void *args) {
-    int64_t side = graft_arg(&widths->args, "patch_size", 0);
+    int64_t side = graft_args_int(&widths->args, "patch_size", 0);
     (void)args;
-    return graft_arg(&widths->args, "in_channels", 0) * graft_arg(&widths->args, "temporal_patch_size", 0) * side *
-           side;
+    return graft_args_int(&widths->args, "in_channels", 0) * graft_args_int(&widths->args, "temporal_patch_size", 0) *
+           side * side;
 }
 
 static int64_t merged(const struct graft_widths *widths, int64_t patches) {
-    int64_t side = graft_arg(&widths->args, "spatial_merge_size", 1);
+    int64_t side = graft_args_int(&widths->args, "spatial_merge_size", 1);
     return patches / (side * side);
 }
 

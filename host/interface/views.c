@@ -30,7 +30,7 @@ static int64_t size_of(const struct graft_interface *interface, const struct gra
     case GRAFT_SIZE_WIDTH:
         return number_at(widths, size->offset);
     case GRAFT_SIZE_ARG:
-        return graft_arg(&widths->args, size->arg, 0);
+        return graft_args_int(&widths->args, size->arg, 0);
     case GRAFT_SIZE_FUNCTION:
         return size->function(widths, args);
     default:

@@ -10,14 +10,27 @@ struct numbers {
     float *y;       /* [count] */
 };
 
+static int check_activation(int32_t activation, struct graft_error *error) {
+    return activation >= GRAFT_ACTIVATION_SILU && activation <= GRAFT_ACTIVATION_SIGMOID
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "activation %d is not known to this host",
+                                 (int)activation);
+}
+
 static void activate_run(void *data, int64_t begin, int64_t end) {
     const struct numbers *numbers = (const struct numbers *)data;
     numbers->loops->activate(numbers->activation, numbers->x + begin, end - begin, numbers->y + begin);
 }
 
-void graft_activation(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y) {
+int graft_activation(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y,
+                     struct graft_error *error) {
+    int status = check_activation(activation, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     struct numbers numbers = {graft_loops_get(), activation, x, y};
     call->threads->parallel_for(count, GRAFT_GRAIN_NUMBERS, activate_run, &numbers);
+    return GRAFT_OK;
 }
 
 static void add_run(void *data, int64_t begin, int64_t end) {
@@ -25,9 +38,11 @@ static void add_run(void *data, int64_t begin, int64_t end) {
     numbers->loops->add_scaled(numbers->y + begin, 1.0f, numbers->x + begin, end - begin);
 }
 
-void graft_add(const struct graft_call *call, float *x, const float *y, int64_t count) {
+int graft_add(const struct graft_call *call, float *x, const float *y, int64_t count, struct graft_error *error) {
+    (void)error;
     struct numbers numbers = {graft_loops_get(), 0, y, x};
     call->threads->parallel_for(count, GRAFT_GRAIN_NUMBERS, add_run, &numbers);
+    return GRAFT_OK;
 }
 
 struct gating {
@@ -48,8 +63,14 @@ static void gate_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_gated_activation(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
-                            const float *up, int64_t up_stride, int64_t tokens, int64_t columns) {
+int graft_gated_activation(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
+                           const float *up, int64_t up_stride, int64_t tokens, int64_t columns,
+                           struct graft_error *error) {
+    int status = check_activation(activation, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     struct gating gating = {graft_loops_get(), activation, gate, gate_stride, up, up_stride, columns};
     call->threads->parallel_for(tokens, graft_grain_rows(columns), gate_rows, &gating);
+    return GRAFT_OK;
 }

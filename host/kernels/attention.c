@@ -7,6 +7,10 @@
 
 static int check_args(const struct graft_attention_args *args, struct graft_error *error) {
     const struct graft_mask *mask = args->mask;
+    if (args->required_features != 0) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "attention asks for features 0x%x, this host knows none",
+                               (unsigned)args->required_features);
+    }
     if (args->heads <= 0 || args->kv_heads <= 0 || args->heads % args->kv_heads != 0 || args->head_dim <= 0) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
                                "attention with %lld heads of %lld numbers on %lld key/value heads",
@@ -56,8 +60,12 @@ static int find_keys(const struct graft_attention_args *args, int32_t index, str
         .tokens = tokens,
         .past = view.length - tokens,
         .length = view.length,
-        .keys = view.keys,
-        .values = view.values,
+        .keys = view.keys.data,
+        .key_head_stride = view.keys.head_stride,
+        .key_row_stride = view.keys.row_stride,
+        .values = view.values.data,
+        .value_head_stride = view.values.head_stride,
+        .value_row_stride = view.values.row_stride,
     };
     return status;
 }
@@ -79,6 +87,7 @@ static struct graft_attention_input input_of(const struct graft_attention_args *
         .output_stride = args->output_stride,
         .sequences = sequences,
         .sequence_stride = sizeof *sequences,
+        .required_features = args->required_features,
     };
 }
 
@@ -117,7 +126,7 @@ int graft_attention(const struct graft_call *call, const struct graft_attention_
 int64_t graft_attention_work(const struct graft_attention_input *input) {
     int64_t multiplications = 0;
     for (int32_t s = 0; s < input->n_sequences; s++) {
-        const struct graft_attention_sequence *sequence = graft_attention_sequence(input, s);
+        const struct graft_attention_sequence *sequence = graft_attention_sequence_at(input, s);
         multiplications += sequence->tokens * sequence->length * input->heads * input->head_dim;
     }
     return multiplications;

@@ -106,13 +106,12 @@ static void run_portion(struct block *block, int64_t first_key, int64_t keys) {
     int64_t columns = block->columns;
     int64_t head_dim = block->input->head_dim;
     const float *k =
-        sequence->keys.data + block->item->kv_head * sequence->keys.head_stride + first_key * sequence->keys.row_stride;
-    const float *v = sequence->values.data + block->item->kv_head * sequence->values.head_stride +
-                     first_key * sequence->values.row_stride;
+        sequence->keys + block->item->kv_head * sequence->key_head_stride + first_key * sequence->key_row_stride;
+    const float *v =
+        sequence->values + block->item->kv_head * sequence->value_head_stride + first_key * sequence->value_row_stride;
     int32_t kind = block->input->mask->kind;
     memset(block->scores, 0, (size_t)(keys * columns) * sizeof(float));
-    loops->multiply(k, sequence->keys.row_stride, 1, keys, block->q, columns, head_dim, columns, block->scores,
-                    columns);
+    loops->multiply(k, sequence->key_row_stride, 1, keys, block->q, columns, head_dim, columns, block->scores, columns);
     if (kind == GRAFT_MASK_DENSE) {
         add_bias(block, first_key, keys);
     } else if (kind != GRAFT_MASK_NONE) {
@@ -120,7 +119,7 @@ static void run_portion(struct block *block, int64_t first_key, int64_t keys) {
     }
     loops->columns_softmax(block->scores, keys, columns, block->maximum, block->sum, block->factor);
     loops->columns_scale(block->out, head_dim, columns, block->factor);
-    loops->multiply(v, 1, sequence->values.row_stride, head_dim, block->scores, columns, keys, columns, block->out,
+    loops->multiply(v, 1, sequence->value_row_stride, head_dim, block->scores, columns, keys, columns, block->out,
                     columns);
 }
 

@@ -80,8 +80,8 @@ void graft_attention_direct_run(const struct graft_loops *loops, const struct gr
     struct direct direct = {.loops = loops, .input = input, .item = item, .group = graft_attention_group(input)};
     int64_t position = sequence->past + item->first;
     int64_t end = graft_attention_end_key(input->mask, position, sequence->length);
-    const float *keys = sequence->keys.data + item->kv_head * sequence->keys.head_stride;
-    const float *values = sequence->values.data + item->kv_head * sequence->values.head_stride;
+    const float *keys = sequence->keys + item->kv_head * sequence->key_head_stride;
+    const float *values = sequence->values + item->kv_head * sequence->value_head_stride;
     const float *bias = NULL;
     if (input->mask->kind == GRAFT_MASK_DENSE) {
         bias = input->mask->bias + (sequence->first_token + item->first) * input->mask->bias_stride;
@@ -89,13 +89,13 @@ void graft_attention_direct_run(const struct graft_loops *loops, const struct gr
     start(&direct, scratch);
     for (int64_t j = graft_attention_first_key(input->mask, position); j < end; j += KEYS) {
         int64_t n = end - j < KEYS ? end - j : KEYS;
-        loops->dot(GRAFT_READ_F32, keys + j * sequence->keys.row_stride, sequence->keys.row_stride, n, input->head_dim,
+        loops->dot(GRAFT_READ_F32, keys + j * sequence->key_row_stride, sequence->key_row_stride, n, input->head_dim,
                    direct.q, input->head_dim, direct.group, direct.scores, KEYS);
         for (int64_t g = 0; g < direct.group; g++) {
             weigh(&direct, g, bias != NULL ? bias + j : NULL, n);
         }
-        loops->multiply(direct.scores, KEYS, 1, direct.group, values + j * sequence->values.row_stride,
-                        sequence->values.row_stride, n, input->head_dim, direct.out, input->head_dim);
+        loops->multiply(direct.scores, KEYS, 1, direct.group, values + j * sequence->value_row_stride,
+                        sequence->value_row_stride, n, input->head_dim, direct.out, input->head_dim);
     }
     finish(&direct);
 }

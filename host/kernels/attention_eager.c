@@ -55,13 +55,13 @@ static void run_item(const struct work *work, const struct item *item, float *sc
     int64_t length = sequence->length;
     int64_t token = sequence->first_token + item->first;
     const float *q = input->q + token * input->q_stride + item->head * input->head_dim;
-    const float *keys = sequence->keys.data + kv_head * sequence->keys.head_stride;
-    const float *values = sequence->values.data + kv_head * sequence->values.head_stride;
+    const float *keys = sequence->keys + kv_head * sequence->key_head_stride;
+    const float *values = sequence->values + kv_head * sequence->value_head_stride;
     float *output = input->output + token * input->output_stride + item->head * input->head_dim;
     if (sequence->weights != NULL) {
         scores = sequence->weights + (item->head * sequence->tokens + item->first) * length;
     }
-    loops->dot(GRAFT_READ_F32, keys, sequence->keys.row_stride, length, input->head_dim, q, input->q_stride,
+    loops->dot(GRAFT_READ_F32, keys, sequence->key_row_stride, length, input->head_dim, q, input->q_stride,
                item->queries, scores, length);
     for (int64_t i = 0; i < item->queries; i++) {
         loops->scale(scores + i * length, input->scaling, length);
@@ -69,7 +69,7 @@ static void run_item(const struct work *work, const struct item *item, float *sc
         softmax(loops, scores + i * length, length);
         memset(output + i * input->output_stride, 0, (size_t)input->head_dim * sizeof *output);
     }
-    loops->multiply(scores, length, 1, item->queries, values, sequence->values.row_stride, length, input->head_dim,
+    loops->multiply(scores, length, 1, item->queries, values, sequence->value_row_stride, length, input->head_dim,
                     output, input->output_stride);
 }
 
@@ -96,7 +96,7 @@ static int prepare(const struct graft_call *call, struct work *work, struct graf
     const struct graft_attention_input *input = work->input;
     int64_t n_items = 0;
     for (int32_t s = 0; s < input->n_sequences; s++) {
-        const struct graft_attention_sequence *sequence = graft_attention_sequence(input, s);
+        const struct graft_attention_sequence *sequence = graft_attention_sequence_at(input, s);
         n_items += cut(input, sequence, NULL);
         work->longest = sequence->length > work->longest ? sequence->length : work->longest;
     }
@@ -106,7 +106,7 @@ static int prepare(const struct graft_call *call, struct work *work, struct graf
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing attention");
     }
     for (int32_t s = 0; s < input->n_sequences; s++) {
-        work->n_items += cut(input, graft_attention_sequence(input, s), work->items + work->n_items);
+        work->n_items += cut(input, graft_attention_sequence_at(input, s), work->items + work->n_items);
     }
     return GRAFT_OK;
 }

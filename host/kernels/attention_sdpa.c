@@ -36,7 +36,7 @@ static int prepare(const struct graft_call *call, struct work *work, struct graf
     const struct graft_attention_input *input = work->input;
     int64_t n_items = 0;
     for (int32_t s = 0; s < input->n_sequences; s++) {
-        n_items += cut(input, graft_attention_sequence(input, s), NULL);
+        n_items += cut(input, graft_attention_sequence_at(input, s), NULL);
     }
     int64_t floats = larger(graft_attention_block_scratch(input), graft_attention_direct_scratch(input));
     work->scratch_bytes = (floats * (int64_t)sizeof(float) + 63) / 64 * 64;
@@ -47,7 +47,7 @@ static int prepare(const struct graft_call *call, struct work *work, struct graf
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing attention");
     }
     for (int32_t s = 0; s < input->n_sequences; s++) {
-        work->n_items += cut(input, graft_attention_sequence(input, s), work->items + work->n_items);
+        work->n_items += cut(input, graft_attention_sequence_at(input, s), work->items + work->n_items);
     }
     return GRAFT_OK;
 }

@@ -10,6 +10,7 @@ const struct graft_kernels *graft_kernels_get(void) {
         .struct_size = sizeof(struct graft_kernels),
         .linear = graft_linear,
         .attention = graft_attention,
+        .experts = graft_experts,
         .rms_norm = graft_rms_norm,
         .rope = graft_rope,
         .activation = graft_activation,

@@ -13,6 +13,13 @@
 #include "graft/error.h"
 
 /* What attention reads. */
+/* Number j of head h is at data + h * head_stride + j * row_stride, [head_dim]. */
+struct graft_kv_rows {
+    const float *data;
+    int64_t head_stride;
+    int64_t row_stride;
+};
+
 struct graft_kv_view {
     struct graft_kv_rows keys;
     struct graft_kv_rows values;

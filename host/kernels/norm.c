@@ -27,12 +27,18 @@ static void norm_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
-                    int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride) {
+int graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
+                   int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
+                   struct graft_error *error) {
+    int status = graft_check_types(weight, "weight", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     const struct graft_row_block *block = graft_weight_block(weight, 0);
     struct norm norm = {graft_loops_get(), block->data, graft_reading_of(block->dtype), eps, x, x_stride, columns, y,
                         y_stride};
     call->threads->parallel_for(tokens, graft_grain_rows(columns), norm_rows, &norm);
+    return GRAFT_OK;
 }
 
 struct layer_norm {
@@ -62,9 +68,16 @@ static void layer_norm_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_layer_norm(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
-                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
-                      int64_t y_stride) {
+int graft_layer_norm(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
+                     float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
+                     int64_t y_stride, struct graft_error *error) {
+    int status = graft_check_types(weight, "weight", error);
+    if (status == GRAFT_OK) {
+        status = graft_check_types(bias, "bias", error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
     const struct graft_row_block *scales = graft_weight_block(weight, 0);
     const struct graft_row_block *shifts = graft_weight_block(bias, 0);
     struct layer_norm norm = {
@@ -81,4 +94,5 @@ void graft_layer_norm(const struct graft_call *call, const struct graft_weight *
         .y_stride = y_stride,
     };
     call->threads->parallel_for(tokens, graft_grain_rows(columns), layer_norm_rows, &norm);
+    return GRAFT_OK;
 }

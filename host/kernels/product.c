@@ -43,20 +43,28 @@ static int out_of_memory(struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing a matrix product");
 }
 
-static int check_types(const struct graft_weight *weight, const char *role, struct graft_error *error) {
+int graft_check_types(const struct graft_weight *weight, const char *role, struct graft_error *error) {
     for (int32_t i = 0; i < weight->n_blocks; i++) {
         graft_dtype dtype = graft_weight_block(weight, i)->dtype;
         if (graft_reading_of(dtype) == GRAFT_READ_NONE) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, "", "a %s of type %s cannot be multiplied", role,
+            return graft_error_set(error, GRAFT_ERROR_MODEL, "", "a %s of type %s is not one that kernels read", role,
                                    graft_dtype_name(dtype));
         }
     }
     return GRAFT_OK;
 }
 
+static const struct graft_product *product_at(const struct graft_product *products, uint32_t stride, int32_t i) {
+    return (const struct graft_product *)(const void *)((const char *)products + (size_t)i * stride);
+}
+
 static int check_product(const struct graft_product *product, struct graft_error *error) {
     const struct graft_weight *weight = product->weight;
     const struct graft_weight *bias = product->bias;
+    if (product->required_features != 0) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "a product asks for features 0x%x, this host knows none",
+                               (unsigned)product->required_features);
+    }
     if (product->tokens < 0 || product->rows < 0 || product->first_row < 0 ||
         product->first_row > weight->rows - product->rows) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
@@ -67,8 +75,8 @@ static int check_product(const struct graft_product *product, struct graft_error
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "a bias of %lld x %lld for a weight of %lld rows",
                                (long long)bias->rows, (long long)bias->columns, (long long)weight->rows);
     }
-    int status = check_types(weight, "weight", error);
-    return status == GRAFT_OK && bias != NULL ? check_types(bias, "bias", error) : status;
+    int status = graft_check_types(weight, "weight", error);
+    return status == GRAFT_OK && bias != NULL ? graft_check_types(bias, "bias", error) : status;
 }
 
 /* Fills the panels of one product, or only counts them if `panels` is NULL. They start anew with each block. */
@@ -171,11 +179,11 @@ static void *scratch_zeroed(const struct graft_call *call, int64_t bytes) {
     return memory;
 }
 
-static int make_plan(struct plan *plan, const struct graft_product *products, int32_t n) {
+static int make_plan(struct plan *plan, const struct graft_product *products, uint32_t stride, int32_t n) {
     const struct graft_call *call = plan->call;
     int64_t n_panels = 0;
     for (int32_t i = 0; i < n; i++) {
-        n_panels += cut(&products[i], NULL);
+        n_panels += cut(product_at(products, stride, i), NULL);
     }
     /* Each panel adds at most one input and two gemms. */
     plan->panels = (struct graft_product_panel *)scratch_zeroed(call, n_panels * (int64_t)sizeof *plan->panels);
@@ -186,7 +194,7 @@ static int make_plan(struct plan *plan, const struct graft_product *products, in
         return -1;
     }
     for (int32_t i = 0; i < n; i++) {
-        plan->n_panels += cut(&products[i], plan->panels + plan->n_panels);
+        plan->n_panels += cut(product_at(products, stride, i), plan->panels + plan->n_panels);
     }
     for (int64_t i = 0; i < plan->n_panels; i++) {
         struct graft_product_panel *panel = &plan->panels[i];
@@ -210,29 +218,30 @@ static void run_panels(void *data, int32_t worker, int64_t begin, int64_t end) {
 }
 
 /* How many panels one thread should get at least: all of them where waking another costs more than it brings. */
-static int64_t grain_of(const struct plan *plan, const struct graft_product *products, int32_t n) {
+static int64_t grain_of(const struct plan *plan, const struct graft_product *products, uint32_t stride, int32_t n) {
     int64_t multiplications = 0;
     for (int32_t i = 0; i < n && multiplications < SERIAL_WORK; i++) {
-        multiplications += products[i].rows * products[i].weight->columns * products[i].tokens;
+        const struct graft_product *product = product_at(products, stride, i);
+        multiplications += product->rows * product->weight->columns * product->tokens;
     }
     return multiplications < SERIAL_WORK ? plan->n_panels : 1;
 }
 
 int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
-                 struct graft_error *error) {
+                 uint32_t product_stride, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = check_product(&products[i], error);
+        status = check_product(product_at(products, product_stride, i), error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
     struct plan plan = {.call = call, .loops = graft_loops_get()};
     int64_t mark = call->scratch_mark(call->scratch);
-    if (make_plan(&plan, products, n) != 0) {
+    if (make_plan(&plan, products, product_stride, n) != 0) {
         status = out_of_memory(error);
     } else {
-        graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, n), run_panels, &plan);
+        graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, product_stride, n), run_panels, &plan);
         if (atomic_load(&plan.failed)) {
             status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "oneDNN failed to run a matrix product");
         }

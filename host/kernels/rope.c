@@ -25,8 +25,10 @@ static void rotate_tokens(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_rope(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads,
-                int64_t head_dim, const float *cos, const float *sin) {
+int graft_rope(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads, int64_t head_dim,
+               const float *cos, const float *sin, struct graft_error *error) {
+    (void)error;
     struct rotation rotation = {graft_loops_get(), x, stride, heads, head_dim, cos, sin};
     call->threads->parallel_for(tokens, graft_grain_rows(heads * head_dim), rotate_tokens, &rotation);
+    return GRAFT_OK;
 }

@@ -24,10 +24,15 @@ static void embed_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_embedding(const struct graft_call *call, const struct graft_weight *weight, const int32_t *ids,
-                     int64_t tokens, float *y) {
+int graft_embedding(const struct graft_call *call, const struct graft_weight *weight, const int32_t *ids,
+                    int64_t tokens, float *y, struct graft_error *error) {
+    int status = graft_check_types(weight, "weight", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     struct row_work work = {graft_loops_get(), weight, NULL, NULL, ids, weight->columns, y};
     call->threads->parallel_for(tokens, graft_grain_rows(work.columns), embed_rows, &work);
+    return GRAFT_OK;
 }
 
 static void copy_rows(void *data, int64_t begin, int64_t end) {
@@ -38,10 +43,12 @@ static void copy_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_gather_rows(const struct graft_call *call, const float *x, const int32_t *index, int64_t rows,
-                       int64_t columns, float *y) {
+int graft_gather_rows(const struct graft_call *call, const float *x, const int32_t *index, int64_t rows,
+                      int64_t columns, float *y, struct graft_error *error) {
+    (void)error;
     struct row_work work = {graft_loops_get(), NULL, x, NULL, index, columns, y};
     call->threads->parallel_for(rows, graft_grain_rows(columns), copy_rows, &work);
+    return GRAFT_OK;
 }
 
 static void add_rows(void *data, int64_t begin, int64_t end) {
@@ -52,10 +59,12 @@ static void add_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_scatter_add_rows(const struct graft_call *call, const float *x, const float *scale, const int32_t *index,
-                            int64_t rows, int64_t columns, float *y) {
+int graft_scatter_add_rows(const struct graft_call *call, const float *x, const float *scale, const int32_t *index,
+                           int64_t rows, int64_t columns, float *y, struct graft_error *error) {
+    (void)error;
     struct row_work work = {graft_loops_get(), NULL, x, scale, index, columns, y};
     call->threads->parallel_for(rows, graft_grain_rows(columns), add_rows, &work);
+    return GRAFT_OK;
 }
 
 static void widen_rows(void *data, int64_t begin, int64_t end) {
@@ -71,7 +80,13 @@ static void widen_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_widen(const struct graft_call *call, const struct graft_weight *weight, float *out) {
+int graft_widen(const struct graft_call *call, const struct graft_weight *weight, float *out,
+                struct graft_error *error) {
+    int status = graft_check_types(weight, "weight", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     struct row_work work = {graft_loops_get(), weight, NULL, NULL, NULL, weight->columns, out};
     call->threads->parallel_for(weight->rows, graft_grain_rows(work.columns), widen_rows, &work);
+    return GRAFT_OK;
 }

@@ -5,6 +5,9 @@
 
 #include "graft/kernels.h"
 
+/* [any] Whether kernels read each block's type of a weight; else an error that names it as `role`. */
+int graft_check_types(const struct graft_weight *weight, const char *role, struct graft_error *error);
+
 /* Loops over fewer numbers than this are not worth a second thread. */
 enum { GRAFT_GRAIN_NUMBERS = 16384 };
 
@@ -15,40 +18,48 @@ static inline int64_t graft_grain_rows(int64_t columns) {
 
 /* product.c */
 int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
-                 struct graft_error *error);
+                 uint32_t product_stride, struct graft_error *error);
 
 /* attention.c */
 int graft_attention(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error);
 
+/* experts.c */
+int graft_experts(const struct graft_call *call, const struct graft_experts_implementation *own,
+                  const struct graft_experts_input *input, struct graft_error *error);
+
 /* norm.c */
-void graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
-                    int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride);
-void graft_layer_norm(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
-                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
-                      int64_t y_stride);
+int graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
+                   int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
+                   struct graft_error *error);
+int graft_layer_norm(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
+                     float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
+                     int64_t y_stride, struct graft_error *error);
 
 /* rope.c */
-void graft_rope(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads,
-                int64_t head_dim, const float *cos, const float *sin);
+int graft_rope(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads, int64_t head_dim,
+               const float *cos, const float *sin, struct graft_error *error);
 
 /* activation.c */
-void graft_activation(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y);
-void graft_gated_activation(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
-                            const float *up, int64_t up_stride, int64_t tokens, int64_t columns);
-void graft_add(const struct graft_call *call, float *x, const float *y, int64_t count);
+int graft_activation(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y,
+                     struct graft_error *error);
+int graft_gated_activation(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
+                           const float *up, int64_t up_stride, int64_t tokens, int64_t columns,
+                           struct graft_error *error);
+int graft_add(const struct graft_call *call, float *x, const float *y, int64_t count, struct graft_error *error);
 
-/* select.c */
-void graft_softmax(const struct graft_call *call, float *x, int64_t rows, int64_t columns);
-void graft_top_k(const struct graft_call *call, const float *x, int64_t rows, int64_t columns, int64_t k,
-                 int32_t *index, float *values);
+/* top_k.c */
+int graft_softmax(const struct graft_call *call, float *x, int64_t rows, int64_t columns, struct graft_error *error);
+int graft_top_k(const struct graft_call *call, const float *x, int64_t rows, int64_t columns, int64_t k, int32_t *index,
+                float *values, struct graft_error *error);
 
-/* rows.c */
-void graft_embedding(const struct graft_call *call, const struct graft_weight *weight, const int32_t *ids,
-                     int64_t tokens, float *y);
-void graft_gather_rows(const struct graft_call *call, const float *x, const int32_t *index, int64_t rows,
-                       int64_t columns, float *y);
-void graft_scatter_add_rows(const struct graft_call *call, const float *x, const float *scale, const int32_t *index,
-                            int64_t rows, int64_t columns, float *y);
-void graft_widen(const struct graft_call *call, const struct graft_weight *weight, float *out);
+/* row_loops.c */
+int graft_embedding(const struct graft_call *call, const struct graft_weight *weight, const int32_t *ids,
+                    int64_t tokens, float *y, struct graft_error *error);
+int graft_gather_rows(const struct graft_call *call, const float *x, const int32_t *index, int64_t rows,
+                      int64_t columns, float *y, struct graft_error *error);
+int graft_scatter_add_rows(const struct graft_call *call, const float *x, const float *scale, const int32_t *index,
+                           int64_t rows, int64_t columns, float *y, struct graft_error *error);
+int graft_widen(const struct graft_call *call, const struct graft_weight *weight, float *out,
+                struct graft_error *error);
 
 #endif

@@ -24,9 +24,11 @@ static void softmax_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_softmax(const struct graft_call *call, float *x, int64_t rows, int64_t columns) {
+int graft_softmax(const struct graft_call *call, float *x, int64_t rows, int64_t columns, struct graft_error *error) {
+    (void)error;
     struct softmax softmax = {graft_loops_get(), x, columns};
     call->threads->parallel_for(rows, graft_grain_rows(columns), softmax_rows, &softmax);
+    return GRAFT_OK;
 }
 
 struct top_k {
@@ -66,8 +68,10 @@ static void top_k_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-void graft_top_k(const struct graft_call *call, const float *x, int64_t rows, int64_t columns, int64_t k,
-                 int32_t *index, float *values) {
+int graft_top_k(const struct graft_call *call, const float *x, int64_t rows, int64_t columns, int64_t k, int32_t *index,
+                float *values, struct graft_error *error) {
+    (void)error;
     struct top_k top_k = {x, columns, k, index, values};
     call->threads->parallel_for(rows, graft_grain_rows(columns), top_k_rows, &top_k);
+    return GRAFT_OK;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/args.h"
 #include "model/describe.h"
 #include "model/node.h"
 #include "registry/nearest.h"
@@ -48,14 +49,13 @@ static int resolve(const struct builder *builder, const struct graft_module_plac
 }
 
 static int build_super(struct builder *builder, struct graft_node *node, struct graft_error *error) {
-    struct graft_args args = graft_node_args(node);
     struct graft_resolution original = {.original = node->original};
     if (node->original == NULL || node->describer == node->original ||
         (node->describer->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0) {
         return GRAFT_OK;
     }
     node->super = graft_node_create(node->parent, node->name);
-    if (node->super == NULL || graft_node_set_args(node->super, &args) != 0) {
+    if (node->super == NULL || graft_args_append(&node->super->args, &node->args) != 0) {
         return out_of_memory(node->path, error);
     }
     node->super->is_super = 1;
@@ -67,7 +67,7 @@ static int build_super(struct builder *builder, struct graft_node *node, struct 
 int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
                             const struct graft_child_info *info, struct graft_error *error) {
     struct graft_node *child = graft_node_create(parent, name);
-    if (child == NULL || graft_node_set_args(child, &info->args) != 0) {
+    if (child == NULL || graft_args_append(&child->args, info->args) != 0) {
         graft_node_free(child);
         return out_of_memory(parent != NULL ? parent->path : name, error);
     }
@@ -93,7 +93,7 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
     }
     choose_class(child, &found);
     const struct graft_args *more = found.replacement != NULL ? found.replacement->args : NULL;
-    if (more != NULL && graft_node_add_args(child, more) != 0) {
+    if (more != NULL && graft_args_append(&child->args, more) != 0) {
         graft_node_free(child);
         return out_of_memory(place.class_name, error);
     }
@@ -120,7 +120,6 @@ static int build(struct builder *builder, struct graft_error *error) {
         .struct_size = sizeof info,
         .class_name = builder->options->class_name,
         .interface_id = root->cls->interface_id,
-        .args = {sizeof info.args, 0, NULL},
     };
     int status = graft_builder_add_child(builder, NULL, "", &info, error);
     return status == GRAFT_OK ? graft_builder_resolve_ties(builder, error) : status;

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/args.h"
 #include "model/node.h"
 
 /* Bounds on what a config can make a class describe. */
-enum { MAX_DEPTH = 64, MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_NAME = 256, MAX_ARGS = 32 };
+enum { MAX_DEPTH = 64, MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_NAME = 256 };
 
 static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
     const struct graft_node *node = builder->describing;
@@ -54,11 +55,6 @@ static int is_shape(const int64_t *shape, int32_t rank) {
     return 1;
 }
 
-/* Of a struct that ends before that field: any. */
-static graft_dtype dtype_of(const struct graft_parameter_info *info) {
-    return info->struct_size >= sizeof *info ? info->dtype : GRAFT_DTYPE_NONE;
-}
-
 static int add_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
     if (graft_grow(&node->parameters, &node->parameters_capacity, node->n_parameters,
                    sizeof(struct graft_parameter *)) != 0) {
@@ -77,7 +73,7 @@ static int add_parameter(struct graft_node *node, const struct graft_parameter_i
     parameter->rank = info->rank;
     parameter->init = info->init;
     parameter->flags = info->flags;
-    parameter->dtype = dtype_of(info);
+    parameter->dtype = info->dtype;
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
         parameter->shape[i] = i < info->rank ? info->shape[i] : 1;
     }
@@ -88,8 +84,14 @@ static int add_parameter(struct graft_node *node, const struct graft_parameter_i
 static int on_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
+    if (info->struct_size < GRAFT_PARAMETER_INFO_SIZE_1_0 || info->reserved != 0) {
+        return refuse(builder, error, "a parameter whose struct is too short or not zeroed:", info->name);
+    }
     if (!is_name(info->name, 0)) {
         return refuse(builder, error, "a parameter with the bad name", info->name);
+    }
+    if (graft_flags_unknown(info->flags, GRAFT_PARAMETER_CONTIGUOUS) != 0) {
+        return refuse(builder, error, "unknown requirements for parameter", info->name);
     }
     if (!is_shape(info->shape, info->rank)) {
         return refuse(builder, error, "a shape that is empty or too large for parameter", info->name);
@@ -97,7 +99,7 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (info->init < GRAFT_INIT_NONE || info->init > GRAFT_INIT_ONES) {
         return refuse(builder, error, "an unknown initial value for parameter", info->name);
     }
-    graft_dtype dtype = dtype_of(info);
+    graft_dtype dtype = info->dtype;
     if (dtype != GRAFT_DTYPE_NONE &&
         (graft_dtype_size(dtype) == 0 || (info->init != GRAFT_INIT_NONE && dtype != GRAFT_DTYPE_F32))) {
         return refuse(builder, error, "a type that it cannot have for parameter", info->name);
@@ -154,30 +156,21 @@ static int add_child(struct builder *builder, const struct graft_child_info *inf
     return graft_builder_add_child(builder, parent, name, info, error);
 }
 
-static int are_args(const struct graft_args *args) {
-    if (args->count < 0 || args->count > MAX_ARGS || (args->count > 0 && args->items == NULL)) {
-        return 0;
-    }
-    for (int32_t i = 0; i < args->count; i++) {
-        if (args->items[i].name == NULL) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static int on_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
     struct builder *builder = data;
+    if (info->struct_size < GRAFT_CHILD_INFO_SIZE_1_0) {
+        return refuse(builder, error, "a child whose struct is too short:", info->name);
+    }
     if (!is_name(info->name, 1)) {
         return refuse(builder, error, "a child with the bad name", info->name);
     }
     if (info->class_name == NULL || info->interface_id == NULL) {
         return refuse(builder, error, "a child without class or interface:", info->name);
     }
-    if ((info->flags & ~(uint32_t)GRAFT_CHILD_SEQUENTIAL) != 0) {
-        return refuse(builder, error, "unknown flags for child", info->name);
+    if (graft_flags_unknown(info->flags, GRAFT_CHILD_SEQUENTIAL) != 0) {
+        return refuse(builder, error, "unknown requirements for child", info->name);
     }
-    if (!are_args(&info->args)) {
+    if (!graft_args_valid(info->args)) {
         return refuse(builder, error, "bad arguments for child", info->name);
     }
     return add_child(builder, info, error);
@@ -219,7 +212,6 @@ static int on_tie(void *data, const char *name, const char *source, struct graft
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_node *outer = builder->describing;
     const struct graft_class *cls = node->describer->cls;
-    struct graft_args args = graft_node_args(node);
     struct graft_sink sink = {
         .struct_size = sizeof sink,
         .data = builder,
@@ -240,7 +232,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     } else if (builder->tree->n_nodes > MAX_NODES) {
         status = refuse(builder, error, "more modules than this host takes, at", node->name);
     } else {
-        status = cls->describe(cls, &builder->options->config->view, &args, &sink, error);
+        status = cls->describe(cls, &builder->options->config->view, &node->args, &sink, error);
         if (status != GRAFT_OK) {
             (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s: describe failed without saying why",
                                   cls->name);

@@ -19,8 +19,8 @@ static int family_failed(const struct search *search, const struct graft_node *n
     return error != NULL ? error->code : GRAFT_ERROR_PLUGIN;
 }
 
-static int add_argument(void *data, const char *name, int64_t value, struct graft_error *error) {
-    return graft_candidate_add_argument(data, name, value, error);
+static int add_arguments(void *data, const struct graft_args *args, struct graft_error *error) {
+    return graft_candidate_add_arguments(data, args, error);
 }
 
 static int add_conversion(void *data, const struct graft_conversion *conversion, struct graft_error *error) {
@@ -32,7 +32,7 @@ static int make_class(const struct search *search, const struct graft_node *node
                       struct graft_error *error) {
     const struct graft_fusion_family *family = search->family;
     const struct graft_module_info info = graft_module_info_of(node);
-    const struct graft_fusion_sink sink = {sizeof sink, 0, candidate, add_argument, add_conversion};
+    const struct graft_fusion_sink sink = {sizeof sink, 0, candidate, add_arguments, add_conversion};
     const struct graft_class *cls = family->make_fused_class(family, &info, &search->family_options, &sink, error);
     if (cls == NULL) {
         return family_failed(search, node, "make_fused_class", error);

@@ -17,14 +17,13 @@ static const struct graft_module *find_child(void *data, const char *name) {
 static int create(struct graft_node *node, const struct graft_tree *tree, const struct graft_host *host,
                   struct graft_error *error) {
     const struct graft_class *maker = node->maker->cls;
-    struct graft_args args = graft_node_args(node);
     void *instance = NULL;
     struct graft_build build = {
         .struct_size = sizeof build,
         .path = node->path,
         .host = host,
         .config = &tree->config->view,
-        .args = &args,
+        .args = &node->args,
         .data = node,
         .weight = find_weight,
         .child = find_child,

@@ -24,13 +24,14 @@ static int32_t parameter(const void *data, const char *name, int64_t shape[GRAFT
     return found->rank;
 }
 
-static int32_t child(const void *data, const char *path, struct graft_module_info *info) {
-    const struct graft_node *found = graft_node_find((struct graft_node *)(uintptr_t)data, path);
+/* The info lies in the node, so that it lives as long as the tree that the family is shown. */
+static const struct graft_module_info *child(const void *data, const char *path) {
+    struct graft_node *found = graft_node_find((struct graft_node *)(uintptr_t)data, path);
     if (found == NULL) {
-        return 0;
+        return NULL;
     }
-    *info = graft_module_info_of(found);
-    return 1;
+    found->info = graft_module_info_of(found);
+    return &found->info;
 }
 
 static const char *attribute_name(const void *data, int32_t i) {

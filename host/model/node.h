@@ -12,13 +12,4 @@ void graft_node_free(struct graft_node *node);
 /* Puts `child_take` among the parent's children; on failure (-1, out of memory) it is freed. */
 int graft_node_adopt(struct graft_node *parent, struct graft_node *child_take);
 
-/* Copies the arguments; 0, or -1 out of memory. */
-int graft_node_set_args(struct graft_node *node, const struct graft_args *args);
-
-/* Puts more of them behind those there; 0, or -1 out of memory. */
-int graft_node_add_args(struct graft_node *node, const struct graft_args *args);
-
-/* The node's arguments, as classes are given them. */
-struct graft_args graft_node_args(const struct graft_node *node);
-
 #endif

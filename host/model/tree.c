@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/args.h"
 #include "model/node.h"
 #include "registry/assignment.h"
 #include "registry/fused_modules.h"
@@ -70,10 +71,7 @@ void graft_node_free(struct graft_node *node) {
     for (size_t i = 0; i < node->n_attributes; i++) {
         graft_free(node->attributes[i].name);
     }
-    for (int32_t i = 0; i < node->n_args; i++) {
-        graft_free((char *)(uintptr_t)node->args[i].name);
-    }
-    graft_free(node->args);
+    graft_args_finish(&node->args);
     graft_free(node->attributes);
     graft_free(node->parameters);
     graft_free(node->children);

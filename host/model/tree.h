@@ -7,6 +7,7 @@
 #define GRAFT_MODEL_TREE_H
 
 #include "config/config.h"
+#include "graft/fusion.h"
 #include "registry/fusion.h"
 #include "registry/registry.h"
 
@@ -41,8 +42,7 @@ struct graft_node {
     const struct graft_known_class *kernel_on; /* the replacement that a kernel runs here, `known`; or NULL */
     const struct graft_known_class *describer; /* whose `describe` and conversions hold here */
     const struct graft_known_class *maker;     /* whose `create`, `destroy` and `forward` */
-    struct graft_arg *args;
-    int32_t n_args;
+    struct graft_args args;                    /* what the parent gives, and what a fused class has beside it; copies */
     struct graft_node *parent;
     struct graft_node **children;
     size_t n_children;
@@ -56,7 +56,8 @@ struct graft_node {
     struct graft_attribute *attributes;
     size_t n_attributes;
     size_t attributes_capacity;
-    struct graft_module module; /* the instance, once made: `module.forward` is NULL until then */
+    struct graft_module_info info; /* for fusion families that look at it from a module above */
+    struct graft_module module;    /* the instance, once made: `module.forward` is NULL until then */
 };
 
 struct graft_tree {

@@ -62,7 +62,7 @@ static const struct graft_operation *take_operations(struct block *block,
     for (size_t i = 0; i < n; i++) {
         struct graft_operation copy = {0};
         const struct graft_operation *from = graft_transform_operation(transform, (int32_t)i);
-        memcpy(&copy, from, from->struct_size < sizeof copy ? from->struct_size : sizeof copy);
+        graft_struct_copy(&copy, sizeof copy, from);
         copy.struct_size = sizeof copy;
         copy.num_shards_attribute = take_string(block, copy.num_shards_attribute);
         copy.subconfig_key = take_string(block, copy.subconfig_key);
@@ -82,7 +82,7 @@ static void fill(struct block *block, const struct graft_weight_transform *trans
     for (size_t i = 0; i < n; i++) {
         struct graft_weight_transform copy = {0};
         const struct graft_weight_transform *from = &transforms[i];
-        memcpy(&copy, from, from->struct_size < sizeof copy ? from->struct_size : sizeof copy);
+        graft_struct_copy(&copy, sizeof copy, from);
         copy.struct_size = sizeof copy;
         copy.source_patterns = take_strings(block, copy.source_patterns, (size_t)copy.n_sources);
         copy.target_patterns = take_strings(block, copy.target_patterns, (size_t)copy.n_targets);

@@ -120,6 +120,20 @@ int graft_check_pattern(const struct graft_place *place, const char *field, cons
     return status;
 }
 
+int graft_check_zero(const struct graft_place *place, const char *field, uint32_t value, struct graft_error *error) {
+    return value == 0
+               ? GRAFT_OK
+               : graft_check_failed(place, field, error, "expected 0: it is reserved, got 0x%x", (unsigned)value);
+}
+
+int graft_check_flags(const struct graft_place *place, uint32_t flags, uint32_t known, struct graft_error *error) {
+    uint32_t unknown = graft_flags_unknown(flags, known);
+    return unknown == 0 ? GRAFT_OK
+                        : graft_check_failed(place, "flags", error,
+                                             "0x%x is a requirement that this host does not know (it knows 0x%x)",
+                                             (unsigned)unknown, (unsigned)(known & GRAFT_REQUIREMENTS));
+}
+
 int graft_check_size(const struct graft_place *place, uint32_t size, size_t needed, struct graft_error *error) {
     return size >= needed ? GRAFT_OK
                           : graft_check_failed(place, "struct_size", error, "expected at least %zu, got %u", needed,

@@ -40,6 +40,12 @@ int graft_check_class_name(const struct graft_place *place, const char *field, c
 int graft_check_pattern(const struct graft_place *place, const char *field, const char *pattern,
                         struct graft_error *error);
 
+/* A member that is reserved: 0. */
+int graft_check_zero(const struct graft_place *place, const char *field, uint32_t value, struct graft_error *error);
+
+/* `flags` without requirements (graft/abi.h) beside those `known`. */
+int graft_check_flags(const struct graft_place *place, uint32_t flags, uint32_t known, struct graft_error *error);
+
 /* A struct_size. */
 int graft_check_size(const struct graft_place *place, uint32_t size, size_t needed, struct graft_error *error);
 

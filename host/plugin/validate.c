@@ -9,11 +9,12 @@
 
 enum { MAX_ID = 64, MAX_ELEMENTS = 4096, MAX_LIST = 256 };
 
-/* "abi_major: expected 0, got 1; ": a field of the head that differs. */
-static void tell_difference(struct graft_text *text, const char *field, uint32_t expected, uint32_t got) {
-    if (expected != got) {
-        graft_text_printf(text, "%s%s: expected %u, got %u", text->length > 0 ? "; " : "", field, (unsigned)expected,
-                          (unsigned)got);
+/* "abi_major: expected 0, got 1; ": a field of the head that is not as it must be. */
+static void tell_difference(struct graft_text *text, int fits, const char *field, const char *expected, uint32_t bound,
+                            uint32_t got) {
+    if (!fits) {
+        graft_text_printf(text, "%s%s: expected %s%u, got %u", text->length > 0 ? "; " : "", field, expected,
+                          (unsigned)bound, (unsigned)got);
     }
 }
 
@@ -30,15 +31,19 @@ static int validate_magic(const struct graft_place *place, const struct graft_pl
     return graft_check_failed(place, "magic", error, "expected 4752414654504c0a (\"GRAFTPL\\n\"), got %s", got);
 }
 
-/* While the interface is 0.x, host and plugin need the same minor. */
+/* A plugin may be younger than the host, if it needs nothing younger than the host has. */
 static int validate_head(const struct graft_place *place, const struct graft_plugin *plugin,
                          struct graft_error *error) {
     struct graft_text differences = {0};
-    tell_difference(&differences, "abi_major", GRAFT_ABI_MAJOR, plugin->abi_major);
-    tell_difference(&differences, "abi_minor_needed", GRAFT_ABI_MINOR, plugin->abi_minor_needed);
-    tell_difference(&differences, "abi_minor_built", GRAFT_ABI_MINOR, plugin->abi_minor_built);
+    tell_difference(&differences, plugin->abi_major == GRAFT_ABI_MAJOR, "abi_major", "", GRAFT_ABI_MAJOR,
+                    plugin->abi_major);
+    tell_difference(&differences, plugin->abi_minor_needed <= GRAFT_ABI_MINOR, "abi_minor_needed", "at most ",
+                    GRAFT_ABI_MINOR, plugin->abi_minor_needed);
+    tell_difference(&differences, plugin->abi_minor_built >= GRAFT_ABI_MINOR_OLDEST, "abi_minor_built", "at least ",
+                    GRAFT_ABI_MINOR_OLDEST, plugin->abi_minor_built);
     int same_abi = differences.length == 0;
-    tell_difference(&differences, "pointer_size", sizeof(void *), plugin->pointer_size);
+    tell_difference(&differences, plugin->pointer_size == sizeof(void *), "pointer_size", "", sizeof(void *),
+                    plugin->pointer_size);
     int status = GRAFT_OK;
     if (differences.failed) {
         status = graft_fail_memory(error, place->file);
@@ -72,7 +77,7 @@ int graft_plugin_validate_identity(const char *file, const struct graft_plugin *
         status = validate_head(&place, plugin, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_check_size(&place, plugin->struct_size, sizeof *plugin, error);
+        status = graft_check_size(&place, plugin->struct_size, GRAFT_PLUGIN_SIZE_1_0, error);
     }
     if (status != GRAFT_OK) {
         graft_error_hint(error,
@@ -81,6 +86,9 @@ int graft_plugin_validate_identity(const char *file, const struct graft_plugin *
         return status;
     }
     status = validate_id(&place, plugin->id, error);
+    if (status == GRAFT_OK) {
+        status = graft_check_zero(&place, "reserved", plugin->reserved | plugin->reserved_end, error);
+    }
     graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");
     return status;
 }
@@ -165,7 +173,7 @@ static int validate_replacements(const struct graft_place *place, const struct g
                                  struct graft_error *error) {
     const struct graft_array array = {"replacements",       "n_replacements",           "replacement_stride",
                                       plugin->replacements, plugin->n_replacements,     0,
-                                      MAX_ELEMENTS,         plugin->replacement_stride, sizeof *plugin->replacements};
+                                      MAX_ELEMENTS,         plugin->replacement_stride, GRAFT_REPLACEMENT_SIZE_1_0};
     int status = graft_check_array(place, &array, error);
     for (int32_t i = 0; i < plugin->n_replacements && status == GRAFT_OK; i++) {
         const struct graft_place element = {.parent = place, .field = "replacements", .index = i};
@@ -179,7 +187,7 @@ static int validate_classes(const struct graft_place *place, const struct graft_
                             struct graft_error *error) {
     const struct graft_array array = {"classes",       "n_classes",          "class_stride",
                                       plugin->classes, plugin->n_classes,    0,
-                                      MAX_ELEMENTS,    plugin->class_stride, sizeof *plugin->classes};
+                                      MAX_ELEMENTS,    plugin->class_stride, GRAFT_CLASS_SIZE_1_0};
     int status = graft_check_array(place, &array, error);
     for (int32_t i = 0; i < plugin->n_classes && status == GRAFT_OK; i++) {
         const struct graft_place element = {.parent = place, .field = "classes", .index = i};

@@ -45,9 +45,8 @@ static int validate_chain(const struct graft_place *place, const struct graft_ch
 
 int graft_chains_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                           struct graft_error *error) {
-    const struct graft_array array = {"chains",       "n_chains",           "chain_stride",
-                                      plugin->chains, plugin->n_chains,     0,
-                                      MAX_CHAINS,     plugin->chain_stride, sizeof *plugin->chains};
+    const struct graft_array array = {"chains", "n_chains", "chain_stride",       plugin->chains,      plugin->n_chains,
+                                      0,        MAX_CHAINS, plugin->chain_stride, GRAFT_CHAIN_SIZE_1_0};
     int status = graft_check_array(place, &array, error);
     for (int32_t i = 0; i < plugin->n_chains && status == GRAFT_OK; i++) {
         const struct graft_place element = {.parent = place, .field = "chains", .index = i};

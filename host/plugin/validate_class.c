@@ -78,7 +78,7 @@ static int validate_conversions(const struct graft_place *place, const struct gr
                                 struct graft_error *error) {
     const struct graft_array array = {"conversions",      "n_conversions",          "conversion_stride",
                                       class->conversions, class->n_conversions,     0,
-                                      MAX_CONVERSIONS,    class->conversion_stride, sizeof *class->conversions};
+                                      MAX_CONVERSIONS,    class->conversion_stride, GRAFT_CONVERSION_SIZE_1_0};
     int status = graft_check_array(place, &array, error);
     if (status == GRAFT_OK && class->n_conversions > 0 && class->describe == NULL) {
         status =
@@ -95,14 +95,12 @@ static int validate_conversions(const struct graft_place *place, const struct gr
 
 int graft_class_validate(const struct graft_place *place, const struct graft_class *class, int is_replacement,
                          struct graft_error *error) {
-    const uint32_t known_flags = GRAFT_CLASS_CALLS_SUPER | GRAFT_CLASS_BASIC;
-    int status = graft_check_size(place, class->struct_size, sizeof *class, error);
+    int status = graft_check_size(place, class->struct_size, GRAFT_CLASS_SIZE_1_0, error);
     if (status == GRAFT_OK) {
         status = graft_check_class_name(place, "name", class->name, error);
     }
-    if (status == GRAFT_OK && (class->flags & ~known_flags) != 0) {
-        status = graft_check_failed(place, "flags", error, "expected only 0x%x, got 0x%x", (unsigned)known_flags,
-                                    (unsigned)class->flags);
+    if (status == GRAFT_OK) {
+        status = graft_check_flags(place, class->flags, GRAFT_CLASS_CALLS_SUPER | GRAFT_CLASS_BASIC, error);
     }
     if (status == GRAFT_OK) {
         status = validate_interface(place, class, error);

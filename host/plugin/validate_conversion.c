@@ -72,7 +72,7 @@ static int validate_custom(const struct graft_place *place, const struct graft_c
     if (custom == NULL) {
         return graft_check_failed(place, "custom", error, "expected an operation, got NULL");
     }
-    int status = graft_check_size(&inner, custom->struct_size, sizeof *custom, error);
+    int status = graft_check_size(&inner, custom->struct_size, GRAFT_CUSTOM_OPERATION_SIZE_1_0, error);
     status = status == GRAFT_OK ? graft_check_text(&inner, "name", custom->name, GRAFT_MAX_NAME, error) : status;
     if (status == GRAFT_OK && custom->infer == NULL) {
         status = graft_check_failed(&inner, "infer", error, "expected a function, got NULL");
@@ -80,10 +80,7 @@ static int validate_custom(const struct graft_place *place, const struct graft_c
     if (status == GRAFT_OK && custom->apply == NULL) {
         status = graft_check_failed(&inner, "apply", error, "expected a function, got NULL");
     }
-    if (status == GRAFT_OK && (custom->flags & ~(uint32_t)(GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32)) != 0) {
-        status = graft_check_failed(&inner, "flags", error, "unknown flags 0x%x", (unsigned)custom->flags);
-    }
-    return status;
+    return status == GRAFT_OK ? graft_check_flags(&inner, custom->flags, GRAFT_CUSTOM_SEES_F32, error) : status;
 }
 
 static int validate_conv3d(const struct graft_place *place, const struct graft_operation *operation,
@@ -158,7 +155,7 @@ static int validate_chain(const struct graft_place *place, const struct graft_co
                                            0,
                                            MAX_OPERATIONS,
                                            conversion->operation_stride,
-                                           sizeof *conversion->operations};
+                                           GRAFT_OPERATION_SIZE_1_0};
     int status = graft_check_array(place, &operations, error);
     if (status == GRAFT_OK && conversion->n_operations == 0 &&
         (conversion->n_sources != 1 || conversion->n_targets != 1)) {
@@ -193,7 +190,10 @@ int graft_conversion_validate(const struct graft_place *place, const struct graf
                                         .min_count = 1,
                                         .max_count = MAX_NAMES};
     struct chain chain = {.values = conversion->n_sources, .n_targets = conversion->n_targets};
-    int status = validate_names(place, &sources, &chain.star_in_sources, error);
+    int status = graft_check_zero(place, "reserved", conversion->reserved, error);
+    if (status == GRAFT_OK) {
+        status = validate_names(place, &sources, &chain.star_in_sources, error);
+    }
     if (status == GRAFT_OK) {
         status = validate_names(place, &targets, &chain.star_in_targets, error);
     }

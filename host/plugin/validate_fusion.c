@@ -41,7 +41,10 @@ static int validate_functions(const struct graft_place *place, const struct graf
 
 int graft_fusion_validate(const struct graft_place *place, const struct graft_fusion_family *family,
                           struct graft_error *error) {
-    int status = graft_check_size(place, family->struct_size, sizeof *family, error);
+    int status = graft_check_size(place, family->struct_size, GRAFT_FUSION_FAMILY_SIZE_1_0, error);
+    if (status == GRAFT_OK) {
+        status = graft_check_zero(place, "reserved", family->reserved, error);
+    }
     if (status == GRAFT_OK) {
         status = validate_name(place, family->name, error);
     }
@@ -70,7 +73,7 @@ int graft_fusion_families_validate(const struct graft_place *place, const struct
                                       0,
                                       MAX_FAMILIES,
                                       plugin->fusion_family_stride,
-                                      sizeof *plugin->fusion_families};
+                                      GRAFT_FUSION_FAMILY_SIZE_1_0};
     int status = graft_check_array(place, &array, error);
     for (int32_t i = 0; i < plugin->n_fusion_families && status == GRAFT_OK; i++) {
         const struct graft_place element = {.parent = place, .field = "fusion_families", .index = i};

@@ -22,9 +22,8 @@ static int validate_name(const struct graft_place *place, const char *name, stru
 static int validate_attention(const struct graft_place *place, const void *declared, struct graft_error *error) {
     const struct graft_attention_implementation *attention = declared;
     int status = validate_name(place, attention->name, error);
-    if (status == GRAFT_OK && (attention->flags & ~(uint32_t)GRAFT_ATTENTION_GIVES_WEIGHTS) != 0) {
-        status = graft_check_failed(place, "flags", error, "expected only 0x%x, got 0x%x",
-                                    (unsigned)GRAFT_ATTENTION_GIVES_WEIGHTS, (unsigned)attention->flags);
+    if (status == GRAFT_OK) {
+        status = graft_check_flags(place, attention->flags, 0, error);
     }
     if (status == GRAFT_OK && (attention->masks == 0 || (attention->masks & ~(uint32_t)GRAFT_ATTENTION_MASKS) != 0)) {
         status = graft_check_failed(place, "masks", error,
@@ -73,12 +72,13 @@ static int validate_kernel(const struct graft_place *place, const void *declared
     const struct graft_kernel_override *kernel = declared;
     const struct graft_replacement *replacement = kernel->replacement;
     const struct graft_place inner = {.parent = place, .field = "replacement", .index = -1};
-    int status = validate_name(place, kernel->name, error);
+    int status = graft_check_zero(place, "reserved", kernel->reserved, error);
+    status = status == GRAFT_OK ? validate_name(place, kernel->name, error) : status;
     if (status == GRAFT_OK && replacement == NULL) {
         status = graft_check_failed(place, "replacement", error, "expected a replacement, got NULL");
     }
     if (status == GRAFT_OK) {
-        status = graft_check_size(&inner, replacement->struct_size, sizeof *replacement, error);
+        status = graft_check_size(&inner, replacement->struct_size, GRAFT_REPLACEMENT_SIZE_1_0, error);
     }
     if (status == GRAFT_OK) {
         status = graft_replacement_validate(&inner, replacement, error);
@@ -131,7 +131,7 @@ int graft_implementations_validate(const struct graft_place *place, const struct
                                           0,
                                           MAX_OFFERS,
                                           plugin->attention_implementation_stride,
-                                          sizeof *plugin->attention_implementations};
+                                          GRAFT_ATTENTION_IMPLEMENTATION_SIZE_1_0};
     const struct graft_array experts = {"experts_implementations",
                                         "n_experts_implementations",
                                         "experts_implementation_stride",
@@ -140,10 +140,10 @@ int graft_implementations_validate(const struct graft_place *place, const struct
                                         0,
                                         MAX_OFFERS,
                                         plugin->experts_implementation_stride,
-                                        sizeof *plugin->experts_implementations};
+                                        GRAFT_EXPERTS_IMPLEMENTATION_SIZE_1_0};
     const struct graft_array kernels = {"kernels",       "n_kernels",           "kernel_stride",
                                         plugin->kernels, plugin->n_kernels,     0,
-                                        MAX_OFFERS,      plugin->kernel_stride, sizeof *plugin->kernels};
+                                        MAX_OFFERS,      plugin->kernel_stride, GRAFT_KERNEL_OVERRIDE_SIZE_1_0};
     int status = validate_array(place, &attention, validate_attention,
                                 offsetof(struct graft_attention_implementation, name), error);
     if (status == GRAFT_OK) {

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/args.h"
 #include "base/fail.h"
 #include "plugin/validate.h"
 #include "registry/fused_modules.h"
 
-enum { MAX_CONVERSIONS = 4096, MAX_ARGUMENTS = 16 };
+enum { MAX_CONVERSIONS = 4096 };
 
 /* Where messages say that a fault is: "FILE: fusion_families.NAME.FUNCTION ...". */
 struct place {
@@ -41,7 +42,7 @@ int graft_candidate_set_class(struct graft_candidate *candidate, const struct gr
                               struct graft_error *error) {
     struct place at;
     const struct graft_place *place = place_of(candidate, "make_fused_class", &at);
-    int status = graft_check_size(place, cls->struct_size, sizeof *cls, error);
+    int status = graft_check_size(place, cls->struct_size, GRAFT_CLASS_SIZE_1_0, error);
     if (status == GRAFT_OK && cls->n_conversions != 0) {
         status = graft_check_failed(place, "n_conversions", error, "expected 0, make_transforms gives them, got %d",
                                     (int)cls->n_conversions);
@@ -49,8 +50,7 @@ int graft_candidate_set_class(struct graft_candidate *candidate, const struct gr
     if (status != GRAFT_OK) {
         return status;
     }
-    candidate->fused = *cls;
-    candidate->fused.struct_size = sizeof candidate->fused;
+    graft_struct_copy(&candidate->fused, sizeof candidate->fused, cls);
     candidate->fused.conversion_stride = sizeof *candidate->conversions;
     if (cls->name == NULL) {
         candidate->name = graft_format("Fused%s", candidate->original->name);
@@ -61,26 +61,16 @@ int graft_candidate_set_class(struct graft_candidate *candidate, const struct gr
     return candidate->fused.name != NULL ? GRAFT_OK : graft_fail_memory(error, candidate->path);
 }
 
-int graft_candidate_add_argument(struct graft_candidate *candidate, const char *name, int64_t value,
-                                 struct graft_error *error) {
+int graft_candidate_add_arguments(struct graft_candidate *candidate, const struct graft_args *args,
+                                  struct graft_error *error) {
     struct place at;
     const struct graft_place *place = place_of(candidate, "make_fused_class", &at);
-    int status = graft_check_text(place, "argument", name, GRAFT_MAX_NAME, error);
-    if (status == GRAFT_OK && candidate->args.count == MAX_ARGUMENTS) {
-        status = graft_check_failed(place, "argument", error, "expected at most %d arguments", (int)MAX_ARGUMENTS);
+    if (!graft_args_valid(args) || candidate->args.count + args->count > GRAFT_MAX_ARGS) {
+        return graft_check_failed(place, "arguments", error,
+                                  "expected a list of at most %d arguments, with names, kinds and values",
+                                  (int)GRAFT_MAX_ARGS);
     }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    char *copy = graft_strdup(name);
-    if (copy == NULL || graft_grow(&candidate->arg_items, &candidate->args_capacity, (size_t)candidate->args.count,
-                                   sizeof *candidate->arg_items) != 0) {
-        graft_free(copy);
-        return graft_fail_memory(error, candidate->path);
-    }
-    candidate->arg_items[candidate->args.count++] = (struct graft_arg){copy, value};
-    candidate->args.items = candidate->arg_items;
-    return GRAFT_OK;
+    return graft_args_append(&candidate->args, args) == 0 ? GRAFT_OK : graft_fail_memory(error, candidate->path);
 }
 
 static void free_names(const char *const *names, int32_t n) {
@@ -113,8 +103,7 @@ static void conversion_finish(const struct graft_conversion *conversion) {
 static int copy_conversion(struct graft_conversion *copy, const struct graft_conversion *conversion) {
     size_t bytes = (size_t)conversion->n_operations * conversion->operation_stride;
     void *operations = graft_alloc(bytes + 1, 1);
-    *copy = *conversion;
-    copy->struct_size = sizeof *copy;
+    graft_struct_copy(copy, sizeof *copy, conversion);
     copy->sources = copy_names(conversion->sources, conversion->n_sources);
     copy->targets = copy_names(conversion->targets, conversion->n_targets);
     copy->operations = operations;
@@ -132,7 +121,7 @@ int graft_candidate_add_conversion(struct graft_candidate *candidate, const stru
     if (n == MAX_CONVERSIONS) {
         return graft_check_failed(place, NULL, error, "expected at most %d conversions", (int)MAX_CONVERSIONS);
     }
-    int status = graft_check_size(place, conversion->struct_size, sizeof *conversion, error);
+    int status = graft_check_size(place, conversion->struct_size, GRAFT_CONVERSION_SIZE_1_0, error);
     if (status == GRAFT_OK) {
         status = graft_conversion_validate(place, conversion, error);
     }
@@ -168,10 +157,7 @@ void graft_candidate_free(struct graft_candidate *candidate) {
         for (int32_t i = 0; i < candidate->fused.n_conversions; i++) {
             conversion_finish(&candidate->conversions[i]);
         }
-        for (int32_t i = 0; i < candidate->args.count; i++) {
-            graft_free((void *)(uintptr_t)candidate->arg_items[i].name);
-        }
-        graft_free(candidate->arg_items);
+        graft_args_finish(&candidate->args);
         graft_free(candidate->conversions);
         graft_free(candidate->name);
         graft_free(candidate->path);

@@ -3,8 +3,8 @@
  * What a fusion family found in a model: the modules it took into consideration, and the class for each that fits.
  *
  * A discovery is immutable once made, and shared: the family keeps those made for it, so that opening the same
- * architecture with the same config again asks no module anything. model/find_fusable.c makes them; here nothing knows of
- * trees.
+ * architecture with the same config again asks no module anything. model/find_fusable.c makes them; here nothing knows
+ * of trees.
  */
 #ifndef GRAFT_REGISTRY_FUSED_MODULES_H
 #define GRAFT_REGISTRY_FUSED_MODULES_H
@@ -23,9 +23,7 @@ struct graft_candidate {
     char *name;                           /* where the family gave none; or NULL */
     struct graft_conversion *conversions; /* [fused.n_conversions]: copies */
     size_t conversions_capacity;
-    struct graft_args args; /* for the class, behind those of the module's parent: */
-    struct graft_arg *arg_items;
-    size_t args_capacity;
+    struct graft_args args; /* for the class, behind those of the module's parent: copies */
 };
 
 struct graft_fused_modules {
@@ -51,10 +49,10 @@ struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *disc
 /* [load] A candidate of nobody's; NULL when memory ran out. */
 struct graft_candidate *graft_candidate_create(const struct graft_known_fusion *family, const char *path);
 
-/* [load] Gives a candidate arguments one by one, the family's class, and one by one its conversions. Everything is
+/* [load] Gives a candidate arguments, the family's class, and one by one its conversions. Everything is
  * checked as in a plugin's descriptor, and copied. */
-int graft_candidate_add_argument(struct graft_candidate *candidate, const char *name, int64_t value,
-                                 struct graft_error *error);
+int graft_candidate_add_arguments(struct graft_candidate *candidate, const struct graft_args *args,
+                                  struct graft_error *error);
 int graft_candidate_set_class(struct graft_candidate *candidate, const struct graft_class *cls,
                               struct graft_error *error);
 int graft_candidate_add_conversion(struct graft_candidate *candidate, const struct graft_conversion *conversion,

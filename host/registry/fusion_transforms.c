@@ -10,8 +10,8 @@ static int add_conversion(void *data, const struct graft_conversion *conversion,
     return graft_candidate_add_conversion(data, conversion, error);
 }
 
-static int add_argument(void *data, const char *name, int64_t value, struct graft_error *error) {
-    return graft_candidate_add_argument(data, name, value, error);
+static int add_arguments(void *data, const struct graft_args *args, struct graft_error *error) {
+    return graft_candidate_add_arguments(data, args, error);
 }
 
 /* "patch_embed\.proj\.weight": a name below a module as a pattern; `*` stays what it is in both. NULL: no memory. */
@@ -85,7 +85,7 @@ int graft_fusion_transforms_make(const struct graft_known_fusion *known, const c
     if (made->collected == NULL) {
         return graft_fail_memory(error, module_name);
     }
-    const struct graft_fusion_sink sink = {sizeof sink, 0, made->collected, add_argument, add_conversion};
+    const struct graft_fusion_sink sink = {sizeof sink, 0, made->collected, add_arguments, add_conversion};
     if (family->make_transforms(family, config, module, options, &sink, error) != GRAFT_OK) {
         (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, module_name,
                               "fusion family %s: make_transforms failed without saying why", family->name);

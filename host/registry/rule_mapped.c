@@ -20,7 +20,7 @@ static int check_class(const char *key, const struct graft_class *cls, struct gr
     if (cls != NULL) {
         memcpy(&size, cls, sizeof size);
     }
-    if (size < sizeof *cls || size > MAX_CLASS_BYTES) {
+    if (size < GRAFT_CLASS_SIZE_1_0 || size > MAX_CLASS_BYTES) {
         return graft_fail(error, GRAFT_ERROR_USAGE, key, "its replacement is not a class: expected %s",
                           cls == NULL ? "one, got NULL" : "a struct graft_class with its struct_size");
     }

@@ -124,8 +124,15 @@ static int check_outputs(const struct journal_use *use, struct graft_error *erro
         outputs[k].struct_size = sizeof outputs[k];
     }
     int rows = (use->operation->flags & GRAFT_CUSTOM_ROWS) != 0;
-    int fits = use->operation->infer(use->operation, use->inputs, use->n_inputs, outputs, use->n_outputs, &refusal) ==
-               GRAFT_OK;
+    const struct graft_custom_shapes shapes = {
+        .struct_size = sizeof shapes,
+        .n_inputs = use->n_inputs,
+        .n_outputs = use->n_outputs,
+        .info_stride = sizeof *outputs,
+        .inputs = use->inputs,
+        .outputs = outputs,
+    };
+    int fits = use->operation->infer(use->operation, &shapes, &refusal) == GRAFT_OK;
     for (int32_t k = 0; k < use->n_outputs && fits; k++) {
         fits = same_info(&outputs[k], &use->outputs[k]) && (!rows || outputs[k].shape[0] == use->inputs[0].shape[0]);
     }

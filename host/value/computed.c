@@ -107,6 +107,14 @@ static void count_bytes(struct graft_computed *computed) {
 }
 
 static int infer(struct graft_computed *computed, const struct graft_value *const *values, struct graft_error *error) {
+    const struct graft_custom_shapes shapes = {
+        .struct_size = sizeof shapes,
+        .n_inputs = computed->n_inputs,
+        .n_outputs = computed->n_outputs,
+        .info_stride = sizeof *computed->input_infos,
+        .inputs = computed->input_infos,
+        .outputs = computed->output_infos,
+    };
     int status = GRAFT_OK;
     for (int32_t i = 0; i < computed->n_inputs && status == GRAFT_OK; i++) {
         status = describe_input(computed, values[i], &computed->input_infos[i], error);
@@ -123,8 +131,7 @@ static int infer(struct graft_computed *computed, const struct graft_value *cons
         computed->output_infos[i].struct_size = sizeof computed->output_infos[i];
     }
     if (status == GRAFT_OK) {
-        status = computed->operation->infer(computed->operation, computed->input_infos, computed->n_inputs,
-                                            computed->output_infos, computed->n_outputs, error);
+        status = computed->operation->infer(computed->operation, &shapes, error);
     }
     for (int32_t i = 0; i < computed->n_outputs && status == GRAFT_OK; i++) {
         status = check_output(computed, &computed->output_infos[i], error);

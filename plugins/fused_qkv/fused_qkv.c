@@ -46,7 +46,7 @@ static int read_sizes(const struct graft_args *args, struct sizes *sizes, struct
         {"head_dim", &sizes->head_dim},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        int64_t value = graft_arg(args, fields[i].name, 0);
+        int64_t value = graft_args_int(args, fields[i].name, 0);
         if (value < 1 || value > MAX_SIZE) {
             return graft_error_set(error, GRAFT_ERROR_PLUGIN, "fused_qkv",
                                    "argument %s: expected 1 to %d from the parent, got %lld", fields[i].name,
@@ -61,8 +61,8 @@ static int describe_projections(const struct traits *traits, const struct graft_
                                 const struct graft_sink *sink, struct graft_error *error) {
     int64_t q_size = sizes->heads * sizes->head_dim;
     int64_t qkv_size = q_size + 2 * sizes->kv_heads * sizes->head_dim;
-    int32_t qkv_bias = graft_arg(args, "qkv_bias", 0) != 0;
-    int32_t o_proj_bias = graft_arg(args, "o_proj_bias", 0) != 0;
+    int32_t qkv_bias = graft_args_int(args, "qkv_bias", 0) != 0;
+    int32_t o_proj_bias = graft_args_int(args, "o_proj_bias", 0) != 0;
     int status = GRAFT_OK;
     for (int32_t i = 0; i < 2 && status == GRAFT_OK; i++) {
         if (i == traits->output_first) {
@@ -85,7 +85,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
         status = describe_projections(traits, args, &sizes, sink, error);
     }
     for (int32_t i = 0; traits->norm != NULL && i < 2 && status == GRAFT_OK; i++) {
-        const struct graft_arg norm_args[] = {{"hidden_size", sizes.head_dim}};
+        const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes.head_dim)};
         status = graft_describe_child(sink, norms[i], traits->norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
     }
     return status;
@@ -103,7 +103,7 @@ struct fused_attention {
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     const struct traits *traits = cls->data;
-    int64_t layer = graft_arg(build->args, "layer_idx", -1);
+    int64_t layer = graft_args_int(build->args, "layer_idx", -1);
     int status = GRAFT_OK;
     if (layer < 0 || layer > INT32_MAX) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path, "the parent gave no layer_idx");
@@ -191,9 +191,9 @@ static int attend(const struct fused_attention *self, const struct graft_call *c
         .output_stride = q_size,
     };
     /* Keys follow queries: one call rotates the heads of both. */
-    call->kernels->rope(call, qkv, stride, tokens, sizes->heads + sizes->kv_heads, sizes->head_dim, args->cos,
-                        args->sin);
-    return call->kernels->attention(call, &attention_args, error);
+    int status = call->kernels->rope(call, qkv, stride, tokens, sizes->heads + sizes->kv_heads, sizes->head_dim,
+                                     args->cos, args->sin, error);
+    return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,

@@ -34,7 +34,7 @@ static int describe_typed(const struct graft_sink *sink, const char *name, graft
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    int64_t shape[2] = {graft_arg(args, "out_features", 0), graft_arg(args, "in_features", 0)};
+    int64_t shape[2] = {graft_args_int(args, "out_features", 0), graft_args_int(args, "in_features", 0)};
     (void)self;
     (void)config;
     int status = sink->attribute(sink->data, "in_features", &shape[1], 1, error);
@@ -47,7 +47,7 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     if (status == GRAFT_OK) {
         status = describe_typed(sink, "scales", GRAFT_DTYPE_F32, 1, shape, error);
     }
-    if (status == GRAFT_OK && graft_arg(args, "bias", 1) != 0) {
+    if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
         status = graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
     }
     return status;
@@ -64,7 +64,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->loops = int8_loops_get();
     self->qweight = graft_build_weight(build, "qweight", &status, error);
     self->scales = graft_build_weight(build, "scales", &status, error);
-    if (graft_arg(build->args, "bias", 1) != 0) {
+    if (graft_args_int(build->args, "bias", 1) != 0) {
         self->bias = graft_build_weight(build, "bias", &status, error);
     }
     if (status != GRAFT_OK) {
@@ -96,7 +96,10 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         if (bias == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
-        call->kernels->widen(call, self->bias, bias);
+        int status = call->kernels->widen(call, self->bias, bias, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
         product.bias = bias;
     }
     if (args->tokens <= FEW_TOKENS) {

@@ -55,7 +55,7 @@ static int do_panel(struct panel *panel, const struct graft_call *call, struct g
         .y_stride = p->rows,
     };
     call->threads->parallel_for(panel->rows, 16, widen_rows, panel);
-    int status = call->kernels->linear(call, &product, 1, error);
+    int status = call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
     if (status == GRAFT_OK) {
         call->threads->parallel_for(p->tokens, 8, scale_tokens, panel);
     }

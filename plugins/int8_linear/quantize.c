@@ -5,23 +5,26 @@
 
 #include "loops.h"
 
-static int infer(const struct graft_custom_operation *self, const struct graft_value_info *inputs, int32_t n_inputs,
-                 struct graft_value_info *outputs, int32_t n_outputs, struct graft_error *error) {
-    if (n_inputs != 1 || n_outputs != 2) {
+static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
+                 struct graft_error *error) {
+    const struct graft_value_info *input = shapes->inputs;
+    if (shapes->n_inputs != 1 || shapes->n_outputs != 2) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->name, "expected 1 value and 2 targets, got %d and %d",
-                               (int)n_inputs, (int)n_outputs);
+                               (int)shapes->n_inputs, (int)shapes->n_outputs);
     }
-    if (inputs[0].rank != 2) {
+    if (input->rank != 2) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, self->name, "expected a matrix, got %d dimensions",
-                               (int)inputs[0].rank);
+                               (int)input->rank);
     }
-    outputs[0].dtype = GRAFT_DTYPE_I8;
-    outputs[0].rank = 2;
-    outputs[0].shape[0] = inputs[0].shape[0];
-    outputs[0].shape[1] = inputs[0].shape[1];
-    outputs[1].dtype = GRAFT_DTYPE_F32;
-    outputs[1].rank = 1;
-    outputs[1].shape[0] = inputs[0].shape[0];
+    struct graft_value_info *matrix = graft_custom_output(shapes, 0);
+    struct graft_value_info *vector = graft_custom_output(shapes, 1);
+    matrix->dtype = GRAFT_DTYPE_I8;
+    matrix->rank = 2;
+    matrix->shape[0] = input->shape[0];
+    matrix->shape[1] = input->shape[1];
+    vector->dtype = GRAFT_DTYPE_F32;
+    vector->rank = 1;
+    vector->shape[0] = input->shape[0];
     return GRAFT_OK;
 }
 

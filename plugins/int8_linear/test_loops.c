@@ -146,15 +146,17 @@ static int run(const float *rows, int64_t n_rows, int64_t columns, int8_t *quant
         .struct_size = sizeof work,
         .n_inputs = 1,
         .n_outputs = 2,
+        .info_stride = sizeof input,
         .inputs = &input,
         .outputs = outputs,
         .from = from,
         .to = to,
         .end = n_rows,
     };
+    const struct graft_custom_shapes shapes = {sizeof shapes, 1, 2, sizeof input, &input, outputs};
     input.shape[0] = n_rows;
     input.shape[1] = columns;
-    assert_int_equal(int8_quantize_rows.infer(&int8_quantize_rows, &input, 1, outputs, 2, &error), GRAFT_OK);
+    assert_int_equal(int8_quantize_rows.infer(&int8_quantize_rows, &shapes, &error), GRAFT_OK);
     assert_int_equal(outputs[0].dtype, GRAFT_DTYPE_I8);
     assert_int_equal(outputs[1].dtype, GRAFT_DTYPE_F32);
     assert_int_equal(outputs[1].shape[0], n_rows);

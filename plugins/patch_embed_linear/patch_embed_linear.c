@@ -21,8 +21,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                     const struct graft_sink *sink, struct graft_error *error) {
     (void)cls;
     (void)config;
-    return graft_describe_linear(sink, "linear_proj", graft_arg(args, "in_features", 0),
-                                 graft_arg(args, "out_features", 0), graft_arg(args, "bias", 0) != 0, error);
+    return graft_describe_linear(sink, "linear_proj", graft_args_int(args, "in_features", 0),
+                                 graft_args_int(args, "out_features", 0), graft_args_int(args, "bias", 0) != 0, error);
 }
 
 /* The instance is its one child. */
@@ -112,7 +112,7 @@ static int is_each_patch_once(const struct graft_module_info *proj, char reason[
 static int is_fusable(const struct graft_fusion_family *self, const struct graft_module_info *module,
                       const struct graft_config *options, struct graft_fusion_verdict *verdict,
                       struct graft_error *error) {
-    struct graft_module_info proj;
+    const struct graft_module_info *proj = module->child(module->data, "proj");
     char reason[GRAFT_FUSION_REASON];
     int64_t weight[GRAFT_MAX_RANK];
     int32_t fusable = 0;
@@ -122,13 +122,13 @@ static int is_fusable(const struct graft_fusion_family *self, const struct graft
     if (strcmp(module->interface_id, GRAFT_INTERFACE_PATCH_EMBED) != 0) {
         (void)snprintf(reason, sizeof reason, "%s is no patch embedding: its interface is %s", module->class_name,
                        module->interface_id);
-    } else if (!module->child(module->data, "proj", &proj)) {
+    } else if (proj == NULL) {
         (void)snprintf(reason, sizeof reason, "%s has no child proj", module->class_name);
-    } else if (strcmp(proj.interface_id, GRAFT_INTERFACE_CONV3D) != 0) {
-        (void)snprintf(reason, sizeof reason, "proj is a %s, expected a Conv3d", proj.class_name);
-    } else if (proj.parameter(proj.data, "weight", weight) != 5) {
+    } else if (strcmp(proj->interface_id, GRAFT_INTERFACE_CONV3D) != 0) {
+        (void)snprintf(reason, sizeof reason, "proj is a %s, expected a Conv3d", proj->class_name);
+    } else if (proj->parameter(proj->data, "weight", weight) != 5) {
         (void)snprintf(reason, sizeof reason, "proj has no weight of five dimensions");
-    } else if (is_each_patch_once(&proj, reason)) {
+    } else if (is_each_patch_once(proj, reason)) {
         fusable = 1;
         (void)snprintf(reason, sizeof reason, "proj is a Conv3d that sees each patch once");
     }
@@ -139,24 +139,23 @@ static const struct graft_class *make_fused_class(const struct graft_fusion_fami
                                                   const struct graft_module_info *module,
                                                   const struct graft_config *options,
                                                   const struct graft_fusion_sink *sink, struct graft_error *error) {
-    struct graft_module_info proj;
+    const struct graft_module_info *proj = module->child(module->data, "proj");
     int64_t weight[GRAFT_MAX_RANK] = {0}; /* [out_channels, in_channels, time, height, width] */
     int64_t bias[GRAFT_MAX_RANK];
     (void)self;
     (void)options;
-    if (!module->child(module->data, "proj", &proj) || proj.parameter(proj.data, "weight", weight) != 5) {
+    if (proj == NULL || proj->parameter(proj->data, "weight", weight) != 5) {
         (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, module->path, "has no convolution proj");
         return NULL;
     }
-    int has_bias = proj.parameter(proj.data, "bias", bias) != 0;
-    int status = sink->argument(sink->data, "in_features", weight[1] * weight[2] * weight[3] * weight[4], error);
-    if (status == GRAFT_OK) {
-        status = sink->argument(sink->data, "out_features", weight[0], error);
-    }
-    if (status == GRAFT_OK) {
-        status = sink->argument(sink->data, "bias", has_bias, error);
-    }
-    return status == GRAFT_OK ? &fused : NULL;
+    int has_bias = proj->parameter(proj->data, "bias", bias) != 0;
+    const struct graft_arg items[] = {
+        graft_int_arg("in_features", weight[1] * weight[2] * weight[3] * weight[4]),
+        graft_int_arg("out_features", weight[0]),
+        graft_int_arg("bias", has_bias),
+    };
+    const struct graft_args args = graft_args_of(items, 3);
+    return sink->arguments(sink->data, &args, error) == GRAFT_OK ? &fused : NULL;
 }
 
 /* --- Conversions --- */
@@ -204,9 +203,9 @@ static int read_config(const struct graft_config *config, struct graft_operation
 /* The sizes of the module itself. */
 static int read_module(const struct graft_module_info *module, struct graft_operation *operation,
                        struct graft_error *error) {
-    struct graft_module_info proj;
+    const struct graft_module_info *proj = module->child(module->data, "proj");
     int64_t weight[GRAFT_MAX_RANK]; /* [out_channels, in_channels, time, height, width] */
-    if (!module->child(module->data, "proj", &proj) || proj.parameter(proj.data, "weight", weight) != 5) {
+    if (proj == NULL || proj->parameter(proj->data, "weight", weight) != 5) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, module->path, "has no convolution proj");
     }
     operation->in_channels = weight[1];

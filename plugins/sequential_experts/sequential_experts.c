@@ -26,8 +26,8 @@ struct moe_mlp {
 
 static int moe_mlp_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t hidden = graft_arg(args, "hidden_size", 0);
-    int64_t intermediate = graft_arg(args, "intermediate_size", 0);
+    int64_t hidden = graft_args_int(args, "hidden_size", 0);
+    int64_t intermediate = graft_args_int(args, "intermediate_size", 0);
     (void)cls;
     int status = graft_describe_linear(sink, "gate_proj", hidden, intermediate, 0, error);
     if (status == GRAFT_OK) {
@@ -47,7 +47,7 @@ static int moe_mlp_create(const struct graft_class *cls, const struct graft_buil
     if (self == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
     }
-    self->intermediate_size = graft_arg(build->args, "intermediate_size", 0);
+    self->intermediate_size = graft_args_int(build->args, "intermediate_size", 0);
     self->gate_proj = graft_build_child(build, "gate_proj", &status, error);
     self->up_proj = graft_build_child(build, "up_proj", &status, error);
     self->down_proj = graft_build_child(build, "down_proj", &status, error);
@@ -101,7 +101,7 @@ static void expert_name(int64_t expert, char name[MAX_NAME]) {
 /* An argument that the parent of graft.experts/1 gives. */
 static int read_size(const struct graft_args *args, const char *name, int64_t maximum, int64_t *value,
                      struct graft_error *error) {
-    *value = graft_arg(args, name, 0);
+    *value = graft_args_int(args, name, 0);
     if (*value >= 1 && *value <= maximum) {
         return GRAFT_OK;
     }
@@ -113,12 +113,13 @@ static int read_size(const struct graft_args *args, const char *name, int64_t ma
 static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t experts = 0;
-    struct graft_arg mlp_args[] = {{"hidden_size", 0}, {"intermediate_size", 0}, {"bias", 0}};
+    struct graft_arg mlp_args[] = {graft_int_arg("hidden_size", 0), graft_int_arg("intermediate_size", 0),
+                                   graft_int_arg("bias", 0)};
     (void)cls;
     (void)config;
     int status = read_size(args, "num_experts", MAX_EXPERTS, &experts, error);
     for (size_t i = 0; i < 2 && status == GRAFT_OK; i++) {
-        status = read_size(args, mlp_args[i].name, MAX_SIZE, &mlp_args[i].value, error);
+        status = read_size(args, mlp_args[i].name, MAX_SIZE, &mlp_args[i].integer, error);
     }
     for (int64_t e = 0; e < experts && status == GRAFT_OK; e++) {
         char name[MAX_NAME];
@@ -131,14 +132,14 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
 static int experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
     int status = GRAFT_OK;
-    int64_t count = graft_arg(build->args, "num_experts", 0); /* checked by describe */
+    int64_t count = graft_args_int(build->args, "num_experts", 0); /* checked by describe */
     struct experts *self = calloc(1, sizeof *self + (size_t)count * sizeof self->items[0]);
     (void)cls;
     if (self == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
     }
     self->num_experts = count;
-    self->hidden_size = graft_arg(build->args, "hidden_size", 0);
+    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
     for (int64_t e = 0; e < count; e++) {
         char name[MAX_NAME];
         expert_name(e, name);
@@ -194,11 +195,13 @@ static int experts_forward(void *instance, const struct graft_call *call, const 
         if (n == 0) {
             continue;
         }
-        call->kernels->gather_rows(call, args->hidden_states, share.tokens, n, hidden, share.gathered);
-        status = graft_mlp_forward(self->items[e], call, &mlp_args, error);
+        status = call->kernels->gather_rows(call, args->hidden_states, share.tokens, n, hidden, share.gathered, error);
         if (status == GRAFT_OK) {
-            call->kernels->scatter_add_rows(call, share.processed, share.weights, share.tokens, n, hidden,
-                                            args->output);
+            status = graft_mlp_forward(self->items[e], call, &mlp_args, error);
+        }
+        if (status == GRAFT_OK) {
+            status = call->kernels->scatter_add_rows(call, share.processed, share.weights, share.tokens, n, hidden,
+                                                     args->output, error);
         }
     }
     return status;

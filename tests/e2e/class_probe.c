@@ -45,11 +45,12 @@ static int norm_forward(void *instance, const struct graft_call *call, const str
     if (normed == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    call->kernels->rms_norm(call, self->norm_weight, self->eps, args->hidden_states, hidden, args->tokens, hidden,
-                            normed, hidden);
-    struct graft_mlp_args normed_args = *args;
+    int status = call->kernels->rms_norm(call, self->norm_weight, self->eps, args->hidden_states, hidden, args->tokens,
+                                         hidden, normed, hidden, error);
+    struct graft_mlp_args normed_args;
+    graft_struct_copy(&normed_args, sizeof normed_args, args);
     normed_args.hidden_states = normed;
-    return graft_mlp_forward(self->mlp, call, &normed_args, error);
+    return status == GRAFT_OK ? graft_mlp_forward(self->mlp, call, &normed_args, error) : status;
 }
 
 static const struct graft_mlp norm_vtable = {.struct_size = sizeof norm_vtable, .forward = norm_forward};

@@ -283,7 +283,7 @@ struct peeking {
 static int peeking_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t hidden = config->integer(config->data, "hidden_size");
-    int64_t intermediate = graft_arg(args, "intermediate_size", 0);
+    int64_t intermediate = graft_args_int(args, "intermediate_size", 0);
     (void)cls;
     int status = graft_describe_linear(sink, "gate_proj", hidden, intermediate, 0, error);
     return status == GRAFT_OK ? graft_describe_linear(sink, "down_proj", intermediate, hidden, 0, error) : status;
@@ -297,7 +297,7 @@ static int peeking_create(const struct graft_class *cls, const struct graft_buil
     assert_non_null(self);
     self->gate_proj = graft_build_child(build, "gate_proj", &status, error);
     self->down_proj = graft_build_child(build, "down_proj", &status, error);
-    self->intermediate = graft_arg(build->args, "intermediate_size", 0);
+    self->intermediate = graft_args_int(build->args, "intermediate_size", 0);
     self->hidden = build->config->integer(build->config->data, "hidden_size");
     assert_in_range(self->intermediate, 1, 256);
     *instance = self;

@@ -50,7 +50,9 @@ static const struct graft_class *make_fused_class(const struct graft_fusion_fami
     int64_t many = options->integer(options->data, "many");
     (void)self, (void)module;
     for (int64_t i = 0; i < many && i < 64; i++) {
-        if (sink->argument(sink->data, "many", i, error) != GRAFT_OK) {
+        const struct graft_arg arg = graft_int_arg("many", i);
+        const struct graft_args args = graft_args_of(&arg, 1);
+        if (sink->arguments(sink->data, &args, error) != GRAFT_OK) {
             return NULL;
         }
     }

@@ -20,19 +20,22 @@ static int apply_status;
 static atomic_int calls;
 
 /* [rows, columns] f32 becomes the sign bytes [rows, columns] I8 and the first column [rows] F32. */
-static int infer(const struct graft_custom_operation *self, const struct graft_value_info *inputs, int32_t n_inputs,
-                 struct graft_value_info *outputs, int32_t n_outputs, struct graft_error *error) {
+static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
+                 struct graft_error *error) {
+    const struct graft_value_info *input = shapes->inputs;
     (void)self;
-    if (n_inputs != 1 || n_outputs != 2 || inputs[0].rank != 2) {
+    if (shapes->n_inputs != 1 || shapes->n_outputs != 2 || input->rank != 2) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, "", "one matrix, two results");
     }
-    outputs[0].dtype = output_dtype;
-    outputs[0].rank = 2;
-    outputs[0].shape[0] = inputs[0].shape[0];
-    outputs[0].shape[1] = inputs[0].shape[1];
-    outputs[1].dtype = GRAFT_DTYPE_F32;
-    outputs[1].rank = 1;
-    outputs[1].shape[0] = inputs[0].shape[0];
+    struct graft_value_info *matrix = graft_custom_output(shapes, 0);
+    struct graft_value_info *vector = graft_custom_output(shapes, 1);
+    matrix->dtype = output_dtype;
+    matrix->rank = 2;
+    matrix->shape[0] = input->shape[0];
+    matrix->shape[1] = input->shape[1];
+    vector->dtype = GRAFT_DTYPE_F32;
+    vector->rank = 1;
+    vector->shape[0] = input->shape[0];
     return GRAFT_OK;
 }
 

@@ -57,7 +57,7 @@ static void fill(float *floats, int64_t count) {
 static void set_up(struct fixture *fixture, const struct graft_arg *items, int32_t count) {
     const struct graft_conv3d_shape *shape = &fixture->shape;
     memcpy(fixture->items, items, (size_t)count * sizeof *items);
-    fixture->args = (struct graft_args){sizeof fixture->args, count, fixture->items};
+    fixture->args = graft_args_of(fixture->items, count);
     graft_conv3d_shape_read(&fixture->args, &fixture->shape);
     int64_t kernel = shape->kernel[0] * shape->kernel[1] * shape->kernel[2];
     int64_t count_of_weights = shape->out_channels * (shape->in_channels / shape->groups) * kernel;
@@ -116,7 +116,7 @@ static double expected(const struct fixture *fixture, int64_t n, int64_t o, cons
     int64_t group = o / (shape->out_channels / shape->groups);
     const int64_t *size = fixture->size;
     const float *weight = fixture->weights + o * channels * shape->kernel[0] * shape->kernel[1] * shape->kernel[2];
-    double sum = graft_arg(&fixture->args, "bias", 1) != 0 ? (double)fixture->biases[o] : 0.0;
+    double sum = graft_args_int(&fixture->args, "bias", 1) != 0 ? (double)fixture->biases[o] : 0.0;
     for (int64_t c = 0; c < channels; c++) {
         for (int64_t i = 0; i < shape->kernel[0]; i++) {
             for (int64_t j = 0; j < shape->kernel[1]; j++) {
@@ -160,9 +160,10 @@ static void check(struct fixture *fixture, int64_t count, const int64_t size[3],
 
 static void test_patches(void **state) {
     static struct fixture fixture;
-    const struct graft_arg items[] = {{"in_channels", 3}, {"out_channels", 5}, {"bias", 0},
-                                      {"kernel_t", 2},    {"kernel_h", 4},     {"kernel_w", 3},
-                                      {"stride_t", 2},    {"stride_h", 4},     {"stride_w", 3}};
+    const struct graft_arg items[] = {
+        graft_int_arg("in_channels", 3), graft_int_arg("out_channels", 5), graft_int_arg("bias", 0),
+        graft_int_arg("kernel_t", 2),    graft_int_arg("kernel_h", 4),     graft_int_arg("kernel_w", 3),
+        graft_int_arg("stride_t", 2),    graft_int_arg("stride_h", 4),     graft_int_arg("stride_w", 3)};
     (void)state;
     set_up(&fixture, items, 9);
     check(&fixture, 7, (int64_t[]){2, 4, 3}, (int64_t[]){1, 1, 1});
@@ -171,9 +172,11 @@ static void test_patches(void **state) {
 
 static void test_everything(void **state) {
     static struct fixture fixture;
-    const struct graft_arg items[] = {{"in_channels", 4}, {"out_channels", 6}, {"groups", 2},     {"kernel_t", 1},
-                                      {"kernel_h", 3},    {"kernel_w", 2},     {"stride_h", 2},   {"padding_t", 1},
-                                      {"padding_h", 2},   {"padding_w", 1},    {"dilation_h", 2}, {"dilation_w", 3}};
+    const struct graft_arg items[] = {
+        graft_int_arg("in_channels", 4), graft_int_arg("out_channels", 6), graft_int_arg("groups", 2),
+        graft_int_arg("kernel_t", 1),    graft_int_arg("kernel_h", 3),     graft_int_arg("kernel_w", 2),
+        graft_int_arg("stride_h", 2),    graft_int_arg("padding_t", 1),    graft_int_arg("padding_h", 2),
+        graft_int_arg("padding_w", 1),   graft_int_arg("dilation_h", 2),   graft_int_arg("dilation_w", 3)};
     (void)state;
     set_up(&fixture, items, 12);
     check(&fixture, 2, (int64_t[]){2, 6, 5}, (int64_t[]){4, 3, 4});
@@ -181,8 +184,9 @@ static void test_everything(void **state) {
 
 static void test_refusals(void **state) {
     static struct fixture fixture;
-    const struct graft_arg items[] = {{"in_channels", 3}, {"out_channels", 4}, {"groups", 2},
-                                      {"kernel_t", 1},    {"kernel_h", 3},     {"kernel_w", 2}};
+    const struct graft_arg items[] = {graft_int_arg("in_channels", 3), graft_int_arg("out_channels", 4),
+                                      graft_int_arg("groups", 2),      graft_int_arg("kernel_t", 1),
+                                      graft_int_arg("kernel_h", 3),    graft_int_arg("kernel_w", 2)};
     struct graft_error error = graft_error_none();
     struct graft_conv3d_args args = {
         .struct_size = sizeof args, .count = 1, .size = {1, 2, 2}, .output_size = {1, 1, 1}};
@@ -190,7 +194,7 @@ static void test_refusals(void **state) {
     set_up(&fixture, items, 6);
     assert_int_equal(run(&fixture, &args, &error), GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(error.message, "make no convolution"));
-    fixture.items[0].value = 4;
+    fixture.items[0].integer = 4;
     error = graft_error_none();
     assert_int_equal(run(&fixture, &args, &error), GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(error.message, "height: an input of 2 makes an output of 0"));

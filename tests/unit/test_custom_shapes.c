@@ -12,15 +12,17 @@ static int64_t bytes_of(const struct graft_value_info *info) {
 
 static int64_t outputs[2]; /* their rows, of a byte and of two */
 
-static int infer(const struct graft_custom_operation *self, const struct graft_value_info *inputs, int32_t n_inputs,
-                 struct graft_value_info *made, int32_t n_outputs, struct graft_error *error) {
+static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
+                 struct graft_error *error) {
+    struct graft_value_info *made = shapes->outputs;
     int64_t bytes = 0;
     (void)self;
-    for (int32_t i = 0; i < n_inputs; i++) {
-        bytes += bytes_of(&inputs[i]);
+    for (int32_t i = 0; i < shapes->n_inputs; i++) {
+        bytes += bytes_of(&shapes->inputs[i]);
     }
-    if (n_outputs != 2 || bytes != outputs[0] + 2 * outputs[1]) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, "", "%lld bytes, %d results", (long long)bytes, n_outputs);
+    if (shapes->n_outputs != 2 || bytes != outputs[0] + 2 * outputs[1]) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, "", "%lld bytes, %d results", (long long)bytes,
+                               (int)shapes->n_outputs);
     }
     made[0].dtype = made[1].dtype = GRAFT_DTYPE_U8;
     made[0].rank = 1;

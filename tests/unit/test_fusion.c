@@ -56,7 +56,7 @@ static int is_fusable(const struct graft_fusion_family *self, const struct graft
 /* Describes what the argument says. */
 static int fused_describe(const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t half = graft_arg(args, "half", 0);
+    int64_t half = graft_args_int(args, "half", 0);
     (void)cls, (void)config;
     return graft_describe_parameter(sink, "halves", 1, &half, 0, GRAFT_INIT_NONE, error);
 }
@@ -77,7 +77,9 @@ static const struct graft_class *make_fused_class(const struct graft_fusion_fami
     (void)options;
     made++;
     (void)module->parameter(module->data, "weight", shape);
-    return sink->argument(sink->data, "half", shape[0] / 2, error) == GRAFT_OK ? self->data : NULL;
+    const struct graft_arg half = graft_int_arg("half", shape[0] / 2);
+    const struct graft_args args = graft_args_of(&half, 1);
+    return sink->arguments(sink->data, &args, error) == GRAFT_OK ? self->data : NULL;
 }
 
 static const char *const sources[] = {"weight"};
@@ -452,7 +454,9 @@ static const struct graft_class *plain_fused_class(const struct graft_fusion_fam
                                                    const struct graft_config *options,
                                                    const struct graft_fusion_sink *sink, struct graft_error *error) {
     (void)self, (void)module, (void)options;
-    assert_int_equal(sink->argument(sink->data, "half", 1, error), GRAFT_OK);
+    const struct graft_arg half = graft_int_arg("half", 1);
+    const struct graft_args args = graft_args_of(&half, 1);
+    assert_int_equal(sink->arguments(sink->data, &args, error), GRAFT_OK);
     return &fused;
 }
 

@@ -308,7 +308,7 @@ static void test_threads(void **state) {
 static int take_weights(const struct graft_attention_implementation *self, const struct graft_call *forward_call,
                         const struct graft_attention_input *input, struct graft_error *error) {
     struct graft_attention_input changed = *input;
-    struct graft_attention_sequence sequence = *graft_attention_sequence(input, 0);
+    struct graft_attention_sequence sequence = *graft_attention_sequence_at(input, 0);
     assert_null(sequence.weights);
     sequence.weights = (float *)(uintptr_t)self->data;
     changed.sequences = &sequence;

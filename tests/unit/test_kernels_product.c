@@ -94,7 +94,7 @@ static float expected_at(const struct graft_product *product, int32_t precision,
 static void run(const struct graft_product *products, int32_t n) {
     struct graft_error error = graft_error_none();
     int64_t mark = call.scratch_mark(scratch);
-    if (call.kernels->linear(&call, products, n, &error) != GRAFT_OK) {
+    if (call.kernels->linear(&call, products, n, sizeof(struct graft_product), &error) != GRAFT_OK) {
         fail_msg("%s", error.message);
     }
     assert_int_equal(call.scratch_mark(scratch), mark);
@@ -331,18 +331,20 @@ static void test_faults(void **state) {
     struct graft_product product = product_of(&matrix->weight, x, 1, y);
     struct graft_error error = graft_error_none();
     product.first_row = 1;
-    assert_int_equal(call.kernels->linear(&call, &product, 1, &error), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(call.kernels->linear(&call, &product, 1, sizeof(struct graft_product), &error),
+                     GRAFT_ERROR_INTERNAL);
     assert_non_null(strstr(error.message, "rows 1 to 11 of a weight of 10 rows"));
     product.first_row = 0;
     product.bias = &bias->weight;
-    assert_int_equal(call.kernels->linear(&call, &product, 1, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(call.kernels->linear(&call, &product, 1, sizeof(struct graft_product), NULL),
+                     GRAFT_ERROR_INTERNAL);
     product.bias = NULL;
     error = graft_error_none();
     matrix->blocks[0].dtype = GRAFT_DTYPE_F8_E4M3;
-    assert_int_equal(call.kernels->linear(&call, &product, 1, &error), GRAFT_ERROR_MODEL);
+    assert_int_equal(call.kernels->linear(&call, &product, 1, sizeof(struct graft_product), &error), GRAFT_ERROR_MODEL);
     assert_non_null(strstr(error.message, "F8_E4M3"));
     matrix->blocks[0].dtype = GRAFT_DTYPE_F32;
-    assert_int_equal(call.kernels->linear(&call, NULL, 0, NULL), GRAFT_OK);
+    assert_int_equal(call.kernels->linear(&call, NULL, 0, sizeof(struct graft_product), NULL), GRAFT_OK);
     matrix_destroy(matrix);
     matrix_destroy(bias);
 }
@@ -359,7 +361,7 @@ static void test_without_memory(void **state) {
         struct graft_call poor;
         graft_call_init(&poor, GRAFT_PRECISION_AUTO, fresh);
         graft_alloc_fail_at(n);
-        status = poor.kernels->linear(&poor, &product, 1, NULL);
+        status = poor.kernels->linear(&poor, &product, 1, sizeof(struct graft_product), NULL);
         graft_alloc_fail_at(0);
         assert_true(n < 50 && (status == GRAFT_OK || status == GRAFT_ERROR_INTERNAL));
         graft_scratch_destroy(fresh);

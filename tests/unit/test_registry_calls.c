@@ -86,13 +86,13 @@ static void refuse(struct graft_patch patch, const char *message) {
 static void test_refused(void **state) {
     struct graft_class no_interface = first_mlp, bad = first_mlp;
     no_interface.interface_id = NULL;
-    bad.flags = 64;
+    bad.flags = 1u << 31;
     (void)state;
     refuse((struct graft_patch){.replacement = &first_mlp}, "expected a key, got NULL");
     refuse((struct graft_patch){.key = "\xff", .replacement = &first_mlp}, "UTF-8");
     refuse((struct graft_patch){.key = "a"}, "not a class: expected one, got NULL");
     refuse((struct graft_patch){.key = "a", .replacement = &no_interface}, "not a class of modules");
-    refuse((struct graft_patch){.key = "a", .replacement = &bad}, "flags: expected only");
+    refuse((struct graft_patch){.key = "a", .replacement = &bad}, "flags: 0x80000000 is a requirement that this host does not know");
     refuse((struct graft_patch){.key = "a", .replacement = &first_mlp, .module_path = "("}, "regular expression");
 }
 

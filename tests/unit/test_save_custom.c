@@ -7,11 +7,12 @@
 #define ROOT "test.root/1"
 
 /* f32 [r, c] with its bits turned over; undone by itself. */
-static int infer_flip(const struct graft_custom_operation *self, const struct graft_value_info *inputs,
-                      int32_t n_inputs, struct graft_value_info *outputs, int32_t n_outputs,
+static int infer_flip(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                       struct graft_error *error) {
+    const struct graft_value_info *inputs = shapes->inputs;
+    struct graft_value_info *outputs = shapes->outputs;
     (void)self;
-    if (n_inputs != 1 || n_outputs != 1 || inputs[0].dtype != GRAFT_DTYPE_F32) {
+    if (shapes->n_inputs != 1 || shapes->n_outputs != 1 || inputs[0].dtype != GRAFT_DTYPE_F32) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, "", "one of f32, one result");
     }
     outputs[0] = inputs[0];
@@ -31,11 +32,12 @@ static int flip(const struct graft_custom_operation *self, const struct graft_cu
 }
 
 /* bf16 [r, c] becomes its bytes: the high ones [r, c] U8 and the low ones [r, c] U8. */
-static int infer_bytes(const struct graft_custom_operation *self, const struct graft_value_info *inputs,
-                       int32_t n_inputs, struct graft_value_info *outputs, int32_t n_outputs,
+static int infer_bytes(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                        struct graft_error *error) {
+    const struct graft_value_info *inputs = shapes->inputs;
+    struct graft_value_info *outputs = shapes->outputs;
     (void)self;
-    if (n_inputs != 1 || n_outputs != 2 || inputs[0].dtype != GRAFT_DTYPE_BF16) {
+    if (shapes->n_inputs != 1 || shapes->n_outputs != 2 || inputs[0].dtype != GRAFT_DTYPE_BF16) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, "", "one of bf16, two results");
     }
     outputs[0] = inputs[0];

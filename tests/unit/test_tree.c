@@ -126,8 +126,8 @@ static void test_depth_bomb(void **state) {
 
 static int describe_many(const struct graft_class *cls, const struct graft_config *config,
                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t depth = graft_arg(args, "depth", 0);
-    const struct graft_arg deeper = {"depth", depth + 1};
+    int64_t depth = graft_args_int(args, "depth", 0);
+    const struct graft_arg deeper = graft_int_arg("depth", depth + 1);
     int status = GRAFT_OK;
     (void)cls;
     (void)config;
@@ -158,9 +158,9 @@ static void test_breadth_bomb(void **state) {
 
 static int describe_args(const struct graft_class *cls, const struct graft_config *config,
                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    static const struct graft_arg nameless = {NULL, 1};
-    int64_t size = graft_arg(args, "size", 0);
-    const struct graft_arg given = {"size", 5};
+    const struct graft_arg nameless = graft_int_arg(NULL, 1);
+    int64_t size = graft_args_int(args, "size", 0);
+    const struct graft_arg given = graft_int_arg("size", 5);
     (void)config;
     if (size > 0) {
         return graft_describe_parameter(sink, "weight", 1, &size, 0, GRAFT_INIT_NONE, error);

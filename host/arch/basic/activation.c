@@ -31,9 +31,7 @@ static int32_t as_kernel(void *instance) {
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_activation_args *args,
                    struct graft_error *error) {
-    (void)error;
-    call->kernels->activation(call, as_kernel(instance), args->x, args->count, args->y);
-    return GRAFT_OK;
+    return call->kernels->activation(call, as_kernel(instance), args->x, args->count, args->y, error);
 }
 
 static const struct graft_activation vtable = {

@@ -43,7 +43,7 @@ int graft_conv3d_describe(const struct graft_class *self, const struct graft_con
         status =
             graft_describe_parameter(sink, "weight", 5, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
     }
-    if (status == GRAFT_OK && graft_arg(args, "bias", 1) != 0) {
+    if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
         status = graft_describe_parameter(sink, "bias", 1, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
     }
     return status;
@@ -81,7 +81,7 @@ int graft_conv3d_create(const struct graft_class *cls, const struct graft_build 
     }
     self->shape = shape;
     const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
-    if (graft_arg(build->args, "bias", 1) != 0) {
+    if (graft_args_int(build->args, "bias", 1) != 0) {
         self->bias = graft_build_weight(build, "bias", &status, error);
     }
     if (status != GRAFT_OK) {
@@ -109,7 +109,7 @@ static int multiply(const struct conv3d *self, const struct graft_call *call, in
         .y = y,
         .y_stride = channels,
     };
-    return call->kernels->linear(call, &product, 1, error);
+    return call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
 }
 
 /* Any convolution, in portions of so many output positions that the columns stay small. */

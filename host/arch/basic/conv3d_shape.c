@@ -6,7 +6,7 @@ enum { MAX_SIZE = 1 << 20 };
 
 static void read_axes(const struct graft_args *args, const char *const names[3], int64_t fallback, int64_t values[3]) {
     for (int32_t i = 0; i < 3; i++) {
-        values[i] = graft_arg(args, names[i], fallback);
+        values[i] = graft_args_int(args, names[i], fallback);
     }
 }
 
@@ -15,9 +15,9 @@ void graft_conv3d_shape_read(const struct graft_args *args, struct graft_conv3d_
     static const char *const stride[] = {"stride_t", "stride_h", "stride_w"};
     static const char *const padding[] = {"padding_t", "padding_h", "padding_w"};
     static const char *const dilation[] = {"dilation_t", "dilation_h", "dilation_w"};
-    shape->in_channels = graft_arg(args, "in_channels", 0);
-    shape->out_channels = graft_arg(args, "out_channels", 0);
-    shape->groups = graft_arg(args, "groups", 1);
+    shape->in_channels = graft_args_int(args, "in_channels", 0);
+    shape->out_channels = graft_args_int(args, "out_channels", 0);
+    shape->groups = graft_args_int(args, "groups", 1);
     read_axes(args, kernel, 0, shape->kernel);
     read_axes(args, stride, 1, shape->stride);
     read_axes(args, padding, 0, shape->padding);

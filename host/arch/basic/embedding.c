@@ -10,7 +10,7 @@ struct embedding {
 
 int graft_embedding_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t shape[2] = {graft_arg(args, "num_embeddings", 0), graft_arg(args, "embedding_dim", 0)};
+    int64_t shape[2] = {graft_args_int(args, "num_embeddings", 0), graft_args_int(args, "embedding_dim", 0)};
     (void)self;
     (void)config;
     int status = sink->attribute(sink->data, "num_embeddings", &shape[0], 1, error);
@@ -40,9 +40,7 @@ int graft_embedding_create(const struct graft_class *cls, const struct graft_bui
 static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
                    struct graft_error *error) {
     const struct embedding *self = instance;
-    (void)error;
-    call->kernels->embedding(call, self->weight, args->ids, args->tokens, args->output);
-    return GRAFT_OK;
+    return call->kernels->embedding(call, self->weight, args->ids, args->tokens, args->output, error);
 }
 
 const struct graft_embedding graft_embedding_vtable = {

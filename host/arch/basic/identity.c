@@ -12,7 +12,7 @@ struct identity {
 
 int graft_identity_describe(const struct graft_class *self, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t hidden_size = graft_arg(args, "hidden_size", 0);
+    int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
     (void)self;
     if (hidden_size < 1) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, config->file,
@@ -28,7 +28,7 @@ int graft_identity_create(const struct graft_class *cls, const struct graft_buil
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = graft_arg(build->args, "hidden_size", 0);
+    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
     *instance = self;
     return GRAFT_OK;
 }
@@ -37,12 +37,12 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct identity *self = instance;
     int64_t count = args->tokens * self->hidden_size;
-    (void)error;
+    int status = GRAFT_OK;
     if (args->residual != NULL) {
-        call->kernels->add(call, args->hidden_states, args->residual, count);
+        status = call->kernels->add(call, args->hidden_states, args->residual, count, error);
     }
     memcpy(args->output, args->hidden_states, (size_t)count * sizeof *args->output);
-    return GRAFT_OK;
+    return status;
 }
 
 const struct graft_norm graft_identity_vtable = {

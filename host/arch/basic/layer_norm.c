@@ -21,7 +21,7 @@ const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NORM_CONV
 
 int graft_layer_norm_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t hidden_size = graft_arg(args, "hidden_size", 0);
+    int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
     (void)self;
     (void)config;
     int status = sink->attribute(sink->data, "normalized_shape", &hidden_size, 1, error);
@@ -39,7 +39,7 @@ int graft_layer_norm_create(const struct graft_class *cls, const struct graft_bu
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->eps = (float)graft_arg_real(build->args, "eps_bits", 1e-5);
+    self->eps = (float)graft_args_real(build->args, "eps", 1e-5);
     self->weight = graft_build_weight(build, "weight", &status, error);
     self->bias = graft_build_weight(build, "bias", &status, error);
     if (status != GRAFT_OK) {
@@ -54,13 +54,14 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct layer_norm *self = instance;
     int64_t hidden = self->weight->rows;
-    (void)error;
+    int status = GRAFT_OK;
     if (args->residual != NULL) {
-        call->kernels->add(call, args->hidden_states, args->residual, args->tokens * hidden);
+        status = call->kernels->add(call, args->hidden_states, args->residual, args->tokens * hidden, error);
     }
-    call->kernels->layer_norm(call, self->weight, self->bias, self->eps, args->hidden_states, hidden, args->tokens,
-                              hidden, args->output, hidden);
-    return GRAFT_OK;
+    return status == GRAFT_OK
+               ? call->kernels->layer_norm(call, self->weight, self->bias, self->eps, args->hidden_states, hidden,
+                                           args->tokens, hidden, args->output, hidden, error)
+               : status;
 }
 
 const struct graft_norm graft_layer_norm_vtable = {

@@ -10,8 +10,8 @@ struct linear {
 
 int graft_linear_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t in_features = graft_arg(args, "in_features", 0);
-    int64_t out_features = graft_arg(args, "out_features", 0);
+    int64_t in_features = graft_args_int(args, "in_features", 0);
+    int64_t out_features = graft_args_int(args, "out_features", 0);
     int64_t shape[2] = {out_features, in_features};
     (void)self;
     (void)config;
@@ -22,7 +22,7 @@ int graft_linear_describe(const struct graft_class *self, const struct graft_con
     if (status == GRAFT_OK) {
         status = graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
     }
-    if (status == GRAFT_OK && graft_arg(args, "bias", 1) != 0) {
+    if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
         status = graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
     }
     return status;
@@ -37,7 +37,7 @@ int graft_linear_create(const struct graft_class *cls, const struct graft_build 
         return GRAFT_ERROR_INTERNAL;
     }
     self->weight = graft_build_weight(build, "weight", &status, error);
-    if (graft_arg(build->args, "bias", 1) != 0) {
+    if (graft_args_int(build->args, "bias", 1) != 0) {
         self->bias = graft_build_weight(build, "bias", &status, error);
     }
     if (status != GRAFT_OK) {
@@ -48,10 +48,10 @@ int graft_linear_create(const struct graft_class *cls, const struct graft_build 
     return GRAFT_OK;
 }
 
-static void as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
+static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
     const struct linear *self = instance;
-    *product = (struct graft_product){
-        .struct_size = sizeof *product,
+    const struct graft_product value = {
+        .struct_size = sizeof value,
         .weight = self->weight,
         .bias = self->bias,
         .first_row = 0,
@@ -62,13 +62,15 @@ static void as_product(void *instance, const struct graft_linear_args *args, str
         .y = args->y,
         .y_stride = self->weight->rows,
     };
+    graft_struct_copy(product, product->struct_size, &value);
+    return 1;
 }
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
-    struct graft_product product;
-    as_product(self, args, &product);
-    return call->kernels->linear(call, &product, 1, error);
+    struct graft_product product = {.struct_size = sizeof product};
+    (void)as_product(self, args, &product);
+    return call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
 }
 
 const struct graft_linear graft_linear_vtable = {

@@ -49,7 +49,7 @@ int graft_attention_describe(const struct graft_class *self, const struct graft_
                                        linears[i].bias, error);
     }
     const char *const norms[] = {"q_norm", "k_norm"};
-    const struct graft_arg norm_args[] = {{"hidden_size", decoder.head_dim}};
+    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder.head_dim)};
     for (size_t i = 0; traits->query_key_norm && i < 2 && status == GRAFT_OK; i++) {
         status = graft_describe_child(sink, norms[i], traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
     }
@@ -70,7 +70,7 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
                            struct graft_error *error) {
     const struct graft_decoder_traits *traits = cls->data;
     struct graft_decoder_config decoder;
-    int64_t layer = graft_arg(build->args, "layer_idx", -1);
+    int64_t layer = graft_args_int(build->args, "layer_idx", -1);
     int status = graft_decoder_config_read(build->config, traits, &decoder, error);
     if (status == GRAFT_OK) {
         status = check_layer(build, layer, decoder.num_hidden_layers, error);
@@ -165,9 +165,13 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output = context,
         .output_stride = q_size,
     };
-    call->kernels->rope(call, in->q, q_size, tokens, self->heads, self->head_dim, args->cos, args->sin);
-    call->kernels->rope(call, in->k, kv_size, tokens, self->kv_heads, self->head_dim, args->cos, args->sin);
-    return call->kernels->attention(call, &attention_args, error);
+    int status =
+        call->kernels->rope(call, in->q, q_size, tokens, self->heads, self->head_dim, args->cos, args->sin, error);
+    if (status == GRAFT_OK) {
+        status = call->kernels->rope(call, in->k, kv_size, tokens, self->kv_heads, self->head_dim, args->cos, args->sin,
+                                     error);
+    }
+    return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,

@@ -79,8 +79,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (status != GRAFT_OK || args->n_rows == 0) {
         return status;
     }
-    call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted);
-    return graft_linear_forward(self->lm_head, call, &head_args, error);
+    status = call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted, error);
+    return status == GRAFT_OK ? graft_linear_forward(self->lm_head, call, &head_args, error) : status;
 }
 
 const struct graft_causal_lm graft_causal_lm_vtable = {

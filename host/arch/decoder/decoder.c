@@ -36,7 +36,7 @@ static int describe_layers(const struct graft_config *config, const struct graft
     for (int64_t i = 0; i < decoder->num_hidden_layers && status == GRAFT_OK; i++) {
         char name[MAX_NAME];
         int64_t window;
-        const struct graft_arg args[] = {{"layer_idx", i}};
+        const struct graft_arg args[] = {graft_int_arg("layer_idx", i)};
         layer_name(i, name);
         status = graft_decoder_config_window(config, traits, decoder, i, &window, error);
         if (status == GRAFT_OK) {
@@ -56,9 +56,9 @@ int graft_decoder_describe(const struct graft_class *self, const struct graft_co
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg embedding_args[] = {{"num_embeddings", decoder.vocab_size},
-                                               {"embedding_dim", decoder.hidden_size}};
-    const struct graft_arg norm_args[] = {{"hidden_size", decoder.hidden_size}};
+    const struct graft_arg embedding_args[] = {graft_int_arg("num_embeddings", decoder.vocab_size),
+                                               graft_int_arg("embedding_dim", decoder.hidden_size)};
+    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder.hidden_size)};
     status =
         graft_describe_child(sink, "embed_tokens", "Embedding", GRAFT_INTERFACE_EMBEDDING, embedding_args, 2, error);
     if (status == GRAFT_OK) {

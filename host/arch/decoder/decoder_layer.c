@@ -18,7 +18,7 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
                                  struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
     struct graft_decoder_config decoder;
-    int64_t layer = graft_arg(args, "layer_idx", 0);
+    int64_t layer = graft_args_int(args, "layer_idx", 0);
     int32_t sparse = 0;
     int status = graft_decoder_config_read(config, traits, &decoder, error);
     if (status == GRAFT_OK) {
@@ -27,18 +27,17 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg attention_args[] = {{"layer_idx", layer},
-                                               {"hidden_size", decoder.hidden_size},
-                                               {"num_attention_heads", decoder.num_attention_heads},
-                                               {"num_key_value_heads", decoder.num_key_value_heads},
-                                               {"head_dim", decoder.head_dim},
-                                               {"qkv_bias", decoder.qkv_bias},
-                                               {"o_proj_bias", traits->o_proj_bias && decoder.qkv_bias}};
-    const struct graft_arg mlp_args[] = {{"layer_idx", layer},
-                                         {"hidden_size", decoder.hidden_size},
-                                         {"intermediate_size", decoder.intermediate_size},
-                                         {"bias", decoder.mlp_bias}};
-    const struct graft_arg norm_args[] = {{"hidden_size", decoder.hidden_size}};
+    const struct graft_arg attention_args[] = {graft_int_arg("layer_idx", layer),
+                                               graft_int_arg("hidden_size", decoder.hidden_size),
+                                               graft_int_arg("num_attention_heads", decoder.num_attention_heads),
+                                               graft_int_arg("num_key_value_heads", decoder.num_key_value_heads),
+                                               graft_int_arg("head_dim", decoder.head_dim),
+                                               graft_int_arg("qkv_bias", decoder.qkv_bias),
+                                               graft_int_arg("o_proj_bias", traits->o_proj_bias && decoder.qkv_bias)};
+    const struct graft_arg mlp_args[] = {
+        graft_int_arg("layer_idx", layer), graft_int_arg("hidden_size", decoder.hidden_size),
+        graft_int_arg("intermediate_size", decoder.intermediate_size), graft_int_arg("bias", decoder.mlp_bias)};
+    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder.hidden_size)};
     status = graft_describe_child(sink, "self_attn", traits->attention, GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
                                   7, error);
     if (status == GRAFT_OK) {
@@ -113,7 +112,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = graft_mlp_forward(self->mlp, call, &mlp_args, error);
     }
     if (status == GRAFT_OK) {
-        call->kernels->add(call, args->hidden_states, output, tokens * self->hidden_size);
+        status = call->kernels->add(call, args->hidden_states, output, tokens * self->hidden_size, error);
     }
     return status;
 }

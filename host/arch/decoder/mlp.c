@@ -22,9 +22,9 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
         return status;
     }
     const struct graft_config *part = graft_decoder_config_part(config, self->data, &section, error);
-    int64_t hidden = graft_arg(args, "hidden_size", decoder.hidden_size);
-    int32_t bias = graft_arg(args, "bias", decoder.mlp_bias) != 0;
-    int64_t intermediate = graft_arg(args, "intermediate_size", decoder.intermediate_size);
+    int64_t hidden = graft_args_int(args, "hidden_size", decoder.hidden_size);
+    int32_t bias = graft_args_int(args, "bias", decoder.mlp_bias) != 0;
+    int64_t intermediate = graft_args_int(args, "intermediate_size", decoder.intermediate_size);
     status = graft_describe_linear(sink, "gate_proj", hidden, intermediate, bias, error);
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, "up_proj", hidden, intermediate, bias, error);
@@ -46,7 +46,7 @@ int graft_mlp_create(const struct graft_class *cls, const struct graft_build *bu
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->intermediate_size = graft_arg(build->args, "intermediate_size", decoder.intermediate_size);
+    self->intermediate_size = graft_args_int(build->args, "intermediate_size", decoder.intermediate_size);
     self->gate_proj = graft_build_child(build, "gate_proj", &status, error);
     self->up_proj = graft_build_child(build, "up_proj", &status, error);
     self->down_proj = graft_build_child(build, "down_proj", &status, error);

@@ -16,7 +16,7 @@ int graft_rms_norm_describe(const struct graft_class *self, const struct graft_c
     if (status != GRAFT_OK) {
         return status;
     }
-    return graft_describe_vector(sink, "weight", graft_arg(args, "hidden_size", decoder.hidden_size), error);
+    return graft_describe_vector(sink, "weight", graft_args_int(args, "hidden_size", decoder.hidden_size), error);
 }
 
 int graft_rms_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -44,13 +44,13 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct rms_norm *self = instance;
     int64_t hidden = self->weight->rows;
-    (void)error;
+    int status = GRAFT_OK;
     if (args->residual != NULL) {
-        call->kernels->add(call, args->hidden_states, args->residual, args->tokens * hidden);
+        status = call->kernels->add(call, args->hidden_states, args->residual, args->tokens * hidden, error);
     }
-    call->kernels->rms_norm(call, self->weight, self->eps, args->hidden_states, hidden, args->tokens, hidden,
-                            args->output, hidden);
-    return GRAFT_OK;
+    return status == GRAFT_OK ? call->kernels->rms_norm(call, self->weight, self->eps, args->hidden_states, hidden,
+                                                        args->tokens, hidden, args->output, hidden, error)
+                              : status;
 }
 
 const struct graft_norm graft_rms_norm_vtable = {

@@ -21,15 +21,15 @@ int graft_attention_block_describe(const struct graft_class *self, const struct 
         return status;
     }
     const struct graft_arg attention_args[] = {
-        {"layer_idx", graft_arg(args, "layer_idx", 0)},
-        {"hidden_size", encoder.hidden_size},
-        {"num_attention_heads", encoder.num_attention_heads},
-        {"num_key_value_heads", encoder.num_attention_heads},
-        {"head_dim", encoder.hidden_size / encoder.num_attention_heads},
-        {"qkv_bias", 1},
-        {"o_proj", 0},
+        graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
+        graft_int_arg("hidden_size", encoder.hidden_size),
+        graft_int_arg("num_attention_heads", encoder.num_attention_heads),
+        graft_int_arg("num_key_value_heads", encoder.num_attention_heads),
+        graft_int_arg("head_dim", encoder.hidden_size / encoder.num_attention_heads),
+        graft_int_arg("qkv_bias", 1),
+        graft_int_arg("o_proj", 0),
     };
-    const struct graft_arg output_args[] = {{"in_features", encoder.hidden_size}};
+    const struct graft_arg output_args[] = {graft_int_arg("in_features", encoder.hidden_size)};
     status = graft_describe_child(sink, "self", traits->self_attention, GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
                                   sizeof attention_args / sizeof attention_args[0], error);
     return status == GRAFT_OK ? graft_describe_child(sink, "output", traits->self_output,

@@ -31,8 +31,8 @@ int graft_input_embeddings_describe(const struct graft_class *self, const struct
         {"token_type_embeddings", encoder.type_vocab_size},
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == GRAFT_OK; i++) {
-        const struct graft_arg table_args[] = {{"num_embeddings", tables[i].rows},
-                                               {"embedding_dim", encoder.hidden_size}};
+        const struct graft_arg table_args[] = {graft_int_arg("num_embeddings", tables[i].rows),
+                                               graft_int_arg("embedding_dim", encoder.hidden_size)};
         status =
             graft_describe_child(sink, tables[i].name, "Embedding", GRAFT_INTERFACE_EMBEDDING, table_args, 2, error);
     }
@@ -78,7 +78,7 @@ static int add(const struct graft_module *table, const struct graft_call *call, 
     const struct graft_embedding_args args = {sizeof args, 0, sum->tokens, ids, sum->part};
     int status = graft_embedding_forward(table, call, &args, error);
     if (status == GRAFT_OK) {
-        call->kernels->add(call, sum->total, sum->part, sum->tokens * sum->hidden_size);
+        status = call->kernels->add(call, sum->total, sum->part, sum->tokens * sum->hidden_size, error);
     }
     return status;
 }

@@ -24,7 +24,7 @@ int graft_encoder_describe(const struct graft_class *self, const struct graft_co
     int status = graft_encoder_config_read(config, traits, &encoder, error);
     for (int64_t i = 0; status == GRAFT_OK && i < encoder.num_hidden_layers; i++) {
         char name[MAX_NAME];
-        const struct graft_arg layer_args[] = {{"layer_idx", i}};
+        const struct graft_arg layer_args[] = {graft_int_arg("layer_idx", i)};
         layer_name(i, name);
         status = graft_describe_child(sink, name, traits->layer, GRAFT_INTERFACE_ENCODER_LAYER, layer_args, 1, error);
     }

@@ -22,10 +22,10 @@ int graft_encoder_layer_describe(const struct graft_class *self, const struct gr
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg attention_args[] = {{"layer_idx", graft_arg(args, "layer_idx", 0)}};
-    const struct graft_arg intermediate_args[] = {{"in_features", encoder.hidden_size},
-                                                  {"out_features", encoder.intermediate_size}};
-    const struct graft_arg output_args[] = {{"in_features", encoder.intermediate_size}};
+    const struct graft_arg attention_args[] = {graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0))};
+    const struct graft_arg intermediate_args[] = {graft_int_arg("in_features", encoder.hidden_size),
+                                                  graft_int_arg("out_features", encoder.intermediate_size)};
+    const struct graft_arg output_args[] = {graft_int_arg("in_features", encoder.intermediate_size)};
     status = graft_describe_child(sink, "attention", traits->attention, GRAFT_INTERFACE_ATTENTION_BLOCK, attention_args,
                                   1, error);
     if (status == GRAFT_OK) {

@@ -24,7 +24,7 @@ int graft_encoder_model_describe(const struct graft_class *self, const struct gr
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "encoder", traits->encoder, GRAFT_INTERFACE_ENCODER, NULL, 0, error);
     }
-    return status == GRAFT_OK && graft_arg(args, "add_pooling_layer", 1)
+    return status == GRAFT_OK && graft_args_int(args, "add_pooling_layer", 1)
                ? graft_describe_child(sink, "pooler", traits->pooler, GRAFT_INTERFACE_POOLER, NULL, 0, error)
                : status;
 }
@@ -39,7 +39,7 @@ int graft_encoder_model_create(const struct graft_class *cls, const struct graft
     }
     self->embeddings = graft_build_child(build, "embeddings", &status, error);
     self->encoder = graft_build_child(build, "encoder", &status, error);
-    if (graft_arg(build->args, "add_pooling_layer", 1)) {
+    if (graft_args_int(build->args, "add_pooling_layer", 1)) {
         self->pooler = graft_build_child(build, "pooler", &status, error);
     }
     if (status != GRAFT_OK) {

@@ -26,14 +26,14 @@ static int describe_ties(const struct graft_encoder_traits *traits, const struct
 int graft_masked_lm_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    const struct graft_arg model_args[] = {{"add_pooling_layer", 0}};
+    const struct graft_arg model_args[] = {graft_int_arg("add_pooling_layer", 0)};
     struct graft_encoder_config encoder;
     (void)args;
     int status = graft_encoder_config_read(config, traits, &encoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg head_args[] = {{"out_features", encoder.vocab_size}};
+    const struct graft_arg head_args[] = {graft_int_arg("out_features", encoder.vocab_size)};
     status =
         graft_describe_child(sink, traits->child, traits->model, GRAFT_INTERFACE_ENCODER_MODEL, model_args, 1, error);
     if (status == GRAFT_OK) {
@@ -84,8 +84,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (status != GRAFT_OK || args->n_rows == 0) {
         return status;
     }
-    call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted);
-    return graft_head_forward(self->cls, call, &head_args, error);
+    status = call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted, error);
+    return status == GRAFT_OK ? graft_head_forward(self->cls, call, &head_args, error) : status;
 }
 
 const struct graft_masked_lm graft_masked_lm_vtable = {

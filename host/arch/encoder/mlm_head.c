@@ -14,7 +14,8 @@ int graft_mlm_head_describe(const struct graft_class *self, const struct graft_c
     const struct graft_encoder_traits *traits = self->data;
     struct graft_encoder_config encoder;
     int status = graft_encoder_config_read(config, traits, &encoder, error);
-    const struct graft_arg head_args[] = {{"out_features", graft_arg(args, "out_features", encoder.vocab_size)}};
+    const struct graft_arg head_args[] = {
+        graft_int_arg("out_features", graft_args_int(args, "out_features", encoder.vocab_size))};
     return status == GRAFT_OK ? graft_describe_child(sink, "predictions", traits->prediction_head, GRAFT_INTERFACE_HEAD,
                                                      head_args, 1, error)
                               : status;

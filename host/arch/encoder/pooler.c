@@ -61,8 +61,11 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct graft_linear_args dense_args = {sizeof dense_args, 0, sequences, first, args->output};
     const struct graft_activation_args act_args = {sizeof act_args, 0, sequences * self->hidden_size, args->output,
                                                    args->output};
-    call->kernels->gather_rows(call, args->hidden_states, rows, sequences, self->hidden_size, first);
-    int status = graft_linear_forward(self->dense, call, &dense_args, error);
+    int status =
+        call->kernels->gather_rows(call, args->hidden_states, rows, sequences, self->hidden_size, first, error);
+    if (status == GRAFT_OK) {
+        status = graft_linear_forward(self->dense, call, &dense_args, error);
+    }
     return status == GRAFT_OK ? graft_activation_forward(self->activation, call, &act_args, error) : status;
 }
 

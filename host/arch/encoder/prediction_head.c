@@ -20,9 +20,9 @@ int graft_prediction_head_describe(const struct graft_class *self, const struct 
     if (status != GRAFT_OK) {
         return status;
     }
-    int64_t out_features = graft_arg(args, "out_features", encoder.vocab_size);
-    const struct graft_arg transform_args[] = {{"in_features", encoder.hidden_size},
-                                               {"out_features", encoder.hidden_size}};
+    int64_t out_features = graft_args_int(args, "out_features", encoder.vocab_size);
+    const struct graft_arg transform_args[] = {graft_int_arg("in_features", encoder.hidden_size),
+                                               graft_int_arg("out_features", encoder.hidden_size)};
     status = graft_describe_child(sink, "transform", traits->prediction_transform, GRAFT_INTERFACE_TRANSFORM,
                                   transform_args, 2, error);
     if (status == GRAFT_OK) {

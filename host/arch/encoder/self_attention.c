@@ -41,7 +41,7 @@ int graft_encoder_attention_create(const struct graft_class *cls, const struct g
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->layer = (int32_t)graft_arg(build->args, "layer_idx", 0);
+    self->layer = (int32_t)graft_args_int(build->args, "layer_idx", 0);
     self->heads = encoder.num_attention_heads;
     self->head_dim = encoder.hidden_size / encoder.num_attention_heads;
     self->scaling = (float)(1.0 / sqrt((double)self->head_dim));

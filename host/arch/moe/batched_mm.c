@@ -68,7 +68,7 @@ static int run_batch(const struct graft_call *call, const struct graft_experts_i
     int64_t hidden = input->hidden_size;
     int64_t intermediate = input->intermediate_size;
     int64_t pairs = batch->tokens * input->k;
-    kernels->gather_rows(call, input->hidden_states, batch->token, pairs, hidden, batch->x);
+    int status = kernels->gather_rows(call, input->hidden_states, batch->token, pairs, hidden, batch->x, error);
     for (int64_t p = 0; p < pairs; p++) {
         int64_t row = 2 * (int64_t)batch->expert[p] * intermediate;
         const float *x = batch->x + p * hidden;
@@ -77,7 +77,9 @@ static int run_batch(const struct graft_call *call, const struct graft_experts_i
         batch->products[2 * p + 1] = graft_expert_product(input->gate_up_proj, row + intermediate, intermediate, 1, x,
                                                           batch->up + p * intermediate);
     }
-    int status = kernels->linear(call, batch->products, (int32_t)(2 * pairs), error);
+    if (status == GRAFT_OK) {
+        status = kernels->linear(call, batch->products, (int32_t)(2 * pairs), sizeof(struct graft_product), error);
+    }
     if (status == GRAFT_OK) {
         status = graft_activation_gate(input->act_fn, call, batch->gate, batch->up, pairs, intermediate, error);
     }
@@ -86,12 +88,12 @@ static int run_batch(const struct graft_call *call, const struct graft_experts_i
                                                   batch->gate + p * intermediate, batch->x + p * hidden);
     }
     if (status == GRAFT_OK) {
-        status = kernels->linear(call, batch->products, (int32_t)pairs, error);
+        status = kernels->linear(call, batch->products, (int32_t)pairs, sizeof(struct graft_product), error);
     }
     for (int64_t j = 0; j < input->k && status == GRAFT_OK; j++) {
         int64_t at = j * batch->tokens;
-        kernels->scatter_add_rows(call, batch->x + at * hidden, batch->weight + at, batch->token + at, batch->tokens,
-                                  hidden, input->output);
+        status = kernels->scatter_add_rows(call, batch->x + at * hidden, batch->weight + at, batch->token + at,
+                                           batch->tokens, hidden, input->output, error);
     }
     return status;
 }

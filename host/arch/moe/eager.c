@@ -24,11 +24,11 @@ static int run_expert(const struct graft_call *call, const struct graft_experts_
     };
     const struct graft_product down =
         graft_expert_product(input->down_proj, e * hidden, hidden, tokens, buffers->gate, buffers->x);
-    int status = call->kernels->linear(call, gate_up, 2, error);
+    int status = call->kernels->linear(call, gate_up, 2, sizeof(struct graft_product), error);
     if (status == GRAFT_OK) {
         status = graft_activation_gate(input->act_fn, call, buffers->gate, buffers->up, tokens, intermediate, error);
     }
-    return status == GRAFT_OK ? call->kernels->linear(call, &down, 1, error) : status;
+    return status == GRAFT_OK ? call->kernels->linear(call, &down, 1, sizeof(struct graft_product), error) : status;
 }
 
 static int forward(const struct graft_experts_implementation *self, const struct graft_call *call,
@@ -51,11 +51,14 @@ static int forward(const struct graft_experts_implementation *self, const struct
         if (tokens == 0) {
             continue;
         }
-        call->kernels->gather_rows(call, input->hidden_states, pairs.token + at, tokens, input->hidden_size, buffers.x);
-        status = run_expert(call, input, e, tokens, &buffers, error);
+        status = call->kernels->gather_rows(call, input->hidden_states, pairs.token + at, tokens, input->hidden_size,
+                                            buffers.x, error);
         if (status == GRAFT_OK) {
-            call->kernels->scatter_add_rows(call, buffers.x, pairs.weight + at, pairs.token + at, tokens,
-                                            input->hidden_size, input->output);
+            status = run_expert(call, input, e, tokens, &buffers, error);
+        }
+        if (status == GRAFT_OK) {
+            status = call->kernels->scatter_add_rows(call, buffers.x, pairs.weight + at, pairs.token + at, tokens,
+                                                     input->hidden_size, input->output, error);
         }
     }
     return status;

@@ -77,7 +77,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .act_fn = self->act_fn,
         .output = args->output,
     };
-    return graft_experts_run(call, &graft_experts_grouped_mm, &input, error);
+    return call->kernels->experts(call, &graft_experts_grouped_mm, &input, error);
 }
 
 const struct graft_experts graft_experts_vtable = {

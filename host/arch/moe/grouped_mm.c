@@ -91,23 +91,26 @@ static int run_group(const struct graft_experts_input *input, const struct graft
     const struct graft_kernels *kernels = call->kernels;
     int64_t first = pairs->first[begin];
     int64_t n = pairs->first[end] - first;
-    kernels->gather_rows(call, input->hidden_states, pairs->token + first, n, input->hidden_size, buffers->x);
+    int status = kernels->gather_rows(call, input->hidden_states, pairs->token + first, n, input->hidden_size,
+                                      buffers->x, error);
     int32_t products = gate_up_products(input, pairs, begin, end, buffers);
-    int status = kernels->linear(call, buffers->products, products, error);
+    if (status == GRAFT_OK) {
+        status = kernels->linear(call, buffers->products, products, sizeof(struct graft_product), error);
+    }
     if (status == GRAFT_OK) {
         status =
             graft_activation_gate(input->act_fn, call, buffers->gate, buffers->up, n, input->intermediate_size, error);
     }
     if (status == GRAFT_OK) {
         products = down_products(input, pairs, begin, end, buffers);
-        status = kernels->linear(call, buffers->products, products, error);
+        status = kernels->linear(call, buffers->products, products, sizeof(struct graft_product), error);
     }
     for (int64_t e = begin; e < end && status == GRAFT_OK; e++) {
         int64_t at = pairs->first[e];
         int64_t rows = pairs->first[e + 1] - at;
         if (rows > 0) {
-            kernels->scatter_add_rows(call, buffers->x + (at - first) * input->hidden_size, pairs->weight + at,
-                                      pairs->token + at, rows, input->hidden_size, input->output);
+            status = kernels->scatter_add_rows(call, buffers->x + (at - first) * input->hidden_size, pairs->weight + at,
+                                               pairs->token + at, rows, input->hidden_size, input->output, error);
         }
     }
     return status;

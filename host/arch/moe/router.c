@@ -82,17 +82,20 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (probabilities == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = call->kernels->linear(call, &product, 1, error);
+    int status = call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
     if (status != GRAFT_OK) {
         return status;
     }
     memcpy(probabilities, args->logits, (size_t)(tokens * experts) * sizeof(float));
-    call->kernels->softmax(call, probabilities, tokens, experts);
-    call->kernels->top_k(call, probabilities, tokens, experts, args->k, args->top_k_index, args->top_k_weights);
-    if (self->norm_topk_prob) {
+    status = call->kernels->softmax(call, probabilities, tokens, experts, error);
+    if (status == GRAFT_OK) {
+        status = call->kernels->top_k(call, probabilities, tokens, experts, args->k, args->top_k_index,
+                                      args->top_k_weights, error);
+    }
+    if (status == GRAFT_OK && self->norm_topk_prob) {
         normalise(args->top_k_weights, tokens, args->k);
     }
-    return GRAFT_OK;
+    return status;
 }
 
 const struct graft_router graft_router_vtable = {

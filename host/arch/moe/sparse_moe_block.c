@@ -24,13 +24,13 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg shared_args[] = {{"layer_idx", graft_arg(args, "layer_idx", 0)},
-                                            {"hidden_size", decoder.hidden_size},
-                                            {"intermediate_size", decoder.shared_expert_intermediate_size},
-                                            {"bias", decoder.mlp_bias}};
-    const struct graft_arg experts_args[] = {{"num_experts", decoder.num_experts},
-                                             {"hidden_size", decoder.hidden_size},
-                                             {"intermediate_size", decoder.moe_intermediate_size}};
+    const struct graft_arg shared_args[] = {graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
+                                            graft_int_arg("hidden_size", decoder.hidden_size),
+                                            graft_int_arg("intermediate_size", decoder.shared_expert_intermediate_size),
+                                            graft_int_arg("bias", decoder.mlp_bias)};
+    const struct graft_arg experts_args[] = {graft_int_arg("num_experts", decoder.num_experts),
+                                             graft_int_arg("hidden_size", decoder.hidden_size),
+                                             graft_int_arg("intermediate_size", decoder.moe_intermediate_size)};
     status = graft_describe_child(sink, "gate", traits->router, GRAFT_INTERFACE_ROUTER, NULL, 0, error);
     if (status == GRAFT_OK) {
         status =
@@ -129,9 +129,12 @@ static int add_shared_expert(const struct sparse_moe_block *self, const struct g
     for (int64_t t = 0; t < tokens; t++) {
         index[t] = (int32_t)t;
     }
-    call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, gate, tokens, gate);
-    call->kernels->scatter_add_rows(call, shared, gate, index, tokens, self->hidden_size, args->output);
-    return GRAFT_OK;
+    status = call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, gate, tokens, gate, error);
+    if (status == GRAFT_OK) {
+        status =
+            call->kernels->scatter_add_rows(call, shared, gate, index, tokens, self->hidden_size, args->output, error);
+    }
+    return status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,

@@ -18,7 +18,7 @@ struct attention {
 int graft_vision_attention_describe(const struct graft_class *self, const struct graft_config *config,
                                     const struct graft_args *args, const struct graft_sink *sink,
                                     struct graft_error *error) {
-    int64_t hidden = graft_arg(args, "hidden_size", 0);
+    int64_t hidden = graft_args_int(args, "hidden_size", 0);
     (void)self;
     (void)config;
     int status = graft_describe_linear(sink, "qkv", hidden, 3 * hidden, 1, error);
@@ -27,8 +27,8 @@ int graft_vision_attention_describe(const struct graft_class *self, const struct
 
 int graft_vision_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
-    int64_t hidden = graft_arg(build->args, "hidden_size", 0);
-    int64_t heads = graft_arg(build->args, "num_attention_heads", 0);
+    int64_t hidden = graft_args_int(build->args, "hidden_size", 0);
+    int64_t heads = graft_args_int(build->args, "num_attention_heads", 0);
     int status = GRAFT_OK;
     (void)cls;
     if (hidden < 1 || heads < 1 || hidden % heads != 0) {
@@ -78,9 +78,12 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output = context,
         .output_stride = hidden,
     };
-    call->kernels->rope(call, qkv, stride, patches, self->heads, head_dim, args->cos, args->sin);
-    call->kernels->rope(call, qkv + hidden, stride, patches, self->heads, head_dim, args->cos, args->sin);
-    return call->kernels->attention(call, &attention_args, error);
+    int status = call->kernels->rope(call, qkv, stride, patches, self->heads, head_dim, args->cos, args->sin, error);
+    if (status == GRAFT_OK) {
+        status = call->kernels->rope(call, qkv + hidden, stride, patches, self->heads, head_dim, args->cos, args->sin,
+                                     error);
+    }
+    return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_attention_args *args,

@@ -23,12 +23,11 @@ int graft_vision_block_describe(const struct graft_class *self, const struct gra
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg attention_args[] = {{"hidden_size", vision.embed_dim},
-                                               {"num_attention_heads", vision.num_heads}};
-    const struct graft_arg mlp_args[] = {{"layer_idx", graft_arg(args, "layer_idx", 0)},
-                                         {"intermediate_size", vision.intermediate_size},
-                                         {"hidden_size", vision.embed_dim},
-                                         {"bias", 1}};
+    const struct graft_arg attention_args[] = {graft_int_arg("hidden_size", vision.embed_dim),
+                                               graft_int_arg("num_attention_heads", vision.num_heads)};
+    const struct graft_arg mlp_args[] = {graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
+                                         graft_int_arg("intermediate_size", vision.intermediate_size),
+                                         graft_int_arg("hidden_size", vision.embed_dim), graft_int_arg("bias", 1)};
     status = graft_describe_layer_norm(sink, "norm1", vision.embed_dim, 1e-6, error);
     if (status == GRAFT_OK) {
         status = graft_describe_layer_norm(sink, "norm2", vision.embed_dim, 1e-6, error);
@@ -98,7 +97,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         status = graft_mlp_forward(self->mlp, call, &mlp_args, error);
     }
     if (status == GRAFT_OK) {
-        call->kernels->add(call, args->hidden_states, output, patches * self->embed_dim);
+        status = call->kernels->add(call, args->hidden_states, output, patches * self->embed_dim, error);
     }
     return status;
 }

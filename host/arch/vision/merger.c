@@ -15,7 +15,7 @@ struct merger {
 };
 
 static int64_t merged_of(const struct graft_args *args) {
-    int64_t side = graft_arg(args, "spatial_merge_size", 0);
+    int64_t side = graft_args_int(args, "spatial_merge_size", 0);
     return side * side;
 }
 
@@ -23,13 +23,14 @@ static int64_t merged_of(const struct graft_args *args) {
 static int describe_step(const struct graft_sink *sink, const char *name, const char *class_name,
                          const char *interface_id, const struct graft_arg *args, int32_t count,
                          struct graft_error *error) {
+    const struct graft_args list = graft_args_of(args, count);
     const struct graft_child_info info = {
         .struct_size = sizeof info,
         .flags = GRAFT_CHILD_SEQUENTIAL,
         .name = name,
         .class_name = class_name,
         .interface_id = interface_id,
-        .args = {sizeof info.args, count, args},
+        .args = &list,
     };
     return sink->child(sink->data, &info, error);
 }
@@ -37,13 +38,15 @@ static int describe_step(const struct graft_sink *sink, const char *name, const 
 int graft_patch_merger_describe(const struct graft_class *self, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
-    int64_t context_dim = graft_arg(args, "context_dim", 0);
+    int64_t context_dim = graft_args_int(args, "context_dim", 0);
     int64_t joined = context_dim * merged_of(args);
     (void)self;
     (void)config;
-    const struct graft_arg first[] = {{"in_features", joined}, {"out_features", joined}, {"bias", 1}};
-    const struct graft_arg second[] = {
-        {"in_features", joined}, {"out_features", graft_arg(args, "hidden_size", 0)}, {"bias", 1}};
+    const struct graft_arg first[] = {graft_int_arg("in_features", joined), graft_int_arg("out_features", joined),
+                                      graft_int_arg("bias", 1)};
+    const struct graft_arg second[] = {graft_int_arg("in_features", joined),
+                                       graft_int_arg("out_features", graft_args_int(args, "hidden_size", 0)),
+                                       graft_int_arg("bias", 1)};
     int status = graft_describe_layer_norm(sink, "ln_q", context_dim, 1e-6, error);
     if (status == GRAFT_OK) {
         status = describe_step(sink, "mlp.0", "Linear", GRAFT_INTERFACE_LINEAR, first, 3, error);
@@ -63,7 +66,7 @@ int graft_patch_merger_create(const struct graft_class *cls, const struct graft_
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->context_dim = graft_arg(build->args, "context_dim", 0);
+    self->context_dim = graft_args_int(build->args, "context_dim", 0);
     self->merged = merged_of(build->args);
     self->ln_q = graft_build_child(build, "ln_q", &status, error);
     self->first = graft_build_child(build, "mlp.0", &status, error);

@@ -24,7 +24,7 @@ int graft_vision_mlp_describe(const struct graft_class *self, const struct graft
     if (status != GRAFT_OK) {
         return status;
     }
-    int64_t intermediate = graft_arg(args, "intermediate_size", vision.intermediate_size);
+    int64_t intermediate = graft_args_int(args, "intermediate_size", vision.intermediate_size);
     status = graft_describe_linear(sink, "fc1", vision.embed_dim, intermediate, 1, error);
     if (status == GRAFT_OK) {
         status =
@@ -47,7 +47,7 @@ int graft_vision_mlp_create(const struct graft_class *cls, const struct graft_bu
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->intermediate_size = graft_arg(build->args, "intermediate_size", vision.intermediate_size);
+    self->intermediate_size = graft_args_int(build->args, "intermediate_size", vision.intermediate_size);
     self->fc1 = graft_build_child(build, "fc1", &status, error);
     self->act = graft_build_child(build, "act", &status, error);
     self->fc2 = graft_build_child(build, "fc2", &status, error);

@@ -42,8 +42,8 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
     if (status == GRAFT_OK) {
         status = sink->attribute(sink->data, "image_token_id", &image_token_id, 1, error);
     }
-    const struct graft_arg tower_args[] = {{"hidden_size", vision.hidden_size},
-                                           {"spatial_merge_size", vision.spatial_merge_size}};
+    const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", vision.hidden_size),
+                                           graft_int_arg("spatial_merge_size", vision.spatial_merge_size)};
     if (status == GRAFT_OK) {
         status =
             graft_describe_child(sink, "visual", traits->tower, GRAFT_INTERFACE_VISION_TOWER, tower_args, 2, error);

@@ -14,28 +14,28 @@ struct patch_embed {
 int graft_patch_embed_describe(const struct graft_class *self, const struct graft_config *config,
                                const struct graft_args *args, const struct graft_sink *sink,
                                struct graft_error *error) {
-    int64_t frames = graft_arg(args, "temporal_patch_size", 0);
-    int64_t side = graft_arg(args, "patch_size", 0);
-    const struct graft_arg attributes[] = {{"patch_size", side},
-                                           {"temporal_patch_size", frames},
-                                           {"in_channels", graft_arg(args, "in_channels", 0)},
-                                           {"embed_dim", graft_arg(args, "embed_dim", 0)}};
+    int64_t frames = graft_args_int(args, "temporal_patch_size", 0);
+    int64_t side = graft_args_int(args, "patch_size", 0);
+    const struct graft_arg attributes[] = {graft_int_arg("patch_size", side),
+                                           graft_int_arg("temporal_patch_size", frames),
+                                           graft_int_arg("in_channels", graft_args_int(args, "in_channels", 0)),
+                                           graft_int_arg("embed_dim", graft_args_int(args, "embed_dim", 0))};
     const struct graft_arg proj[] = {
-        {"in_channels", attributes[2].value},
-        {"out_channels", attributes[3].value},
-        {"bias", 0},
-        {"kernel_t", frames},
-        {"kernel_h", side},
-        {"kernel_w", side},
-        {"stride_t", frames},
-        {"stride_h", side},
-        {"stride_w", side},
+        graft_int_arg("in_channels", attributes[2].integer),
+        graft_int_arg("out_channels", attributes[3].integer),
+        graft_int_arg("bias", 0),
+        graft_int_arg("kernel_t", frames),
+        graft_int_arg("kernel_h", side),
+        graft_int_arg("kernel_w", side),
+        graft_int_arg("stride_t", frames),
+        graft_int_arg("stride_h", side),
+        graft_int_arg("stride_w", side),
     };
     int status = GRAFT_OK;
     (void)self;
     (void)config;
     for (int32_t i = 0; i < 4 && status == GRAFT_OK; i++) {
-        status = sink->attribute(sink->data, attributes[i].name, &attributes[i].value, 1, error);
+        status = sink->attribute(sink->data, attributes[i].name, &attributes[i].integer, 1, error);
     }
     return status == GRAFT_OK ? graft_describe_child(sink, "proj", "Conv3d", GRAFT_INTERFACE_CONV3D, proj,
                                                      (int32_t)(sizeof proj / sizeof proj[0]), error)
@@ -50,8 +50,8 @@ int graft_patch_embed_create(const struct graft_class *cls, const struct graft_b
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->temporal_patch_size = graft_arg(build->args, "temporal_patch_size", 0);
-    self->patch_size = graft_arg(build->args, "patch_size", 0);
+    self->temporal_patch_size = graft_args_int(build->args, "temporal_patch_size", 0);
+    self->patch_size = graft_args_int(build->args, "patch_size", 0);
     self->proj = graft_build_child(build, "proj", &status, error);
     if (status != GRAFT_OK) {
         graft_instance_destroy(self);

@@ -21,25 +21,25 @@ static void block_name(int64_t i, char name[MAX_NAME]) {
 
 static int describe_sizes(const struct graft_vision_config *vision, const struct graft_sink *sink,
                           struct graft_error *error) {
-    const struct graft_arg attributes[] = {{"spatial_merge_size", vision->spatial_merge_size},
-                                           {"patch_size", vision->patch_size},
-                                           {"temporal_patch_size", vision->temporal_patch_size}};
+    const struct graft_arg attributes[] = {graft_int_arg("spatial_merge_size", vision->spatial_merge_size),
+                                           graft_int_arg("patch_size", vision->patch_size),
+                                           graft_int_arg("temporal_patch_size", vision->temporal_patch_size)};
     int status = GRAFT_OK;
     for (int32_t i = 0; i < 3 && status == GRAFT_OK; i++) {
-        status = sink->attribute(sink->data, attributes[i].name, &attributes[i].value, 1, error);
+        status = sink->attribute(sink->data, attributes[i].name, &attributes[i].integer, 1, error);
     }
     return status;
 }
 
 static int describe_ends(const struct graft_vision_traits *traits, const struct graft_vision_config *vision,
                          const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_arg patch_args[] = {{"in_channels", vision->in_channels},
-                                           {"temporal_patch_size", vision->temporal_patch_size},
-                                           {"patch_size", vision->patch_size},
-                                           {"embed_dim", vision->embed_dim}};
-    const struct graft_arg merger_args[] = {{"context_dim", vision->embed_dim},
-                                            {"hidden_size", vision->hidden_size},
-                                            {"spatial_merge_size", vision->spatial_merge_size}};
+    const struct graft_arg patch_args[] = {graft_int_arg("in_channels", vision->in_channels),
+                                           graft_int_arg("temporal_patch_size", vision->temporal_patch_size),
+                                           graft_int_arg("patch_size", vision->patch_size),
+                                           graft_int_arg("embed_dim", vision->embed_dim)};
+    const struct graft_arg merger_args[] = {graft_int_arg("context_dim", vision->embed_dim),
+                                            graft_int_arg("hidden_size", vision->hidden_size),
+                                            graft_int_arg("spatial_merge_size", vision->spatial_merge_size)};
     int status = graft_describe_child(sink, "patch_embed", traits->patch_embed, GRAFT_INTERFACE_PATCH_EMBED, patch_args,
                                       4, error);
     if (status == GRAFT_OK) {
@@ -65,7 +65,8 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
         status = describe_ends(traits, &vision, sink, error);
     }
     for (int64_t i = 0; i < vision.depth && status == GRAFT_OK; i++) {
-        const struct graft_arg block_args[] = {{"layer_idx", i}, {"hidden_size", vision.embed_dim}};
+        const struct graft_arg block_args[] = {graft_int_arg("layer_idx", i),
+                                               graft_int_arg("hidden_size", vision.embed_dim)};
         char name[MAX_NAME];
         block_name(i, name);
         status = graft_describe_child(sink, name, traits->block, GRAFT_INTERFACE_VISION_BLOCK, block_args, 2, error);

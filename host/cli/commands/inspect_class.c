@@ -154,12 +154,29 @@ static graft_json *children_json(struct graft_writer *writer, const struct graft
     return array;
 }
 
+static void set_argument(struct graft_writer *writer, graft_json *arguments, const struct graft_arg *arg) {
+    switch (arg->kind) {
+    case GRAFT_ARG_REAL:
+        graft_writer_set(writer, arguments, arg->name, graft_json_new_real(arg->real));
+        break;
+    case GRAFT_ARG_STRING:
+        graft_writer_set_string(writer, arguments, arg->name, arg->string);
+        break;
+    case GRAFT_ARG_INTS:
+        graft_writer_set(writer, arguments, arg->name, graft_writer_ints(writer, arg->integers, arg->count));
+        break;
+    default:
+        graft_writer_set_int(writer, arguments, arg->name, arg->integer);
+        break;
+    }
+}
+
 void graft_inspect_node(struct graft_writer *writer, graft_json *object, const struct graft_node *node,
                         const struct graft_plan *plan) {
     graft_json *arguments = graft_json_new_object();
     graft_json *attributes = graft_json_new_object();
-    for (int32_t i = 0; i < node->n_args; i++) {
-        graft_writer_set_int(writer, arguments, node->args[i].name, node->args[i].value);
+    for (int32_t i = 0; i < node->args.count; i++) {
+        set_argument(writer, arguments, graft_args_at(&node->args, i));
     }
     for (size_t i = 0; i < node->n_attributes; i++) {
         const struct graft_attribute *attribute = &node->attributes[i];

@@ -17,7 +17,7 @@
 enum { MAX_SIZE = 1 << 20 };
 
 static int read_size(const struct graft_args *args, const char *name, int64_t *value, struct graft_error *error) {
-    *value = graft_arg(args, name, 0);
+    *value = graft_args_int(args, name, 0);
     if (*value >= 1 && *value <= MAX_SIZE) {
         return GRAFT_OK;
     }
@@ -28,7 +28,7 @@ static int read_size(const struct graft_args *args, const char *name, int64_t *v
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    int32_t bias = graft_arg(args, "bias", 0) != 0;
+    int32_t bias = graft_args_int(args, "bias", 0) != 0;
     int64_t hidden = 0;
     int64_t intermediate = 0;
     (void)cls;
@@ -83,7 +83,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     if (self == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
     }
-    self->intermediate = graft_arg(build->args, "intermediate_size", 0); /* checked by describe */
+    self->intermediate = graft_args_int(build->args, "intermediate_size", 0); /* checked by describe */
     self->gate_up_proj = graft_build_child(build, "gate_up_proj", &status, error);
     self->down_proj = graft_build_child(build, "down_proj", &status, error);
     self->act_fn = graft_build_child(build, "act_fn", &status, error);

@@ -59,11 +59,12 @@ static int mlp_forward(void *instance, const struct graft_call *call, const stru
     if (normed == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    call->kernels->rms_norm(call, self->norm_weight, self->eps, args->hidden_states, hidden, args->tokens, hidden,
-                            normed, hidden);
-    struct graft_mlp_args normed_args = *args;
+    int status = call->kernels->rms_norm(call, self->norm_weight, self->eps, args->hidden_states, hidden, args->tokens,
+                                         hidden, normed, hidden, error);
+    struct graft_mlp_args normed_args;
+    graft_struct_copy(&normed_args, sizeof normed_args, args);
     normed_args.hidden_states = normed;
-    return graft_mlp_forward(self->mlp, call, &normed_args, error);
+    return status == GRAFT_OK ? graft_mlp_forward(self->mlp, call, &normed_args, error) : status;
 }
 
 static const struct graft_mlp mlp_vtable = {.struct_size = sizeof mlp_vtable, .forward = mlp_forward};
@@ -113,24 +114,23 @@ static int read_sizes(const struct graft_config *config, struct sizes *sizes, st
 static int layer_describe(const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     struct sizes sizes;
-    int64_t layer = graft_arg(args, "layer_idx", 0);
+    int64_t layer = graft_args_int(args, "layer_idx", 0);
     (void)cls;
     int status = read_sizes(config, &sizes, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg attention_args[] = {{"layer_idx", layer},
-                                               {"hidden_size", sizes.hidden_size},
-                                               {"num_attention_heads", sizes.num_attention_heads},
-                                               {"num_key_value_heads", sizes.num_key_value_heads},
-                                               {"head_dim", sizes.head_dim},
-                                               {"qkv_bias", sizes.attention_bias},
-                                               {"o_proj_bias", sizes.attention_bias}};
-    const struct graft_arg mlp_args[] = {{"layer_idx", layer},
-                                         {"hidden_size", sizes.hidden_size},
-                                         {"intermediate_size", sizes.intermediate_size},
-                                         {"bias", 0}};
-    const struct graft_arg norm_args[] = {{"hidden_size", sizes.hidden_size}};
+    const struct graft_arg attention_args[] = {graft_int_arg("layer_idx", layer),
+                                               graft_int_arg("hidden_size", sizes.hidden_size),
+                                               graft_int_arg("num_attention_heads", sizes.num_attention_heads),
+                                               graft_int_arg("num_key_value_heads", sizes.num_key_value_heads),
+                                               graft_int_arg("head_dim", sizes.head_dim),
+                                               graft_int_arg("qkv_bias", sizes.attention_bias),
+                                               graft_int_arg("o_proj_bias", sizes.attention_bias)};
+    const struct graft_arg mlp_args[] = {
+        graft_int_arg("layer_idx", layer), graft_int_arg("hidden_size", sizes.hidden_size),
+        graft_int_arg("intermediate_size", sizes.intermediate_size), graft_int_arg("bias", 0)};
+    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes.hidden_size)};
     status = graft_describe_child(sink, "self_attn", "Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
                                   7, error);
     if (status == GRAFT_OK) {
@@ -203,11 +203,13 @@ static int layer_forward(void *instance, const struct graft_call *call, const st
         status = graft_self_attention_forward(self->self_attn, call, &attention_args, error);
     }
     if (status == GRAFT_OK) {
-        call->kernels->add(call, args->hidden_states, output, count);
+        status = call->kernels->add(call, args->hidden_states, output, count, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_mlp_forward(self->mlp, call, &mlp_args, error);
     }
     if (status == GRAFT_OK) {
-        call->kernels->add(call, args->hidden_states, output, count);
+        status = call->kernels->add(call, args->hidden_states, output, count, error);
     }
     return status;
 }

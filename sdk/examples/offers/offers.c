@@ -72,15 +72,14 @@ static void attend(const struct attention *work, int64_t i, int64_t head) {
     float *output = input->output + token * input->output_stride + head * input->head_dim;
     float *scores = work->scores + (i * input->heads + head) * sequence->length;
     for (int64_t j = 0; j < sequence->length; j++) {
-        const float *key = sequence->keys.data + kv_head * sequence->keys.head_stride + j * sequence->keys.row_stride;
+        const float *key = sequence->keys + kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
         scores[j] = dot(q, key, input->head_dim) * input->scaling;
         scores[j] += mask_at(input->mask, token, sequence->past + i, j);
     }
     softmax(scores, sequence->length);
     memset(output, 0, (size_t)input->head_dim * sizeof *output);
     for (int64_t j = 0; j < sequence->length; j++) {
-        const float *value =
-            sequence->values.data + kv_head * sequence->values.head_stride + j * sequence->values.row_stride;
+        const float *value = sequence->values + kv_head * sequence->value_head_stride + j * sequence->value_row_stride;
         for (int64_t d = 0; d < input->head_dim; d++) {
             output[d] += scores[j] * value[d];
         }
@@ -102,7 +101,7 @@ static int attention_forward(const struct graft_attention_implementation *self, 
                              const struct graft_attention_input *input, struct graft_error *error) {
     (void)self;
     for (int32_t s = 0; s < input->n_sequences; s++) {
-        struct attention work = {.input = input, .sequence = graft_attention_sequence(input, s)};
+        struct attention work = {.input = input, .sequence = graft_attention_sequence_at(input, s)};
         int64_t rows = work.sequence->tokens * input->heads;
         work.scores = graft_scratch_floats(call, rows, work.sequence->length, error);
         if (work.scores == NULL) {
@@ -163,16 +162,16 @@ static int run_expert(const struct graft_call *call, const struct graft_experts_
     }
     const struct graft_product gate_up = product(input->gate_up_proj, 2 * expert * columns, 2 * columns, x, gate);
     const struct graft_product down = product(input->down_proj, expert * hidden, hidden, gate, y);
-    int status = call->kernels->linear(call, &gate_up, 1, error);
+    int status = call->kernels->linear(call, &gate_up, 1, sizeof(struct graft_product), error);
     if (status == GRAFT_OK) {
         status = graft_activation_gate(input->act_fn, call, gate, gate + columns, 1, columns, error);
     }
     if (status == GRAFT_OK) {
-        status = call->kernels->linear(call, &down, 1, error);
+        status = call->kernels->linear(call, &down, 1, sizeof(struct graft_product), error);
     }
     if (status == GRAFT_OK) {
-        call->kernels->scatter_add_rows(call, y, input->top_k_weights + token * input->k + j, &row, 1, hidden,
-                                        input->output + token * hidden);
+        status = call->kernels->scatter_add_rows(call, y, input->top_k_weights + token * input->k + j, &row, 1, hidden,
+                                                 input->output + token * hidden, error);
     }
     return status;
 }

@@ -6,23 +6,33 @@
  * compiled with. A field may be read only if it ends inside that size (GRAFT_HAS). Within one major version fields are
  * only ever appended. Integers have fixed widths; there are no bit-fields, bools, longs or enum-typed fields.
  * Arrays of structs carry the stride of their elements, so that a larger element of a newer version can be stepped
- * over.
+ * over. Who copies a struct copies what both sides know (graft_struct_copy). Members called `reserved` are 0, and
+ * refused otherwise.
+ *
+ * What one side does not know is either ignored or refused, and the sender says which. In `flags` the lower 16 bits are
+ * capabilities, ignored when unknown, the upper 16 requirements, refused when unknown. In args `required_features` are
+ * bits of the interface; the vtable of a class lists those it knows in `features`, and a call with another is refused
+ * before it reaches the class. Interface 1 of each has none yet: both are 0.
  *
  * Comments say when a function may be called: [load] while plugins are loaded and models opened, made or freed;
  * [forward] within a forward; [any] at any time. A model is used by one thread at a time, and so are its instances.
  * Several models may be used at once in several threads, so what a plugin keeps outside its instances is const or
  * guarded by locks.
  *
- * The interface is 0.x: every minor version may still change it, so host and plugin need the same minor.
+ * The interface is 0.x: a minor version may still break it. A host reads plugins built with any minor from
+ * GRAFT_ABI_MINOR_OLDEST on, also with later ones than its own: those say in `abi_minor_needed` what they cannot do
+ * without.
  */
 #ifndef GRAFT_ABI_H
 #define GRAFT_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define GRAFT_ABI_MAJOR 0
 #define GRAFT_ABI_MINOR 1
+#define GRAFT_ABI_MINOR_OLDEST 1 /* the first minor that this one can still read */
 
 /* The only attribute a plugin needs: everything else should be built with -fvisibility=hidden. */
 #if defined(__GNUC__)
@@ -33,6 +43,13 @@
 
 /* Whether `field` may be read from the struct that `pointer` points to. */
 #define GRAFT_HAS(pointer, type, field) ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
+
+/* How many bytes of a struct reach to the end of `field`: GRAFT_X_SIZE_1_0, what struct graft_x had in version 1.0, is
+ * given so. A reader insists on that much and asks GRAFT_HAS for every later field. */
+#define GRAFT_END_OF(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
+
+/* The bits of `flags` that must be known to whoever reads them. */
+#define GRAFT_REQUIREMENTS 0xffff0000u
 
 /* Static assertions that read the same in C11 and C++17. */
 #ifdef __cplusplus
@@ -48,5 +65,29 @@
 #define GRAFT_ASSERT_OFFSET(type, field, bytes)                                  \
     GRAFT_STATIC_ASSERT(sizeof(void *) != 8 || offsetof(type, field) == (bytes), \
                         "offset of " #type "." #field " is part of the ABI")
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [any] The requirements among `flags` that are not among those `known`; 0: all are. */
+static inline uint32_t graft_flags_unknown(uint32_t flags, uint32_t known) {
+    return flags & GRAFT_REQUIREMENTS & ~known;
+}
+
+/* [any] Copies a struct that starts with its size: as much of it as both know, zeros behind that. The copy's size says
+ * what was copied; an assignment would keep the other's size and so promise fields that the copy has no room for. */
+static inline void graft_struct_copy(void *to, size_t to_size, const void *from) {
+    uint32_t size;
+    memcpy(&size, from, sizeof size);
+    size = size < to_size ? size : (uint32_t)to_size;
+    memset(to, 0, to_size);
+    memcpy(to, from, size);
+    memcpy(to, &size, sizeof size);
+}
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -19,7 +19,7 @@ extern "C" {
 
 struct graft_activation_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t count;
     const float *x; /* [count] */
     float *y;       /* [count]; may be x */
@@ -27,7 +27,7 @@ struct graft_activation_args {
 
 struct graft_activation {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] y = act(x). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_activation_args *args,
                    struct graft_error *error);
@@ -41,7 +41,10 @@ static inline int graft_activation_forward(const struct graft_module *module, co
                                            const struct graft_activation_args *args, struct graft_error *error) {
     const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }
@@ -56,8 +59,7 @@ static inline int graft_activation_gate(const struct graft_module *module, const
                          ? vtable->as_kernel(module->instance)
                          : -1;
     if (kernel >= 0) {
-        call->kernels->gated_activation(call, kernel, gate, columns, up, columns, tokens, columns);
-        return GRAFT_OK;
+        return call->kernels->gated_activation(call, kernel, gate, columns, up, columns, tokens, columns, error);
     }
     status = graft_activation_forward(module, call, &args, error);
     for (int64_t i = 0; status == GRAFT_OK && i < args.count; i++) {

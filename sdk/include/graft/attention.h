@@ -25,7 +25,7 @@ extern "C" {
 
 struct graft_self_attention_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch;
     const float *hidden_states;    /* [tokens, hidden] */
     const float *cos;              /* [tokens, head_dim]; NULL, as sin, in models without rotary positions */
@@ -36,7 +36,7 @@ struct graft_self_attention_args {
 
 struct graft_self_attention {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output = attention(hidden_states). With a cache in the batch, keys and values are kept there. Required.
      */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
@@ -49,7 +49,10 @@ static inline int graft_self_attention_forward(const struct graft_module *module
                                                struct graft_error *error) {
     const struct graft_self_attention *vtable = (const struct graft_self_attention *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -24,7 +24,7 @@ extern "C" {
 
 struct graft_attention_block_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch;
     const float *hidden_states;    /* [tokens, hidden] */
     const struct graft_mask *mask; /* decided by the model */
@@ -33,7 +33,7 @@ struct graft_attention_block_args {
 
 struct graft_attention_block {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output = norm(hidden_states + project(attention(hidden_states))). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_attention_block_args *args,
                    struct graft_error *error);
@@ -45,7 +45,10 @@ static inline int graft_attention_block_forward(const struct graft_module *modul
                                                 struct graft_error *error) {
     const struct graft_attention_block *vtable = (const struct graft_attention_block *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

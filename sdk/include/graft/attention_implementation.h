@@ -19,13 +19,6 @@
 extern "C" {
 #endif
 
-/* Keys or values: number j of head h at data + h * head_stride + j * row_stride, [head_dim]. */
-struct graft_kv_rows {
-    const float *data;
-    int64_t head_stride;
-    int64_t row_stride;
-};
-
 /* One sequence of the batch, with earlier tokens from the cache. Its query number i is position past + i, key number j
  * is position j. */
 struct graft_attention_sequence {
@@ -35,8 +28,13 @@ struct graft_attention_sequence {
     int64_t tokens;
     int64_t past;
     int64_t length; /* past + tokens: how many keys and values there are, for each of kv_heads */
-    struct graft_kv_rows keys;
-    struct graft_kv_rows values;
+    /* Key number j of head h is at keys + h * key_head_stride + j * key_row_stride, [head_dim]; values likewise. */
+    const float *keys;
+    int64_t key_head_stride;
+    int64_t key_row_stride;
+    const float *values;
+    int64_t value_head_stride;
+    int64_t value_row_stride;
     float *weights; /* NULL; or [heads, tokens, length], to be filled with the probabilities, hidden ones 0 */
 };
 
@@ -58,7 +56,7 @@ struct graft_attention_input {
     const struct graft_attention_sequence
         *sequences; /* [n_sequences], sequence_stride bytes apart; some may be empty */
     uint32_t sequence_stride;
-    uint32_t reserved;
+    uint32_t required_features; /* none yet: 0 */
 };
 
 enum {
@@ -82,7 +80,8 @@ struct graft_attention_implementation {
     /* GRAFT_ATTENTION_MASK_... that it obeys. A call with another kind is refused with an error instead of running it,
      * so that no mask is dropped in silence. */
     uint32_t masks;
-    uint32_t reserved;
+    uint32_t
+        features; /* those of graft_attention_input.required_features that it knows; a call with another is refused */
     /* [forward] output = softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1); a query whose keys
      * are all hidden yields zeros. Required. */
     int (*forward)(const struct graft_attention_implementation *self, const struct graft_call *call,
@@ -90,14 +89,15 @@ struct graft_attention_implementation {
     const void *data; /* the implementation's own */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_kv_rows, 24);
+#define GRAFT_ATTENTION_IMPLEMENTATION_SIZE_1_0 GRAFT_END_OF(struct graft_attention_implementation, data)
+
 GRAFT_ASSERT_SIZE(struct graft_attention_sequence, 96);
 GRAFT_ASSERT_SIZE(struct graft_attention_input, 96);
 GRAFT_ASSERT_SIZE(struct graft_attention_implementation, 40);
 
 /* [any] Sequence number `i`. */
-static inline const struct graft_attention_sequence *graft_attention_sequence(const struct graft_attention_input *input,
-                                                                              int32_t i) {
+static inline const struct graft_attention_sequence *
+graft_attention_sequence_at(const struct graft_attention_input *input, int32_t i) {
     const char *at = (const char *)input->sequences + (size_t)i * input->sequence_stride;
     return (const struct graft_attention_sequence *)(const void *)at;
 }

@@ -21,7 +21,7 @@ extern "C" {
 
 struct graft_base_model_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch;
     const int32_t *input_ids; /* [tokens] */
     float *last_hidden_state; /* [tokens, hidden], after the final norm */
@@ -37,7 +37,7 @@ struct graft_base_model_args {
 
 struct graft_base_model {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] Runs the batch; with a cache, keys and values are kept in it. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_base_model_args *args,
                    struct graft_error *error);
@@ -48,7 +48,10 @@ static inline int graft_base_model_forward(const struct graft_module *module, co
                                            const struct graft_base_model_args *args, struct graft_error *error) {
     const struct graft_base_model *vtable = (const struct graft_base_model *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

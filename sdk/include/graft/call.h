@@ -40,7 +40,7 @@ struct graft_call {
     int64_t (*scratch_mark)(const struct graft_scratch *scratch);
     void (*scratch_release)(struct graft_scratch *scratch, int64_t mark);
     /* What was chosen by name; NULL: nothing. kernels->attention runs the one (attention_implementation.h),
-     * graft_experts_run the other (experts_implementation.h). */
+     * kernels->experts the other (experts_implementation.h). */
     const struct graft_attention_implementation *attention;
     const struct graft_experts_implementation *experts;
 };

@@ -20,7 +20,7 @@ extern "C" {
 
 struct graft_causal_lm_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch;
     const int32_t *input_ids; /* [tokens] */
     int64_t n_rows;
@@ -34,7 +34,7 @@ struct graft_causal_lm_args {
 
 struct graft_causal_lm {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] Runs the batch; with a cache, keys and values are kept in it. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_causal_lm_args *args,
                    struct graft_error *error);
@@ -45,7 +45,10 @@ static inline int graft_causal_lm_forward(const struct graft_module *module, con
                                           const struct graft_causal_lm_args *args, struct graft_error *error) {
     const struct graft_causal_lm *vtable = (const struct graft_causal_lm *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

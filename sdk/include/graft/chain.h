@@ -26,7 +26,20 @@ struct graft_chain_build {
     int32_t n_modules;
     const struct graft_build *builds;   /* [n_modules] path, config, args, weights and children; no `super` */
     const struct graft_module *modules; /* [n_modules] as they are unfused: calling one runs it alone */
+    uint32_t build_stride;
+    uint32_t module_stride;
 };
+
+/* [load] Element `i` of either. */
+static inline const struct graft_build *graft_chain_build_at(const struct graft_chain_build *chain, int32_t i) {
+    const char *at = (const char *)chain->builds + (size_t)i * chain->build_stride;
+    return (const struct graft_build *)(const void *)at;
+}
+
+static inline const struct graft_module *graft_chain_module_at(const struct graft_chain_build *chain, int32_t i) {
+    const char *at = (const char *)chain->modules + (size_t)i * chain->module_stride;
+    return (const struct graft_module *)(const void *)at;
+}
 
 /* The calls of one round. Element `i` is what the parent called module `i` with: a struct of its interface, such as
  * struct graft_norm_args. Each module's inputs, those that the chain does not make itself (a norm's residual) included,
@@ -56,7 +69,9 @@ struct graft_chain {
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_chain_build, 24);
+#define GRAFT_CHAIN_SIZE_1_0 GRAFT_END_OF(struct graft_chain, forward)
+
+GRAFT_ASSERT_SIZE(struct graft_chain_build, 32);
 GRAFT_ASSERT_SIZE(struct graft_chain_args, 16);
 GRAFT_ASSERT_SIZE(struct graft_chain, 56);
 

@@ -10,6 +10,7 @@
 #define GRAFT_CLASS_H
 
 #include "abi.h"
+#include "args.h"
 #include "config.h"
 #include "conversion.h"
 #include "error.h"
@@ -23,18 +24,6 @@ extern "C" {
 struct graft_class;
 struct graft_host;
 
-/* A number that a parent gives to a child's class, like a constructor's argument: "in_features", "layer_idx". */
-struct graft_arg {
-    const char *name;
-    int64_t value;
-};
-
-struct graft_args {
-    uint32_t struct_size;
-    int32_t count;
-    const struct graft_arg *items;
-};
-
 /* What a parameter holds when the checkpoint has nothing for it. */
 enum {
     GRAFT_INIT_NONE = 0, /* it must be there: generating without it is an error */
@@ -43,7 +32,7 @@ enum {
 };
 
 enum {
-    GRAFT_PARAMETER_CONTIGUOUS = 1 /* wants one row block; without this flag it accepts several */
+    GRAFT_PARAMETER_CONTIGUOUS = 1 << 16 /* wants one row block; without this flag it accepts several */
 };
 
 struct graft_parameter_info {
@@ -58,16 +47,16 @@ struct graft_parameter_info {
 };
 
 enum {
-    GRAFT_CHILD_SEQUENTIAL = 1 /* in "mlp.0" the part before the dot becomes a Sequential, not a ModuleList */
+    GRAFT_CHILD_SEQUENTIAL = 1 << 16 /* in "mlp.0" the part before the dot becomes a Sequential, not a ModuleList */
 };
 
 struct graft_child_info {
     uint32_t struct_size;
-    uint32_t flags;           /* GRAFT_CHILD_... */
-    const char *name;         /* "q_proj"; in "layers.0" the part before the dot becomes a ModuleList */
-    const char *class_name;   /* "Linear": looked up among all classes, replacements included */
-    const char *interface_id; /* what the parent will call it through: GRAFT_INTERFACE_LINEAR */
-    struct graft_args args;
+    uint32_t flags;                /* GRAFT_CHILD_... */
+    const char *name;              /* "q_proj"; in "layers.0" the part before the dot becomes a ModuleList */
+    const char *class_name;        /* "Linear": looked up among all classes, replacements included */
+    const char *interface_id;      /* what the parent will call it through: GRAFT_INTERFACE_LINEAR */
+    const struct graft_args *args; /* NULL: none */
 };
 
 /* Where a description goes. Everything given is copied before the call returns. A call that fails has recorded why, and
@@ -103,9 +92,9 @@ struct graft_build {
 enum {
     /* Instances call the class they replace: it is built beside them, bound through its own conversions to the same
      * bytes. Such a class may leave out `create`: then the `self` of its forward is that module. */
-    GRAFT_CLASS_CALLS_SUPER = 1,
+    GRAFT_CLASS_CALLS_SUPER = 1 << 16,
     /* A building block of many classes (Linear, Embedding): patterns do not reach it, its exact name does. */
-    GRAFT_CLASS_BASIC = 2
+    GRAFT_CLASS_BASIC = 1 << 17
 };
 
 /* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`
@@ -140,9 +129,12 @@ static inline const struct graft_conversion *graft_class_conversion(const struct
     return (const struct graft_conversion *)(const void *)at;
 }
 
-GRAFT_ASSERT_SIZE(struct graft_args, 16);
+#define GRAFT_PARAMETER_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_parameter_info, reserved)
+#define GRAFT_CHILD_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_child_info, args)
+#define GRAFT_CLASS_SIZE_1_0 GRAFT_END_OF(struct graft_class, data)
+
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
-GRAFT_ASSERT_SIZE(struct graft_child_info, 48);
+GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
 GRAFT_ASSERT_SIZE(struct graft_sink, 48);
 GRAFT_ASSERT_SIZE(struct graft_build, 72);
 GRAFT_ASSERT_SIZE(struct graft_class, 80);

@@ -56,8 +56,10 @@ static inline int graft_config_expected(const struct graft_config *config, const
                                         struct graft_error *error) {
     static const char *const kinds[] = {"nothing",  "a boolean", "an integer", "a fractional number",
                                         "a string", "an array",  "an object",  "null"};
+    int32_t kind = config->kind(config->data, path);
     return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %s", path, expected,
-                           kinds[config->kind(config->data, path)]);
+                           kind >= 0 && kind < (int32_t)(sizeof kinds / sizeof kinds[0]) ? kinds[kind]
+                                                                                         : "another kind");
 }
 
 /* Refuses null for a field that may be left out but never says "none": null there is a mistake. */

@@ -28,7 +28,7 @@ extern "C" {
 
 struct graft_conv3d_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t count;          /* of inputs */
     int64_t size[3];        /* of each: time, height, width */
     int64_t output_size[3]; /* on each axis (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1 */
@@ -38,7 +38,7 @@ struct graft_conv3d_args {
 
 struct graft_conv3d {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] y = conv(x). Sizes that do not belong together are an error. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_conv3d_args *args,
                    struct graft_error *error);
@@ -49,7 +49,10 @@ static inline int graft_conv3d_forward(const struct graft_module *module, const 
                                        const struct graft_conv3d_args *args, struct graft_error *error) {
     const struct graft_conv3d *vtable = (const struct graft_conv3d *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -26,11 +26,32 @@ struct graft_value_info {
     int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
 };
 
+/* [any] Element `i` of an array of them. */
+static inline const struct graft_value_info *graft_value_info_at(const struct graft_value_info *infos, uint32_t stride,
+                                                                 int32_t i) {
+    return (const struct graft_value_info *)(const void *)((const char *)infos + (size_t)i * stride);
+}
+
+/* What `infer` is asked. */
+struct graft_custom_shapes {
+    uint32_t struct_size;
+    int32_t n_inputs;
+    int32_t n_outputs;
+    uint32_t info_stride;                  /* from one element to the next, in both arrays */
+    const struct graft_value_info *inputs; /* [n_inputs] */
+    struct graft_value_info *outputs;      /* [n_outputs] their struct_size is set, all else zero: to be filled in */
+};
+
+/* [load] Output number `i`. */
+static inline struct graft_value_info *graft_custom_output(const struct graft_custom_shapes *shapes, int32_t i) {
+    return (struct graft_value_info *)(void *)((char *)shapes->outputs + (size_t)i * shapes->info_stride);
+}
+
 struct graft_custom_work {
     uint32_t struct_size;
     int32_t n_inputs;
     int32_t n_outputs;
-    uint32_t reserved;
+    uint32_t info_stride;                   /* from one element to the next, in inputs and outputs */
     const struct graft_value_info *inputs;  /* [n_inputs] as given to `infer` */
     const struct graft_value_info *outputs; /* [n_outputs] as it made them */
     const void *const *from;                /* [n_inputs] row `begin` of each; row-major, 64-byte aligned or mapped */
@@ -47,7 +68,7 @@ enum {
     GRAFT_CUSTOM_ROWS = 1,
     /* Inputs come as f32, whatever floating-point type the file has: the target's view of them. Else as the file has
      * them. */
-    GRAFT_CUSTOM_SEES_F32 = 2
+    GRAFT_CUSTOM_SEES_F32 = 1 << 16
 };
 
 struct graft_custom_operation {
@@ -55,10 +76,9 @@ struct graft_custom_operation {
     uint32_t flags;   /* GRAFT_CUSTOM_... */
     const char *name; /* "int8_rows": for plans and messages */
     const void *data; /* the operation's own */
-    /* [load] Types and shapes of the outputs; their struct_size is set, all else zero. Refuses inputs that it cannot
-     * work on (GRAFT_ERROR_MODEL). */
-    int (*infer)(const struct graft_custom_operation *self, const struct graft_value_info *inputs, int32_t n_inputs,
-                 struct graft_value_info *outputs, int32_t n_outputs, struct graft_error *error);
+    /* [load] Fills in types and shapes of the outputs. Refuses inputs that it cannot work on (GRAFT_ERROR_MODEL). */
+    int (*infer)(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
+                 struct graft_error *error);
     /* [any] Fills rows of the outputs. The pointers die on return. */
     int (*apply)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                  struct graft_error *error);
@@ -70,7 +90,11 @@ struct graft_custom_operation {
                    struct graft_error *error);
 };
 
+#define GRAFT_VALUE_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_value_info, shape)
+#define GRAFT_CUSTOM_OPERATION_SIZE_1_0 GRAFT_END_OF(struct graft_custom_operation, reverse)
+
 GRAFT_ASSERT_SIZE(struct graft_value_info, 80);
+GRAFT_ASSERT_SIZE(struct graft_custom_shapes, 32);
 GRAFT_ASSERT_SIZE(struct graft_custom_work, 64);
 GRAFT_ASSERT_SIZE(struct graft_custom_operation, 48);
 

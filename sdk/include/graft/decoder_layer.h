@@ -22,7 +22,7 @@ extern "C" {
 
 struct graft_decoder_layer_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch;
     float *hidden_states;          /* [tokens, hidden], in and out */
     const float *cos;              /* [tokens, head_dim] */
@@ -32,7 +32,7 @@ struct graft_decoder_layer_args {
 
 struct graft_decoder_layer {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] hidden_states = layer(hidden_states). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_decoder_layer_args *args,
                    struct graft_error *error);
@@ -43,7 +43,10 @@ static inline int graft_decoder_layer_forward(const struct graft_module *module,
                                               const struct graft_decoder_layer_args *args, struct graft_error *error) {
     const struct graft_decoder_layer *vtable = (const struct graft_decoder_layer *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -15,31 +15,6 @@
 extern "C" {
 #endif
 
-/* The argument called `name`, or `fallback` when the parent gave none. */
-static inline int64_t graft_arg(const struct graft_args *args, const char *name, int64_t fallback) {
-    for (int32_t i = 0; args != NULL && i < args->count; i++) {
-        if (strcmp(args->items[i].name, name) == 0) {
-            return args->items[i].value;
-        }
-    }
-    return fallback;
-}
-
-/* A real number as the value of an argument, and back: its bits (IEEE 754 binary64). Such an argument is called
- * "..._bits". */
-static inline int64_t graft_arg_bits(double real) {
-    int64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
-static inline double graft_arg_real(const struct graft_args *args, const char *name, double fallback) {
-    int64_t bits = graft_arg(args, name, graft_arg_bits(fallback));
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
 /* A parameter of `rank` dimensions, its shape given as an array. */
 static inline int graft_describe_parameter(const struct graft_sink *sink, const char *name, int32_t rank,
                                            const int64_t *shape, uint32_t flags, int32_t init,
@@ -84,29 +59,33 @@ static inline int graft_describe_vector(const struct graft_sink *sink, const cha
 static inline int graft_describe_child(const struct graft_sink *sink, const char *name, const char *class_name,
                                        const char *interface_id, const struct graft_arg *args, int32_t count,
                                        struct graft_error *error) {
+    struct graft_args list = graft_args_of(args, count);
     struct graft_child_info info;
     memset(&info, 0, sizeof info);
     info.struct_size = (uint32_t)sizeof info;
     info.name = name;
     info.class_name = class_name;
     info.interface_id = interface_id;
-    info.args.struct_size = (uint32_t)sizeof info.args;
-    info.args.count = count;
-    info.args.items = args;
+    info.args = &list;
     return sink->child(sink->data, &info, error);
 }
 
 /* A child Linear: weight [out_features, in_features] and, if `bias`, bias [out_features]. */
 static inline int graft_describe_linear(const struct graft_sink *sink, const char *name, int64_t in_features,
                                         int64_t out_features, int32_t bias, struct graft_error *error) {
-    struct graft_arg args[3] = {{"in_features", in_features}, {"out_features", out_features}, {"bias", bias}};
+    struct graft_arg args[3];
+    args[0] = graft_int_arg("in_features", in_features);
+    args[1] = graft_int_arg("out_features", out_features);
+    args[2] = graft_int_arg("bias", bias);
     return graft_describe_child(sink, name, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
 }
 
 /* A child LayerNorm over `hidden_size` numbers. */
 static inline int graft_describe_layer_norm(const struct graft_sink *sink, const char *name, int64_t hidden_size,
                                             double eps, struct graft_error *error) {
-    struct graft_arg args[2] = {{"hidden_size", hidden_size}, {"eps_bits", graft_arg_bits(eps)}};
+    struct graft_arg args[2];
+    args[0] = graft_int_arg("hidden_size", hidden_size);
+    args[1] = graft_real_arg("eps", eps);
     return graft_describe_child(sink, name, "LayerNorm", GRAFT_INTERFACE_NORM, args, 2, error);
 }
 

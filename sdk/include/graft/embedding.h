@@ -20,7 +20,7 @@ extern "C" {
 
 struct graft_embedding_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t tokens;
     const int32_t *ids; /* [tokens], each in [0, num_embeddings): the host checks before any forward */
     float *output;      /* [tokens, embedding_dim] */
@@ -28,7 +28,7 @@ struct graft_embedding_args {
 
 struct graft_embedding {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output[t] = table[ids[t]]. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_embedding_args *args,
                    struct graft_error *error);
@@ -39,7 +39,10 @@ static inline int graft_embedding_forward(const struct graft_module *module, con
                                           const struct graft_embedding_args *args, struct graft_error *error) {
     const struct graft_embedding *vtable = (const struct graft_embedding *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -29,6 +29,7 @@ enum {
     GRAFT_ERROR_VERIFY = 6    /* replaced and original differ */
 };
 
+/* The sizes of the texts are part of the ABI for ever. */
 struct graft_error {
     uint32_t struct_size;
     int32_t code;       /* GRAFT_OK until something went wrong */

@@ -20,7 +20,7 @@ extern "C" {
 
 struct graft_experts_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t tokens;
     int64_t k;                  /* config: num_experts_per_tok */
     const float *hidden_states; /* [tokens, hidden] */
@@ -31,7 +31,7 @@ struct graft_experts_args {
 
 struct graft_experts {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output[t] = sum over j of top_k_weights[t, j] * expert(top_k_index[t, j])(hidden_states[t]), in f32,
      * the experts of a token in ascending order, so that two implementations agree to the bit. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_experts_args *args,
@@ -43,7 +43,10 @@ static inline int graft_experts_forward(const struct graft_module *module, const
                                         const struct graft_experts_args *args, struct graft_error *error) {
     const struct graft_experts *vtable = (const struct graft_experts *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -37,14 +37,15 @@ struct graft_module_info {
     int32_t (*attribute)(const void *data, const char *name, int64_t values[GRAFT_MAX_RANK]);
     /* The module's own parameter of that name: writes its shape and returns its rank; 0 when there is none. */
     int32_t (*parameter)(const void *data, const char *name, int64_t shape[GRAFT_MAX_RANK]);
-    /* The module at a path below this one ("proj"): fills `*child` and returns 1; 0 when there is none. */
-    int32_t (*child)(const void *data, const char *path, struct graft_module_info *child);
+    /* The module at a path below this one ("proj"), the host's; NULL when there is none. */
+    const struct graft_module_info *(*child)(const void *data, const char *path);
     /* The names of attributes, parameters and children, by number; NULL behind the last. */
     const char *(*attribute_name)(const void *data, int32_t i);
     const char *(*parameter_name)(const void *data, int32_t i);
     const char *(*child_name)(const void *data, int32_t i);
 };
 
+/* Room for a reason, with its NUL: part of the ABI for ever. */
 enum { GRAFT_FUSION_REASON = 240 };
 
 /* What a family says of a module. */
@@ -61,9 +62,9 @@ struct graft_fusion_sink {
     uint32_t struct_size;
     uint32_t reserved;
     void *data;
-    /* In make_fused_class: an argument for the fused class, behind those that the module's parent gives it. So the
-     * class can be const, and learn here what the family read off the module. */
-    int (*argument)(void *data, const char *name, int64_t value, struct graft_error *error);
+    /* In make_fused_class: arguments for the fused class, behind those that the module's parent gives it. So the class
+     * can be const, and learn here what the family read off the module. */
+    int (*arguments)(void *data, const struct graft_args *args, struct graft_error *error);
     /* In make_transforms: a conversion of the fused class. */
     int (*conversion)(void *data, const struct graft_conversion *conversion, struct graft_error *error);
 };
@@ -97,6 +98,8 @@ struct graft_fusion_family {
                            const struct graft_fusion_sink *sink, struct graft_error *error);
     const void *data; /* the family's own */
 };
+
+#define GRAFT_FUSION_FAMILY_SIZE_1_0 GRAFT_END_OF(struct graft_fusion_family, data)
 
 GRAFT_ASSERT_SIZE(struct graft_module_info, 88);
 GRAFT_ASSERT_SIZE(struct graft_fusion_verdict, 248);

@@ -21,7 +21,7 @@ extern "C" {
 
 struct graft_head_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t tokens;
     const float *hidden_states; /* [tokens, hidden] */
     float *logits;              /* [tokens, out_features] */
@@ -29,7 +29,7 @@ struct graft_head_args {
 
 struct graft_head {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] logits = head(hidden_states). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_head_args *args,
                    struct graft_error *error);
@@ -40,7 +40,10 @@ static inline int graft_head_forward(const struct graft_module *module, const st
                                      const struct graft_head_args *args, struct graft_error *error) {
     const struct graft_head *vtable = (const struct graft_head *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -20,7 +20,7 @@ extern "C" {
 
 struct graft_input_embeddings_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch; /* its positions are below max_position_embeddings: the host checks */
     const int32_t *input_ids;        /* [tokens], each in [0, vocab_size): the host checks */
     const int32_t *token_type_ids;   /* [tokens], each in [0, type_vocab_size): the host checks */
@@ -29,7 +29,7 @@ struct graft_input_embeddings_args {
 
 struct graft_input_embeddings {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output = embeddings(input_ids, positions, token_type_ids). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_input_embeddings_args *args,
                    struct graft_error *error);
@@ -41,7 +41,10 @@ static inline int graft_input_embeddings_forward(const struct graft_module *modu
                                                  struct graft_error *error) {
     const struct graft_input_embeddings *vtable = (const struct graft_input_embeddings *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

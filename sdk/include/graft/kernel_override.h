@@ -25,6 +25,8 @@ struct graft_kernel_override {
     const struct graft_replacement *replacement;
 };
 
+#define GRAFT_KERNEL_OVERRIDE_SIZE_1_0 GRAFT_END_OF(struct graft_kernel_override, replacement)
+
 GRAFT_ASSERT_SIZE(struct graft_kernel_override, 24);
 
 #ifdef __cplusplus

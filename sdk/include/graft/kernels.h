@@ -4,8 +4,8 @@
  *
  * Activations are dense row-major f32; a `stride` is the number of floats from one row to the next. Weights are read
  * through their row blocks, in the order of the file. f32 results do not depend on the number of threads. All functions
- * are [forward] and not to be called inside a parallel_for body. Those that can fail for want of memory return a
- * status.
+ * are [forward] and not to be called inside a parallel_for body. They return a status: a mask, an activation, a type or
+ * a feature that a kernel does not know is an error, never a guess.
  */
 #ifndef GRAFT_KERNELS_H
 #define GRAFT_KERNELS_H
@@ -18,12 +18,14 @@
 extern "C" {
 #endif
 
+struct graft_experts_input;
+
 #define GRAFT_KERNELS_ID "graft.kernels/1"
 
 /* y[t, r] = sum over k of weight[first_row + r, k] * x[t, k] + bias[first_row + r], for `rows` rows of the weight. */
 struct graft_product {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;        /* none yet: 0 */
     const struct graft_weight *weight; /* [.., columns] */
     const struct graft_weight *bias;   /* [weight rows], or NULL */
     int64_t first_row;
@@ -62,8 +64,8 @@ struct graft_attention_args {
     int64_t kv_heads;
     int64_t head_dim;
     float scaling;
-    uint32_t reserved;
-    const float *q; /* [tokens, heads, head_dim] */
+    uint32_t required_features; /* none yet: 0 */
+    const float *q;             /* [tokens, heads, head_dim] */
     int64_t q_stride;
     const float *k; /* [tokens, kv_heads, head_dim] */
     int64_t k_stride;
@@ -91,68 +93,77 @@ struct graft_kernels {
     /* Does `n` products that do not depend on each other; few-token ones share one parallel loop. The arithmetic is
      * call->precision's. A product's result does not depend on which others it is given together with. */
     int (*linear)(const struct graft_call *call, const struct graft_product *products, int32_t n,
-                  struct graft_error *error);
+                  uint32_t product_stride, struct graft_error *error);
 
     /* Runs the call's attention implementation. Every attention class goes through here, so that one choice holds for
      * all of them, and weights can be recorded. */
     int (*attention)(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error);
 
+    /* Runs the call's experts implementation, or `own` when none was chosen. Every class that holds stacked experts
+     * goes through here. Indices of experts are checked, and what the implementation does not know is refused. */
+    int (*experts)(const struct graft_call *call, const struct graft_experts_implementation *own,
+                   const struct graft_experts_input *input, struct graft_error *error);
+
     /* y[t] = x[t] / sqrt(mean(x[t]^2) + eps) * weight (Zhang & Sennrich 2019). x [tokens, columns] with `stride`s for x
      * and y, weight [columns] in one block; y may be x. */
-    void (*rms_norm)(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
-                     int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride);
+    int (*rms_norm)(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
+                    int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
+                    struct graft_error *error);
 
     /* Rotates the halves of each head: (a, b) -> (a cos - b sin, b cos + a sin), Su et al. 2021, in transformers'
      * layout (first and second half of head_dim). x [tokens, heads, head_dim] in place; cos, sin [tokens, head_dim]. */
-    void (*rope)(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads,
-                 int64_t head_dim, const float *cos, const float *sin);
+    int (*rope)(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads,
+                int64_t head_dim, const float *cos, const float *sin, struct graft_error *error);
 
     /* y = act(x), `count` numbers; y may be x. */
-    void (*activation)(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y);
+    int (*activation)(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y,
+                      struct graft_error *error);
 
     /* gate[t, i] = act(gate[t, i]) * up[t, i] (Shazeer 2020). Rows of `columns`. */
-    void (*gated_activation)(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
-                             const float *up, int64_t up_stride, int64_t tokens, int64_t columns);
+    int (*gated_activation)(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
+                            const float *up, int64_t up_stride, int64_t tokens, int64_t columns,
+                            struct graft_error *error);
 
     /* x[i] += y[i], `count` numbers. */
-    void (*add)(const struct graft_call *call, float *x, const float *y, int64_t count);
+    int (*add)(const struct graft_call *call, float *x, const float *y, int64_t count, struct graft_error *error);
 
     /* softmax over each row of x [rows, columns], in place, in f32. */
-    void (*softmax)(const struct graft_call *call, float *x, int64_t rows, int64_t columns);
+    int (*softmax)(const struct graft_call *call, float *x, int64_t rows, int64_t columns, struct graft_error *error);
 
     /* The k largest of each row of x [rows, columns], largest first, of equals the first one first. NaN counts as
      * smallest. index, values [rows, k]; 1 <= k <= columns. */
-    void (*top_k)(const struct graft_call *call, const float *x, int64_t rows, int64_t columns, int64_t k,
-                  int32_t *index, float *values);
+    int (*top_k)(const struct graft_call *call, const float *x, int64_t rows, int64_t columns, int64_t k,
+                 int32_t *index, float *values, struct graft_error *error);
 
     /* y[t] = weight[ids[t]], widened to f32. weight [vocab, hidden]; ids [tokens], each below vocab (checked by the
      * caller). */
-    void (*embedding)(const struct graft_call *call, const struct graft_weight *weight, const int32_t *ids,
-                      int64_t tokens, float *y);
+    int (*embedding)(const struct graft_call *call, const struct graft_weight *weight, const int32_t *ids,
+                     int64_t tokens, float *y, struct graft_error *error);
 
     /* y[i] = x[index[i]] for `rows` rows of `columns`. */
-    void (*gather_rows)(const struct graft_call *call, const float *x, const int32_t *index, int64_t rows,
-                        int64_t columns, float *y);
+    int (*gather_rows)(const struct graft_call *call, const float *x, const int32_t *index, int64_t rows,
+                       int64_t columns, float *y, struct graft_error *error);
 
     /* y[index[i]] += scale[i] * x[i] for `rows` rows of `columns`; an index occurs once. */
-    void (*scatter_add_rows)(const struct graft_call *call, const float *x, const float *scale, const int32_t *index,
-                             int64_t rows, int64_t columns, float *y);
+    int (*scatter_add_rows)(const struct graft_call *call, const float *x, const float *scale, const int32_t *index,
+                            int64_t rows, int64_t columns, float *y, struct graft_error *error);
 
     /* The weight's elements in row order as f32: out [rows * columns]. */
-    void (*widen)(const struct graft_call *call, const struct graft_weight *weight, float *out);
+    int (*widen)(const struct graft_call *call, const struct graft_weight *weight, float *out,
+                 struct graft_error *error);
 
     /* y[t] = (x[t] - mean(x[t])) / sqrt(variance(x[t]) + eps) * weight + bias (Ba et al. 2016), the variance being the
      * mean of squared deviations. x [tokens, columns] with `stride`s for x and y, weight and bias [columns] in one
      * block each; y may be x. */
-    void (*layer_norm)(const struct graft_call *call, const struct graft_weight *weight,
-                       const struct graft_weight *bias, float eps, const float *x, int64_t x_stride, int64_t tokens,
-                       int64_t columns, float *y, int64_t y_stride);
+    int (*layer_norm)(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
+                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
+                      int64_t y_stride, struct graft_error *error);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_mask, 32);
 GRAFT_ASSERT_SIZE(struct graft_attention_args, 120);
-GRAFT_ASSERT_SIZE(struct graft_kernels, 120);
+GRAFT_ASSERT_SIZE(struct graft_kernels, 128);
 
 #ifdef __cplusplus
 }

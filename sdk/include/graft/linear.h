@@ -19,11 +19,9 @@ extern "C" {
 
 #define GRAFT_INTERFACE_LINEAR "graft.linear/1"
 
-struct graft_product;
-
 struct graft_linear_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t tokens;
     const float *x; /* [tokens, in_features] */
     float *y;       /* [tokens, out_features]; does not overlap x */
@@ -31,21 +29,41 @@ struct graft_linear_args {
 
 struct graft_linear {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] y = x W^T + b. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error);
-    /* [forward] Optional: fills in `product` so that running it (graft.kernels/1) is the same as `forward`. A parent
-     * with several such children runs them as one. */
-    void (*as_product)(void *self, const struct graft_linear_args *args, struct graft_product *product);
+    /* [forward] Optional: fills in `product` so that running it (graft.kernels/1) is the same as `forward`, and returns
+     * 1; or returns 0, and `forward` is called. The caller has set product->struct_size, and no more than that may be
+     * written (graft_struct_copy). A parent with several such children runs them as one. */
+    int32_t (*as_product)(void *self, const struct graft_linear_args *args, struct graft_product *product);
 };
+
+GRAFT_ASSERT_SIZE(struct graft_linear_args, 32);
+GRAFT_ASSERT_SIZE(struct graft_linear, 24);
+
+/* [forward] Whether the module's call is a product, and `product` it. */
+static inline int32_t graft_linear_as_product(const struct graft_module *module, const struct graft_linear_args *args,
+                                              struct graft_product *product) {
+    const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
+    if (!GRAFT_HAS(vtable, struct graft_linear, as_product) || vtable->as_product == NULL ||
+        (args->required_features & ~vtable->features) != 0) {
+        return 0;
+    }
+    memset(product, 0, sizeof *product);
+    product->struct_size = (uint32_t)sizeof *product;
+    return vtable->as_product(module->instance, args, product);
+}
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
 static inline int graft_linear_forward(const struct graft_module *module, const struct graft_call *call,
                                        const struct graft_linear_args *args, struct graft_error *error) {
     const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }
@@ -60,10 +78,7 @@ static inline int graft_linear_forward_all(const struct graft_module *const *mod
     struct graft_product products[GRAFT_LINEAR_ALL];
     int32_t together = 0;
     for (int32_t i = 0; i < n; i++) {
-        const struct graft_linear *vtable = (const struct graft_linear *)modules[i]->forward;
-        if (GRAFT_HAS(vtable, struct graft_linear, as_product) && vtable->as_product != NULL &&
-            together < GRAFT_LINEAR_ALL) {
-            vtable->as_product(modules[i]->instance, &args[i], &products[together]);
+        if (together < GRAFT_LINEAR_ALL && graft_linear_as_product(modules[i], &args[i], &products[together])) {
             together++;
         } else {
             int status = graft_linear_forward(modules[i], call, &args[i], error);
@@ -72,7 +87,7 @@ static inline int graft_linear_forward_all(const struct graft_module *const *mod
             }
         }
     }
-    return together > 0 ? call->kernels->linear(call, products, together, error) : GRAFT_OK;
+    return together > 0 ? call->kernels->linear(call, products, together, sizeof products[0], error) : GRAFT_OK;
 }
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ extern "C" {
 
 struct graft_masked_lm_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch;
     const int32_t *input_ids;      /* [tokens] */
     const int32_t *token_type_ids; /* [tokens] */
@@ -31,7 +31,7 @@ struct graft_masked_lm_args {
 
 struct graft_masked_lm {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] Runs the batch; each token sees all tokens of its sequence. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_masked_lm_args *args,
                    struct graft_error *error);
@@ -42,7 +42,10 @@ static inline int graft_masked_lm_forward(const struct graft_module *module, con
                                           const struct graft_masked_lm_args *args, struct graft_error *error) {
     const struct graft_masked_lm *vtable = (const struct graft_masked_lm *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -22,7 +22,7 @@ extern "C" {
 
 struct graft_mlp_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t tokens;
     const float *hidden_states; /* [tokens, hidden] */
     float *output;              /* [tokens, hidden]; does not overlap hidden_states */
@@ -30,7 +30,7 @@ struct graft_mlp_args {
 
 struct graft_mlp {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output = mlp(hidden_states). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_mlp_args *args,
                    struct graft_error *error);
@@ -41,7 +41,10 @@ static inline int graft_mlp_forward(const struct graft_module *module, const str
                                     const struct graft_mlp_args *args, struct graft_error *error) {
     const struct graft_mlp *vtable = (const struct graft_mlp *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

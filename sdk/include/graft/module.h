@@ -29,6 +29,17 @@ struct graft_module {
 
 GRAFT_ASSERT_SIZE(struct graft_module, 40);
 
+/* [forward] Whether a class knows all that a call asks of it; else an error. The forward helpers ask before they call,
+ * so that a feature younger than a class cannot be ignored by it. */
+static inline int graft_module_check(const struct graft_module *module, uint32_t required_features, uint32_t features,
+                                     struct graft_error *error) {
+    uint32_t unknown = required_features & ~features;
+    return unknown == 0 ? GRAFT_OK
+                        : graft_error_set(error, GRAFT_ERROR_PLUGIN, module->path,
+                                          "%s does not know feature 0x%x of its interface, which this model needs",
+                                          module->class_name, (unsigned)unknown);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,7 @@
 /*
  * Interface graft.norm/1: a normalisation over the last dimension (RMSNorm, LayerNorm).
  *
- * Arguments that parents give: hidden_size; to a LayerNorm also eps_bits (describe.h: graft_arg_real). An RMSNorm reads
+ * Arguments that parents give: hidden_size; to a LayerNorm also eps (a real number). An RMSNorm reads
  * rms_norm_eps from the config.
  */
 #ifndef GRAFT_NORM_H
@@ -21,7 +21,7 @@ extern "C" {
 
 struct graft_norm_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t tokens;
     float *hidden_states;  /* [tokens, hidden]; written only when there is a residual */
     const float *residual; /* [tokens, hidden], or NULL: it is added to hidden_states, in place, before the norm */
@@ -30,7 +30,7 @@ struct graft_norm_args {
 
 struct graft_norm {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] hidden_states += residual if there is one, then output = norm(hidden_states). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_norm_args *args,
                    struct graft_error *error);
@@ -41,7 +41,10 @@ static inline int graft_norm_forward(const struct graft_module *module, const st
                                      const struct graft_norm_args *args, struct graft_error *error) {
     const struct graft_norm *vtable = (const struct graft_norm *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -20,7 +20,7 @@ extern "C" {
 
 struct graft_patch_embed_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t patches;
     const float *pixel_values; /* [patches, in_channels * temporal_patch_size * patch_size * patch_size], a patch's
                                   pixels in that order of axes */
@@ -29,7 +29,7 @@ struct graft_patch_embed_args {
 
 struct graft_patch_embed {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output = embed(pixel_values), patch by patch. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_patch_embed_args *args,
                    struct graft_error *error);
@@ -40,7 +40,10 @@ static inline int graft_patch_embed_forward(const struct graft_module *module, c
                                             const struct graft_patch_embed_args *args, struct graft_error *error) {
     const struct graft_patch_embed *vtable = (const struct graft_patch_embed *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

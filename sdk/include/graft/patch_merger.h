@@ -22,7 +22,7 @@ extern "C" {
 
 struct graft_patch_merger_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t patches;      /* a multiple of spatial_merge_size^2 */
     float *hidden_states; /* [patches, context_dim]; not changed */
     float *output;        /* [patches / spatial_merge_size^2, hidden_size] */
@@ -30,7 +30,7 @@ struct graft_patch_merger_args {
 
 struct graft_patch_merger {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output = merge(hidden_states). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_patch_merger_args *args,
                    struct graft_error *error);
@@ -41,7 +41,10 @@ static inline int graft_patch_merger_forward(const struct graft_module *module, 
                                              const struct graft_patch_merger_args *args, struct graft_error *error) {
     const struct graft_patch_merger *vtable = (const struct graft_patch_merger *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

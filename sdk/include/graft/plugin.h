@@ -17,10 +17,11 @@ extern "C" {
 #define GRAFT_PLUGIN_MAGIC \
     { 'G', 'R', 'A', 'F', 'T', 'P', 'L', '\n' }
 
-/* The first initialisers of every descriptor. */
+/* The first initialisers of every descriptor. A plugin that cannot do without something younger than the first minor
+ * says so in `abi_minor_needed` behind it. */
 #define GRAFT_PLUGIN_HEADER                                                                                \
     .magic = GRAFT_PLUGIN_MAGIC, .struct_size = sizeof(struct graft_plugin), .abi_major = GRAFT_ABI_MAJOR, \
-    .abi_minor_needed = GRAFT_ABI_MINOR, .abi_minor_built = GRAFT_ABI_MINOR, .pointer_size = sizeof(void *)
+    .abi_minor_built = GRAFT_ABI_MINOR, .pointer_size = sizeof(void *)
 
 enum {
     GRAFT_KEY_NAME = 1, /* `target` is the name of a class */
@@ -96,6 +97,9 @@ struct graft_plugin {
     int32_t on_request;
     uint32_t reserved_end;
 };
+
+#define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, group)
+#define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, reserved_end)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 48);
 GRAFT_ASSERT_SIZE(struct graft_plugin, 216);

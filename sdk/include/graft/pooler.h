@@ -19,7 +19,7 @@ extern "C" {
 
 struct graft_pooler_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch;
     const float *hidden_states; /* [tokens, hidden] */
     float *output;              /* [sequences, hidden] */
@@ -27,7 +27,7 @@ struct graft_pooler_args {
 
 struct graft_pooler {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output[s] = pool(hidden_states of sequence s). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_pooler_args *args,
                    struct graft_error *error);
@@ -38,7 +38,10 @@ static inline int graft_pooler_forward(const struct graft_module *module, const 
                                        const struct graft_pooler_args *args, struct graft_error *error) {
     const struct graft_pooler *vtable = (const struct graft_pooler *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

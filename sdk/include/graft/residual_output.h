@@ -21,7 +21,7 @@ extern "C" {
 
 struct graft_residual_output_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t tokens;
     const float *hidden_states; /* [tokens, in_features] */
     const float *residual;      /* [tokens, hidden]: what went into the block */
@@ -30,7 +30,7 @@ struct graft_residual_output_args {
 
 struct graft_residual_output {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output = norm(project(hidden_states) + residual). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_residual_output_args *args,
                    struct graft_error *error);
@@ -42,7 +42,10 @@ static inline int graft_residual_output_forward(const struct graft_module *modul
                                                 struct graft_error *error) {
     const struct graft_residual_output *vtable = (const struct graft_residual_output *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

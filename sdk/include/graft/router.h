@@ -18,7 +18,7 @@ extern "C" {
 
 struct graft_router_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t tokens;
     int64_t experts;            /* config: num_experts */
     int64_t k;                  /* config: num_experts_per_tok */
@@ -30,7 +30,7 @@ struct graft_router_args {
 
 struct graft_router {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] Fills logits, top_k_index and top_k_weights. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_router_args *args,
                    struct graft_error *error);
@@ -41,7 +41,10 @@ static inline int graft_router_forward(const struct graft_module *module, const 
                                        const struct graft_router_args *args, struct graft_error *error) {
     const struct graft_router *vtable = (const struct graft_router *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

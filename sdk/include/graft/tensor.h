@@ -17,6 +17,7 @@
 extern "C" {
 #endif
 
+/* The most dimensions a tensor has: part of the ABI for ever. */
 #define GRAFT_MAX_RANK 8
 
 struct graft_row_block {

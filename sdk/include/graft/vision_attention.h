@@ -22,7 +22,7 @@ extern "C" {
 
 struct graft_vision_attention_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch; /* a sequence is a frame of an image; without a cache */
     const float *hidden_states;      /* [patches, hidden] */
     const float *cos;                /* [patches, head_dim] */
@@ -32,7 +32,7 @@ struct graft_vision_attention_args {
 
 struct graft_vision_attention {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] output = attention(hidden_states). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_attention_args *args,
                    struct graft_error *error);
@@ -44,7 +44,10 @@ static inline int graft_vision_attention_forward(const struct graft_module *modu
                                                  struct graft_error *error) {
     const struct graft_vision_attention *vtable = (const struct graft_vision_attention *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

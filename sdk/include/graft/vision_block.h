@@ -21,7 +21,7 @@ extern "C" {
 
 struct graft_vision_block_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_batch *batch; /* a sequence is a frame of an image; without a cache */
     float *hidden_states;            /* [patches, hidden], in and out */
     const float *cos;                /* [patches, head_dim] */
@@ -30,7 +30,7 @@ struct graft_vision_block_args {
 
 struct graft_vision_block {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] hidden_states = block(hidden_states). Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_block_args *args,
                    struct graft_error *error);
@@ -41,7 +41,10 @@ static inline int graft_vision_block_forward(const struct graft_module *module, 
                                              const struct graft_vision_block_args *args, struct graft_error *error) {
     const struct graft_vision_block *vtable = (const struct graft_vision_block *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -19,7 +19,7 @@ extern "C" {
 
 struct graft_vision_rotary_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     int64_t patches;
     int64_t head_dim;
     const int32_t *rows;    /* [patches] */
@@ -30,7 +30,7 @@ struct graft_vision_rotary_args {
 
 struct graft_vision_rotary {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] Fills cos and sin. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_rotary_args *args,
                    struct graft_error *error);
@@ -41,7 +41,10 @@ static inline int graft_vision_rotary_forward(const struct graft_module *module,
                                               const struct graft_vision_rotary_args *args, struct graft_error *error) {
     const struct graft_vision_rotary *vtable = (const struct graft_vision_rotary *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

@@ -21,14 +21,14 @@ extern "C" {
 
 struct graft_vision_tower_args {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t required_features;
     const struct graft_image *image;
     float *output; /* [merged, hidden of the language model]: `merged` vectors, grid t * h * w / spatial_merge_size^2 */
 };
 
 struct graft_vision_tower {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t features;
     /* [forward] Runs one image; the caller has checked that its grid divides into merged patches. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_tower_args *args,
                    struct graft_error *error);
@@ -39,7 +39,10 @@ static inline int graft_vision_tower_forward(const struct graft_module *module, 
                                              const struct graft_vision_tower_args *args, struct graft_error *error) {
     const struct graft_vision_tower *vtable = (const struct graft_vision_tower *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = vtable->forward(module->instance, call, args, error);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }

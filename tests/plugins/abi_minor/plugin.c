@@ -5,6 +5,7 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     (void)host, (void)error;
     static struct graft_plugin plugin;
     plugin = good_plugin("abi_minor", NULL, 0);
+    plugin.abi_minor_needed = 2;
     plugin.abi_minor_built = 2;
     return &plugin;
 }

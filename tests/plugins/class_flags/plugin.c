@@ -9,6 +9,6 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     class = good_class(NULL, 0);
     replacement = good_replacement(&class);
     plugin = good_plugin("class_flags", &replacement, 1);
-    class.flags = 0x10;
+    class.flags = 0x40000010;
     return &plugin;
 }

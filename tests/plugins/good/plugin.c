@@ -33,7 +33,7 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     classes[1] = good_class(NULL, 0);
     classes[1].create = NULL;
     classes[1].destroy = NULL;
-    classes[1].flags = GRAFT_CLASS_CALLS_SUPER;
+    classes[1].flags = GRAFT_CLASS_CALLS_SUPER | 0x10; /* a capability of a later version: ignored */
     replacements[0] = good_replacement(&classes[0]);
     replacements[1] = good_replacement(&classes[1]);
     replacements[1].key = GRAFT_KEY_PATTERN;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way to stacked experts: checks, and runs the implementation that the call names. */
+#include "graft/experts_implementation.h"
+
+#include "kernels/table.h"
+
+static int check_input(const struct graft_experts_implementation *chosen, const struct graft_experts_input *input,
+                       struct graft_error *error) {
+    uint32_t unknown = input->required_features & ~chosen->features;
+    if (unknown != 0) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, input->path,
+                               "the experts implementation %s does not know feature 0x%x, which this model needs",
+                               chosen->name, (unsigned)unknown);
+    }
+    for (int64_t i = 0; i < input->tokens * input->k; i++) {
+        if (input->top_k_index[i] < 0 || input->top_k_index[i] >= input->num_experts) {
+            return graft_error_set(error, GRAFT_ERROR_PLUGIN, input->path,
+                                   "top_k_index: expected 0 to %lld from the router, got %d",
+                                   (long long)input->num_experts - 1, (int)input->top_k_index[i]);
+        }
+    }
+    return GRAFT_OK;
+}
+
+int graft_experts(const struct graft_call *call, const struct graft_experts_implementation *own,
+                  const struct graft_experts_input *input, struct graft_error *error) {
+    const struct graft_experts_implementation *chosen = call->experts != NULL ? call->experts : own;
+    int status = check_input(chosen, input, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    int64_t mark = call->scratch_mark(call->scratch);
+    status = chosen->forward(chosen, call, input, error);
+    call->scratch_release(call->scratch, mark);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arguments that a parent gives to a child's class, like those of a constructor: "in_features", "layer_idx". Their
+ * names and kinds belong to the interface; each interface header lists them.
+ */
+#ifndef GRAFT_ARGS_H
+#define GRAFT_ARGS_H
+
+#include "abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GRAFT_ARG_INT = 0, GRAFT_ARG_REAL = 1, GRAFT_ARG_STRING = 2, GRAFT_ARG_INTS = 3 };
+
+/* Made by the functions below. The stride of the list it is in says how much of it there is. */
+struct graft_arg {
+    const char *name;
+    int32_t kind;            /* GRAFT_ARG_... */
+    int32_t count;           /* of GRAFT_ARG_INTS */
+    int64_t integer;         /* of GRAFT_ARG_INT */
+    double real;             /* of GRAFT_ARG_REAL */
+    const char *string;      /* of GRAFT_ARG_STRING: UTF-8 */
+    const int64_t *integers; /* of GRAFT_ARG_INTS: [count] */
+};
+
+/* Who is given one may read it until the call returns; `create` sees the host's copy, which lives as long as the
+ * instance. */
+struct graft_args {
+    uint32_t struct_size;
+    int32_t count;
+    const struct graft_arg *items;
+    uint32_t item_stride;
+    uint32_t reserved;
+};
+
+#define GRAFT_ARG_SIZE_1_0 GRAFT_END_OF(struct graft_arg, integers)
+#define GRAFT_ARGS_SIZE_1_0 GRAFT_END_OF(struct graft_args, reserved)
+
+GRAFT_ASSERT_SIZE(struct graft_arg, 48);
+GRAFT_ASSERT_SIZE(struct graft_args, 24);
+
+/* [any] Arguments, as elements of an array. Strings and lists are borrowed. */
+static inline struct graft_arg graft_int_arg(const char *name, int64_t value) {
+    struct graft_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.name = name;
+    arg.integer = value;
+    return arg;
+}
+
+static inline struct graft_arg graft_real_arg(const char *name, double value) {
+    struct graft_arg arg = graft_int_arg(name, 0);
+    arg.kind = GRAFT_ARG_REAL;
+    arg.real = value;
+    return arg;
+}
+
+static inline struct graft_arg graft_string_arg(const char *name, const char *value) {
+    struct graft_arg arg = graft_int_arg(name, 0);
+    arg.kind = GRAFT_ARG_STRING;
+    arg.string = value;
+    return arg;
+}
+
+static inline struct graft_arg graft_ints_arg(const char *name, const int64_t *values, int32_t count) {
+    struct graft_arg arg = graft_int_arg(name, 0);
+    arg.kind = GRAFT_ARG_INTS;
+    arg.count = count;
+    arg.integers = values;
+    return arg;
+}
+
+/* [any] `count` of them as a list. */
+static inline struct graft_args graft_args_of(const struct graft_arg *items, int32_t count) {
+    struct graft_args args;
+    memset(&args, 0, sizeof args);
+    args.struct_size = (uint32_t)sizeof args;
+    args.count = count;
+    args.items = items;
+    args.item_stride = (uint32_t)sizeof *items;
+    return args;
+}
+
+/* [any] Argument number `i`. */
+static inline const struct graft_arg *graft_args_at(const struct graft_args *args, int32_t i) {
+    return (const struct graft_arg *)(const void *)((const char *)args->items + (size_t)i * args->item_stride);
+}
+
+/* [any] The argument of that name and kind; NULL when the parent gave none (`args` may be NULL). */
+static inline const struct graft_arg *graft_args_find(const struct graft_args *args, const char *name, int32_t kind) {
+    for (int32_t i = 0; args != NULL && i < args->count; i++) {
+        const struct graft_arg *arg = graft_args_at(args, i);
+        if (arg->kind == kind && strcmp(arg->name, name) == 0) {
+            return arg;
+        }
+    }
+    return NULL;
+}
+
+/* [any] Its value, or `fallback` when the parent gave none. */
+static inline int64_t graft_args_int(const struct graft_args *args, const char *name, int64_t fallback) {
+    const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_INT);
+    return arg != NULL ? arg->integer : fallback;
+}
+
+static inline double graft_args_real(const struct graft_args *args, const char *name, double fallback) {
+    const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_REAL);
+    return arg != NULL ? arg->real : fallback;
+}
+
+static inline const char *graft_args_string(const struct graft_args *args, const char *name, const char *fallback) {
+    const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_STRING);
+    return arg != NULL ? arg->string : fallback;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
