@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Usage: growth.sh SOURCE BUILD MODELS MESON [OPTION...]: the ABI grows without breaking a binary. A copy of the tree, every
+# struct of its SDK headers a field longer, is built with the OPTIONs of meson; its host has to run the plugins of BUILD,
+# and the host of BUILD its plugins, with the ids that BUILD gives by itself.
+set -u
+source=$1 build=$2 models=$3 meson=$4
+shift 4
+. "$source/tests/tap.sh"
+work=$build/abi-growth tree=$build/abi-growth/tree grown=$build/abi-growth/build
+mkdir -p "$tree"
+log=$work/log
+
+# Copied anew each time, but touched only where something changed: so the second run builds little.
+for part in host sdk plugins scripts meson.build meson_options.txt; do
+    (cd "$source" && find "$part" -type f) | while read -r file; do
+        mkdir -p "$tree/$(dirname "$file")"
+        case $file in
+        sdk/include/graft/*.h) awk -f "$source/tests/abi/grow_headers.awk" "$source/$file" 2>>"$work/count.new" ;;
+        *) cat "$source/$file" ;;
+        esac >"$work/file"
+        cmp -s "$work/file" "$tree/$file" || cp "$work/file" "$tree/$file"
+        [ ! -x "$source/$file" ] || chmod +x "$tree/$file"
+    done
+done
+structs=$(awk '{ n += $1 } END { print n + 0 }' "$work/count.new")
+rm -f "$work/count.new"
+check 'the headers have structs to grow' yes "$([ "$structs" -gt 90 ] && echo yes || echo "no: $structs")"
+[ -f "$grown/build.ninja" ] || "$meson" setup "$grown" "$tree" -Dtests=false "$@" >"$log" 2>&1
+ninja -C "$grown" >>"$log" 2>&1
+status=$?
+check 'the grown tree builds' 0 "$status"
+[ "$status" -eq 0 ] || { tail -n 20 "$log" | sed 's/^/# /'; echo "1..$number"; exit 1; }
+
+ids() { # ids HOST PLUGINS OPTION...: what is generated
+    host=$1 plugins=$2
+    shift 2
+    timeout 300 "$host" run --plugins-dir "$plugins" --report none --quiet --output-ids "$@" 2>&1
+}
+today() { # today WHAT PLUGINS OPTION...: the same for plugins that the grown tree does not build
+    what=$1 folder=$2
+    shift 2
+    wanted=$(ids "$build/host/graft" "$build/$folder" "$@")
+    check "$what gives ids" yes "$(echo "$wanted" | grep -qE '^[0-9]+(,[0-9]+)*$' && echo yes || echo "$wanted")"
+    check "$what: plugins of today on a grown host" "$wanted" "$(ids "$grown/host/graft" "$build/$folder" "$@")"
+}
+both() { # both WHAT PLUGINS OPTION...: PLUGINS is a folder of a build
+    today "$@"
+    what=$1 folder=$2
+    shift 2
+    check "$what: grown plugins on the host of today" "$wanted" "$(ids "$build/host/graft" "$grown/$folder" "$@")"
+}
+prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
+# shellcheck disable=SC2086 # a list of words
+{
+    both 'fused_qkv with sequential_experts' plugins --model "$models/patched/qwen2_moe_doc_example" $prompt
+    both 'int8_linear' plugins --plugins int8_linear --model "$models/plain/llama" $prompt
+    both 'patch_embed_linear' plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
+        --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4
+    both 'logging_attention' sdk/examples/logging_attention --model "$models/plain/llama" $prompt
+    both 'fused_norm_mlp' sdk/examples/fused_norm_mlp --model "$models/plain/qwen3" $prompt
+    both 'a chain of fused_gate_up' sdk/examples/fused_gate_up --model "$models/plain/qwen3" $prompt \
+        --fuse 'model.layers.*.post_attention_layernorm,model.layers.*.mlp'
+    today 'a chain' tests/fuse --model "$models/plain/qwen3" $prompt \
+        --fuse 'model.layers.*.post_attention_layernorm,model.layers.*.mlp'
+    both 'implementations by name' sdk/examples/offers --model "$models/plain/qwen2_moe" $prompt \
+        --attn-implementation plain --experts-implementation plain --kernels plain
+}
+echo "1..$number"
+exit "$failed"
