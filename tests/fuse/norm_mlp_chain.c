@@ -21,7 +21,7 @@ struct norm_mlp {
 
 static int create(const struct graft_chain *self, const struct graft_chain_build *build, void **instance,
                   struct graft_error *error) {
-    const struct graft_build *norm = &build->builds[0];
+    const struct graft_build *norm = graft_chain_build_at(build, 0);
     double eps = 1e-6;
     int status = graft_config_real(norm->config, "rms_norm_eps", 0.0, &eps, error);
     const struct graft_weight *weight = graft_build_weight(norm, "weight", &status, error);
@@ -36,7 +36,7 @@ static int create(const struct graft_chain *self, const struct graft_chain_build
     if (made == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, norm->path, "out of memory");
     }
-    *made = (struct norm_mlp){&build->modules[1], block->data, weight->rows, eps};
+    *made = (struct norm_mlp){graft_chain_module_at(build, 1), block->data, weight->rows, eps};
     *instance = made;
     return GRAFT_OK;
 }
@@ -58,7 +58,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct norm_mlp *self = instance;
     const struct graft_norm_args *norm_args = args->args[0];
-    struct graft_mlp_args mlp_args = *(const struct graft_mlp_args *)args->args[1];
+    struct graft_mlp_args mlp_args;
+    graft_struct_copy(&mlp_args, sizeof mlp_args, args->args[1]);
     float *normed = graft_scratch_floats(call, mlp_args.tokens, self->columns, error); /* [tokens, columns] */
     if (normed == NULL) {
         return GRAFT_ERROR_INTERNAL;
