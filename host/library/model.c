@@ -188,7 +188,7 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
     }
     int status = model->unset != NULL ? GRAFT_OK : graft_plan_check(model->plan, error);
     if (status != GRAFT_OK) {
-        graft_save_hint(model->directory, model->tree, error);
+        graft_save_hint(model->directory, model->tree, graft_plan_fault(model->plan, NULL, NULL), error);
     }
     if (status == GRAFT_OK && model->encoding.task == GRAFT_TASK_NONE) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file,

@@ -62,6 +62,23 @@ const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, c
     return tensor;
 }
 
+static int is_below_spelled(const struct lookup *lookup, const char *path, const char *name) {
+    for (int way = 0; way < WAYS; way++) {
+        char spelled[MAX_NAME];
+        size_t length = spell(lookup, path, way, spelled) ? strlen(spelled) : 0;
+        if (length > 0 && strncmp(name, spelled, length) == 0 && name[length] == '.') {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int graft_lookup_is_below(const struct lookup *lookup, const char *path, const char *name) {
+    char renamed[MAX_NAME];
+    return is_below_spelled(lookup, path, name) || (graft_renamings_apply(&lookup->renamings, path, renamed) != NULL &&
+                                                    is_below_spelled(lookup, renamed, name));
+}
+
 void graft_lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor) {
     graft_sources_find(lookup->sources, tensor->name)->used = 1;
 }

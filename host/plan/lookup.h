@@ -32,6 +32,10 @@ int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node
 const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, const char *name,
                                                   const struct graft_conversion **renaming);
 
+/* Whether a tensor called `name` is one of the module at `path`, or of those below it: by prefixes and renamings as for
+ * graft_lookup_find. */
+int graft_lookup_is_below(const struct lookup *lookup, const char *path, const char *name);
+
 /* Marks a tensor that was found here as used. */
 void graft_lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor);
 

@@ -167,7 +167,9 @@ int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *chec
     if (planner.plan == NULL) {
         return out_of_memory("", error);
     }
+    planner.plan->tree = tree;
     planner.plan->checkpoint = checkpoint;
+    planner.plan->base_model_prefix = options->base_model_prefix;
     planner.plan->relaid = options->relaid;
     planner.config = tree->config != NULL ? &tree->config->view : NULL;
     int status = make(&planner, tree, error);
@@ -217,22 +219,6 @@ int graft_plan_check(const struct graft_plan *plan, struct graft_error *error) {
 
 int graft_plan_check_but(const struct graft_plan *plan, int (*may_lack)(void *data, const char *name), void *data,
                          struct graft_error *error) {
-    for (size_t i = 0; i < plan->n_bindings; i++) {
-        const struct graft_binding *binding = &plan->bindings[i];
-        char shape[GRAFT_SHAPE_TEXT];
-        if (binding->status == GRAFT_BINDING_MISSING &&
-            (may_lack == NULL || !may_lack(data, binding->parameter->name))) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name,
-                                   "missing: the checkpoint has no tensor for this parameter");
-        }
-        if (binding->status == GRAFT_BINDING_FAILED) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name, "%s", binding->problem);
-        }
-        if (binding->status == GRAFT_BINDING_MISMATCHED) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, binding->parameter->name, "expected %s, but %s",
-                                   graft_shape_text(binding->parameter->shape, binding->parameter->rank, shape),
-                                   binding->problem);
-        }
-    }
-    return check_sources(plan, error);
+    const struct graft_binding *fault = graft_plan_fault(plan, may_lack, data);
+    return fault != NULL ? graft_plan_fail(plan, fault, error) : check_sources(plan, error);
 }

@@ -39,7 +39,9 @@ struct graft_binding {
 struct graft_plan {
     struct graft_binding *bindings; /* in the tree's order */
     size_t n_bindings;
+    struct graft_tree *tree;
     const struct graft_checkpoint *checkpoint;
+    const char *base_model_prefix;               /* as asked for */
     struct graft_sources *sources;               /* the checkpoint as classes see it */
     const struct graft_tensor_view **unexpected; /* of those, the ones used by nobody */
     size_t n_unexpected;
@@ -56,7 +58,8 @@ struct graft_plan {
 struct key_list;
 struct conversion_filter;
 struct graft_plan_options {
-    const char *base_model_prefix;           /* "model": what a checkpoint may have or lack in front of its names */
+    const char *base_model_prefix;           /* "model": what a checkpoint may have or lack in front of its names;
+                                              * outlives the plan */
     const struct key_list *transforms;       /* what a checkpoint goes through before classes see it; NULL: nothing */
     size_t n_forced;                         /* the first so many of them change layouts that the model knows, too */
     const struct conversion_filter *without; /* conversions of classes to leave out; NULL: none */
@@ -69,13 +72,20 @@ int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *chec
                     const struct graft_plan_options *options, struct graft_plan **plan, struct graft_error *error);
 void graft_plan_free(struct graft_plan *plan);
 
-/* [any] Whether the model can run with what the plan gives it: else an error that names the first parameter at fault.
- */
+/* [any] Whether the model can run with what the plan gives it: else an error that names the directory or file, the
+ * first parameter at fault, and tensors beside it that nothing took. */
 int graft_plan_check(const struct graft_plan *plan, struct graft_error *error);
 
 /* [any] The same, but that parameters may be missing which `may_lack` says yes to. */
 int graft_plan_check_but(const struct graft_plan *plan, int (*may_lack)(void *data, const char *name), void *data,
                          struct graft_error *error);
+
+/* [any] The first parameter that the model cannot run without, or with; NULL if there is none. */
+const struct graft_binding *graft_plan_fault(const struct graft_plan *plan,
+                                             int (*may_lack)(void *data, const char *name), void *data);
+
+/* [any] Records what is wrong with a parameter at fault. */
+int graft_plan_fail(const struct graft_plan *plan, const struct graft_binding *binding, struct graft_error *error);
 
 /* [any] A binding that is tied to another by its class, while the checkpoint has a tensor for each and they differ;
  * NULL when there is none. Reads those tensors. Each keeps its own: a report, no error, but for the strict. */

@@ -21,7 +21,8 @@ static int look_for(void *data, struct graft_node *node, struct graft_error *err
     return GRAFT_OK;
 }
 
-void graft_save_hint(const char *directory, struct graft_tree *tree, struct graft_error *error) {
+void graft_save_hint(const char *directory, struct graft_tree *tree, const struct graft_binding *fault,
+                     struct graft_error *error) {
     struct journal journal;
     struct graft_text needed = {0};
     if (error == NULL || graft_journal_read(directory, &journal, NULL) != GRAFT_OK) {
@@ -39,7 +40,7 @@ void graft_save_hint(const char *directory, struct graft_tree *tree, struct graf
         graft_text_defang(needed.bytes);
         graft_error_hint(error, "the directory is in the runtime layout of %s: load it with that", needed.bytes);
     }
-    if (needed.length == 0 && graft_journal_is_absent(&journal, error->source)) {
+    if (needed.length == 0 && fault != NULL && graft_journal_is_absent(&journal, fault->parameter->name)) {
         graft_error_hint(error, "the directory is in a layout without it, which a patch gave it; host save writes the "
                                 "original one");
     }

@@ -23,10 +23,10 @@ int graft_save_check(const char *directory, struct graft_tree *tree, const struc
     }
     struct lacking lacking = {plan, &journal};
     status = graft_plan_check_but(plan, may_lack, &lacking, error);
-    graft_journal_finish(&journal);
     if (status != GRAFT_OK) {
-        graft_save_hint(directory, tree, error);
+        graft_save_hint(directory, tree, graft_plan_fault(plan, may_lack, &lacking), error);
     }
+    graft_journal_finish(&journal);
     return status;
 }
 

@@ -32,7 +32,8 @@ int graft_save_check_target(const char *directory, const struct graft_plan *plan
 const struct graft_computed *graft_save_lossy(const struct graft_plan *plan);
 
 /* [any] To be called when a model's parameters do not fit: if its directory is in the runtime layout of plugins that
- * are not active, `error` gets the hint to load them. */
-void graft_save_hint(const char *directory, struct graft_tree *tree, struct graft_error *error);
+ * are not active, or in one without the parameter at fault (NULL: none), `error` gets the hint what to do. */
+void graft_save_hint(const char *directory, struct graft_tree *tree, const struct graft_binding *fault,
+                     struct graft_error *error);
 
 #endif

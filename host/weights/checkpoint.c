@@ -180,6 +180,10 @@ void graft_checkpoint_close(struct graft_checkpoint *checkpoint) {
     graft_free(checkpoint);
 }
 
+const char *graft_checkpoint_directory(const struct graft_checkpoint *checkpoint) {
+    return checkpoint->directory;
+}
+
 size_t graft_checkpoint_count(const struct graft_checkpoint *checkpoint) {
     return checkpoint->count;
 }

@@ -36,6 +36,9 @@ int graft_checkpoint_open_none(const char *directory, struct graft_checkpoint **
 /* [load] Everything borrowed from the checkpoint ends here. NULL is fine. */
 void graft_checkpoint_close(struct graft_checkpoint *checkpoint);
 
+/* [any] The directory, as it was given. */
+const char *graft_checkpoint_directory(const struct graft_checkpoint *checkpoint);
+
 /* [any] The tensors of all files, sorted by name (strcmp); names are unique. */
 size_t graft_checkpoint_count(const struct graft_checkpoint *checkpoint);
 const struct graft_tensor_view *graft_checkpoint_at(const struct graft_checkpoint *checkpoint, size_t index);

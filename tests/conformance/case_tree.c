@@ -116,6 +116,7 @@ int case_tree_init(struct case_tree *made, const graft_json *params, struct graf
     made->registry = graft_registry_create();
     made->config.file = (char *)(uintptr_t) "config.json";
     made->config.model_type = "conformance";
+    made->config.view = graft_config_view(NULL, made->config.file);
     if (made->registry == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "registry", "out of memory");
     }

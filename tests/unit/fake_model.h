@@ -79,6 +79,7 @@ static inline void fake_model_init(struct fake_model *model) {
     model->registry = graft_registry_create();
     model->config.file = (char *)(uintptr_t) "config.json";
     model->config.model_type = "fake";
+    model->config.view = graft_config_view(model->config.document, model->config.file);
     model->error = graft_error_none();
     assert_non_null(model->registry);
 }

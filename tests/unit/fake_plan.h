@@ -58,11 +58,13 @@ static inline struct graft_binding *fake_plan_binding(const struct fake_plan *fa
     return NULL;
 }
 
-/* Whether the plan can be run; if not, the error says all of `words`. */
+/* Whether the plan can be run; if not, the error names directory or file and the parameter, and says all of `words`. */
 static inline void fake_plan_refused(struct fake_plan *fake, const char *parameter, const char *words) {
     struct graft_error error = graft_error_none();
     assert_int_equal(graft_plan_check(fake->plan, &error), GRAFT_ERROR_MODEL);
-    assert_string_equal(error.source, parameter);
+    assert_memory_equal(error.source, fake->folder, strlen(fake->folder));
+    assert_memory_equal(error.message, parameter, strlen(parameter));
+    assert_memory_equal(error.message + strlen(parameter), ": ", 2);
     if (strstr(error.message, words) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", error.message, words);
     }

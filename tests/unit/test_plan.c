@@ -102,6 +102,60 @@ static void test_mismatched(void **state) {
     fake_plan_refused(&fake, "model.a.weight", "[0, 2]");
 }
 
+/* The error names where, and what is in the module, or else around it, that nothing took. */
+static void test_neighbours(void **state) {
+    static const struct fake_tensor inside[] = {
+        {.name = "head.weight", .rank = 2, .shape = {3, 2}}, {.name = "model.a.b", .rank = 1, .shape = {1}},
+        {.name = "model.a.c.d", .rank = 1, .shape = {1}},    {.name = "model.ab", .rank = 1, .shape = {1}},
+        {.name = "model.other", .rank = 1, .shape = {1}},    {0}};
+    static const struct fake_tensor around[] = {
+        {.name = "head.weight", .rank = 2, .shape = {3, 2}}, {.name = "mode", .rank = 1, .shape = {1}},
+        {.name = "model.x1", .rank = 1, .shape = {1}},       {.name = "model.x2", .rank = 1, .shape = {1}},
+        {.name = "model.x3", .rank = 1, .shape = {1}},       {.name = "model.x4", .rank = 1, .shape = {1}},
+        {.name = "model.x5.a", .rank = 1, .shape = {1}},     {0}};
+    static const struct fake_tensor mismatched[] = {{.name = "head.weight", .rank = 2, .shape = {3, 2}},
+                                                    {.name = "model.a.weight", .rank = 2, .shape = {3, 1}},
+                                                    {.name = "a.scales", .rank = 1, .shape = {3}},
+                                                    {0}};
+    struct graft_error error = graft_error_none();
+    (void)state;
+    assert_int_equal(fake_plan_make(&fake, "Untied", inside), GRAFT_OK);
+    assert_int_equal(graft_plan_check(fake.plan, &error), GRAFT_ERROR_MODEL);
+    assert_string_equal(error.source, fake.folder);
+    assert_string_equal(error.message,
+                        "model.a.weight: missing, the checkpoint has no tensor for this parameter; unused "
+                        "tensors of model.a: model.a.b, model.a.c.d");
+    assert_int_equal(fake_plan_make(&fake, "Untied", around), GRAFT_OK);
+    error = graft_error_none();
+    assert_int_equal(graft_plan_check(fake.plan, &error), GRAFT_ERROR_MODEL);
+    assert_string_equal(error.message,
+                        "model.a.weight: missing, the checkpoint has no tensor for this parameter; unused "
+                        "tensors of model: model.x1, model.x2, model.x3, model.x4 and 1 more");
+    assert_int_equal(fake_plan_make(&fake, "Untied", mismatched), GRAFT_OK);
+    error = graft_error_none();
+    assert_int_equal(graft_plan_check(fake.plan, &error), GRAFT_ERROR_MODEL);
+    assert_string_equal(error.source, folder_path(fake.folder, "model.safetensors"));
+    assert_string_equal(error.message,
+                        "model.a.weight: expected [3, 2], but the checkpoint has the shape [3, 1]; unused "
+                        "tensors of model.a: a.scales");
+}
+
+/* Where config.json speaks of quantized weights, that is most likely why. */
+static void test_quantized(void **state) {
+    static const char config[] = "{\"quantization_config\": {\"quant_method\": \"gptq\"}}";
+    struct graft_error error = graft_error_none();
+    graft_json *document = NULL;
+    (void)state;
+    assert_int_equal(graft_json_parse(config, strlen(config), "config.json", &document, NULL), GRAFT_OK);
+    fake.model.config.view = graft_config_view(document, "config.json");
+    assert_int_equal(fake_plan_make(&fake, "Chain", (const struct fake_tensor[]){{.name = "x", .rank = 0}, {0}}),
+                     GRAFT_OK);
+    assert_int_equal(graft_plan_check(fake.plan, &error), GRAFT_ERROR_MODEL);
+    assert_string_equal(error.message, "c: missing, the checkpoint has no tensor for this parameter; unused "
+                                       "tensors of the model: x; config.json has a quantization_config");
+    graft_json_free(document);
+}
+
 /* A type that no kernel reads is told of before anything is run. */
 static void test_types(void **state) {
     static const graft_dtype dtypes[] = {GRAFT_DTYPE_I8, GRAFT_DTYPE_F64, GRAFT_DTYPE_BOOL, GRAFT_DTYPE_F8_E4M3};
@@ -294,6 +348,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_mismatched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_types, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kept_types, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_neighbours, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_quantized, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tied_both_ways, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tied_with_own_tensor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tied_in_a_chain, set_up, tear_down),

@@ -124,6 +124,17 @@ static void test_own_names(void **state) {
     fake_plan_finish(&fake);
 }
 
+/* What nothing took of a renamed module is named, too. */
+static void test_neighbours(void **state) {
+    static const struct fake_tensor tensors[] = {VECTOR("layers.0.sparse.gat"), VECTOR("layers.0.sparse2.gate"), {0}};
+    struct fake_plan fake;
+    (void)state;
+    assert_int_equal(plan(&fake, NULL, NULL, tensors), GRAFT_OK);
+    fake_plan_refused(&fake, "layers.0.mlp.gate", "unused tensors of layers.0.mlp: layers.0.sparse.gat");
+    assert_int_equal(fake.plan->n_unexpected, 2);
+    fake_plan_finish(&fake);
+}
+
 /* The layer's renaming outlives the block's class; a layer of another class does without. */
 static void test_replaced(void **state) {
     const struct graft_class block = FAKE_CLASS("NewBlock", BLOCK, &gate_structure);
@@ -137,15 +148,14 @@ static void test_replaced(void **state) {
     assert_int_equal(plan(&fake, "Layer", &layer, renamed), GRAFT_OK);
     fake_plan_refused(&fake, "layers.0.mlp.gate", "missing");
     assert_int_equal(fake.plan->n_unexpected, 3);
+    fake_plan_refused(&fake, "layers.0.mlp.gate", "unused tensors of layers.0: layers.0.sparse.gate, ");
     fake_plan_finish(&fake);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_renamed),
-        cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_own_names),
-        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_renamed),  cmocka_unit_test(test_prefix),     cmocka_unit_test(test_own_names),
+        cmocka_unit_test(test_replaced), cmocka_unit_test(test_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void test_hint(void **state) {
     (void)saver_save(&saver, "runtime", 1, 0);
     saver_adopt(&saver, "runtime");
     (void)graft_error_set(&error, GRAFT_ERROR_MODEL, "", "something is missing");
-    graft_save_hint(saver.fake.folder, saver.fake.model.tree, &error);
+    graft_save_hint(saver.fake.folder, saver.fake.model.tree, NULL, &error);
     assert_string_equal(error.hint, "");
     fake_model_finish(&saver.fake.model);
     fake_model_init(&saver.fake.model);
@@ -119,7 +119,7 @@ static void test_hint(void **state) {
     fake_model_add(&saver.fake.model, &block);
     assert_int_equal(fake_plan_again(&saver.fake, "Root"), GRAFT_OK);
     assert_int_equal(graft_plan_check(saver.fake.plan, NULL), GRAFT_ERROR_MODEL);
-    graft_save_hint(saver.fake.folder, saver.fake.model.tree, &error);
+    graft_save_hint(saver.fake.folder, saver.fake.model.tree, graft_plan_fault(saver.fake.plan, NULL, NULL), &error);
     assert_string_equal(error.hint, "the directory is in the runtime layout of Fused for Block (plugin test): load it "
                                     "with that");
 }
