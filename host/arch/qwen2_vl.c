@@ -43,6 +43,7 @@ static const struct graft_vision_traits vision_traits = {
     .text_model = "Qwen2VLTextModel",
     .text = &text_traits,
     .image_token_id = 151655,
+    .video_token_id = 151656,
 };
 
 /* Published checkpoints have the names of the time before language model and vision tower were put side by side. */

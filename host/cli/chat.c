@@ -16,7 +16,8 @@
 enum { MAX_FILE_BYTES = 1 << 24 };
 
 static const char turn[] = "<|im_start|>";
-static const char place[] = "<|vision_start|><|image_pad|><|vision_end|>";
+static const char image_place[] = "<|vision_start|><|image_pad|><|vision_end|>";
+static const char video_place[] = "<|vision_start|><|video_pad|><|vision_end|>";
 static const char system_turn[] = "<|im_start|>system\n";
 static const char end_of_turn[] = "<|im_end|>\n";
 
@@ -75,14 +76,18 @@ static void unescape(char *text) {
     *to = '\0';
 }
 
-static void write_chat(const char *template, const char *question, size_t length, size_t places,
+static const char *place_of(const struct graft_image *image) {
+    return image->is_video ? video_place : image_place;
+}
+
+static void write_chat(const char *template, const char *question, size_t length, const struct graft_prompts *prompts,
                        struct graft_text *text) {
     const char *system = NULL;
     size_t system_length = default_system(template, &system);
     graft_text_add(text, system, system_length);
     graft_text_add_string(text, "<|im_start|>user\n");
-    for (size_t i = 0; i < places; i++) {
-        graft_text_add_string(text, place);
+    for (size_t i = 0; i < prompts->n_images; i++) {
+        graft_text_add_string(text, place_of(&prompts->images[i]));
     }
     graft_text_add(text, question, length);
     graft_text_add_string(text, "<|im_end|>\n<|im_start|>assistant\n");
@@ -108,28 +113,45 @@ static int encode(const struct graft_tokenizer *tokenizer, const struct graft_te
     return graft_tokenizer_encode(tokenizer, text->bytes, text->length, special, &prompts->ids[0], error);
 }
 
+static const char *option_of(const struct graft_image *image) {
+    return image->is_video ? "--video" : "--image";
+}
+
+/* Whether the template, which may be NULL, writes such turns and the places of all that is given. */
+static int check_template(const char *template, const struct graft_prompts *prompts, struct graft_error *error) {
+    for (size_t i = 0; i < prompts->n_images; i++) {
+        const struct graft_image *image = &prompts->images[i];
+        if (template == NULL || strstr(template, turn) == NULL || strstr(template, place_of(image)) == NULL) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, option_of(image),
+                                   "the prompt has no place for %ss (%s), and the model directory no chat template "
+                                   "that would make one",
+                                   option_of(image) + 2, place_of(image));
+        }
+    }
+    return GRAFT_OK;
+}
+
 int graft_chat_wrap(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
                     struct graft_prompts *prompts, struct graft_error *error) {
     char *template = NULL;
     char *question = NULL;
     size_t length = 0;
     struct graft_text text = {0};
+    const struct graft_image *first = &prompts->images[0];
     if (prompts->count != 1 || options->input_ids.count > 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "--image", "the prompts have no places for images: %s", place);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, option_of(first), "the prompts have no places for %ss: %s",
+                               option_of(first) + 2, place_of(first));
     }
     int status = find_template(options->model, &template, error);
-    if (status == GRAFT_OK && (template == NULL || strstr(template, turn) == NULL || strstr(template, place) == NULL)) {
-        status = graft_error_set(error, GRAFT_ERROR_USAGE, "--image",
-                                 "the prompt has no place for images (%s), and the model directory no chat template "
-                                 "that would make one",
-                                 place);
+    if (status == GRAFT_OK) {
+        status = check_template(template, prompts, error);
     }
     if (status == GRAFT_OK) {
         unescape(template);
         status = read_question(options, &question, &length, error);
     }
     if (status == GRAFT_OK) {
-        write_chat(template, question, length, prompts->n_images, &text);
+        write_chat(template, question, length, prompts, &text);
         status = encode(tokenizer, &text, !options->no_special_tokens, prompts, error);
     }
     graft_text_free(&text);

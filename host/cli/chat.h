@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A question about images in the form that Qwen2-VL's chat templates give it. */
+/* A question about images and videos in the form that Qwen2-VL's chat templates give it. */
 #ifndef GRAFT_CLI_CHAT_H
 #define GRAFT_CLI_CHAT_H
 

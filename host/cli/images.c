@@ -1,96 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/images.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "cli/chat.h"
 #include "graft/host/images.h"
 
+/* Both are made when the first of their kind is read. */
+struct processors {
+    struct graft_image_processor *image;
+    struct graft_video_processor *video;
+};
+
+static int is_video(const char *option) {
+    return strcmp(option, "video") == 0;
+}
+
+static int read_image(const struct graft_model *model, struct processors *processors, const char *file,
+                      struct graft_image *image, struct graft_error *error) {
+    int status = GRAFT_OK;
+    if (processors->image == NULL) {
+        status = graft_image_processor_open(model, &processors->image, error);
+    }
+    return status == GRAFT_OK ? graft_image_processor_read(processors->image, file, image, error) : status;
+}
+
+static int read_video(const struct graft_model *model, struct processors *processors, const char *directory,
+                      struct graft_image *video, struct graft_error *error) {
+    int status = GRAFT_OK;
+    if (processors->video == NULL) {
+        status = graft_video_processor_open(model, &processors->video, error);
+    }
+    return status == GRAFT_OK ? graft_video_processor_read(processors->video, directory, video, error) : status;
+}
+
 static int read_files(const struct graft_options *options, const struct graft_model *model,
                       struct graft_prompts *prompts, struct graft_error *error) {
-    struct graft_image_processor *processor = NULL;
-    prompts->images = graft_alloc(options->images.count, sizeof *prompts->images);
+    const struct graft_strings *values = &options->images.values;
+    struct processors processors = {NULL, NULL};
+    prompts->images = graft_alloc(values->count, sizeof *prompts->images);
     int status = prompts->images != NULL ? GRAFT_OK : graft_fail_memory(error, "--image");
-    if (status == GRAFT_OK) {
-        status = graft_image_processor_open(model, &processor, error);
-    }
-    for (size_t i = 0; i < options->images.count && status == GRAFT_OK; i++) {
-        status = graft_image_processor_read(processor, options->images.items[i], &prompts->images[i], error);
+    for (size_t i = 0; i < values->count && status == GRAFT_OK; i++) {
+        status = (is_video(options->images.names.items[i]) ? read_video : read_image)(
+            model, &processors, values->items[i], &prompts->images[i], error);
         prompts->n_images += status == GRAFT_OK;
     }
-    graft_image_processor_free(processor);
+    graft_image_processor_free(processors.image);
+    graft_video_processor_free(processors.video);
     return status;
 }
 
 static int read_images(const struct graft_options *options, const struct graft_model *model,
                        struct graft_prompts *prompts, struct graft_error *error) {
-    const char *option = options->images.count > 0 ? "--image" : "--pixel-values";
-    if (options->images.count > 0 && options->pixel_values != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "--pixel-values", "does not go with --image");
+    const struct graft_strings *names = &options->images.names;
+    for (size_t i = 0; i < names->count || (i == 0 && options->pixel_values != NULL); i++) {
+        int video = i < names->count && is_video(names->items[i]);
+        const char *option = i == names->count ? "--pixel-values" : video ? "--video" : "--image";
+        if (i < names->count && options->pixel_values != NULL) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "--pixel-values", "does not go with %s", option);
+        }
+        if ((video ? graft_model_video_token_id(model) : graft_model_image_token_id(model)) < 0) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, option, "this model takes no %s",
+                                   video ? "videos" : "images");
+        }
+        if (prompts->count == 0) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, option, "needs a prompt: what about the %s?",
+                                   video ? "videos" : "images");
+        }
     }
-    if (graft_model_image_token_id(model) < 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, option, "this model takes no images");
-    }
-    if (prompts->count == 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, option, "needs a prompt: what about the images?");
-    }
-    return options->images.count > 0
-               ? read_files(options, model, prompts, error)
-               : graft_images_read(options->pixel_values, &prompts->images, &prompts->n_images, error);
+    return names->count > 0 ? read_files(options, model, prompts, error)
+                            : graft_images_read(options->pixel_values, &prompts->images, &prompts->n_images, error);
 }
 
-/* A walk over the image tokens of all prompts. */
+/* A kind of what is placed, and how far it is. */
+struct kind {
+    const char *option;
+    const char *name;
+    int32_t token;
+    size_t given;
+    size_t places; /* in the prompts */
+    size_t placed;
+    size_t next; /* where to look for the next one among all images and videos */
+};
+
+/* A walk over the image and video tokens of all prompts. */
 struct placing {
     const struct graft_model *model;
     struct graft_prompts *prompts;
-    int32_t token;
-    size_t next; /* image */
+    struct kind kinds[2];        /* images, videos */
+    struct graft_image *ordered; /* [n_images]: in the order of their tokens */
+    size_t n_ordered;
 };
 
-static size_t run_length(const struct graft_ids *ids, size_t at, int32_t token) {
-    size_t length = 0;
-    while (at + length < ids->n && ids->ids[at + length] == token) {
+/* The kind that `token` stands for, or NULL. */
+static struct kind *kind_of(struct placing *placing, int32_t token) {
+    for (size_t k = 0; k < 2; k++) {
+        if (placing->kinds[k].token >= 0 && placing->kinds[k].token == token) {
+            return &placing->kinds[k];
+        }
+    }
+    return NULL;
+}
+
+static size_t run_length(const struct graft_ids *ids, size_t at) {
+    size_t length = 1;
+    while (at + length < ids->n && ids->ids[at + length] == ids->ids[at]) {
         length++;
     }
     return length;
 }
 
-static int mismatch(const struct placing *placing, size_t runs, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_USAGE, "--image",
-                           "%zu images are given, but the prompts have places for %zu of them",
-                           placing->prompts->n_images, runs);
+static void count(struct placing *placing) {
+    const struct graft_prompts *prompts = placing->prompts;
+    for (size_t k = 0; k < 2; k++) {
+        placing->kinds[k].given = placing->kinds[k].places = 0;
+    }
+    for (size_t i = 0; i < prompts->n_images; i++) {
+        placing->kinds[prompts->images[i].is_video != 0].given++;
+    }
+    for (size_t i = 0; i < prompts->count; i++) {
+        for (size_t at = 0; at < prompts->ids[i].n; at += run_length(&prompts->ids[i], at)) {
+            struct kind *kind = kind_of(placing, prompts->ids[i].ids[at]);
+            if (kind != NULL) {
+                kind->places++;
+            }
+        }
+    }
 }
 
-/* Adds what a run of `length` image tokens stands for: one token is filled up, a whole image's tokens are left. */
-static int expand(struct placing *placing, size_t length, struct graft_ids *to, struct graft_error *error) {
-    int64_t tokens = graft_model_image_tokens(placing->model, &placing->prompts->images[placing->next]);
-    if (tokens < 1 || (length != 1 && length != (size_t)tokens)) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "--image",
-                               "image %zu takes %lld image tokens, but its place in the prompt has %zu",
-                               placing->next + 1, (long long)tokens, length);
+static int check_counts(const struct placing *placing, struct graft_error *error) {
+    for (size_t k = 0; k < 2; k++) {
+        const struct kind *kind = &placing->kinds[k];
+        if (kind->given == 0 && kind->places > 0) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
+                                   "the prompts have places for %ss, but none is given", kind->name);
+        }
+        if (kind->given != kind->places) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
+                                   "%zu %ss are given, but the prompts have places for %zu of them", kind->given,
+                                   kind->name, kind->places);
+        }
     }
-    for (int64_t i = 0; i < tokens; i++) {
-        graft_ids_add(to, placing->token);
-    }
-    placing->next++;
     return GRAFT_OK;
 }
 
-/* Gives prompt number `i` its images. */
+/* Adds what a run of `length` tokens stands for: one token is filled up, a whole image's tokens are left. */
+static int expand(struct placing *placing, struct kind *kind, size_t length, struct graft_ids *to,
+                  struct graft_error *error) {
+    const struct graft_image *images = placing->prompts->images;
+    while ((images[kind->next].is_video != 0) != (kind == &placing->kinds[1])) {
+        kind->next++;
+    }
+    int64_t tokens = graft_model_image_tokens(placing->model, &images[kind->next]);
+    kind->placed++;
+    if (tokens < 1 || (length != 1 && length != (size_t)tokens)) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
+                               "%s %zu takes %lld %s tokens, but its place in the prompt has %zu", kind->name,
+                               kind->placed, (long long)tokens, kind->name, length);
+    }
+    for (int64_t i = 0; i < tokens; i++) {
+        graft_ids_add(to, kind->token);
+    }
+    placing->ordered[placing->n_ordered++] = images[kind->next++];
+    return GRAFT_OK;
+}
+
+/* Gives prompt number `i` its images and videos. */
 static int place(struct placing *placing, size_t i, struct graft_error *error) {
     struct graft_prompts *prompts = placing->prompts;
     struct graft_ids *from = &prompts->ids[i];
     struct graft_ids to = {0};
-    size_t first = placing->next;
+    size_t first = placing->n_ordered;
     int status = GRAFT_OK;
     for (size_t at = 0; at < from->n && status == GRAFT_OK;) {
-        size_t length = run_length(from, at, placing->token);
-        if (length == 0) {
+        struct kind *kind = kind_of(placing, from->ids[at]);
+        size_t length = run_length(from, at);
+        if (kind == NULL) {
             graft_ids_add(&to, from->ids[at++]);
-        } else if (placing->next == prompts->n_images) {
-            status = mismatch(placing, placing->next + 1, error);
         } else {
-            status = expand(placing, length, &to, error);
+            status = expand(placing, kind, length, &to, error);
             at += length;
         }
     }
@@ -99,34 +189,47 @@ static int place(struct placing *placing, size_t i, struct graft_error *error) {
     }
     graft_ids_free(from);
     *from = to;
-    prompts->prompts[i] = (struct graft_prompt){from->ids, from->n, prompts->images + first, placing->next - first};
+    prompts->prompts[i] =
+        (struct graft_prompt){from->ids, from->n, prompts->images + first, placing->n_ordered - first};
     return status;
 }
 
-static int has_places(const struct placing *placing) {
-    for (size_t i = 0; i < placing->prompts->count; i++) {
-        for (size_t at = 0; at < placing->prompts->ids[i].n; at++) {
-            if (placing->prompts->ids[i].ids[at] == placing->token) {
-                return 1;
-            }
-        }
+/* Every image and video gets its place, and they the order of their places. */
+static int place_all(struct placing *placing, struct graft_error *error) {
+    struct graft_prompts *prompts = placing->prompts;
+    int status = check_counts(placing, error);
+    if (status != GRAFT_OK || prompts->n_images == 0) {
+        return status;
     }
-    return 0;
+    placing->ordered = graft_alloc(prompts->n_images, sizeof *placing->ordered);
+    status = placing->ordered != NULL ? GRAFT_OK : graft_fail_memory(error, "--image");
+    for (size_t i = 0; i < prompts->count && status == GRAFT_OK; i++) {
+        status = place(placing, i, error);
+    }
+    if (status == GRAFT_OK) {
+        memcpy(prompts->images, placing->ordered, prompts->n_images * sizeof *prompts->images);
+    }
+    graft_free(placing->ordered);
+    return status;
 }
 
 int graft_images_place(const struct graft_options *options, const struct graft_model *model,
                        const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
                        struct graft_error *error) {
-    struct placing placing = {model, prompts, graft_model_image_token_id(model), 0};
-    if (options->images.count == 0 && options->pixel_values == NULL) {
-        return GRAFT_OK;
+    struct placing placing = {
+        .model = model,
+        .prompts = prompts,
+        .kinds = {{.option = "--image", .name = "image", .token = graft_model_image_token_id(model)},
+                  {.option = "--video", .name = "video", .token = graft_model_video_token_id(model)}},
+    };
+    int status = GRAFT_OK;
+    if (options->images.values.count > 0 || options->pixel_values != NULL) {
+        status = read_images(options, model, prompts, error);
     }
-    int status = read_images(options, model, prompts, error);
-    if (status == GRAFT_OK && !has_places(&placing)) {
+    count(&placing);
+    if (status == GRAFT_OK && prompts->n_images > 0 && placing.kinds[0].places + placing.kinds[1].places == 0) {
         status = graft_chat_wrap(options, tokenizer, prompts, error);
+        count(&placing);
     }
-    for (size_t i = 0; i < prompts->count && status == GRAFT_OK; i++) {
-        status = place(&placing, i, error);
-    }
-    return status == GRAFT_OK && placing.next < prompts->n_images ? mismatch(&placing, placing.next, error) : status;
+    return status == GRAFT_OK ? place_all(&placing, error) : status;
 }

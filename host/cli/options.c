@@ -10,7 +10,7 @@
 #include "cli/size.h"
 #include "graft/host/perplexity.h"
 
-enum kind { FLAG, TEXT, TEXTS, NUMBER, FRACTION, SIZE };
+enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NUMBER, FRACTION, SIZE };
 
 struct spec {
     const char *name; /* without the dashes */
@@ -56,7 +56,8 @@ static const struct spec specs[] = {
     {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT},
     {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), PROMPT},
     {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), PROMPT},
-    {"image", TEXTS, offsetof(struct graft_options, images), PROMPT},
+    {"image", NAMED_TEXTS, offsetof(struct graft_options, images), PROMPT},
+    {"video", NAMED_TEXTS, offsetof(struct graft_options, images), PROMPT},
     {"pixel-values", TEXT, offsetof(struct graft_options, pixel_values), PROMPT},
     {"token-type-ids", TEXTS, offsetof(struct graft_options, token_type_ids), RUN},
     {"text-pair", TEXTS, offsetof(struct graft_options, text_pairs), RUN},
@@ -123,11 +124,20 @@ static const struct spec *find(const char *argument, const char **value) {
     return NULL;
 }
 
+static int append(struct graft_strings *list, const char *value, const char *argument, struct graft_error *error) {
+    if (graft_grow(&list->items, &list->capacity, list->count, sizeof *list->items) != 0) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, argument, "out of memory");
+    }
+    list->items[list->count++] = value;
+    return GRAFT_OK;
+}
+
 static int store(const struct spec *spec, struct graft_options *options, const char *argument, const char *value,
                  struct graft_error *error) {
     void *field = (char *)options + spec->offset;
-    struct graft_strings *list = field;
+    struct graft_named_strings *named = field;
     char *end = NULL;
+    int status;
     switch (spec->kind) {
     case FLAG:
         *(int *)field = 1;
@@ -136,11 +146,10 @@ static int store(const struct spec *spec, struct graft_options *options, const c
         *(const char **)field = value;
         return GRAFT_OK;
     case TEXTS:
-        if (graft_grow(&list->items, &list->capacity, list->count, sizeof *list->items) != 0) {
-            return graft_error_set(error, GRAFT_ERROR_INTERNAL, argument, "out of memory");
-        }
-        list->items[list->count++] = value;
-        return GRAFT_OK;
+        return append(field, value, argument, error);
+    case NAMED_TEXTS:
+        status = append(&named->names, spec->name, argument, error);
+        return status == GRAFT_OK ? append(&named->values, value, argument, error) : status;
     case SIZE:
         return graft_size_parse(value, field) == 0 ? GRAFT_OK
                                                    : usage(error, "expected a size such as 500MB or 5GB", argument);
@@ -164,7 +173,7 @@ static int store(const struct spec *spec, struct graft_options *options, const c
 
 static int is_repeated(struct parser *parser, const struct spec *spec) {
     unsigned char *given = &parser->given[spec - specs];
-    int repeated = *given && spec->kind != FLAG && spec->kind != TEXTS;
+    int repeated = *given && spec->kind != FLAG && spec->kind != TEXTS && spec->kind != NAMED_TEXTS;
     *given = 1;
     return repeated;
 }
@@ -344,7 +353,8 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->plugins_dirs.items);
     graft_free(options->fusion.items);
     graft_free(options->fuse.items);
-    graft_free(options->images.items);
+    graft_free(options->images.values.items);
+    graft_free(options->images.names.items);
     graft_free(options->prompts.items);
     graft_free(options->prompt_files.items);
     graft_free(options->input_ids.items);

@@ -27,6 +27,12 @@ struct graft_strings {
     size_t capacity;
 };
 
+/* Values of several options in the order given, and each one's option, without the dashes. */
+struct graft_named_strings {
+    struct graft_strings values;
+    struct graft_strings names;
+};
+
 struct graft_options {
     enum graft_command command;
     const char *subject; /* what follows `inspect`: a file or a class */
@@ -55,7 +61,7 @@ struct graft_options {
     struct graft_strings prompts;
     struct graft_strings prompt_files;
     struct graft_strings input_ids;
-    struct graft_strings images;
+    struct graft_named_strings images;   /* of --image and --video */
     const char *pixel_values;            /* a safetensors file; or NULL */
     struct graft_strings token_type_ids; /* this and the following: for encoders */
     struct graft_strings text_pairs;

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `n` pseudo-random ids below `vocab_size`, the same in every run. The caller frees them; NULL when memory ran out. */
-int32_t *graft_sample_ids(size_t n, int64_t vocab_size);
+#include "graft/host/graft.h"
+
+/* `n` pseudo-random ids of the model's vocabulary, the same in every run, none of which stands for an image or a video.
+ * The caller frees them; NULL when memory ran out. */
+int32_t *graft_sample_ids(size_t n, const struct graft_model *model);
 
 #endif

@@ -11,7 +11,7 @@
 #include "graft/image.h"
 #include "graft/module.h"
 
-/* Token ids of one sequence, and the images that are placed among them. */
+/* Token ids of one sequence, and the images and videos that are placed among them. */
 struct graft_ids_view {
     const int32_t *ids;
     size_t count;

@@ -5,9 +5,19 @@
 
 #include "image/processor.h"
 
-/* values [patches, channels, temporal_patch_size, patch_size, patch_size]: rescaled and normalised, patches by squares
- * of merge_size x merge_size, a single image standing for all frames. Sides must be multiples of both sizes' product.
- */
-void graft_fill_patches(const struct graft_processor_config *config, const struct graft_pixels *pixels, float *values);
+/* values [patches, channels, temporal_patch_size, patch_size, patch_size]: the image as frames `first` to
+ * temporal_patch_size - 1 of each patch, rescaled and normalised, patches by squares of merge_size x merge_size. Sides
+ * must be multiples of both sizes' product. */
+void graft_fill_patches(const struct graft_processor_config *config, const struct graft_pixels *pixels, int64_t first,
+                        float *values);
+
+/* Resizes `pixels` in place, to at most `max_pixels`, or checks that their sides are multiples where the config says
+ * not to resize. */
+int graft_fit_pixels(const struct graft_processor_config *config, int64_t max_pixels, struct graft_pixels *pixels,
+                     const char *source, struct graft_error *error);
+
+/* An image of `times` patches along time whose frames have the size of `pixels`, its pixel values to be filled in. */
+int graft_start_image(const struct graft_processor_config *config, const struct graft_pixels *pixels, int64_t times,
+                      const char *source, struct graft_image *image, struct graft_error *error);
 
 #endif

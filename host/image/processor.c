@@ -20,23 +20,6 @@ static int check_grid(const struct graft_processor_config *config, const struct 
                       (long long)pixels->width, (long long)pixels->height, (long long)factor);
 }
 
-static int cut(const struct graft_processor_config *config, const struct graft_pixels *pixels, const char *source,
-               struct graft_image *image, struct graft_error *error) {
-    int64_t patch = config->patch_size;
-    *image = (struct graft_image){
-        .struct_size = sizeof *image,
-        .grid = {1, pixels->height / patch, pixels->width / patch},
-        .patch_dim = 3 * config->temporal_patch_size * patch * patch,
-    };
-    float *values = graft_alloc((size_t)(image->grid[1] * image->grid[2]), (size_t)image->patch_dim * sizeof *values);
-    if (values == NULL) {
-        return graft_fail_memory(error, source);
-    }
-    graft_fill_patches(config, pixels, values);
-    image->pixel_values = values;
-    return GRAFT_OK;
-}
-
 /* Transparent pixels, before white. */
 static void paint_key(struct graft_pixels *pixels) {
     for (int64_t i = 0; i < pixels->width * pixels->height; i++) {
@@ -47,26 +30,52 @@ static void paint_key(struct graft_pixels *pixels) {
     }
 }
 
-int graft_process_pixels(const struct graft_processor_config *config, struct graft_pixels *pixels, const char *source,
-                         struct graft_image *image, struct graft_error *error) {
+int graft_fit_pixels(const struct graft_processor_config *config, int64_t max_pixels, struct graft_pixels *pixels,
+                     const char *source, struct graft_error *error) {
     struct graft_pixels resized;
     struct smart_size size;
+    if (!config->do_resize) {
+        return check_grid(config, pixels, source, error);
+    }
+    const struct graft_resize_method method = {config->resample,
+                                               config->is_video ? GRAFT_RESIZE_TORCHVISION : GRAFT_RESIZE_PILLOW};
+    int status = graft_smart_resize(pixels->height, pixels->width, config->patch_size * config->merge_size,
+                                    config->min_pixels, max_pixels, source, &size, error);
+    if (status == GRAFT_OK && (size.width != pixels->width || size.height != pixels->height)) {
+        status = graft_pixels_resize(pixels, size.width, size.height, method, source, &resized, error);
+        if (status == GRAFT_OK) {
+            graft_pixels_finish(pixels);
+            *pixels = resized;
+        }
+    }
+    return status;
+}
+
+int graft_start_image(const struct graft_processor_config *config, const struct graft_pixels *pixels, int64_t times,
+                      const char *source, struct graft_image *image, struct graft_error *error) {
+    int64_t patch = config->patch_size;
+    *image = (struct graft_image){
+        .struct_size = sizeof *image,
+        .grid = {times, pixels->height / patch, pixels->width / patch},
+        .patch_dim = 3 * config->temporal_patch_size * patch * patch,
+        .is_video = config->is_video,
+    };
+    int64_t patches = times * image->grid[1] * image->grid[2];
+    image->pixel_values = graft_alloc((size_t)patches, (size_t)image->patch_dim * sizeof *image->pixel_values);
+    return image->pixel_values != NULL ? GRAFT_OK : graft_fail_memory(error, source);
+}
+
+int graft_process_pixels(const struct graft_processor_config *config, struct graft_pixels *pixels, const char *source,
+                         struct graft_image *image, struct graft_error *error) {
     if (config->do_convert_rgb && pixels->has_key) {
         paint_key(pixels);
     }
-    if (!config->do_resize) {
-        int status = check_grid(config, pixels, source, error);
-        return status == GRAFT_OK ? cut(config, pixels, source, image, error) : status;
-    }
-    int status = graft_smart_resize(pixels->height, pixels->width, config->patch_size * config->merge_size,
-                                    config->min_pixels, config->max_pixels, source, &size, error);
+    int status = graft_fit_pixels(config, config->max_pixels, pixels, source, error);
     if (status == GRAFT_OK) {
-        status = graft_pixels_resize(pixels, size.width, size.height, config->resample, source, &resized, error);
+        status = graft_start_image(config, pixels, 1, source, image, error);
     }
-    if (status != GRAFT_OK) {
-        return status;
+    if (status == GRAFT_OK) {
+        graft_fill_patches(config, pixels, 0, (float *)(uintptr_t)image->pixel_values);
     }
-    status = cut(config, &resized, source, image, error);
-    graft_pixels_finish(&resized);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From decoded images to patches, as preprocessor_config.json says (Qwen2VLImageProcessor with the Pillow backend). */
+/* From decoded images and videos to patches, as the model directory says (Qwen2VLImageProcessor with the Pillow
+ * backend, Qwen2VLVideoProcessor). */
 #ifndef GRAFT_IMAGE_PROCESSOR_H
 #define GRAFT_IMAGE_PROCESSOR_H
 
@@ -7,8 +8,11 @@
 #include "graft/image.h"
 #include "image/pixels.h"
 
+enum { GRAFT_MAX_FRAMES = 1 << 16 };
+
 /* Fields have the names they have in the file; `size` is min_pixels (shortest_edge) and max_pixels (longest_edge). */
 struct graft_processor_config {
+    int32_t is_video; /* of the video processor, which calculates in another way */
     int32_t do_resize;
     int32_t do_rescale;
     int32_t do_normalize;
@@ -22,20 +26,36 @@ struct graft_processor_config {
     int64_t patch_size;
     int64_t temporal_patch_size;
     int64_t merge_size;
+    int32_t cap_pixels_per_frame; /* of videos: frames share the pixels that max_video_tokens stand for */
+    int64_t max_video_tokens;
 };
 
 /* [load] Reads and checks the directory's preprocessor_config.json, or the part `image_processor` of its
- * processor_config.json, which goes before it, as in transformers. Errors are GRAFT_ERROR_MODEL. */
-int graft_processor_config_read(const char *directory, struct graft_processor_config *config,
+ * processor_config.json, which goes before it, as in transformers. For videos: the part `video_processor`, then
+ * video_preprocessor_config.json, then preprocessor_config.json. Errors are GRAFT_ERROR_MODEL. */
+int graft_processor_config_read(const char *directory, int32_t is_video, struct graft_processor_config *config,
                                 struct graft_error *error);
 
 /* [load] The same from a parsed document; `name` is the file's. */
-int graft_processor_config_parse(const graft_json *document, const char *name, struct graft_processor_config *config,
-                                 struct graft_error *error);
+int graft_processor_config_parse(const graft_json *document, const char *name, int32_t is_video,
+                                 struct graft_processor_config *config, struct graft_error *error);
 
-/* [any] Paints (in place), resizes, normalises and cuts into patches. image->pixel_values is the caller's, to be freed
- * with graft_free. */
+/* [any] Paints and resizes (in place), normalises and cuts into patches. image->pixel_values is the caller's, to be
+ * freed with graft_free. */
 int graft_process_pixels(const struct graft_processor_config *config, struct graft_pixels *pixels, const char *source,
                          struct graft_image *image, struct graft_error *error);
+
+/* Where the frames of a video come from. */
+struct graft_frames {
+    size_t count;
+    /* Frame number `i`; the caller finishes it after success. `*source` names it in messages, as long as the frames. */
+    int (*read)(void *data, size_t i, struct graft_pixels *pixels, const char **source, struct graft_error *error);
+    void *data;
+};
+
+/* [any] The same for a video, by the video processor's config: frames one by one, all of one size. The last one is
+ * repeated until temporal_patch_size divides their number. `source` names the video in messages. */
+int graft_process_frames(const struct graft_processor_config *config, const struct graft_frames *frames,
+                         const char *source, struct graft_image *video, struct graft_error *error);
 
 #endif

@@ -8,7 +8,7 @@
 #include "image/processor.h"
 #include "image/resize.h"
 
-enum { MAX_FILE_BYTES = 1 << 20, MAX_PATCH = 1024, MAX_SIZE = 64 };
+enum { MAX_FILE_BYTES = 1 << 20, MAX_PATCH = 1024, MAX_SIZE = 64, MAX_TOKENS = 1 << 24 };
 
 /* A document and its name, for messages. */
 struct source {
@@ -60,12 +60,16 @@ static int is_number(const graft_json *field) {
            isfinite(graft_json_real(field)) && fabs(graft_json_real(field)) <= 1e6;
 }
 
-static int read_factor(const struct source *source, double *value, struct graft_error *error) {
+static int read_factor(const struct source *source, struct graft_processor_config *config, struct graft_error *error) {
     const graft_json *field = graft_json_get(source->document, "rescale_factor");
     if (is_there(field) && !is_number(field)) {
         return refuse(source, "rescale_factor", "a number", field, error);
     }
-    *value = is_there(field) ? graft_json_real(field) : *value;
+    config->rescale_factor = is_there(field) ? graft_json_real(field) : config->rescale_factor;
+    if (config->is_video && (float)config->rescale_factor == 0.0f) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, source->name,
+                          "rescale_factor: expected no 0, which mean and deviation are divided by");
+    }
     return GRAFT_OK;
 }
 
@@ -141,23 +145,30 @@ static int read_resample(const struct source *source, struct graft_processor_con
     return status;
 }
 
-/* Other processors mean other things by the same fields. */
-static int check_type(const struct source *source, struct graft_error *error) {
-    static const char *const known[] = {"Qwen2VLImageProcessor", "Qwen2VLImageProcessorFast",
-                                        "Qwen2VLImageProcessorPil"};
-    const graft_json *field = graft_json_get(source->document, "image_processor_type");
+/* Other processors mean other things by the same fields. A field of that name is absent or has one of the types
+ * `known`, of which the first is the one to name. */
+static int check_type(const struct source *source, const char *name, const char *const *known,
+                      struct graft_error *error) {
+    const graft_json *field = graft_json_get(source->document, name);
     const char *type = graft_json_string(field, NULL);
     if (!is_there(field)) {
         return GRAFT_OK;
     }
-    for (size_t i = 0; type != NULL && i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; type != NULL && known[i] != NULL; i++) {
         if (strcmp(type, known[i]) == 0) {
             return GRAFT_OK;
         }
     }
-    return graft_fail(error, GRAFT_ERROR_MODEL, source->name,
-                      "image_processor_type: expected \"Qwen2VLImageProcessor\", got %s",
+    return graft_fail(error, GRAFT_ERROR_MODEL, source->name, "%s: expected \"%s\", got %s", name, known[0],
                       type != NULL ? type : graft_json_type_name(field));
+}
+
+static int check_types(const struct source *source, int32_t is_video, struct graft_error *error) {
+    static const char *const image[] = {"Qwen2VLImageProcessor", "Qwen2VLImageProcessorFast",
+                                        "Qwen2VLImageProcessorPil", NULL};
+    static const char *const video[] = {"Qwen2VLVideoProcessor", NULL};
+    int status = check_type(source, "image_processor_type", image, error);
+    return status == GRAFT_OK && is_video ? check_type(source, "video_processor_type", video, error) : status;
 }
 
 static int read_fields(const struct source *source, struct graft_processor_config *config, struct graft_error *error) {
@@ -170,6 +181,7 @@ static int read_fields(const struct source *source, struct graft_processor_confi
         {"do_rescale", &config->do_rescale},
         {"do_normalize", &config->do_normalize},
         {"do_convert_rgb", &config->do_convert_rgb},
+        {"cap_pixels_per_frame", &config->cap_pixels_per_frame},
     };
     const struct {
         const char *name;
@@ -179,8 +191,9 @@ static int read_fields(const struct source *source, struct graft_processor_confi
         {"patch_size", MAX_PATCH, &config->patch_size},
         {"temporal_patch_size", MAX_SIZE, &config->temporal_patch_size},
         {"merge_size", MAX_SIZE, &config->merge_size},
+        {"max_video_tokens", MAX_TOKENS, &config->max_video_tokens},
     };
-    int status = check_type(source, error);
+    int status = check_types(source, config->is_video, error);
     for (size_t i = 0; i < sizeof bools / sizeof bools[0] && status == GRAFT_OK; i++) {
         status = read_bool(source, bools[i].name, bools[i].value, error);
     }
@@ -195,7 +208,7 @@ static int read_fields(const struct source *source, struct graft_processor_confi
         status = read_resample(source, config, error);
     }
     if (status == GRAFT_OK) {
-        status = read_factor(source, &config->rescale_factor, error);
+        status = read_factor(source, config, error);
     }
     if (status == GRAFT_OK) {
         status = read_channels(source, "image_mean", 0, config->image_mean, error);
@@ -203,11 +216,12 @@ static int read_fields(const struct source *source, struct graft_processor_confi
     return status == GRAFT_OK ? read_channels(source, "image_std", 1, config->image_std, error) : status;
 }
 
-int graft_processor_config_parse(const graft_json *document, const char *name, struct graft_processor_config *config,
-                                 struct graft_error *error) {
+int graft_processor_config_parse(const graft_json *document, const char *name, int32_t is_video,
+                                 struct graft_processor_config *config, struct graft_error *error) {
     const struct source source = {document, name};
-    /* Qwen2VLImageProcessor's defaults; mean and deviation are CLIP's (Radford et al. 2021). */
+    /* The processors' defaults; mean and deviation are CLIP's (Radford et al. 2021). */
     *config = (struct graft_processor_config){
+        .is_video = is_video,
         .do_resize = 1,
         .do_rescale = 1,
         .do_normalize = 1,
@@ -216,11 +230,12 @@ int graft_processor_config_parse(const graft_json *document, const char *name, s
         .rescale_factor = 1.0 / 255.0,
         .image_mean = {0.48145466, 0.4578275, 0.40821073},
         .image_std = {0.26862954, 0.26130258, 0.27577711},
-        .min_pixels = 56 * 56,
-        .max_pixels = 28 * 28 * 1280,
+        .min_pixels = is_video ? 128 * 28 * 28 : 56 * 56,
+        .max_pixels = is_video ? 768 * 28 * 28 : 1280 * 28 * 28,
         .patch_size = 14,
         .temporal_patch_size = 2,
         .merge_size = 2,
+        .max_video_tokens = 128000,
     };
     if (graft_json_type(document) != GRAFT_JSON_OBJECT) {
         return graft_fail(error, GRAFT_ERROR_MODEL, name, "expected an object, got %s", graft_json_type_name(document));
@@ -228,36 +243,50 @@ int graft_processor_config_parse(const graft_json *document, const char *name, s
     return read_fields(&source, config, error);
 }
 
-/* Reads `file`, or the member `part` of it. `*found` says whether there is such a thing. */
-static int read_file(const char *directory, const char *file, const char *part, struct graft_processor_config *config,
-                     int *found, struct graft_error *error) {
-    char *path = graft_path_join(directory, file);
+/* Where a config may be: a file of the directory, or the member `part` of it. */
+struct place {
+    const char *file;
+    const char *part;
+};
+
+/* `*found` says whether there is such a thing. */
+static int read_place(const char *directory, const struct place *place, int32_t is_video,
+                      struct graft_processor_config *config, int *found, struct graft_error *error) {
+    char *path = graft_path_join(directory, place->file);
     graft_json *document = NULL;
     int status = path != NULL ? GRAFT_OK : graft_fail_memory(error, directory);
-    *found = 0;
     if (status == GRAFT_OK && graft_file_exists(path)) {
         status = graft_json_read(path, MAX_FILE_BYTES, &document, error);
     }
-    const graft_json *fields = part != NULL ? graft_json_get(document, part) : document;
+    const graft_json *fields = place->part != NULL ? graft_json_get(document, place->part) : document;
     if (status == GRAFT_OK && is_there(fields)) {
         *found = 1;
-        status = graft_processor_config_parse(fields, path, config, error);
+        status = graft_processor_config_parse(fields, path, is_video, config, error);
     }
     graft_json_free(document);
     graft_free(path);
     return status;
 }
 
-int graft_processor_config_read(const char *directory, struct graft_processor_config *config,
+int graft_processor_config_read(const char *directory, int32_t is_video, struct graft_processor_config *config,
                                 struct graft_error *error) {
-    int found;
-    int status = read_file(directory, "processor_config.json", "image_processor", config, &found, error);
-    if (status == GRAFT_OK && !found) {
-        status = read_file(directory, "preprocessor_config.json", NULL, config, &found, error);
+    static const struct place image[] = {{"processor_config.json", "image_processor"},
+                                         {"preprocessor_config.json", NULL}};
+    static const struct place video[] = {{"processor_config.json", "video_processor"},
+                                         {"video_preprocessor_config.json", NULL},
+                                         {"preprocessor_config.json", NULL}};
+    const struct place *places = is_video ? video : image;
+    size_t n = is_video ? 3 : 2;
+    int found = 0;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n && status == GRAFT_OK && !found; i++) {
+        status = read_place(directory, &places[i], is_video, config, &found, error);
     }
     if (status == GRAFT_OK && !found) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, directory,
-                            "has no preprocessor_config.json, which says how images are prepared");
+        status = graft_fail(error, GRAFT_ERROR_MODEL, directory, "has no %s, which says how %s are prepared",
+                            is_video ? "video_preprocessor_config.json or preprocessor_config.json"
+                                     : "preprocessor_config.json",
+                            is_video ? "videos" : "images");
     }
     return status;
 }

@@ -13,23 +13,23 @@ static void combine(const struct resize_weights *weights, int64_t output, const 
     int64_t count = weights->count[output];
     from += weights->first[output] * step;
     for (int64_t c = 0; c < 3; c++) {
-        int64_t sum = (int64_t)1 << (RESIZE_BITS - 1);
+        int64_t sum = ((int64_t)1 << weights->bits) / 2;
         for (int64_t i = 0; i < count; i++) {
             sum += (int64_t)from[i * step + c] * weight[i];
         }
-        sum = sum < 0 ? 0 : sum >> RESIZE_BITS;
+        sum = sum < 0 ? 0 : sum >> weights->bits;
         to[c] = (uint8_t)(sum > 255 ? 255 : sum);
     }
 }
 
-static int resize_rows(const struct graft_pixels *from, int64_t width, int32_t resample, const char *source,
-                       struct graft_pixels *to, struct graft_error *error) {
+static int resize_rows(const struct graft_pixels *from, int64_t width, struct graft_resize_method method,
+                       const char *source, struct graft_pixels *to, struct graft_error *error) {
     struct resize_weights weights;
     int status = graft_pixels_init(to, width, from->height, source, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (graft_resize_weights_init(&weights, from->width, width, resample) != 0) {
+    if (graft_resize_weights_init(&weights, from->width, width, method) != 0) {
         status = graft_fail_memory(error, source);
     }
     for (int64_t y = 0; y < from->height && status == GRAFT_OK; y++) {
@@ -41,14 +41,14 @@ static int resize_rows(const struct graft_pixels *from, int64_t width, int32_t r
     return status;
 }
 
-static int resize_columns(const struct graft_pixels *from, int64_t height, int32_t resample, const char *source,
-                          struct graft_pixels *to, struct graft_error *error) {
+static int resize_columns(const struct graft_pixels *from, int64_t height, struct graft_resize_method method,
+                          const char *source, struct graft_pixels *to, struct graft_error *error) {
     struct resize_weights weights;
     int status = graft_pixels_init(to, from->width, height, source, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (graft_resize_weights_init(&weights, from->height, height, resample) != 0) {
+    if (graft_resize_weights_init(&weights, from->height, height, method) != 0) {
         status = graft_fail_memory(error, source);
     }
     for (int64_t y = 0; y < height && status == GRAFT_OK; y++) {
@@ -61,16 +61,17 @@ static int resize_columns(const struct graft_pixels *from, int64_t height, int32
 }
 
 /* Which direction comes first changes the last bit, since what lies between is rounded to 8 bits. Pillow 13 begins with
- * the columns where they shrink by more than twice what the rows shrink by; earlier ones always begin with the rows. */
-static int columns_first(const struct graft_pixels *from, int64_t width, int64_t height) {
-    return height < from->height && from->height - height > 2 * (from->width - width);
+ * the columns where they shrink by more than twice what the rows shrink by; earlier ones always begin with the rows, as
+ * torchvision does. */
+static int columns_first(const struct graft_pixels *from, int64_t width, int64_t height, int32_t backend) {
+    return backend == GRAFT_RESIZE_PILLOW && height < from->height && from->height - height > 2 * (from->width - width);
 }
 
 /* One direction: to `size` columns, or rows. */
-static int resize_along(int columns, const struct graft_pixels *from, int64_t size, int32_t resample,
+static int resize_along(int columns, const struct graft_pixels *from, int64_t size, struct graft_resize_method method,
                         const char *source, struct graft_pixels *to, struct graft_error *error) {
-    return columns ? resize_columns(from, size, resample, source, to, error)
-                   : resize_rows(from, size, resample, source, to, error);
+    return columns ? resize_columns(from, size, method, source, to, error)
+                   : resize_rows(from, size, method, source, to, error);
 }
 
 static int copy(const struct graft_pixels *from, const char *source, struct graft_pixels *to,
@@ -82,8 +83,9 @@ static int copy(const struct graft_pixels *from, const char *source, struct graf
     return status;
 }
 
-int graft_pixels_resize(const struct graft_pixels *from, int64_t width, int64_t height, int32_t resample,
-                        const char *source, struct graft_pixels *to, struct graft_error *error) {
+int graft_pixels_resize(const struct graft_pixels *from, int64_t width, int64_t height,
+                        struct graft_resize_method method, const char *source, struct graft_pixels *to,
+                        struct graft_error *error) {
     struct graft_pixels middle = {0};
     int status;
     *to = (struct graft_pixels){0};
@@ -92,12 +94,12 @@ int graft_pixels_resize(const struct graft_pixels *from, int64_t width, int64_t 
     }
     if (width == from->width || height == from->height) {
         int columns = width == from->width;
-        status = resize_along(columns, from, columns ? height : width, resample, source, to, error);
+        status = resize_along(columns, from, columns ? height : width, method, source, to, error);
     } else {
-        int columns = columns_first(from, width, height);
-        status = resize_along(columns, from, columns ? height : width, resample, source, &middle, error);
+        int columns = columns_first(from, width, height, method.backend);
+        status = resize_along(columns, from, columns ? height : width, method, source, &middle, error);
         if (status == GRAFT_OK) {
-            status = resize_along(!columns, &middle, columns ? width : height, resample, source, to, error);
+            status = resize_along(!columns, &middle, columns ? width : height, method, source, to, error);
         }
     }
     graft_pixels_finish(&middle);

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 
+enum { PILLOW_BITS = 22 };
+
 /* Keys 1981, eq. 4, with the slope a = -1/2. */
 static double cubic(double x) {
     static const double a = -0.5;
@@ -40,24 +42,48 @@ static void fill(struct resize_weights *weights, int64_t output, int64_t inputs,
         exact[i] = filter(resample, ((double)(i + first) - centre + 0.5) * (1.0 / stretch));
         sum += exact[i];
     }
-    for (int64_t i = 0; i < end - first; i++) {
-        double weight = sum != 0.0 ? exact[i] / sum : exact[i];
-        double scaled = weight * (double)(1 << RESIZE_BITS);
-        weights->weights[output * weights->width + i] = (int32_t)(weight < 0.0 ? scaled - 0.5 : scaled + 0.5);
+    for (int64_t i = 0; i < end - first && sum != 0.0; i++) {
+        exact[i] /= sum;
     }
 }
 
-int graft_resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs, int32_t resample) {
+/* The most bits with which `count` weights stay below 2^15, at most Pillow's. */
+static int32_t bits_within_16(const double *exact, int64_t count) {
+    double largest = 0.0;
+    int32_t bits = 0;
+    for (int64_t i = 0; i < count; i++) {
+        largest = exact[i] > largest ? exact[i] : largest;
+    }
+    while (bits < PILLOW_BITS && largest * (double)(1 << (bits + 1)) + 0.5 < (double)(1 << 15)) {
+        bits++;
+    }
+    return bits;
+}
+
+static void round_all(struct resize_weights *weights, const double *exact, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        double scaled = exact[i] * (double)(1 << weights->bits);
+        weights->weights[i] = (int32_t)(exact[i] < 0.0 ? scaled - 0.5 : scaled + 0.5);
+    }
+}
+
+int graft_resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs,
+                              struct graft_resize_method method) {
     double scale = (double)inputs / (double)outputs;
-    double support = (resample == GRAFT_RESAMPLE_BICUBIC ? 2.0 : 1.0) * (scale > 1.0 ? scale : 1.0);
+    double support = (method.resample == GRAFT_RESAMPLE_BICUBIC ? 2.0 : 1.0) * (scale > 1.0 ? scale : 1.0);
     *weights = (struct resize_weights){.outputs = outputs, .width = (int64_t)ceil(support) * 2 + 1};
     weights->first = graft_alloc((size_t)outputs, sizeof *weights->first);
     weights->count = graft_alloc((size_t)outputs, sizeof *weights->count);
     weights->weights = graft_alloc((size_t)outputs, (size_t)weights->width * sizeof *weights->weights);
-    double *exact = graft_alloc((size_t)weights->width, sizeof *exact);
+    double *exact = graft_alloc((size_t)outputs, (size_t)weights->width * sizeof *exact); /* [outputs, width] */
     int failed = weights->first == NULL || weights->count == NULL || weights->weights == NULL || exact == NULL;
-    for (int64_t i = 0; i < outputs && !failed; i++) {
-        fill(weights, i, inputs, scale, support, resample, exact);
+    if (!failed) {
+        int64_t count = outputs * weights->width;
+        for (int64_t i = 0; i < outputs; i++) {
+            fill(weights, i, inputs, scale, support, method.resample, exact + i * weights->width);
+        }
+        weights->bits = method.backend == GRAFT_RESIZE_PILLOW ? PILLOW_BITS : bits_within_16(exact, count);
+        round_all(weights, exact, count);
     }
     graft_free(exact);
     return failed ? -1 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images for models with a vision tower: what the model says about them, and preparing them. */
+/* Images and videos for models with a vision tower: what the model says about them, and preparing them. */
 #include "graft/host/images.h"
 
 #include <string.h>
@@ -42,6 +42,34 @@ int32_t graft_model_image_token_id(const struct graft_model *model) {
     return (int32_t)say(model, "image_token_id", -1);
 }
 
+int32_t graft_model_video_token_id(const struct graft_model *model) {
+    return (int32_t)say(model, "video_token_id", -1);
+}
+
+int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                              struct graft_error *error) {
+    const int32_t ids[] = {graft_model_image_token_id(model), graft_model_video_token_id(model)};
+    for (size_t i = 0; i < n; i++) {
+        size_t places[2] = {0, 0};
+        size_t given[2] = {0, 0};
+        for (size_t j = 0; j < prompts[i].count; j++) {
+            places[0] += prompts[i].ids[j] == ids[0];
+            places[1] += prompts[i].ids[j] == ids[1];
+        }
+        for (size_t j = 0; j < prompts[i].n_images; j++) {
+            given[prompts[i].images[j].is_video != 0]++;
+        }
+        for (size_t kind = 0; kind < 2; kind++) {
+            if (ids[kind] >= 0 && places[kind] > 0 && given[kind] == 0) {
+                return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                                       "prompt %zu has %s tokens (%ld), but no %s belongs to it", i + 1,
+                                       kind == 1 ? "video" : "image", (long)ids[kind], kind == 1 ? "video" : "image");
+            }
+        }
+    }
+    return GRAFT_OK;
+}
+
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image) {
     enum { MAX_GRID = 1 << 16 };
     int64_t merge = say(model, "spatial_merge_size", 0);
@@ -70,25 +98,28 @@ static int check(const struct graft_model *model, const struct graft_processor_c
         int64_t expected = say(model, fields[i].attribute, fields[i].value);
         if (fields[i].value != expected) {
             return graft_fail(error, GRAFT_ERROR_MODEL, model->directory,
-                              "%s of the image processor: expected %lld, as config.json has it, got %lld",
-                              fields[i].name, (long long)expected, (long long)fields[i].value);
+                              "%s of the %s processor: expected %lld, as config.json has it, got %lld", fields[i].name,
+                              config->is_video ? "video" : "image", (long long)expected, (long long)fields[i].value);
         }
     }
     return GRAFT_OK;
+}
+
+int graft_model_read_processor(const struct graft_model *model, int32_t is_video, struct graft_processor_config *config,
+                               struct graft_error *error) {
+    if ((is_video ? graft_model_video_token_id(model) : graft_model_image_token_id(model)) < 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "%s takes no %s",
+                               model->tree->root->class_name, is_video ? "videos" : "images");
+    }
+    int status = graft_processor_config_read(model->directory, is_video, config, error);
+    return status == GRAFT_OK ? check(model, config, error) : status;
 }
 
 int graft_image_processor_open(const struct graft_model *model, struct graft_image_processor **processor,
                                struct graft_error *error) {
     struct graft_processor_config config;
     *processor = NULL;
-    if (graft_model_image_token_id(model) < 0) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, model->directory, "%s takes no images",
-                          model->tree->root->class_name);
-    }
-    int status = graft_processor_config_read(model->directory, &config, error);
-    if (status == GRAFT_OK) {
-        status = check(model, &config, error);
-    }
+    int status = graft_model_read_processor(model, 0, &config, error);
     if (status == GRAFT_OK) {
         *processor = graft_alloc(1, sizeof **processor);
         status = *processor != NULL ? GRAFT_OK : graft_fail_memory(error, model->directory);

@@ -15,6 +15,8 @@
 #include "registry/implementations.h"
 #include "registry/registry.h"
 
+struct graft_processor_config;
+
 struct graft_library {
     struct graft_registry *registry;
     struct graft_plugin_set *plugins; /* NULL until loaded */
@@ -86,5 +88,14 @@ int graft_model_check_loaded(const struct graft_model *model, struct graft_error
 
 /* [any] Whether text can go on: the model is loaded, and has a language model head. */
 int graft_model_check_ready(const struct graft_model *model, struct graft_error *error);
+
+/* [any] Whether prompts that have image or video tokens have images or videos, too: without them such tokens would be
+ * read as words that mean nothing. */
+int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                              struct graft_error *error);
+
+/* [load] How the model directory says that images, or videos, are prepared; checked against the model. */
+int graft_model_read_processor(const struct graft_model *model, int32_t is_video, struct graft_processor_config *config,
+                               struct graft_error *error);
 
 #endif

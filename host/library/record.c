@@ -72,6 +72,9 @@ int graft_model_record(struct graft_model *model, const struct graft_prompt *pro
     if (status == GRAFT_OK) {
         status = check(model, n, what, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_model_check_prompts(model, prompts, n, error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }

@@ -53,6 +53,10 @@ static int request_init(struct request *request, const struct graft_model *model
     if (n == 0 || n > INT32_MAX) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one prompt");
     }
+    status = graft_model_check_prompts(model, prompts, n, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     request->views = graft_alloc(n, sizeof *request->views);
     request->slots = graft_alloc(n, sizeof *request->slots);
     if (request->views == NULL || request->slots == NULL) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# images.sh HOST SOURCE PLUGINS GOLDEN: prompts with images, as users give them. TAP on stdout.
+# images.sh HOST SOURCE PLUGINS GOLDEN: prompts with images and videos, as users give them. TAP on stdout.
 set -u
 host=$1
 source=$2
@@ -57,8 +57,8 @@ is 'replaced classes see the same' circle \
     "$(ask --plugins-dir "$plugins" --image "$circle" --prompt 'What shape is it?')"
 printf 'What shape is it?' >"$work/question"
 is 'a prompt from a file' circle "$(ask --image "$circle" --prompt-file "$work/question")"
-numbers() { # numbers NAME: the first case's list of that name, as the reference recorded it
-    tr -d ' \n' <"$model/expected.json" | grep -o "\"$1\":\[[0-9,]*\]" | sed -n '1s/.*\[\(.*\)\]/\1/p'
+numbers() { # numbers NAME [FILE]: the first list of that name, as the reference recorded it
+    tr -d ' \n' <"${2:-$model/expected.json}" | grep -o "\"$1\":\[[0-9,]*\]" | sed -n '1s/.*\[\(.*\)\]/\1/p'
 }
 ids=$(numbers input_ids)
 is 'ids whose places are filled up' "$(numbers greedy_ids)" "$(ask --image "$circle" --input-ids "$ids" --output-ids)"
@@ -74,6 +74,56 @@ refused 'more places than images' 2 '1 images are given, but the prompts have pl
 refused 'a place of another length' 2 'takes 4 image tokens, but its place in the prompt has 3' --model "$model" \
     --image "$circle" --prompt '<|image_pad|><|image_pad|><|image_pad|>'
 refused 'images without a prompt' 2 'needs a prompt' --model "$model" --image "$circle"
+# Videos: the reference's answer to an image between two videos, of files that both prepared.
+videos=$source/tests/goldens/videos
+video_place='<|vision_start|><|video_pad|><|vision_end|>'
+three=$(chat "$video_place$place$video_place" 'What is in the picture?')
+is 'an image between two videos' "$(numbers greedy_ids "$videos/expected.json")" \
+    "$(ask --video "$videos/down/frames" --image "$circle" --video "$videos/capped/frames" --prompt "$three
+" --output-ids)"
+is 'each kind has its own order' "$(numbers greedy_ids "$videos/expected.json")" \
+    "$(ask --image "$circle" --video "$videos/down/frames" --video "$videos/capped/frames" --prompt "$three
+" --output-ids)"
+mkdir "$work/chat"
+cp "$model"/*.json "$model/model.safetensors" "$work/chat/"
+sed "s/<|image_pad|><|vision_end|>/&{% endif %}{% if part['type'] == 'video' %}$video_place/" "$model/chat_template.json" \
+    >"$work/chat/chat_template.json"
+is 'the chat form has them in the order given' "$(numbers greedy_ids "$videos/expected.json")" \
+    "$("$host" --model "$work/chat" --dtype float32 --quiet --video "$videos/down/frames" --image "$circle" \
+        --video "$videos/capped/frames" --prompt 'What is in the picture?' --output-ids 2>&1)"
+is 'verify takes videos' 0 "$("$host" verify --model "$model" --plugins-dir "$plugins" --dtype float32 \
+    --video "$videos/up/frames" --prompt "$video_place" >/dev/null 2>&1 && echo 0)"
+refused 'video tokens without a video' 2 'the prompts have places for videos, but none is given' --model "$model" \
+    --prompt "$video_place"
+refused 'image tokens without an image' 2 'the prompts have places for images, but none is given' --model "$model" \
+    --prompt "$place"
+refused 'a video for the place of an image' 2 'the prompts have places for images, but none is given' --model "$model" \
+    --video "$videos/up/frames" --prompt "$place"
+refused 'more videos than places' 2 '2 videos are given, but the prompts have places for 1' --model "$model" \
+    --video "$videos/up/frames" --video "$videos/down/frames" --prompt "$video_place"
+refused 'a place of another length than the video' 2 'video 1 takes 6 video tokens, but its place in the prompt has 2' \
+    --model "$model" --video "$videos/up/frames" --prompt '<|video_pad|><|video_pad|>'
+refused 'a template without videos' 2 'the model directory no chat template that would make one' --model "$model" \
+    --video "$videos/up/frames" --prompt x
+refused 'videos for a model without a tower' 2 'this model takes no videos' --model "$source/demo/tiny-qwen2-moe" \
+    --video "$videos/up/frames" --prompt x
+refused 'videos without a prompt' 2 'what about the videos?' --model "$model" --video "$videos/up/frames"
+refused 'videos of both kinds' 2 'does not go with --video' --model "$model" --video "$videos/up/frames" \
+    --pixel-values "$golden/golden.safetensors" --prompt x
+refused 'a directory that is none' 5 'cannot be read as a directory of frames' --model "$model" --video "$circle" \
+    --prompt "$video_place"
+mkdir "$work/frames"
+refused 'a directory without frames' 5 'has no frames' --model "$model" --video "$work/frames" --prompt "$video_place"
+cp "$circle" "$work/frames/1.png"
+cp "$videos/down/frames/frame1.png" "$work/frames/2.png"
+refused 'frames of two sizes' 5 '2.png: 23 x 14 pixels: expected' --model "$model" --video "$work/frames" \
+    --prompt "$video_place"
+: >"$work/frames/.hidden"
+echo text >"$work/frames/10.png"
+cp "$circle" "$work/frames/2.png"
+refused 'a frame that is no picture' 5 '10.png: is neither a PNG nor a JPEG file' --model "$model" \
+    --video "$work/frames" --prompt "$video_place"
+
 refused 'images of both kinds' 2 'does not go with --image' --model "$model" --image "$circle" \
     --pixel-values "$golden/golden.safetensors" --prompt x
 refused 'images for a model without a tower' 2 'this model takes no images' --model "$source/demo/tiny-qwen2-moe" \

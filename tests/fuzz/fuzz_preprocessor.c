@@ -7,12 +7,12 @@
 #include "fuzz/target.h"
 #include "image/processor.h"
 
-static void check(const graft_json *document) {
+static void check(const graft_json *document, int32_t is_video) {
     struct graft_error error = graft_error_none();
     struct graft_processor_config config;
     struct graft_pixels pixels;
     struct graft_image image = {0};
-    if (graft_processor_config_parse(document, "fuzz", &config, &error) != GRAFT_OK) {
+    if (graft_processor_config_parse(document, "fuzz", is_video, &config, &error) != GRAFT_OK) {
         if (error.message[0] == '\0') {
             abort();
         }
@@ -36,8 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (graft_json_parse((const char *)bytes, size, "fuzz", &document, NULL) != GRAFT_OK) {
         return 0;
     }
-    check(document);
-    check(graft_json_get(document, "image_processor"));
+    check(document, 0);
+    check(document, 1);
+    check(graft_json_get(document, "image_processor"), 0);
     graft_json_free(document);
     return 0;
 }

@@ -1,9 +1,10 @@
-"""Make the small models with a vision tower, and the images with what the image processor makes of them, that README.md
-lists under "Vision" and "Images".
+"""Make the small models with a vision tower, and the images and videos with what the processors make of them, that
+README.md lists under "Vision", "Images" and "Videos".
 
     python make_vision_goldens.py [--out DIR] [NAME ...]
 
-Needs Pillow beside torch and transformers. Weights, ids and pictures come from fixed seeds.
+Needs Pillow beside torch and transformers, and for "videos" torchvision, whose compiled part is not used: a build for
+another device than torch's will do. Weights, ids and pictures come from fixed seeds.
 """
 import argparse
 import io
@@ -15,7 +16,12 @@ import numpy as np
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration
+
+for operation in ("nms", "qnms"):  # torchvision is imported without its compiled part, which defines them
+    torch.library.define(f"torchvision::{operation}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+from tokenizers import Tokenizer
+from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration, Qwen2VLVideoProcessor
 from transformers.image_utils import load_image
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
@@ -23,17 +29,19 @@ import weights
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 12
-IMAGE, START, END = 60, 61, 62
+IMAGE, START, END, VIDEO = 60, 61, 62, 63
 TEXT = dict(vocab_size=64, hidden_size=24, intermediate_size=12, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
             max_position_embeddings=128, rms_norm_eps=1e-6, bos_token_id=1, eos_token_id=2, pad_token_id=None)
 VISION = dict(depth=2, embed_dim=8, hidden_size=24, num_heads=2, mlp_ratio=2, in_channels=3, patch_size=2, spatial_merge_size=2,
               temporal_patch_size=2, hidden_act="quick_gelu")
 ROPE = {"rope_theta": 10000.0, "mrope_section": [1, 3, 2]}
-# name: (text fields, vision fields, grids, flat config, dtype on disk, seed)
+# name: (text fields, vision fields, grids, flat config, dtype on disk, seed); a grid with VIDEO behind it is a video's
 MODELS = {
     "qwen2_vl_two_images": ({}, {}, [[1, 4, 6], [1, 6, 2]], True, torch.float32, 801),
     "qwen2_vl_v5_tied": (dict(tie_word_embeddings=True, num_key_value_heads=2), dict(hidden_act="gelu", mlp_ratio=3), [[3, 2, 4]], False,
                          torch.bfloat16, 802),
+    "qwen2_vl_videos": ({}, {}, [[5, 2, 4, VIDEO], [1, 4, 4], [2, 4, 2, VIDEO], [1, 2, 6]], True, torch.float32, 803),
+    "qwen2_vl_long_video": ({}, {}, [[9, 2, 2, VIDEO]], False, torch.float32, 804),
 }
 
 
@@ -55,9 +63,24 @@ def flatten(config):
 
 def prompt(grids, merge, generator):
     ids = torch.randint(3, 60, (4,), generator=generator).tolist()
-    for t, h, w in grids:
-        ids += [START] + [IMAGE] * (t * h * w // merge**2) + [END] + torch.randint(3, 60, (3,), generator=generator).tolist()
+    for t, h, w, *video in grids:
+        ids += [START] + [VIDEO if video else IMAGE] * (t * h * w // merge**2) + [END] + torch.randint(3, 60, (3,), generator=generator).tolist()
     return ids
+
+
+def types_of(ids):
+    return (ids == IMAGE).int() + 2 * (ids == VIDEO).int()
+
+
+def inputs_of(ids, grids, generator):
+    """Pixel values are random: images and videos in tensors of their own."""
+    inputs = {"input_ids": torch.tensor([ids])}
+    for values, name, kind in (("pixel_values", "image_grid_thw", 3), ("pixel_values_videos", "video_grid_thw", 4)):
+        of_kind = [grid[:3] for grid in grids if len(grid) == kind]
+        if of_kind:
+            inputs[values] = torch.randn(sum(t * h * w for t, h, w in of_kind), 24, generator=generator)
+            inputs[name] = torch.tensor(of_kind)
+    return inputs
 
 
 def write_json(path, value):
@@ -70,7 +93,7 @@ def make_folder(folder, text, vision, flat, dtype, seed):
     shutil.rmtree(folder, ignore_errors=True)
     tied = text.get("tie_word_embeddings", False)
     config = Qwen2VLConfig(text_config={**TEXT, **text, "rope_parameters": dict(ROPE, rope_type="default")}, vision_config={**VISION, **vision},
-                           image_token_id=IMAGE, video_token_id=63, vision_start_token_id=START, vision_end_token_id=END, tie_word_embeddings=tied)
+                           image_token_id=IMAGE, video_token_id=VIDEO, vision_start_token_id=START, vision_end_token_id=END, tie_word_embeddings=tied)
     model = Qwen2VLForConditionalGeneration(config).to(dtype)
     model.save_pretrained(folder)
     weights.refill(folder, seed, spread)
@@ -84,16 +107,37 @@ def make_folder(folder, text, vision, flat, dtype, seed):
         os.chmod(f"{folder}/{name}", 0o644)
 
 
+def by_tokens(outputs, grids):
+    """What a part of the tower made of all images and then of all videos (two calls), in the order of their tokens."""
+    pieces = []
+    for kind in (3, 4):
+        of_kind = [grid[:3] for grid in grids if len(grid) == kind]
+        if of_kind:
+            output = outputs.pop(0)
+            shares = [t * h * w * len(output) // sum(a * b * c for a, b, c in of_kind) for t, h, w in of_kind]
+            pieces.append((kind, iter(output.split(shares))))
+    pieces = dict(pieces)
+    return torch.cat([next(pieces[len(grid)]) for grid in grids])
+
+
 def greedy(model, inputs):
     """Greedy ids and the logits of each step, every step from the start again."""
     ids, rows = inputs["input_ids"], []
     for _ in range(STEPS):
         model.model.rope_deltas = None
-        types = (ids == IMAGE).int()
+        types = (ids == IMAGE).int()  # a video token may be among the new ones
         out = model(**{**inputs, "input_ids": ids, "mm_token_type_ids": types, "attention_mask": torch.ones_like(ids)}, use_cache=False)
         rows.append(out.logits[0, -1].float())
         ids = torch.cat([ids, rows[-1].argmax().view(1, 1)], 1)
     return ids[0, inputs["input_ids"].shape[1]:].tolist(), torch.stack(rows)
+
+
+def generate(model, inputs):
+    """The same by generate(). It goes on behind the last token, wherever the times of a long video end."""
+    ids = inputs["input_ids"]
+    out = model.generate(**inputs, mm_token_type_ids=types_of(ids), attention_mask=torch.ones_like(ids), max_new_tokens=STEPS, do_sample=False,
+                         eos_token_id=[], pad_token_id=0, output_logits=True, return_dict_in_generate=True)
+    return out.sequences[0, ids.shape[1]:].tolist(), torch.cat(out.logits).float()
 
 
 def make_model(name, out):
@@ -105,33 +149,32 @@ def make_model(name, out):
         assert not any(info[k] for k in ("missing_keys", "unexpected_keys", "mismatched_keys")), info
         generator = torch.Generator().manual_seed(seed)
         ids = prompt(grids, 2, generator)
-        pixels = torch.randn(sum(t * h * w for t, h, w in grids), 24, generator=generator)
-        inputs = {"input_ids": torch.tensor([ids]), "pixel_values": pixels, "image_grid_thw": torch.tensor(grids)}
+        inputs = inputs_of(ids, grids, generator)
         with torch.no_grad():
-            greedy_ids, greedy_logits = greedy(model.eval(), inputs)
+            greedy_ids, greedy_logits = (generate if "video_grid_thw" in inputs else greedy)(model.eval(), inputs)
         best = greedy_logits.topk(2).values
         if (best[:, 0] - best[:, 1]).min() > 0.01:
             break
         seed += 100
-    seen = {}
     visual = model.model.visual
     modules = {"patch_embed": visual.patch_embed, **{f"block.{i}": b for i, b in enumerate(visual.blocks)}, "merger": visual.merger}
-    hooks = [m.register_forward_hook(lambda _, __, o, key=key: seen.update({f"vision.{key}": o.detach().clone()})) for key, m in modules.items()]
+    seen = {f"vision.{key}": [] for key in modules}
+    hooks = [m.register_forward_hook(lambda _, __, o, key=key: seen[f"vision.{key}"].append(o.detach().clone())) for key, m in modules.items()]
     model.model.rope_deltas = None
     with torch.no_grad():
-        got = model(**inputs, mm_token_type_ids=(inputs["input_ids"] == IMAGE).int(), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
+        got = model(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
         eager = Qwen2VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
-        other = eager(**inputs, mm_token_type_ids=(inputs["input_ids"] == IMAGE).int(), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
+        other = eager(**inputs, mm_token_type_ids=types_of(inputs["input_ids"]), attention_mask=torch.ones_like(inputs["input_ids"]), use_cache=False)
     for hook in hooks:
         hook.remove()
     parameters = [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)]
     weights.drop(folder)
     weights.write_json(f"{folder}/golden.json", {
-        "seed": seed, "input_ids": ids, "image_grid_thw": grids, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
+        "seed": seed, "input_ids": ids, **{key: inputs[key].tolist() for key in inputs if key.endswith("_grid_thw")}, "greedy_ids": greedy_ids, "rope_delta": int(model.model.rope_deltas[0, 0]),
         "greedy_min_margin": (best[:, 0] - best[:, 1]).min().item(),
         "reference_spread": {"fp32_eager_vs_sdpa": (got.logits - other.logits).abs().max().item()},
         "runtime": {"modules": {n or "<root>": type(m).__name__ for n, m in model.named_modules()}, "parameters": parameters}})
-    save_file({"pixel_values": pixels, "logits": got.logits.contiguous(), "greedy_logits": greedy_logits, **{k: v.contiguous() for k, v in seen.items()}},
+    save_file({**{key: value for key, value in inputs.items() if key.startswith("pixel_values")}, "logits": got.logits.contiguous(), "greedy_logits": greedy_logits, **{k: by_tokens(v, grids).contiguous() for k, v in seen.items()}},
               f"{folder}/golden.safetensors")
     os.chmod(f"{folder}/golden.safetensors", 0o644)
 
@@ -212,13 +255,76 @@ def make_images(out):
     os.chmod(f"{folder}/golden.safetensors", 0o644)
 
 
+# --- Videos ---
+
+VIDEO_PROCESSOR = {"video_processor_type": "Qwen2VLVideoProcessor", "size": {"shortest_edge": 64, "longest_edge": 160}, "patch_size": 2,
+                   "temporal_patch_size": 2, "merge_size": 2}
+# name: (frames, width, height, kind of file, fields of the config)
+VIDEOS = {
+    "down": (11, 23, 14, "png", {}),  # an odd number, names of unequal length
+    "up": (2, 7, 5, "jpg", {}),
+    "same": (1, 12, 8, "png", {"do_normalize": False}),
+    "narrow": (3, 3, 60, "png", {"do_rescale": False, "temporal_patch_size": 3, "image_mean": 100, "image_std": 50}),
+    "bilinear": (3, 31, 9, "png", {"resample": 2, "do_normalize": False, "do_rescale": False, "min_pixels": 32, "max_pixels": 96}),
+    "capped": (4, 24, 20, "png", {"cap_pixels_per_frame": True, "max_video_tokens": 14, "size": {"shortest_edge": 32, "longest_edge": 400}}),
+    "capped_least": (2, 20, 24, "png", {"cap_pixels_per_frame": True, "max_video_tokens": 1, "size": {"shortest_edge": 99, "longest_edge": 400}}),
+}
+
+
+def make_videos(out):
+    tensors = {}
+    shutil.rmtree(f"{out}/videos", ignore_errors=True)
+    for seed, (name, (count, width, height, kind, fields)) in enumerate(VIDEOS.items(), 100):
+        folder = f"{out}/videos/{name}"
+        os.makedirs(f"{folder}/frames")
+        write_json(f"{folder}/video_preprocessor_config.json", {**VIDEO_PROCESSOR, **fields})
+        files = [f"{folder}/frames/frame{i + 1}.{kind}" for i in range(count)]
+        for i, file in enumerate(files):
+            Image.fromarray(picture(width, height, 3, 100 * seed + i)).save(file, **({"quality": 90} if kind == "jpg" else {}))
+        processor = Qwen2VLVideoProcessor.from_pretrained(folder)
+        got = processor(videos=[np.stack([np.array(load_image(file)) for file in files])], return_tensors="pt")
+        # As of images: levels, and the number that each level becomes.
+        table = processor.rescale_and_normalize(torch.arange(256, dtype=torch.uint8).view(1, 1, 256).repeat(3, 1, 1), processor.do_rescale,
+                                                processor.rescale_factor, processor.do_normalize, processor.image_mean, processor.image_std)
+        table = table[:, 0].float().contiguous()
+        values = got["pixel_values_videos"].float().reshape(got["video_grid_thw"].prod(), 3, -1)
+        index = torch.stack([torch.searchsorted(table[c], values[:, c].contiguous()) for c in range(3)], 1)
+        assert all(torch.equal(table[c][index[:, c]], values[:, c]) for c in range(3))
+        tensors.update({f"{name}.levels": index.reshape(len(values), -1).to(torch.uint8), f"{name}.grid": got["video_grid_thw"][0],
+                        f"{name}.table": table})
+    save_file(tensors, f"{out}/videos/golden.safetensors")
+    os.chmod(f"{out}/videos/golden.safetensors", 0o644)
+    write_json(f"{out}/videos/expected.json", ask_demo(f"{out}/videos"))
+
+
+def ask_demo(videos):
+    """What the trained model of demo/ says of an image between two videos, each prepared as its directory says."""
+    demo = f"{HERE}/../../demo/tiny-qwen2-vl"
+    model = Qwen2VLForConditionalGeneration.from_pretrained(demo, dtype=torch.float32).eval()
+    files = [[f"{videos}/{name}/frames/{file}" for file in sorted(os.listdir(f"{videos}/{name}/frames"), key=lambda f: (len(f), f))]
+             for name in ("down", "capped")]
+    frames = [np.stack([np.array(load_image(file)) for file in names]) for names in files]
+    seen = Qwen2VLVideoProcessor.from_pretrained(demo)(videos=frames, return_tensors="pt")
+    picture = Qwen2VLImageProcessorPil.from_pretrained(demo)(load_image(f"{demo}/samples/1-green-circle-on-yellow.png"), return_tensors="pt")
+    text = "".join(f"<|vision_start|><|{kind}_pad|><|vision_end|>" for kind in ("video", "image", "video"))
+    text = f"<|im_start|>user\n{text}What is in the picture?<|im_end|>\n<|im_start|>assistant\n"
+    prompt = Tokenizer.from_file(f"{demo}/tokenizer.json").encode(text).ids
+    grids = {384: iter(seen["video_grid_thw"]), 383: iter(picture["image_grid_thw"])}
+    ids = torch.tensor([[t for token in prompt for t in [token] * (int(next(grids[token]).prod()) // 4 if token in grids else 1)]])
+    out = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), mm_token_type_ids=(ids == 383).int() + 2 * (ids == 384).int(), **seen,
+                         **picture, max_new_tokens=STEPS, do_sample=False, output_logits=True, return_dict_in_generate=True)
+    best = torch.cat(out.logits).topk(2).values
+    assert (best[:, 0] - best[:, 1]).min() > 0.01
+    return {"prompt": text, "tokens": ids.shape[1], "greedy_ids": out.sequences[0, ids.shape[1]:].tolist()}
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", default=HERE)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
-    for wanted in args.names or [*MODELS, "images"]:
-        if wanted == "images":
-            make_images(args.out)
+    for wanted in args.names or [*MODELS, "images", "videos"]:
+        if wanted in ("images", "videos"):
+            {"images": make_images, "videos": make_videos}[wanted](args.out)
         else:
             make_model(wanted, args.out)

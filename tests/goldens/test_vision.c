@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_vision CASE-DIRECTORY [PLUGINS-DIRECTORY [FUSION-CONFIG]]: a model with images against what the reference
- * recorded: logits, greedy ids, what each part of the tower makes, and the ways of asking that must not matter. */
+/* test_vision CASE-DIRECTORY [PLUGINS-DIRECTORY [FUSION-CONFIG]]: a model with images and videos against what the
+ * reference recorded: logits, greedy ids, what each part of the tower makes, and the ways of asking that must not
+ * matter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,29 +16,44 @@
 
 enum { MAX_IMAGES = 8, MAX_NAME = 64 };
 
-/* The case's images, onto its tensor pixel_values. */
+/* The case's images and videos in the order of their tokens, onto its pixel values. */
 struct images {
     struct graft_image items[MAX_IMAGES];
     size_t n;
-    int64_t patches;
 };
 
-static void read_images(const struct golden *golden, struct images *images) {
-    const graft_json *grids = graft_json_get(golden->document, "image_grid_thw");
-    const struct graft_tensor_view *pixels = graft_safetensors_find(golden->tensors, "pixel_values");
-    *images = (struct images){.n = graft_json_size(grids)};
-    check(images->n > 0 && images->n <= MAX_IMAGES && pixels != NULL, "the case has no images");
-    for (size_t i = 0; i < images->n; i++) {
-        struct graft_image *image = &images->items[i];
-        image->struct_size = sizeof *image;
-        image->patch_dim = pixels->shape[1];
-        image->pixel_values = (const float *)pixels->data + images->patches * image->patch_dim;
-        for (size_t k = 0; k < 3; k++) {
-            image->grid[k] = graft_json_int(graft_json_at(graft_json_at(grids, i), k));
-        }
-        images->patches += image->grid[0] * image->grid[1] * image->grid[2];
+/* Adds image or video number `i` of its kind, whose patches start at `*row`. */
+static void add_image(const struct golden *golden, struct images *images, int is_video, size_t i, int64_t *row) {
+    const graft_json *grids = graft_json_get(golden->document, is_video ? "video_grid_thw" : "image_grid_thw");
+    const struct graft_tensor_view *pixels =
+        graft_safetensors_find(golden->tensors, is_video ? "pixel_values_videos" : "pixel_values");
+    check(i < graft_json_size(grids) && images->n < MAX_IMAGES && pixels != NULL, "more places than images");
+    struct graft_image *image = &images->items[images->n++];
+    *image = (struct graft_image){.struct_size = sizeof *image, .is_video = is_video, .patch_dim = pixels->shape[1]};
+    image->pixel_values = (const float *)pixels->data + *row * image->patch_dim;
+    for (size_t k = 0; k < 3; k++) {
+        image->grid[k] = graft_json_int(graft_json_at(graft_json_at(grids, i), k));
     }
-    check(images->patches == pixels->shape[0], "pixel_values has other patches than image_grid_thw");
+    *row += image->grid[0] * image->grid[1] * image->grid[2];
+    check(*row <= pixels->shape[0], "pixel values have fewer patches than their grids");
+}
+
+/* Each run of image or video tokens is one. */
+static void read_images(const struct golden *golden, struct images *images) {
+    enum { IMAGE = 60, VIDEO = 63 };
+    size_t n[2] = {0, 0};
+    int64_t rows[2] = {0, 0};
+    *images = (struct images){0};
+    for (size_t at = 0; at < golden->n_ids; at++) {
+        int32_t id = golden->ids[at];
+        if ((id == IMAGE || id == VIDEO) && (at == 0 || golden->ids[at - 1] != id)) {
+            add_image(golden, images, id == VIDEO, n[id == VIDEO], &rows[id == VIDEO]);
+            n[id == VIDEO]++;
+        }
+    }
+    check(n[0] + n[1] > 0 && n[0] == graft_json_size(graft_json_get(golden->document, "image_grid_thw")) &&
+              n[1] == graft_json_size(graft_json_get(golden->document, "video_grid_thw")),
+          "other images than places");
 }
 
 /* Outputs of the tower's parts, image by image, as the reference has them for all at once. */
@@ -164,28 +180,38 @@ static void check_greedy(const struct golden *golden, const struct runner *runne
     graft_session_free(session);
 }
 
+static void check_refused(struct runner *runner, const char *what, const struct graft_prompt *prompt,
+                          const char *message) {
+    struct graft_error error = graft_error_none();
+    float *logits = need_memory(prompt->count * runner->vocab_size, sizeof *logits);
+    int status = graft_model_logits(runner->model, prompt, 1, logits, &error);
+    check(status == GRAFT_ERROR_USAGE && strstr(error.message, message) != NULL, "%s: status %d, %s", what, status,
+          error.message);
+    free(logits);
+}
+
 /* Images and their places must match. */
 static void check_refusals(struct runner *runner, const struct graft_prompt *prompt) {
-    struct graft_image image = prompt->images[0];
-    struct graft_prompt fewer = *prompt;
-    struct graft_prompt shorter = *prompt;
-    float *logits = need_memory(prompt->count * runner->vocab_size, sizeof *logits);
-    struct graft_prompt other = {.ids = prompt->ids, .count = prompt->count, .images = &image, .n_images = 1};
-    const struct graft_prompt *cases[] = {&fewer, &shorter, &other};
-    fewer.n_images = prompt->n_images + 1; /* the first one twice */
     struct graft_image more[MAX_IMAGES + 1];
+    struct graft_prompt wrong = *prompt;
     memcpy(more, prompt->images, prompt->n_images * sizeof *more);
     more[prompt->n_images] = prompt->images[0];
-    fewer.images = more;
-    shorter.count = 6; /* in the middle of an image */
-    image.grid[1]++;
-    for (size_t i = 0; i < 3; i++) {
-        struct graft_error error = graft_error_none();
-        int status = graft_model_logits(runner->model, cases[i], 1, logits, &error);
-        check(status == GRAFT_ERROR_USAGE && error.message[0] != '\0', "refusal %zu: status %d, %s", i, status,
-              error.message);
-    }
-    free(logits);
+    wrong.images = more;
+    wrong.n_images = prompt->n_images + 1;
+    check_refused(runner, "the first one twice", &wrong, "do not match");
+    wrong.n_images = prompt->n_images;
+    wrong.count = 6;
+    check_refused(runner, "a prompt that ends within the first", &wrong, "");
+    wrong.count = prompt->count;
+    more[0].grid[1]++;
+    check_refused(runner, "an odd grid", &wrong, "is not made of squares of 2");
+    more[0].grid[1]++;
+    check_refused(runner, "a larger grid", &wrong, "");
+    more[0] = prompt->images[0];
+    more[0].is_video = !more[0].is_video;
+    check_refused(runner, "an image for a video", &wrong, "");
+    wrong.n_images = 0;
+    check_refused(runner, "none", &wrong, "belongs to it");
 }
 
 int main(int argc, char **argv) {

@@ -28,7 +28,7 @@ static int set_up(void **state) {
     char *file = graft_path_join(folder, "golden.safetensors");
     int status = graft_safetensors_open(file, &golden, &error);
     graft_free(file);
-    return status != GRAFT_OK || graft_processor_config_read(folder, &config, &error) != GRAFT_OK;
+    return status != GRAFT_OK || graft_processor_config_read(folder, 0, &config, &error) != GRAFT_OK;
 }
 
 static int tear_down(void **state) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's calls for images: files and pixels in memory, what a model says of them, and memory that runs out. */
+/* The library's calls for images and videos: files and pixels in memory, what a model says of them, and memory that
+ * runs out. */
 #include "graft/host/images.h"
 
 #include <setjmp.h>
@@ -75,16 +76,84 @@ static void test_file_and_pixels(void **state) {
     graft_free(file);
 }
 
+static void test_video(void **state) {
+    struct graft_error error = graft_error_none();
+    struct graft_model *model = open_model("tiny-qwen2-vl");
+    struct graft_video_processor *processor = NULL;
+    char *frames = demo("../tests/goldens/videos/capped/frames");
+    struct graft_image video, same;
+    uint8_t rgb[4 * 20 * 24 * 3];
+    (void)state;
+    assert_int_equal(graft_model_video_token_id(model), 384);
+    assert_int_equal(graft_video_processor_open(model, &processor, &error), GRAFT_OK);
+    assert_int_equal(graft_video_processor_read(processor, frames, &video, &error), GRAFT_OK);
+    assert_int_equal(video.grid[0], 2);
+    assert_int_equal(graft_model_image_tokens(model, &video), 2 * (video.grid[1] / 2) * (video.grid[2] / 2));
+    for (size_t i = 0; i < 4; i++) {
+        char name[] = "frame1.png";
+        struct graft_pixels pixels;
+        name[5] = (char)('1' + i);
+        char *file = graft_path_join(frames, name);
+        assert_int_equal(graft_pixels_read(file, &pixels, &error), GRAFT_OK);
+        memcpy(rgb + i * sizeof rgb / 4, pixels.rgb, sizeof rgb / 4);
+        graft_pixels_finish(&pixels);
+        graft_free(file);
+    }
+    assert_int_equal(graft_video_processor_rgb(processor, rgb, 4, 24, 20, &same, &error), GRAFT_OK);
+    assert_memory_equal(same.grid, video.grid, sizeof same.grid);
+    assert_memory_equal(same.pixel_values, video.pixel_values,
+                        (size_t)(video.grid[0] * video.grid[1] * video.grid[2] * video.patch_dim) * sizeof(float));
+    graft_image_finish(&same);
+    assert_int_equal(graft_video_processor_rgb(processor, rgb, 0, 24, 20, &same, &error), GRAFT_ERROR_IO);
+    assert_int_equal(graft_video_processor_rgb(processor, rgb, 4, INT64_MAX, INT64_MAX, &same, NULL), GRAFT_ERROR_IO);
+    graft_image_finish(&video);
+    graft_video_processor_free(processor);
+    graft_model_free(model);
+    graft_free(frames);
+}
+
+/* Tokens that nothing is given for are an error of every call that reads a prompt. */
+static void test_places_without_images(void **state) {
+    static const int32_t tokens[] = {383, 384};
+    static const char *const messages[] = {"prompt 1 has image tokens (383), but no image belongs to it",
+                                           "prompt 1 has video tokens (384), but no video belongs to it"};
+    struct graft_model *model = open_model("tiny-qwen2-vl");
+    float logits[3 * 512];
+    (void)state;
+    assert_int_equal(graft_model_vocab_size(model), 512);
+    assert_int_equal(graft_model_load(model, NULL), GRAFT_OK);
+    for (size_t i = 0; i < 2; i++) {
+        const int32_t ids[] = {380, tokens[i], 381};
+        const struct graft_prompt prompt = {.ids = ids, .count = 3};
+        struct graft_recording *recording = NULL;
+        struct graft_error error = graft_error_none();
+        assert_int_equal(graft_model_logits(model, &prompt, 1, logits, &error), GRAFT_ERROR_USAGE);
+        assert_string_equal(error.message, messages[i]);
+        error = graft_error_none();
+        assert_int_equal(graft_model_generate(model, &prompt, 1, NULL, NULL, NULL, &error), GRAFT_ERROR_USAGE);
+        assert_string_equal(error.message, messages[i]);
+        error = graft_error_none();
+        assert_int_equal(graft_model_record(model, &prompt, 1, GRAFT_RECORD_HIDDEN_STATES, &recording, &error),
+                         GRAFT_ERROR_USAGE);
+        assert_string_equal(error.message, messages[i]);
+    }
+    graft_model_free(model);
+}
+
 static void test_text_model(void **state) {
     struct graft_error error = graft_error_none();
     struct graft_model *model = open_model("tiny-qwen2-moe");
     struct graft_image_processor *processor = NULL;
+    struct graft_video_processor *videos = NULL;
     const struct graft_image image = {.struct_size = sizeof image, .grid = {1, 2, 2}};
     (void)state;
     assert_int_equal(graft_model_image_token_id(model), -1);
     assert_int_equal(graft_model_image_tokens(model, &image), 0);
     assert_int_equal(graft_image_processor_open(model, &processor, &error), GRAFT_ERROR_USAGE);
     assert_null(processor);
+    assert_int_equal(graft_model_video_token_id(model), -1);
+    assert_int_equal(graft_video_processor_open(model, &videos, NULL), GRAFT_ERROR_USAGE);
+    assert_null(videos);
     graft_model_free(model);
 }
 
@@ -114,11 +183,37 @@ static void test_memory(void **state) {
     graft_free(folder);
 }
 
+static void test_video_memory(void **state) {
+    struct graft_model *model = open_model("tiny-qwen2-vl");
+    char *frames = demo("../tests/goldens/videos/up/frames");
+    int status = GRAFT_ERROR_INTERNAL;
+    (void)state;
+    for (long n = 1; status != GRAFT_OK; n++) {
+        struct graft_error error = graft_error_none();
+        struct graft_video_processor *processor = NULL;
+        struct graft_image video = {0};
+        graft_alloc_fail_at(n);
+        status = graft_video_processor_open(model, &processor, &error);
+        if (status == GRAFT_OK) {
+            status = graft_video_processor_read(processor, frames, &video, &error);
+        }
+        graft_alloc_fail_at(0);
+        assert_true(status == GRAFT_OK || error.message[0] != '\0');
+        graft_image_finish(&video);
+        graft_video_processor_free(processor);
+    }
+    graft_model_free(model);
+    graft_free(frames);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_file_and_pixels),
+        cmocka_unit_test(test_video),
+        cmocka_unit_test(test_places_without_images),
         cmocka_unit_test(test_text_model),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_video_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

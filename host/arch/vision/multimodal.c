@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A language model with a vision tower: what the tower makes of an image takes the place of the image's tokens. */
+/* A language model with a vision tower: what the tower makes of an image or a video takes the place of its tokens. */
 #include "arch/role.h"
 #include "arch/vision/placement.h"
 #include "arch/vision/vision_config.h"
@@ -11,11 +11,12 @@ struct multimodal {
     const struct graft_module *language_model;
     int64_t hidden_size;
     int64_t merge;
-    int64_t image_token_id;
+    struct graft_placeholders placeholders;
 };
 
 static int read_configs(const struct graft_config *config, const struct graft_vision_traits *traits,
-                        struct graft_vision_config *vision, int64_t *image_token_id, struct graft_error *error) {
+                        struct graft_vision_config *vision, struct graft_placeholders *placeholders,
+                        struct graft_error *error) {
     struct graft_decoder_config text;
     int status = graft_decoder_config_read(config, traits->text, &text, error);
     if (status == GRAFT_OK) {
@@ -27,20 +28,33 @@ static int read_configs(const struct graft_config *config, const struct graft_vi
                             "vision_config.hidden_size: expected the language model's hidden_size (%lld), got %lld",
                             (long long)text.hidden_size, (long long)vision->hidden_size);
     }
-    *image_token_id = traits->image_token_id;
-    return status == GRAFT_OK ? graft_config_int(config, "image_token_id", 0, INT32_MAX, image_token_id, error)
-                              : status;
+    *placeholders = (struct graft_placeholders){traits->image_token_id, traits->video_token_id};
+    if (status == GRAFT_OK) {
+        status = graft_config_int(config, "image_token_id", 0, INT32_MAX, &placeholders->image_token_id, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_int(config, "video_token_id", 0, INT32_MAX, &placeholders->video_token_id, error);
+    }
+    if (status == GRAFT_OK && placeholders->image_token_id == placeholders->video_token_id) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "video_token_id: expected another id than that of image_token_id, got %lld",
+                                 (long long)placeholders->video_token_id);
+    }
+    return status;
 }
 
 int graft_multimodal_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_vision_traits *traits = self->data;
     struct graft_vision_config vision;
-    int64_t image_token_id;
+    struct graft_placeholders placeholders;
     (void)args;
-    int status = read_configs(config, traits, &vision, &image_token_id, error);
+    int status = read_configs(config, traits, &vision, &placeholders, error);
     if (status == GRAFT_OK) {
-        status = sink->attribute(sink->data, "image_token_id", &image_token_id, 1, error);
+        status = sink->attribute(sink->data, "image_token_id", &placeholders.image_token_id, 1, error);
+    }
+    if (status == GRAFT_OK) {
+        status = sink->attribute(sink->data, "video_token_id", &placeholders.video_token_id, 1, error);
     }
     const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", vision.hidden_size),
                                            graft_int_arg("spatial_merge_size", vision.spatial_merge_size)};
@@ -56,8 +70,8 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
 int graft_multimodal_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
     struct graft_vision_config vision;
-    int64_t image_token_id;
-    int status = read_configs(build->config, cls->data, &vision, &image_token_id, error);
+    struct graft_placeholders placeholders;
+    int status = read_configs(build->config, cls->data, &vision, &placeholders, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -67,7 +81,7 @@ int graft_multimodal_create(const struct graft_class *cls, const struct graft_bu
     }
     self->hidden_size = vision.hidden_size;
     self->merge = vision.spatial_merge_size;
-    self->image_token_id = image_token_id;
+    self->placeholders = placeholders;
     self->visual = graft_build_child(build, "visual", &status, error);
     self->language_model = graft_build_child(build, "language_model", &status, error);
     if (status != GRAFT_OK) {
@@ -78,7 +92,7 @@ int graft_multimodal_create(const struct graft_class *cls, const struct graft_bu
     return GRAFT_OK;
 }
 
-/* embeddings [as many as were counted, hidden_size] of all images, one behind the other. */
+/* embeddings [as many as were counted, hidden_size] of all images and videos, one behind the other. */
 static int see(const struct multimodal *self, const struct graft_call *call, const struct graft_base_model_args *args,
                float *embeddings, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -101,8 +115,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         return status;
     }
     if (count > args->batch->tokens) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt", "the images take %lld tokens, but there are %lld",
-                               (long long)count, (long long)args->batch->tokens);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                               "the images and videos take %lld tokens, but there are %lld", (long long)count,
+                               (long long)args->batch->tokens);
     }
     int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, 3 * args->batch->tokens, 2, error);
     int32_t *rows = graft_scratch_ints(call, count, error);
@@ -122,7 +137,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .embedding_rows = rows,
         .embeddings = embeddings,
     };
-    status = graft_placement_fill(args, self->image_token_id, self->merge, &placement, error);
+    status = graft_placement_fill(args, &self->placeholders, self->merge, &placement, error);
     if (status == GRAFT_OK) {
         status = see(self, call, args, embeddings, error);
     }

@@ -21,10 +21,10 @@ int graft_placement_count(const struct graft_base_model_args *args, int64_t merg
         int32_t sound = grid[0] >= 1 && grid[1] >= 1 && grid[2] >= 1 && grid[0] <= MAX_GRID && grid[1] <= MAX_GRID &&
                         grid[2] <= MAX_GRID && grid[1] % merge == 0 && grid[2] % merge == 0 && *tokens <= INT32_MAX;
         if (!sound) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, "image",
-                                   "image %d: its grid of %lld x %lld x %lld patches is not made of squares of %lld",
-                                   (int)i + 1, (long long)grid[0], (long long)grid[1], (long long)grid[2],
-                                   (long long)merge);
+            return graft_error_set(
+                error, GRAFT_ERROR_USAGE, graft_placement_image(args, i)->is_video ? "video" : "image",
+                "number %d: its grid of %lld x %lld x %lld patches is not made of squares of %lld", (int)i + 1,
+                (long long)grid[0], (long long)grid[1], (long long)grid[2], (long long)merge);
         }
         *tokens += tokens_of(graft_placement_image(args, i), merge);
     }
@@ -35,11 +35,11 @@ int graft_placement_count(const struct graft_base_model_args *args, int64_t merg
 struct walk {
     const struct graft_base_model_args *args;
     const struct graft_placement *placement;
+    const struct graft_placeholders *placeholders;
     int64_t merge;
-    int32_t image;  /* the next one */
+    int32_t image;  /* or video: the next one */
     int64_t filled; /* of rows */
     int64_t next;   /* rotary position of the next token */
-    int64_t largest;
 };
 
 static void put(struct walk *walk, int64_t token, int64_t time, int64_t height, int64_t width) {
@@ -47,11 +47,11 @@ static void put(struct walk *walk, int64_t token, int64_t time, int64_t height, 
     const int64_t values[3] = {time, height, width};
     for (int32_t i = 0; i < 3; i++) {
         walk->placement->positions[i * tokens + token] = values[i];
-        walk->largest = values[i] > walk->largest ? values[i] : walk->largest;
     }
 }
 
-/* The tokens of one image from `token` on: rows of the grid are heights, columns widths, all from the same start. */
+/* The tokens of one image or video from `token` on: frames are times, rows of the grid heights, columns widths, all
+ * from the same start. What follows goes on behind the larger side of a frame, however long the video is. */
 static void put_image(struct walk *walk, int64_t token, const struct graft_image *image) {
     int64_t height = image->grid[1] / walk->merge;
     int64_t width = image->grid[2] / walk->merge;
@@ -63,63 +63,71 @@ static void put_image(struct walk *walk, int64_t token, const struct graft_image
     walk->next += height > width ? height : width;
 }
 
-/* Whether the next image is this sequence's and `token` starts as many image tokens as it takes. */
-static int32_t fits(const struct walk *walk, int32_t sequence, int64_t image_token_id, int64_t token, int64_t end) {
+/* Whether `id` stands for an image or a video. */
+static int32_t is_placeholder(const struct walk *walk, int64_t id) {
+    return id == walk->placeholders->image_token_id || id == walk->placeholders->video_token_id;
+}
+
+/* Whether the next image or video is this sequence's and `token` starts as many of its tokens as it takes. */
+static int32_t fits(const struct walk *walk, int32_t sequence, int64_t token, int64_t end) {
     if (walk->image == walk->args->n_images || graft_placement_image(walk->args, walk->image)->sequence != sequence) {
         return 0;
     }
-    int64_t count = tokens_of(graft_placement_image(walk->args, walk->image), walk->merge);
+    const struct graft_image *image = graft_placement_image(walk->args, walk->image);
+    int64_t id = image->is_video ? walk->placeholders->video_token_id : walk->placeholders->image_token_id;
+    int64_t count = tokens_of(image, walk->merge);
     for (int64_t i = 0; i < count; i++) {
-        if (token + i >= end || walk->args->input_ids[token + i] != image_token_id) {
+        if (token + i >= end || walk->args->input_ids[token + i] != id) {
             return 0;
         }
     }
     return 1;
 }
 
-static int mismatch(int32_t sequence, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                           "the image tokens of prompt %d do not match its images: expected one run of tokens for each "
-                           "image, as many as it has merged patches",
-                           (int)sequence + 1);
+static int mismatch(int32_t sequence, int32_t is_video, struct graft_error *error) {
+    const char *kind = is_video ? "video" : "image";
+    return graft_error_set(
+        error, GRAFT_ERROR_USAGE, "prompt",
+        "the %s tokens of prompt %d do not match its %ss: expected one run of tokens for each %s, as "
+        "many as it has merged patches",
+        kind, (int)sequence + 1, kind, kind);
 }
 
-static int walk_sequence(struct walk *walk, int32_t sequence, int64_t image_token_id, struct graft_error *error) {
+static int walk_sequence(struct walk *walk, int32_t sequence, struct graft_error *error) {
     const struct graft_batch *batch = walk->args->batch;
     int64_t first = batch->cu_seqlens[sequence];
     int64_t end = batch->cu_seqlens[sequence + 1];
     int64_t offset = batch->rotary_offsets != NULL ? batch->rotary_offsets[sequence] : 0;
     int64_t last = end > first ? batch->positions[end - 1] : -1;
     walk->next = end > first ? batch->positions[first] + offset : 0;
-    walk->largest = walk->next - 1;
     for (int64_t token = first; token < end;) {
-        if (walk->args->n_images == 0 || walk->args->input_ids[token] != image_token_id) {
+        if (walk->args->n_images == 0 || !is_placeholder(walk, walk->args->input_ids[token])) {
             put(walk, token, walk->next, walk->next, walk->next);
             walk->next++;
             token++;
-        } else if (fits(walk, sequence, image_token_id, token, end)) {
+        } else if (fits(walk, sequence, token, end)) {
             const struct graft_image *image = graft_placement_image(walk->args, walk->image++);
             put_image(walk, token, image);
             token += tokens_of(image, walk->merge);
         } else {
-            return mismatch(sequence, error);
+            return mismatch(sequence, walk->args->input_ids[token] == walk->placeholders->video_token_id, error);
         }
     }
     if (walk->image < walk->args->n_images && graft_placement_image(walk->args, walk->image)->sequence <= sequence) {
-        return mismatch(sequence, error);
+        return mismatch(sequence, graft_placement_image(walk->args, walk->image)->is_video, error);
     }
     if (batch->next_rotary_offsets != NULL) {
-        batch->next_rotary_offsets[sequence] = end > first ? walk->largest - last : offset;
+        batch->next_rotary_offsets[sequence] = end > first ? walk->next - 1 - last : offset;
     }
     return GRAFT_OK;
 }
 
-int graft_placement_fill(const struct graft_base_model_args *args, int64_t image_token_id, int64_t merge,
-                         const struct graft_placement *placement, struct graft_error *error) {
-    struct walk walk = {.args = args, .placement = placement, .merge = merge};
+int graft_placement_fill(const struct graft_base_model_args *args, const struct graft_placeholders *placeholders,
+                         int64_t merge, const struct graft_placement *placement, struct graft_error *error) {
+    struct walk walk = {.args = args, .placement = placement, .placeholders = placeholders, .merge = merge};
     int status = GRAFT_OK;
     for (int32_t s = 0; s < args->batch->sequences && status == GRAFT_OK; s++) {
-        status = walk_sequence(&walk, s, image_token_id, error);
+        status = walk_sequence(&walk, s, error);
     }
     return status;
 }

@@ -34,7 +34,8 @@ struct graft_vision_traits {
     const char *merger;
     const char *text_model;
     const struct graft_decoder_traits *text; /* of the language model beside it */
-    int64_t image_token_id;                  /* where the config does not say */
+    int64_t image_token_id;                  /* where the config does not say; likewise: */
+    int64_t video_token_id;
 };
 
 /* [load] Reads and checks `vision_config`; errors name file and field. */

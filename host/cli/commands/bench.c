@@ -166,7 +166,7 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
         .prompt_tokens = options->prompt_tokens,
         .new_tokens = options->new_tokens,
         .repeat = options->repeat,
-        .ids = graft_sample_ids((size_t)options->prompt_tokens, graft_model_vocab_size(model)),
+        .ids = graft_sample_ids((size_t)options->prompt_tokens, model),
     };
     int status = bench.ids == NULL ? out_of_memory(error) : graft_library_create(&plain, error);
     if (status == GRAFT_OK) {

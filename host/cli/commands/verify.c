@@ -127,7 +127,7 @@ static int read_prompts(const struct graft_options *options, struct graft_verifi
     }
     graft_tokenizer_free(tokenizer);
     if (status == GRAFT_OK && run->prompts.count == 0) {
-        run->sample = graft_sample_ids(DEFAULT_PROMPT, graft_model_vocab_size(run->model));
+        run->sample = graft_sample_ids(DEFAULT_PROMPT, run->model);
         if (run->sample == NULL) {
             return out_of_memory(error);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interface graft.base_model/1: a decoder without its head. Ids in, hidden states out; also a language model with a
- * vision tower beside it, which puts what it sees in the place of image tokens.
+ * vision tower beside it, which puts what it sees in the place of image and video tokens.
  */
 #ifndef GRAFT_BASE_MODEL_H
 #define GRAFT_BASE_MODEL_H
@@ -25,7 +25,7 @@ struct graft_base_model_args {
     const struct graft_batch *batch;
     const int32_t *input_ids; /* [tokens] */
     float *last_hidden_state; /* [tokens, hidden], after the final norm */
-    /* To a model with a vision tower: the images of the batch, in the order of their tokens. */
+    /* To a model with a vision tower: the images and videos of the batch, in the order of their tokens. */
     const struct graft_image *images; /* [n_images] */
     int32_t n_images;
     uint32_t image_stride;

@@ -26,7 +26,7 @@ struct graft_causal_lm_args {
     int64_t n_rows;
     const int32_t *rows; /* [n_rows]: the tokens whose logits are wanted, ascending */
     float *logits;       /* [n_rows, vocab_size] */
-    /* The images of the batch, in the order of their tokens; none to models without a vision tower. */
+    /* The images and videos of the batch, in the order of their tokens; none to models without a vision tower. */
     const struct graft_image *images; /* [n_images] */
     int32_t n_images;
     uint32_t image_stride;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An image as a model takes it: patches of pixel values, normalised, in the order that the vision tower wants them (for
- * Qwen2-VL by squares of spatial_merge_size^2 patches that become one token).
+ * An image or a video as a model takes it: patches of pixel values, normalised, in the order that the vision tower
+ * wants them (for Qwen2-VL by squares of spatial_merge_size^2 patches that become one token). A video is an image that
+ * lasts: its grid goes on along time, and its place in a prompt is marked by tokens of its own.
  */
 #ifndef GRAFT_IMAGE_H
 #define GRAFT_IMAGE_H
@@ -18,9 +19,11 @@ struct graft_image {
     int64_t grid[3];           /* patches along time, height and width: a row of `image_grid_thw` */
     int64_t patch_dim;         /* numbers in a patch: in_channels * temporal_patch_size * patch_size^2 */
     const float *pixel_values; /* [grid t * h * w, patch_dim] */
+    int32_t is_video;          /* 1: video tokens stand for it; 0: image tokens */
+    int32_t reserved;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_image, 48);
+GRAFT_ASSERT_SIZE(struct graft_image, 56);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interface graft.vision_tower/1: an image into vectors that a language model takes for token embeddings.
+ * Interface graft.vision_tower/1: an image or a video into vectors that a language model takes for token embeddings.
  *
  * Arguments that parents give: hidden_size (of the language model), spatial_merge_size.
  */
@@ -29,7 +29,7 @@ struct graft_vision_tower_args {
 struct graft_vision_tower {
     uint32_t struct_size;
     uint32_t features;
-    /* [forward] Runs one image; the caller has checked that its grid divides into merged patches. Required. */
+    /* [forward] Runs one image or video; the caller has checked that its grid divides into merged patches. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_vision_tower_args *args,
                    struct graft_error *error);
 };

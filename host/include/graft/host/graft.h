@@ -111,7 +111,7 @@ const char *graft_model_class_at(const struct graft_model *model, const char *pa
 struct graft_prompt {
     const int32_t *ids;
     size_t count;
-    const struct graft_image *images;
+    const struct graft_image *images; /* and videos, which take runs of video tokens */
     size_t n_images;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images for models with a vision tower.
+ * Images and videos for models with a vision tower.
  *
  *     struct graft_image_processor *processor;
  *     struct graft_image image;
@@ -11,6 +11,10 @@
  *     ...
  *     graft_image_finish(&image);
  *     graft_image_processor_free(processor);
+ *
+ * A video is prepared by a video processor and stands among the prompt's images, all in the order of their tokens; its
+ * tokens are graft_model_image_tokens times graft_model_video_token_id. A prompt with image or video tokens and none to
+ * go with them is an error.
  *
  * A program that prepares pixel values itself fills in a struct graft_image (graft/image.h) and needs no processor.
  */
@@ -43,8 +47,9 @@ int graft_image_processor_rgb(const struct graft_image_processor *processor, con
 /* [any] Frees the pixel values of an image that one of these functions made. */
 void graft_image_finish(struct graft_image *image);
 
-/* [any] The images of the safetensors file `name`, which holds what transformers' image processor returns:
- * `pixel_values` [patches, patch_dim] f32 and `image_grid_thw` [images, 3]. The caller frees the array and what is in
+/* [any] The images and videos of the safetensors file `name`, which holds what transformers' processors return:
+ * `pixel_values` [patches, patch_dim] f32 and `image_grid_thw` [images, 3], or `pixel_values_videos` and
+ * `video_grid_thw`, or both; images come first, to be put in the order of their tokens. The caller frees what comes of
  * it with graft_images_free. */
 int graft_images_read(const char *name, struct graft_image **images, size_t *n, struct graft_error *error);
 void graft_images_free(struct graft_image *images, size_t n);
@@ -52,9 +57,32 @@ void graft_images_free(struct graft_image *images, size_t n);
 /* [any] The id that stands for images in prompts; -1 for a model that takes none. */
 int32_t graft_model_image_token_id(const struct graft_model *model);
 
-/* [any] How many tokens an image takes: its patches by squares that the model merges. 0 for a model that takes none,
+/* [any] How many tokens an image or video takes: its patches by squares that are merged. 0 for a model that takes none,
  * and for a grid that squares do not fill. */
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image);
+
+/* Prepares videos as the model directory's video_preprocessor_config.json says, or its preprocessor_config.json where
+ * there is none. Immutable: several threads may use it. */
+struct graft_video_processor;
+
+/* [any] For a model that takes videos; does not need it afterwards. The caller frees the processor. */
+GRAFT_EXPORT int graft_video_processor_open(const struct graft_model *model, struct graft_video_processor **processor,
+                                            struct graft_error *error);
+GRAFT_EXPORT void graft_video_processor_free(struct graft_video_processor *processor);
+
+/* [any] The files of a directory as frames of one video: PNG or JPEG, all of one size, in order of name with numbers by
+ * their value; hidden files are passed over. Every frame is taken, whatever the config says about sampling. Errors of
+ * the files are GRAFT_ERROR_IO and name them. The caller finishes the video with graft_image_finish. */
+GRAFT_EXPORT int graft_video_processor_read(const struct graft_video_processor *processor, const char *directory,
+                                            struct graft_image *video, struct graft_error *error);
+
+/* [any] The same for pixels in memory: rgb [frames, height, width, 3]. */
+GRAFT_EXPORT int graft_video_processor_rgb(const struct graft_video_processor *processor, const uint8_t *rgb,
+                                           size_t frames, int64_t width, int64_t height, struct graft_image *video,
+                                           struct graft_error *error);
+
+/* [any] The id that stands for videos in prompts; -1 for a model that takes none. */
+GRAFT_EXPORT int32_t graft_model_video_token_id(const struct graft_model *model);
 
 #ifdef __cplusplus
 }
