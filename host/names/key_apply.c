@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "names/key_transform.h"
+#include "names/name.h"
 
 enum { MAX_INDEX_DIGITS = 9 };
 
@@ -214,12 +215,7 @@ int64_t graft_key_transform_index(const struct key_transform *transform, int32_t
     if (groups != NULL && text != NULL &&
         graft_regex_search_groups(regex, text, strlen(text), groups) == GRAFT_REGEX_MATCH) {
         const struct graft_regex_match *star = &groups[graft_regex_group(regex, "star")];
-        const char *digits = text + star->start;
-        size_t length = star->end - star->start;
-        if (length > 0 && length <= MAX_INDEX_DIGITS && strspn(digits, "0123456789") >= length &&
-            (length == 1 || digits[0] != '0')) {
-            index = strtoll(digits, NULL, 10);
-        }
+        index = graft_name_index(text + star->start, star->end - star->start);
     }
     graft_free(groups);
     return index;

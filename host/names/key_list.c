@@ -34,23 +34,6 @@ void graft_key_list_finish(struct key_list *list) {
     *list = (struct key_list){0};
 }
 
-int graft_key_list_reverse(const struct key_list *list, int prefix_changes, struct key_list *reverse,
-                           enum key_fault *fault, struct graft_error *error) {
-    *reverse = (struct key_list){.items = graft_alloc(list->n, sizeof(struct key_transform *))};
-    int status = reverse->items != NULL ? GRAFT_OK : graft_fail_memory(error, "reverse");
-    for (size_t i = list->n; i > 0 && status == GRAFT_OK; i--) {
-        const struct key_transform *transform = list->items[i - 1];
-        if (prefix_changes || transform->given->kind != GRAFT_TRANSFORM_PREFIX_CHANGE) {
-            status = graft_key_transform_reverse(transform, "reverse", &reverse->items[reverse->n], fault, error);
-            reverse->n += status == GRAFT_OK;
-        }
-    }
-    if (status != GRAFT_OK) {
-        graft_key_list_finish(reverse);
-    }
-    return status;
-}
-
 static int is_converter(const struct key_transform *transform) {
     return transform->given->kind == GRAFT_TRANSFORM_CONVERTER;
 }
@@ -103,36 +86,18 @@ static int convert_once(const struct key_list *list, struct key_state *states, s
     return status;
 }
 
-int graft_key_list_rename(const struct key_list *list, struct key_state *states, int backwards, const char *name,
+int graft_key_list_rename(const struct key_list *list, struct key_state *states, const char *name,
                           struct key_result *result, enum key_fault *fault, struct graft_error *error) {
     *result = (struct key_result){.name = graft_strdup(name), .renaming = -1, .converter = -1};
     int status = result->name != NULL ? GRAFT_OK : graft_fail_memory(error, name);
-    for (int step = 0; step < 2 && status == GRAFT_OK; step++) {
-        status = (step == 0) == (backwards != 0) ? convert_once(list, states, result, fault, error)
-                                                 : rename_all(list, states, result, fault, error);
+    if (status == GRAFT_OK) {
+        status = rename_all(list, states, result, fault, error);
+    }
+    if (status == GRAFT_OK) {
+        status = convert_once(list, states, result, fault, error);
     }
     if (status != GRAFT_OK) {
         graft_key_result_finish(result);
     }
     return status;
-}
-
-int graft_key_adjust_prefix(const char *prefix, const char *name, key_known_function known, void *data,
-                            char **adjusted) {
-    size_t length = strlen(prefix);
-    *adjusted = NULL;
-    if (length == 0 || known(data, name)) {
-        return 0;
-    }
-    if (strncmp(name, prefix, length) == 0 && name[length] == '.' && known(data, name + length + 1)) {
-        *adjusted = graft_strdup(name + length + 1);
-        return *adjusted != NULL ? 0 : -1;
-    }
-    char *longer = graft_format("%s.%s", prefix, name);
-    if (longer != NULL && known(data, longer)) {
-        *adjusted = longer;
-        return 0;
-    }
-    graft_free(longer);
-    return longer != NULL ? 0 : -1;
 }

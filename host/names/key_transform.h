@@ -31,10 +31,6 @@ int graft_key_transform_create(const struct graft_weight_transform *description,
                                struct key_transform **transform, enum key_fault *fault, struct graft_error *error);
 void graft_key_transform_free(struct key_transform *transform);
 
-/* [any] The transform that leads back: sources and targets exchanged, operations reversed. */
-int graft_key_transform_reverse(const struct key_transform *transform, const char *place,
-                                struct key_transform **reverse, enum key_fault *fault, struct graft_error *error);
-
 /* [any] Applies it to a name. `*renamed` becomes the new name (of the caller, by graft_free), or NULL when it does not
  * match; `*source` the number of the source pattern that matched. A converter gives the name its first target makes. */
 int graft_key_transform_apply(const struct key_transform *transform, struct key_state *state, const char *name,

@@ -22,14 +22,13 @@ static int32_t find_target(const struct graft_node *node, const struct graft_con
 /* Runs the conversion for one of its targets. Its sources may come from further above: each step goes up the tree. */
 static int take_target(struct conversion_site *above, int32_t target, struct graft_value_list *list,
                        struct graft_error *error) {
-    struct graft_value_list *lists = NULL;
-    size_t n = 0;
-    int status = graft_conversion_values(above, &lists, &n, error);
-    if (status == GRAFT_OK && (size_t)target < n) {
-        *list = lists[target];
-        lists[target] = (struct graft_value_list){0};
+    struct conversion_use use;
+    int status = graft_conversion_values(above, &use, error);
+    if (status == GRAFT_OK && (size_t)target < use.n_lists) {
+        *list = use.lists[target];
+        use.lists[target] = (struct graft_value_list){0};
     }
-    graft_conversion_values_free(lists, n);
+    graft_use_finish(&use);
     return status;
 }
 

@@ -4,8 +4,7 @@
 #define GRAFT_PLAN_CONVERT_H
 
 #include "plan/lookup.h"
-#include "plan/plan.h"
-#include "value/operations.h"
+#include "plan/use.h"
 
 /* What a conversion works on and fills. */
 struct conversion_site {
@@ -23,18 +22,13 @@ struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const st
  * problem of those bindings; the status is for want of memory and for conversions that make no sense. */
 int graft_conversion_apply(struct conversion_site *site, struct graft_error *error);
 
-/* What the conversion gives: one list per target, or none (`*n` 0) when the checkpoint has none of its sources. The
- * caller frees them. */
-int graft_conversion_values(struct conversion_site *site, struct graft_value_list **lists, size_t *n,
-                            struct graft_error *error);
-void graft_conversion_values_free(struct graft_value_list *lists, size_t n);
+/* What the conversion gives: one list per target in `use`, or none when the checkpoint has none of its sources. The
+ * caller ends the use, also on failure. */
+int graft_conversion_values(struct conversion_site *site, struct conversion_use *use, struct graft_error *error);
 
 /* A source called `name` that the checkpoint lacks, but that a conversion of a module above makes: so a class below
  * may quantize the projection that a fused class above joins. Leaves `list` empty when there is none. */
 int graft_conversion_from_parents(const struct conversion_site *site, const char *name, struct graft_value_list *list,
                                   struct graft_error *error);
-
-/* [any] A number in the part of a config, or in all of it when it has no such part. Returns 0, -1 when it has none. */
-int graft_config_part_number(const struct graft_config *config, const char *part, const char *field, int64_t *number);
 
 #endif

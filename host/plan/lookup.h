@@ -4,8 +4,8 @@
 #define GRAFT_PLAN_LOOKUP_H
 
 #include "base/regex.h"
+#include "plan/gather.h"
 #include "plan/renaming.h"
-#include "plan/sources.h"
 
 /* Patterns of the targets whose conversions are left out. */
 struct conversion_filter {
@@ -28,7 +28,7 @@ int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node
                             const struct graft_conversion *conversion);
 
 /* The tensor called `name`, or called so with the base model's prefix added or taken away, or with modules renamed;
- * NULL if there is none. `*renaming` (unless `renaming` is NULL) becomes the renaming that led to it, or NULL. */
+ * NULL if there is none. `*renaming` becomes the renaming that led to it, or NULL. */
 const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, const char *name,
                                                   const struct graft_conversion **renaming);
 
@@ -36,23 +36,8 @@ const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, c
  * graft_lookup_find. */
 int graft_lookup_is_below(const struct lookup *lookup, const char *path, const char *name);
 
-/* Marks a tensor that was found here as used. */
-void graft_lookup_use(struct lookup *lookup, const struct graft_tensor_view *tensor);
-
-/* All of a tensor that was found here, which is used from then on. One that could not be converted is
- * GRAFT_ERROR_MODEL. */
-int graft_lookup_take(struct lookup *lookup, const struct graft_tensor_view *tensor, struct graft_value *value,
-                      struct graft_error *error);
-
-/* A tensor that a `*` stands for. */
-struct indexed_tensor {
-    int64_t index;
-    const struct graft_tensor_view *tensor;
-};
-
-/* The tensors called `before` INDEX `after`, sorted by index; the caller frees `*found` with graft_free. Returns how
- * many, or -1 when memory ran out. */
-int64_t graft_lookup_indexed(const struct lookup *lookup, const char *before, const char *after,
-                             struct indexed_tensor **found);
+/* The same for a name that may have a `*`: adds the tensors of every index, in the first spelling that has any. */
+int graft_lookup_gather(const struct lookup *lookup, const char *name, struct gathered *gathered,
+                        struct graft_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "plan/convert.h"
 #include "plan/fit.h"
-#include "plan/plan_sources.h"
+#include "plan/source_list.h"
 
 struct planner {
     struct graft_plan *plan;
@@ -28,7 +28,7 @@ struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const st
 static int take_own(struct planner *planner, const struct graft_tensor_view *tensor, struct graft_binding *binding,
                     struct graft_error *error) {
     struct graft_error failure = graft_error_none();
-    int status = graft_lookup_take(&planner->lookup, tensor, &binding->value, &failure);
+    int status = graft_sources_take(planner->lookup.sources, tensor, &binding->value, &failure);
     if (status == GRAFT_OK) {
         binding->status = GRAFT_BINDING_FOUND;
         return GRAFT_OK;

@@ -7,13 +7,13 @@
 #include "base/alloc.h"
 
 const struct graft_conversion *graft_renamings_apply(const struct renamings *renamings, const char *name,
-                                                     char renamed[RENAMING_MAX_NAME]) {
+                                                     char renamed[GRAFT_NAME_BYTES]) {
     for (size_t i = renamings->count; i > 0; i--) {
         const struct renaming *renaming = &renamings->items[i - 1];
         size_t length = strlen(renaming->module);
         if (strncmp(name, renaming->module, length) == 0 && (name[length] == '.' || name[length] == '\0')) {
-            int written = snprintf(renamed, RENAMING_MAX_NAME, "%s%s", renaming->other, name + length);
-            return written >= 0 && written < RENAMING_MAX_NAME ? renaming->conversion : NULL;
+            int written = snprintf(renamed, GRAFT_NAME_BYTES, "%s%s", renaming->other, name + length);
+            return written >= 0 && written < GRAFT_NAME_BYTES ? renaming->conversion : NULL;
         }
     }
     return NULL;
@@ -21,7 +21,7 @@ const struct graft_conversion *graft_renamings_apply(const struct renamings *ren
 
 /* `source` beside the module's own name, below what its parents are renamed to. */
 static char *other_name(const struct renamings *renamings, const struct graft_node *node, const char *source) {
-    char renamed[RENAMING_MAX_NAME];
+    char renamed[GRAFT_NAME_BYTES];
     const char *parent = graft_renamings_apply(renamings, node->path, renamed) != NULL ? renamed : node->path;
     return graft_format("%s%s%s", parent, parent[0] != '\0' ? "." : "", source);
 }

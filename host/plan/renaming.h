@@ -4,8 +4,7 @@
 #define GRAFT_PLAN_RENAMING_H
 
 #include "model/tree.h"
-
-enum { RENAMING_MAX_NAME = 1024 };
+#include "names/name.h"
 
 struct renaming {
     const char *module;                        /* its path in the tree: "model.layers.0.mlp" */
@@ -27,6 +26,6 @@ void graft_renamings_free(struct renamings *renamings);
 /* What a name below renamed modules is in checkpoints. Returns the innermost renaming; NULL when there is none, or when
  * the name is too long. */
 const struct graft_conversion *graft_renamings_apply(const struct renamings *renamings, const char *name,
-                                                     char renamed[RENAMING_MAX_NAME]);
+                                                     char renamed[GRAFT_NAME_BYTES]);
 
 #endif

@@ -25,6 +25,17 @@ struct graft_source *graft_sources_find(const struct graft_sources *sources, con
     return at < sources->n && strcmp(sources->items[at].view->name, name) == 0 ? &sources->items[at] : NULL;
 }
 
+int graft_sources_take(struct graft_sources *sources, const struct graft_tensor_view *tensor, struct graft_value *value,
+                       struct graft_error *error) {
+    struct graft_source *source = graft_sources_find(sources, tensor->name);
+    source->used = 1;
+    if (source->problem != NULL) {
+        return graft_fail(error, GRAFT_ERROR_MODEL, tensor->name, "%s", source->problem);
+    }
+    return source->stored != NULL ? graft_value_of(source->stored, value, error)
+                                  : graft_value_copy(&source->value, value, error);
+}
+
 static void source_finish(struct graft_source *source) {
     graft_value_free(&source->value);
     graft_free(source->problem);

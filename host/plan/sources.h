@@ -7,7 +7,6 @@
 #ifndef GRAFT_PLAN_SOURCES_H
 #define GRAFT_PLAN_SOURCES_H
 
-#include "names/key_list.h"
 #include "value/value.h"
 #include "weights/checkpoint.h"
 
@@ -38,25 +37,10 @@ int graft_sources_of_checkpoint(const struct graft_checkpoint *checkpoint, struc
                                 struct graft_error *error);
 void graft_sources_finish(struct graft_sources *sources);
 
-/* What lists are applied to, and asked about. */
-struct source_context {
-    const struct graft_checkpoint *checkpoint;
-    const struct key_list *list;
-    size_t n_forced;    /* the first so many transforms hold also for names that the model has as they are */
-    const char *prefix; /* base_model_prefix, or "" */
-    /* The shape of a parameter; its rank, or -1 when the model has none of that name. */
-    int32_t (*shape)(void *data, const char *name, int64_t shape[GRAFT_MAX_RANK]);
-    int (*config_number)(void *data, const char *part, const char *field, int64_t *number);
-    int (*custom)(void *data, const struct graft_operation *operation, const char *place,
-                  const struct graft_value *const *values, size_t n, struct graft_value *results, size_t n_results,
-                  struct graft_error *error);
-    void *data;
-};
-
-/* The checkpoint after a list. What cannot be converted, and names that two tensors come to, are problems of sources.
- */
-int graft_sources_convert(const struct source_context *context, struct graft_sources *sources,
-                          struct graft_error *error);
+/* All of a tensor that is among the sources, which is used from then on. One that could not be converted is
+ * GRAFT_ERROR_MODEL. */
+int graft_sources_take(struct graft_sources *sources, const struct graft_tensor_view *tensor, struct graft_value *value,
+                       struct graft_error *error);
 
 /* Adds a source; `*name` and `*value` (NULL: none) are taken, also on failure. Sources are sorted later. */
 int graft_sources_add(struct graft_sources *sources, const struct graft_tensor_view *stored, char *name_take,

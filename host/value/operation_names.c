@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of operations, and which undoes which. */
+/* Names of operations. */
 #include <string.h>
 
 #include "value/operations.h"
@@ -31,28 +31,6 @@ int32_t graft_operation_kind(const char *name) {
         }
     }
     return 0;
-}
-
-struct graft_operation graft_operation_reverse(const struct graft_operation *operation) {
-    static const int32_t reverses[] = {
-        [GRAFT_OP_CONCATENATE] = GRAFT_OP_SPLIT,
-        [GRAFT_OP_CHUNK] = GRAFT_OP_CONCATENATE,
-        [GRAFT_OP_SPLIT] = GRAFT_OP_CONCATENATE,
-        [GRAFT_OP_MERGE_MODULELIST] = GRAFT_OP_SPLIT_MODULELIST,
-        [GRAFT_OP_SPLIT_MODULELIST] = GRAFT_OP_MERGE_MODULELIST,
-        [GRAFT_OP_CONV3D_TO_LINEAR] = GRAFT_OP_LINEAR_TO_CONV3D,
-        [GRAFT_OP_LINEAR_TO_CONV3D] = GRAFT_OP_CONV3D_TO_LINEAR,
-    };
-    struct graft_operation reverse = *operation;
-    if (operation->kind > 0 && operation->kind < (int32_t)(sizeof reverses / sizeof reverses[0]) &&
-        reverses[operation->kind] != 0) {
-        reverse.kind = reverses[operation->kind];
-    }
-    if (operation->kind == GRAFT_OP_CONCATENATE && operation->num_shards_attribute != NULL) {
-        reverse.kind = GRAFT_OP_CHUNK; /* into as many tensors of one name as the config says */
-    }
-    reverse.inverse = !operation->inverse;
-    return reverse;
 }
 
 void graft_operation_describe(const struct graft_operation *operation, struct graft_text *text) {

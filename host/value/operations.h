@@ -67,10 +67,6 @@ int graft_operations_run(const struct graft_operations *operations, struct graft
 int graft_operations_check(const char *place, int32_t n_sources, int32_t n_targets, int32_t n_operations,
                            enum graft_operation_fault *fault, struct graft_error *error);
 
-/* [any] The operation that undoes another: the chain backwards, each reversed, from targets to sources. A Concatenate
- * is undone by a Split, whose sizes are the sources' own. A custom operation is returned as it is. */
-struct graft_operation graft_operation_reverse(const struct graft_operation *operation);
-
 static inline const struct graft_operation *graft_operations_at(const struct graft_operations *operations, int32_t i) {
     const char *at = (const char *)operations->items + (size_t)i * operations->stride;
     return (const struct graft_operation *)(const void *)at;

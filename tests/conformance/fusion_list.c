@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "fusion_mapping.h"
-#include "names/key_transform.h"
+#include "key_renaming.h"
 #include "value/operations.h"
 
 static void set(graft_json *object, const char *key, graft_json *value) {
@@ -83,7 +83,7 @@ static graft_json *reverse_json(const struct graft_weight_transform *transform) 
     struct key_transform *back = NULL;
     graft_json *object = graft_json_new_object();
     if (graft_key_transform_create(transform, "case", &forward, NULL, NULL) == GRAFT_OK &&
-        graft_key_transform_reverse(forward, "case", &back, NULL, NULL) == GRAFT_OK) {
+        case_transform_reverse(forward, "case", &back, NULL, NULL) == GRAFT_OK) {
         const struct key_patterns *patterns = &back->patterns;
         set(object, "source_patterns", strings_json((const char *const *)patterns->sources, patterns->n_sources));
         set(object, "target_patterns", strings_json((const char *const *)patterns->targets, patterns->n_targets));

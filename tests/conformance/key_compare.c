@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "key_renaming.h"
+#include "names/name.h"
 
 /* The pattern recorded for a name, or NULL. */
 static const char *pattern_of(const struct key_list *list, const struct key_result *result) {
@@ -17,15 +18,14 @@ static int same_text(const char *text, const graft_json *recorded) {
 
 /* With the base prefix added or taken away. */
 static int adjust(const struct case_names *names, char **name) {
-    char *adjusted = NULL;
-    int failed =
-        names->prefix != NULL && names->keys != NULL &&
-        graft_key_adjust_prefix(names->prefix, *name, case_holds, (void *)(uintptr_t)names->keys, &adjusted) != 0;
-    if (adjusted != NULL) {
-        graft_free(*name);
-        *name = adjusted;
+    char spelled[GRAFT_NAME_BYTES];
+    if (names->prefix == NULL || names->keys == NULL ||
+        !graft_name_in_model(names->prefix, *name, case_holds, (void *)(uintptr_t)names->keys, spelled)) {
+        return 0;
     }
-    return failed ? -1 : 0;
+    graft_free(*name);
+    *name = graft_strdup(spelled);
+    return *name != NULL ? 0 : -1;
 }
 
 /* Whether `theirs` comes of reading the prefix as a regular expression: it, and any one character, are taken away, or
@@ -94,7 +94,7 @@ int case_compare_name(const struct case_names *names, const graft_json *recorded
     struct key_result result;
     const char *key = graft_json_string(graft_json_at(recorded, 0), NULL);
     const graft_json *loads_as = graft_json_at(recorded, 3);
-    if (graft_key_list_rename(names->list, names->states, 0, key, &result, NULL, &error) != GRAFT_OK) {
+    if (graft_key_list_rename(names->list, names->states, key, &result, NULL, &error) != GRAFT_OK) {
         (void)fail(why, "%s: %s", key, error.message);
         return -1;
     }
@@ -120,7 +120,7 @@ int case_compare_back(const struct key_list *list, const graft_json *rows, struc
         const graft_json *row = graft_json_at(rows, i);
         const char *key = graft_json_string(graft_json_at(row, 0), NULL);
         struct key_result result;
-        if (graft_key_list_rename(list, states, 1, key, &result, NULL, &error) != GRAFT_OK) {
+        if (case_rename_back(list, states, key, &result, &error) != GRAFT_OK) {
             (void)fail(why, "back: %s: %s", key, error.message);
         } else if (!same_text(result.name, graft_json_at(row, 1)) ||
                    !same_text(pattern_of(list, &result), graft_json_at(row, 2))) {

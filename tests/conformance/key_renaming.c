@@ -57,7 +57,7 @@ static int was_reversed_before(const struct key_list *ready, const graft_json *t
     for (size_t i = 0; i < ready->n && so; i++) {
         const graft_json *given = graft_json_get(graft_json_at(transforms, i), "source_patterns");
         struct key_transform *back = NULL;
-        so = graft_key_transform_reverse(ready->items[i], "reverse", &back, NULL, NULL) == GRAFT_OK;
+        so = case_transform_reverse(ready->items[i], "reverse", &back, NULL, NULL) == GRAFT_OK;
         so = so && (case_same_strings(back->patterns.targets, back->patterns.n_targets, given) ||
                     case_same_strings((char *const *)(uintptr_t)ready->items[i]->given->source_patterns,
                                       ready->items[i]->given->n_sources, given) ||
@@ -99,7 +99,7 @@ enum verdict key_table_judge(const graft_json *row, struct graft_text *why) {
     for (size_t i = 0; i < list.n && why->length == 0; i++) {
         const graft_json *recorded = graft_json_at(transforms, i);
         struct key_transform *reverse = NULL;
-        if (graft_key_transform_reverse(list.items[i], "reverse", &reverse, NULL, &error) != GRAFT_OK) {
+        if (case_transform_reverse(list.items[i], "reverse", &reverse, NULL, &error) != GRAFT_OK) {
             (void)fail(why, "cannot be reversed: %s", error.message);
             break;
         }
@@ -151,7 +151,7 @@ enum verdict key_model_judge(const graft_json *row, struct graft_text *why) {
     }
     graft_key_list_finish(&list);
     if (case_list_init(&own, graft_json_get(row, "transforms"), CASE_AS_GIVEN, &fault, &error) != GRAFT_OK ||
-        graft_key_list_reverse(&own, 0, &back, &fault, &error) != GRAFT_OK) {
+        case_list_reverse(&own, 0, &back, &fault, &error) != GRAFT_OK) {
         (void)fail(why, "cannot be reversed: %s", error.message);
     } else {
         (void)case_compare_back(&back, graft_json_get(row, "reverse"), why);
@@ -167,7 +167,7 @@ static void compare_reverse(const graft_json *row, const struct key_list *list, 
     struct graft_error error = graft_error_none();
     enum key_fault fault = KEY_FAULT_NONE;
     struct key_list back;
-    int status = graft_key_list_reverse(list, 1, &back, &fault, &error);
+    int status = case_list_reverse(list, 1, &back, &fault, &error);
     if (strcmp(wanted, case_key_fault(fault)) != 0 || (status != GRAFT_OK) != (wanted[0] != '\0')) {
         (void)fail(why, "reversed: expected error \"%s\", got \"%s\" %s", wanted, case_key_fault(fault), error.message);
     }

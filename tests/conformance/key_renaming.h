@@ -27,8 +27,21 @@ const char *case_key_fault(enum key_fault fault);
 int case_same_patterns(const struct key_transform *transform, const graft_json *processed, const char *what,
                        struct graft_text *why);
 
-/* Whether an array of strings holds one; as a key_known_function. */
+/* Whether an array of strings holds one; as a graft_name_known. */
 int case_holds(void *array, const char *name);
+
+/* The transform that leads back: sources and targets exchanged, operations reversed. */
+int case_transform_reverse(const struct key_transform *transform, const char *place, struct key_transform **reverse,
+                           enum key_fault *fault, struct graft_error *error);
+
+/* The list that leads back, last transform first. Without `prefix_changes` those are left out: whether a checkpoint has
+ * such a prefix, only a load of it can tell. */
+int case_list_reverse(const struct key_list *list, int prefix_changes, struct key_list *reverse, enum key_fault *fault,
+                      struct graft_error *error);
+
+/* A name through such a list, where the converter comes first. */
+int case_rename_back(const struct key_list *list, struct key_state *states, const char *name, struct key_result *result,
+                     struct graft_error *error);
 
 /* What names of a case go through. */
 struct case_names {

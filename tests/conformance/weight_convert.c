@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "operation_reverse.h"
 #include "tensors.h"
 #include "weight_transforms.h"
 
@@ -69,7 +70,7 @@ static enum graft_operation_fault run(struct direction *direction, struct graft_
     struct graft_operation reversed[CASE_OPERATIONS];
     enum graft_operation_fault fault;
     for (int32_t i = 0; i < transform->n_operations; i++) {
-        reversed[transform->n_operations - 1 - i] = graft_operation_reverse(&transform->operations[i]);
+        reversed[transform->n_operations - 1 - i] = operation_reverse(&transform->operations[i]);
     }
     const struct graft_operations operations = {
         .items = direction->back ? reversed : transform->operations,

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "bind/copy.h"
 #include "bind/copy_box.h"
+#include "operation_reverse.h"
 #include "value/operations.h"
 
 enum { MAX_SOURCES = 3, MAX_ITEMS = 3, MAX_CHAIN = 8, FIXED_SEEDS = 400, OTHER_SEEDS = 300 };
@@ -219,7 +220,7 @@ static struct chain reversed(const struct chain *chain) {
     back.sources[0] = chain->targets[0];
     memcpy(back.targets, chain->sources, sizeof back.targets);
     for (int32_t i = chain->count - 1; i >= 0; i--) {
-        back.operations[back.count++] = graft_operation_reverse(&chain->operations[i]);
+        back.operations[back.count++] = operation_reverse(&chain->operations[i]);
     }
     return back;
 }

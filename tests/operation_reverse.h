@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way back of an operation as transformers has it. The host saves by a journal of what it loaded instead. */
+#ifndef GRAFT_TEST_OPERATION_REVERSE_H
+#define GRAFT_TEST_OPERATION_REVERSE_H
+
+#include "graft/conversion.h"
+
+/* The operation that undoes another: the chain backwards, each reversed, from targets to sources. A Concatenate
+ * is undone by a Split, whose sizes are the sources' own. A custom operation is returned as it is. */
+static inline struct graft_operation operation_reverse(const struct graft_operation *operation) {
+    static const int32_t reverses[] = {
+        [GRAFT_OP_CONCATENATE] = GRAFT_OP_SPLIT,
+        [GRAFT_OP_CHUNK] = GRAFT_OP_CONCATENATE,
+        [GRAFT_OP_SPLIT] = GRAFT_OP_CONCATENATE,
+        [GRAFT_OP_MERGE_MODULELIST] = GRAFT_OP_SPLIT_MODULELIST,
+        [GRAFT_OP_SPLIT_MODULELIST] = GRAFT_OP_MERGE_MODULELIST,
+        [GRAFT_OP_CONV3D_TO_LINEAR] = GRAFT_OP_LINEAR_TO_CONV3D,
+        [GRAFT_OP_LINEAR_TO_CONV3D] = GRAFT_OP_CONV3D_TO_LINEAR,
+    };
+    struct graft_operation reverse = *operation;
+    if (operation->kind > 0 && operation->kind < (int32_t)(sizeof reverses / sizeof reverses[0]) &&
+        reverses[operation->kind] != 0) {
+        reverse.kind = reverses[operation->kind];
+    }
+    if (operation->kind == GRAFT_OP_CONCATENATE && operation->num_shards_attribute != NULL) {
+        reverse.kind = GRAFT_OP_CHUNK; /* into as many tensors of one name as the config says */
+    }
+    reverse.inverse = !operation->inverse;
+    return reverse;
+}
+
+#endif
