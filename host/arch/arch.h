@@ -16,10 +16,10 @@ struct graft_architecture_alias {
 };
 
 struct graft_family {
-    const char *model_type;        /* config.json's `model_type`; NULL: basic classes that every family may use */
-    const char *architecture;      /* the class built when `architectures` is absent: "LlamaForCausalLM" */
-    const char *base_model_prefix; /* "model": what a checkpoint of the bare model leaves out of its names */
-    const struct graft_class *const *classes;       /* NULL-terminated */
+    const char *model_type;            /* config.json's `model_type`; NULL: basic classes that every family may use */
+    const char *architecture;          /* the class built when `architectures` is absent: "LlamaForCausalLM" */
+    const char *base_model_prefix;     /* "model": what a checkpoint of the bare model leaves out of its names */
+    const struct graft_class *classes; /* the last one without a name */
     const struct graft_architecture_alias *aliases; /* NULL: none */
 };
 

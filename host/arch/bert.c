@@ -33,83 +33,24 @@ static const struct graft_encoder_traits traits = {
         },
 };
 
-static const struct graft_class masked_lm = {
-    GRAFT_FAMILY_CLASS("BertForMaskedLM", GRAFT_INTERFACE_MASKED_LM, graft_masked_lm),
-};
-
-static const struct graft_class sequence_classifier = {
-    GRAFT_FAMILY_CLASS("BertForSequenceClassification", GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, graft_sequence_classifier),
-};
-
-static const struct graft_class model = {
-    GRAFT_FAMILY_CLASS("BertModel", GRAFT_INTERFACE_ENCODER_MODEL, graft_encoder_model),
-};
-
-static const struct graft_class embeddings = {
-    GRAFT_FAMILY_CLASS("BertEmbeddings", GRAFT_INTERFACE_INPUT_EMBEDDINGS, graft_input_embeddings),
-};
-
-static const struct graft_class encoder = {
-    GRAFT_FAMILY_CLASS("BertEncoder", GRAFT_INTERFACE_ENCODER, graft_encoder),
-};
-
-static const struct graft_class layer = {
-    GRAFT_FAMILY_CLASS("BertLayer", GRAFT_INTERFACE_ENCODER_LAYER, graft_encoder_layer),
-};
-
-static const struct graft_class attention = {
-    GRAFT_FAMILY_CLASS("BertAttention", GRAFT_INTERFACE_ATTENTION_BLOCK, graft_attention_block),
-};
-
-static const struct graft_class self_attention = {
-    GRAFT_FAMILY_CLASS("BertSelfAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_encoder_attention),
-};
-
-static const struct graft_class self_output = {
-    GRAFT_FAMILY_CLASS("BertSelfOutput", GRAFT_INTERFACE_RESIDUAL_OUTPUT, graft_residual_output),
-};
-
-static const struct graft_class intermediate = {
-    GRAFT_FAMILY_CLASS("BertIntermediate", GRAFT_INTERFACE_TRANSFORM, graft_intermediate),
-};
-
-static const struct graft_class output = {
-    GRAFT_FAMILY_CLASS("BertOutput", GRAFT_INTERFACE_RESIDUAL_OUTPUT, graft_residual_output),
-};
-
-static const struct graft_class pooler = {
-    GRAFT_FAMILY_CLASS("BertPooler", GRAFT_INTERFACE_POOLER, graft_pooler),
-};
-
-static const struct graft_class mlm_head = {
-    GRAFT_FAMILY_CLASS("BertOnlyMLMHead", GRAFT_INTERFACE_HEAD, graft_mlm_head),
-};
-
-static const struct graft_class prediction_head = {
-    GRAFT_FAMILY_CLASS("BertLMPredictionHead", GRAFT_INTERFACE_HEAD, graft_prediction_head),
-};
-
-static const struct graft_class prediction_transform = {
-    GRAFT_FAMILY_CLASS("BertPredictionHeadTransform", GRAFT_INTERFACE_TRANSFORM, graft_prediction_transform),
-};
-
-static const struct graft_class *const classes[] = {
-    &masked_lm,
-    &sequence_classifier,
-    &model,
-    &embeddings,
-    &encoder,
-    &layer,
-    &attention,
-    &pooler,
-    &self_attention,
-    &self_output,
-    &intermediate,
-    &output,
-    &mlm_head,
-    &prediction_head,
-    &prediction_transform,
-    NULL,
+static const struct graft_class classes[] = {
+    {GRAFT_FAMILY_CLASS("BertForMaskedLM", GRAFT_INTERFACE_MASKED_LM, graft_masked_lm)},
+    {GRAFT_FAMILY_CLASS("BertForSequenceClassification", GRAFT_INTERFACE_SEQUENCE_CLASSIFIER,
+                        graft_sequence_classifier)},
+    {GRAFT_FAMILY_CLASS("BertModel", GRAFT_INTERFACE_ENCODER_MODEL, graft_encoder_model)},
+    {GRAFT_FAMILY_CLASS("BertEmbeddings", GRAFT_INTERFACE_INPUT_EMBEDDINGS, graft_input_embeddings)},
+    {GRAFT_FAMILY_CLASS("BertEncoder", GRAFT_INTERFACE_ENCODER, graft_encoder)},
+    {GRAFT_FAMILY_CLASS("BertLayer", GRAFT_INTERFACE_ENCODER_LAYER, graft_encoder_layer)},
+    {GRAFT_FAMILY_CLASS("BertAttention", GRAFT_INTERFACE_ATTENTION_BLOCK, graft_attention_block)},
+    {GRAFT_FAMILY_CLASS("BertPooler", GRAFT_INTERFACE_POOLER, graft_pooler)},
+    {GRAFT_FAMILY_CLASS("BertSelfAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_encoder_attention)},
+    {GRAFT_FAMILY_CLASS("BertSelfOutput", GRAFT_INTERFACE_RESIDUAL_OUTPUT, graft_residual_output)},
+    {GRAFT_FAMILY_CLASS("BertIntermediate", GRAFT_INTERFACE_TRANSFORM, graft_intermediate)},
+    {GRAFT_FAMILY_CLASS("BertOutput", GRAFT_INTERFACE_RESIDUAL_OUTPUT, graft_residual_output)},
+    {GRAFT_FAMILY_CLASS("BertOnlyMLMHead", GRAFT_INTERFACE_HEAD, graft_mlm_head)},
+    {GRAFT_FAMILY_CLASS("BertLMPredictionHead", GRAFT_INTERFACE_HEAD, graft_prediction_head)},
+    {GRAFT_FAMILY_CLASS("BertPredictionHeadTransform", GRAFT_INTERFACE_TRANSFORM, graft_prediction_transform)},
+    {.name = NULL},
 };
 
 /* As transformers' AutoModelForMaskedLM does: without the head that tells whether one sentence follows another. */

@@ -27,36 +27,15 @@ static const struct graft_decoder_traits traits = {
         },
 };
 
-static const struct graft_class causal_lm = {
-    GRAFT_FAMILY_CLASS("MistralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
-};
-
-static const struct graft_class model = {
-    GRAFT_FAMILY_CLASS("MistralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
-};
-
-static const struct graft_class decoder_layer = {
-    GRAFT_FAMILY_CLASS("MistralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
-};
-
-static const struct graft_class attention = {
-    GRAFT_FAMILY_CLASS("MistralAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
-};
-
-static const struct graft_class mlp = {
-    GRAFT_FAMILY_CLASS("MistralMLP", GRAFT_INTERFACE_MLP, graft_mlp),
-};
-
-static const struct graft_class rms_norm = {
-    GRAFT_FAMILY_CLASS("MistralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
-};
-
-static const struct graft_class rotary_embedding = {
-    GRAFT_FAMILY_CLASS("MistralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
-};
-
-static const struct graft_class *const classes[] = {
-    &causal_lm, &model, &decoder_layer, &attention, &mlp, &rms_norm, &rotary_embedding, NULL,
+static const struct graft_class classes[] = {
+    {GRAFT_FAMILY_CLASS("MistralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
+    {GRAFT_FAMILY_CLASS("MistralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
+    {GRAFT_FAMILY_CLASS("MistralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {GRAFT_FAMILY_CLASS("MistralAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
+    {GRAFT_FAMILY_CLASS("MistralMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {GRAFT_FAMILY_CLASS("MistralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
+    {GRAFT_FAMILY_CLASS("MistralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {.name = NULL},
 };
 
 const struct graft_family graft_family_mistral = {

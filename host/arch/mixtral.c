@@ -41,51 +41,27 @@ static const char *const gate_up_sources[] = {"*.w1.weight", "*.w3.weight"};
 static const char *const down_sources[] = {"*.w2.weight"};
 static const struct graft_conversion expert_conversions[] = GRAFT_EXPERT_CONVERSION_LIST(gate_up_sources, down_sources);
 
-static const struct graft_class causal_lm = {
-    GRAFT_FAMILY_CLASS("MixtralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
-};
-
-static const struct graft_class model = {
-    GRAFT_FAMILY_CLASS("MixtralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
-};
-
-static const struct graft_class decoder_layer = {
-    GRAFT_FAMILY_CLASS("MixtralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
-    .conversions = layer_conversions,
-    .n_conversions = 1,
-    .conversion_stride = sizeof layer_conversions[0],
-};
-
-static const struct graft_class attention = {
-    GRAFT_FAMILY_CLASS("MixtralAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
-};
-
-static const struct graft_class sparse_moe_block = {
-    GRAFT_FAMILY_CLASS("MixtralSparseMoeBlock", GRAFT_INTERFACE_MLP, graft_sparse_moe_block),
-};
-
-static const struct graft_class router = {
-    GRAFT_FAMILY_CLASS("MixtralTopKRouter", GRAFT_INTERFACE_ROUTER, graft_router),
-};
-
-static const struct graft_class experts = {
-    GRAFT_FAMILY_CLASS("MixtralExperts", GRAFT_INTERFACE_EXPERTS, graft_experts),
-    .conversions = expert_conversions,
-    .n_conversions = GRAFT_EXPERT_CONVERSIONS,
-    .conversion_stride = sizeof expert_conversions[0],
-};
-
-static const struct graft_class rms_norm = {
-    GRAFT_FAMILY_CLASS("MixtralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
-};
-
-static const struct graft_class rotary_embedding = {
-    GRAFT_FAMILY_CLASS("MixtralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
-};
-
-static const struct graft_class *const classes[] = {
-    &causal_lm, &model,   &decoder_layer, &attention,        &sparse_moe_block,
-    &router,    &experts, &rms_norm,      &rotary_embedding, NULL,
+static const struct graft_class classes[] = {
+    {GRAFT_FAMILY_CLASS("MixtralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
+    {GRAFT_FAMILY_CLASS("MixtralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
+    {
+        GRAFT_FAMILY_CLASS("MixtralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
+        .conversions = layer_conversions,
+        .n_conversions = 1,
+        .conversion_stride = sizeof layer_conversions[0],
+    },
+    {GRAFT_FAMILY_CLASS("MixtralAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
+    {GRAFT_FAMILY_CLASS("MixtralSparseMoeBlock", GRAFT_INTERFACE_MLP, graft_sparse_moe_block)},
+    {GRAFT_FAMILY_CLASS("MixtralTopKRouter", GRAFT_INTERFACE_ROUTER, graft_router)},
+    {
+        GRAFT_FAMILY_CLASS("MixtralExperts", GRAFT_INTERFACE_EXPERTS, graft_experts),
+        .conversions = expert_conversions,
+        .n_conversions = GRAFT_EXPERT_CONVERSIONS,
+        .conversion_stride = sizeof expert_conversions[0],
+    },
+    {GRAFT_FAMILY_CLASS("MixtralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
+    {GRAFT_FAMILY_CLASS("MixtralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {.name = NULL},
 };
 
 const struct graft_family graft_family_mixtral = {

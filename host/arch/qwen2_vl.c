@@ -61,86 +61,28 @@ static const struct graft_conversion conversions[] = {
 #define VISION_CLASS(class_name, interface, role) \
     .name = (class_name), .data = &vision_traits, GRAFT_ROLE(interface, role)
 
-static const struct graft_class causal_lm = {
-    TEXT_CLASS("Qwen2VLForConditionalGeneration", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
-    .conversions = conversions,
-    .n_conversions = sizeof conversions / sizeof conversions[0],
-    .conversion_stride = sizeof conversions[0],
-};
-
-static const struct graft_class model = {
-    VISION_CLASS("Qwen2VLModel", GRAFT_INTERFACE_BASE_MODEL, graft_multimodal),
-};
-
-static const struct graft_class text_model = {
-    TEXT_CLASS("Qwen2VLTextModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
-};
-
-static const struct graft_class decoder_layer = {
-    TEXT_CLASS("Qwen2VLDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
-};
-
-static const struct graft_class attention = {
-    TEXT_CLASS("Qwen2VLAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
-};
-
-static const struct graft_class mlp = {
-    TEXT_CLASS("Qwen2MLP", GRAFT_INTERFACE_MLP, graft_mlp),
-};
-
-static const struct graft_class rms_norm = {
-    TEXT_CLASS("Qwen2VLRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
-};
-
-static const struct graft_class rotary_embedding = {
-    TEXT_CLASS("Qwen2VLRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
-};
-
-static const struct graft_class tower = {
-    VISION_CLASS("Qwen2VisionTransformerPretrainedModel", GRAFT_INTERFACE_VISION_TOWER, graft_vision_tower),
-};
-
-static const struct graft_class patch_embed = {
-    VISION_CLASS("PatchEmbed", GRAFT_INTERFACE_PATCH_EMBED, graft_patch_embed),
-};
-
-static const struct graft_class vision_rotary_embedding = {
-    VISION_CLASS("Qwen2VLVisionRotaryEmbedding", GRAFT_INTERFACE_VISION_ROTARY, graft_vision_rotary),
-};
-
-static const struct graft_class vision_block = {
-    VISION_CLASS("Qwen2VLVisionBlock", GRAFT_INTERFACE_VISION_BLOCK, graft_vision_block),
-};
-
-static const struct graft_class vision_attention = {
-    VISION_CLASS("VisionAttention", GRAFT_INTERFACE_VISION_ATTENTION, graft_vision_attention),
-};
-
-static const struct graft_class vision_mlp = {
-    VISION_CLASS("VisionMlp", GRAFT_INTERFACE_MLP, graft_vision_mlp),
-};
-
-static const struct graft_class merger = {
-    VISION_CLASS("PatchMerger", GRAFT_INTERFACE_PATCH_MERGER, graft_patch_merger),
-};
-
-static const struct graft_class *const classes[] = {
-    &causal_lm,
-    &model,
-    &text_model,
-    &decoder_layer,
-    &attention,
-    &mlp,
-    &rms_norm,
-    &tower,
-    &patch_embed,
-    &rotary_embedding,
-    &vision_rotary_embedding,
-    &vision_block,
-    &vision_attention,
-    &vision_mlp,
-    &merger,
-    NULL,
+static const struct graft_class classes[] = {
+    {
+        TEXT_CLASS("Qwen2VLForConditionalGeneration", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
+        .conversions = conversions,
+        .n_conversions = sizeof conversions / sizeof conversions[0],
+        .conversion_stride = sizeof conversions[0],
+    },
+    {VISION_CLASS("Qwen2VLModel", GRAFT_INTERFACE_BASE_MODEL, graft_multimodal)},
+    {TEXT_CLASS("Qwen2VLTextModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
+    {TEXT_CLASS("Qwen2VLDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {TEXT_CLASS("Qwen2VLAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
+    {TEXT_CLASS("Qwen2MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {TEXT_CLASS("Qwen2VLRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
+    {VISION_CLASS("Qwen2VisionTransformerPretrainedModel", GRAFT_INTERFACE_VISION_TOWER, graft_vision_tower)},
+    {VISION_CLASS("PatchEmbed", GRAFT_INTERFACE_PATCH_EMBED, graft_patch_embed)},
+    {TEXT_CLASS("Qwen2VLRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {VISION_CLASS("Qwen2VLVisionRotaryEmbedding", GRAFT_INTERFACE_VISION_ROTARY, graft_vision_rotary)},
+    {VISION_CLASS("Qwen2VLVisionBlock", GRAFT_INTERFACE_VISION_BLOCK, graft_vision_block)},
+    {VISION_CLASS("VisionAttention", GRAFT_INTERFACE_VISION_ATTENTION, graft_vision_attention)},
+    {VISION_CLASS("VisionMlp", GRAFT_INTERFACE_MLP, graft_vision_mlp)},
+    {VISION_CLASS("PatchMerger", GRAFT_INTERFACE_PATCH_MERGER, graft_patch_merger)},
+    {.name = NULL},
 };
 
 const struct graft_family graft_family_qwen2_vl = {

@@ -32,36 +32,15 @@ static const struct graft_decoder_traits traits = {
         },
 };
 
-static const struct graft_class causal_lm = {
-    GRAFT_FAMILY_CLASS("Qwen3ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
-};
-
-static const struct graft_class model = {
-    GRAFT_FAMILY_CLASS("Qwen3Model", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
-};
-
-static const struct graft_class decoder_layer = {
-    GRAFT_FAMILY_CLASS("Qwen3DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
-};
-
-static const struct graft_class attention = {
-    GRAFT_FAMILY_CLASS("Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
-};
-
-static const struct graft_class mlp = {
-    GRAFT_FAMILY_CLASS("Qwen3MLP", GRAFT_INTERFACE_MLP, graft_mlp),
-};
-
-static const struct graft_class rms_norm = {
-    GRAFT_FAMILY_CLASS("Qwen3RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
-};
-
-static const struct graft_class rotary_embedding = {
-    GRAFT_FAMILY_CLASS("Qwen3RotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
-};
-
-static const struct graft_class *const classes[] = {
-    &causal_lm, &model, &decoder_layer, &attention, &mlp, &rms_norm, &rotary_embedding, NULL,
+static const struct graft_class classes[] = {
+    {GRAFT_FAMILY_CLASS("Qwen3ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
+    {GRAFT_FAMILY_CLASS("Qwen3Model", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
+    {GRAFT_FAMILY_CLASS("Qwen3DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {GRAFT_FAMILY_CLASS("Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
+    {GRAFT_FAMILY_CLASS("Qwen3MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {GRAFT_FAMILY_CLASS("Qwen3RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
+    {GRAFT_FAMILY_CLASS("Qwen3RotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {.name = NULL},
 };
 
 const struct graft_family graft_family_qwen3 = {

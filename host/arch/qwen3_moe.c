@@ -39,52 +39,23 @@ static const struct graft_decoder_traits traits = {
         },
 };
 
-static const struct graft_class causal_lm = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
-};
-
-static const struct graft_class model = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder),
-};
-
-static const struct graft_class decoder_layer = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
-};
-
-static const struct graft_class attention = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention),
-};
-
-static const struct graft_class mlp = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeMLP", GRAFT_INTERFACE_MLP, graft_mlp),
-};
-
-static const struct graft_class sparse_moe_block = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeSparseMoeBlock", GRAFT_INTERFACE_MLP, graft_sparse_moe_block),
-};
-
-static const struct graft_class router = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeTopKRouter", GRAFT_INTERFACE_ROUTER, graft_router),
-};
-
-static const struct graft_class experts = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeExperts", GRAFT_INTERFACE_EXPERTS, graft_experts),
-    .conversions = graft_expert_conversions,
-    .n_conversions = GRAFT_EXPERT_CONVERSIONS,
-    .conversion_stride = sizeof graft_expert_conversions[0],
-};
-
-static const struct graft_class rms_norm = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm),
-};
-
-static const struct graft_class rotary_embedding = {
-    GRAFT_FAMILY_CLASS("Qwen3MoeRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary),
-};
-
-static const struct graft_class *const classes[] = {
-    &causal_lm, &model,   &decoder_layer, &attention,        &mlp, &sparse_moe_block,
-    &router,    &experts, &rms_norm,      &rotary_embedding, NULL,
+static const struct graft_class classes[] = {
+    {GRAFT_FAMILY_CLASS("Qwen3MoeForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
+    {GRAFT_FAMILY_CLASS("Qwen3MoeModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
+    {GRAFT_FAMILY_CLASS("Qwen3MoeDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {GRAFT_FAMILY_CLASS("Qwen3MoeAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
+    {GRAFT_FAMILY_CLASS("Qwen3MoeMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {GRAFT_FAMILY_CLASS("Qwen3MoeSparseMoeBlock", GRAFT_INTERFACE_MLP, graft_sparse_moe_block)},
+    {GRAFT_FAMILY_CLASS("Qwen3MoeTopKRouter", GRAFT_INTERFACE_ROUTER, graft_router)},
+    {
+        GRAFT_FAMILY_CLASS("Qwen3MoeExperts", GRAFT_INTERFACE_EXPERTS, graft_experts),
+        .conversions = graft_expert_conversions,
+        .n_conversions = GRAFT_EXPERT_CONVERSIONS,
+        .conversion_stride = sizeof graft_expert_conversions[0],
+    },
+    {GRAFT_FAMILY_CLASS("Qwen3MoeRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
+    {GRAFT_FAMILY_CLASS("Qwen3MoeRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {.name = NULL},
 };
 
 const struct graft_family graft_family_qwen3_moe = {

@@ -50,8 +50,8 @@ static int add_built_in_offers(struct graft_registry *registry, struct graft_err
 static int add_built_in(struct graft_registry *registry, struct graft_error *error) {
     int status = add_built_in_offers(registry, error);
     for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
-        for (const struct graft_class *const *cls = (*family)->classes; *cls != NULL && status == GRAFT_OK; cls++) {
-            status = graft_registry_add_class(registry, *cls, NULL, 0, error);
+        for (const struct graft_class *cls = (*family)->classes; cls->name != NULL && status == GRAFT_OK; cls++) {
+            status = graft_registry_add_class(registry, cls, NULL, 0, error);
         }
     }
     return status;

@@ -13,8 +13,8 @@
 
 static int has_class(const struct graft_family *family, const char *architecture) {
     const char *name = graft_family_root(family, architecture);
-    for (const struct graft_class *const *cls = family->classes; *cls != NULL; cls++) {
-        if (strcmp((*cls)->name, name) == 0) {
+    for (const struct graft_class *cls = family->classes; cls->name != NULL; cls++) {
+        if (strcmp(cls->name, name) == 0) {
             return 1;
         }
     }

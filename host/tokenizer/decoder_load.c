@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the decoder: nested sequences become one chain. */
-#include <string.h>
-
 #include "tokenizer/decoder.h"
 #include "tokenizer/sequence.h"
 
@@ -29,17 +27,14 @@ struct tail {
 static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
     struct tail *tail = data;
     struct graft_spec field = graft_spec_get(spec, "type");
-    size_t i = 0;
-    while (i < sizeof kinds / sizeof kinds[0] && strcmp(kinds[i].type, type) != 0) {
-        i++;
+    size_t i;
+    int status = graft_sequence_kind(spec, type, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
+    if (status == GRAFT_OK && tail->fused && !kinds[i].takes_parts) {
+        status = graft_spec_error(&field, error, "\"%s\" behind a decoder that fuses is not supported", type);
     }
-    if (i == sizeof kinds / sizeof kinds[0]) {
-        return graft_spec_error(&field, error, "\"%s\" is not supported", type);
+    if (status == GRAFT_OK) {
+        status = kinds[i].create(spec, tail->slot, error);
     }
-    if (tail->fused && !kinds[i].takes_parts) {
-        return graft_spec_error(&field, error, "\"%s\" behind a decoder that fuses is not supported", type);
-    }
-    int status = kinds[i].create(spec, tail->slot, error);
     if (status == GRAFT_OK) {
         struct graft_decoder *made = *tail->slot;
         made->index = tail->n++;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokenizer/model.h"
 
-#include <string.h>
-
 #include "base/fail.h"
+#include "tokenizer/sequence.h"
 
 static int add_token(struct graft_vocab *vocab, const struct graft_spec *spec, const struct graft_text *token,
                      int64_t id, struct graft_error *error) {
@@ -65,41 +64,46 @@ static int load_vocab(struct graft_json_cursor cursor, struct graft_vocab *vocab
     return status;
 }
 
-/* Files from before the field `type` are told apart by what only one kind has. */
-static const char *guess_type(const struct graft_spec *spec) {
-    if (graft_json_get(spec->value, "merges") != NULL) {
-        return "BPE";
+static const struct {
+    const char *type;
+    const char *own; /* a field that only this kind has, which tells files from before the field `type` apart */
+    graft_token_model_create *create;
+} kinds[] = {
+    {"BPE", "merges", graft_token_model_create_bpe},
+    {"WordPiece", "max_input_chars_per_word", graft_token_model_create_wordpiece},
+};
+
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+static int find_kind(const struct graft_spec *spec, size_t *kind, struct graft_error *error) {
+    struct graft_spec field = graft_spec_get(spec, "type");
+    const char *type = NULL;
+    int status = graft_spec_optional_string(spec, "type", &type, NULL, error);
+    if (status != GRAFT_OK || type != NULL) {
+        return status == GRAFT_OK ? graft_sequence_kind(spec, type, kinds, sizeof kinds[0], N_KINDS, kind, error)
+                                  : status;
     }
-    return graft_json_get(spec->value, "max_input_chars_per_word") != NULL ? "WordPiece" : NULL;
+    for (*kind = 0; *kind < N_KINDS; ++*kind) {
+        if (graft_json_get(spec->value, kinds[*kind].own) != NULL) {
+            return GRAFT_OK;
+        }
+    }
+    return graft_spec_error(&field, error, "missing, expected \"BPE\" or \"WordPiece\"");
 }
 
 int graft_token_model_load(const struct graft_spec *spec, const struct graft_document *document,
                            struct graft_vocab *vocab, struct graft_token_model **model, struct graft_error *error) {
-    struct graft_spec type_field = graft_spec_get(spec, "type");
     struct graft_spec vocab_field = graft_spec_get(spec, "vocab");
-    const char *type = NULL;
+    size_t kind;
     *model = NULL;
     if (graft_json_type(spec->value) != GRAFT_JSON_OBJECT) {
         return graft_spec_error(spec, error, spec->value == NULL ? "missing" : "expected an object");
     }
-    int status = graft_spec_optional_string(spec, "type", &type, NULL, error);
-    if (status != GRAFT_OK) {
-        return status;
+    int status = find_kind(spec, &kind, error);
+    if (status == GRAFT_OK) {
+        status = load_vocab(document->vocab, vocab, &vocab_field, error);
     }
-    type = type != NULL ? type : guess_type(spec);
-    if (type == NULL) {
-        return graft_spec_error(&type_field, error, "missing, expected \"BPE\" or \"WordPiece\"");
-    }
-    int is_bpe = strcmp(type, "BPE") == 0;
-    if (!is_bpe && strcmp(type, "WordPiece") != 0) {
-        return graft_spec_error(&type_field, error, "\"%s\" is not supported", type);
-    }
-    status = load_vocab(document->vocab, vocab, &vocab_field, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    return is_bpe ? graft_token_model_create_bpe(spec, document, vocab, model, error)
-                  : graft_token_model_create_wordpiece(spec, document, vocab, model, error);
+    return status == GRAFT_OK ? kinds[kind].create(spec, document, vocab, model, error) : status;
 }
 
 void graft_token_model_destroy(struct graft_token_model *model) {

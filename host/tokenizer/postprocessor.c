@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the post-processor: which kind it is, and what BERT and RoBERTa had before there were templates. */
-#include <string.h>
-
 #include "base/fail.h"
+#include "tokenizer/sequence.h"
 #include "tokenizer/template_load.h"
 
 /* ["[SEP]", 102] */
@@ -34,8 +33,8 @@ static int add_parts(struct graft_template_parts *parts, const char *form, int s
     return 0;
 }
 
-static int load_fixed(struct graft_template *processor, const struct graft_spec *spec, int is_bert,
-                      struct graft_error *error) {
+static int load_fixed(struct graft_template *processor, const struct graft_spec *spec, const char *pair,
+                      int second_type, struct graft_error *error) {
     /* trim_offsets and add_prefix_space are about positions in the text, which nothing here reports. */
     static const char *const keys[] = {"type", "sep", "cls", "trim_offsets", "add_prefix_space", NULL};
     struct graft_spec sep_field = graft_spec_get(spec, "sep");
@@ -49,58 +48,52 @@ static int load_fixed(struct graft_template *processor, const struct graft_spec 
         status = read_named_id(&cls_field, &cls, error);
     }
     if (status == GRAFT_OK && (add_parts(&processor->single, "cAs", 0, cls, sep) != 0 ||
-                               add_parts(&processor->pair, is_bert ? "cAsBs" : "cAssBs", is_bert, cls, sep) != 0)) {
+                               add_parts(&processor->pair, pair, second_type, cls, sep) != 0)) {
         status = graft_fail_memory(error, spec->file);
     }
     return status;
 }
 
-static int load_one(struct graft_template *processor, const struct graft_spec *spec, const char *type,
-                    struct graft_error *error) {
-    static const char *const byte_level[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
-    struct graft_spec field = graft_spec_get(spec, "type");
-    if (strcmp(type, "ByteLevel") == 0) {
-        return graft_spec_expect_object(spec, byte_level, error); /* it is about positions only */
-    }
-    int is_bert = strcmp(type, "BertProcessing") == 0;
-    int is_template = strcmp(type, "TemplateProcessing") == 0;
-    if (!is_bert && !is_template && strcmp(type, "RobertaProcessing") != 0) {
-        return graft_spec_error(&field, error, "\"%s\" is not supported", type);
-    }
-    if (processor->given) {
-        return graft_spec_error(spec, error, "a second template is not supported");
-    }
-    processor->given = 1;
-    return is_template ? graft_template_load_parts(processor, spec, error)
-                       : load_fixed(processor, spec, is_bert, error);
+static int load_bert(struct graft_template *processor, const struct graft_spec *spec, struct graft_error *error) {
+    return load_fixed(processor, spec, "cAsBs", 1, error);
 }
 
-static int load_any(struct graft_template *processor, const struct graft_spec *spec, int depth,
-                    struct graft_error *error) {
-    static const char *const keys[] = {"type", "processors", NULL};
-    struct graft_spec members = graft_spec_get(spec, "processors");
+static int load_roberta(struct graft_template *processor, const struct graft_spec *spec, struct graft_error *error) {
+    return load_fixed(processor, spec, "cAssBs", 0, error);
+}
+
+/* It is about positions only. */
+static int load_byte_level(struct graft_template *processor, const struct graft_spec *spec, struct graft_error *error) {
+    static const char *const keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
+    (void)processor;
+    return graft_spec_expect_object(spec, keys, error);
+}
+
+static const struct {
     const char *type;
-    int status = graft_spec_string(spec, "type", &type, NULL, error);
-    if (status != GRAFT_OK) {
-        return status;
+    int (*load)(struct graft_template *processor, const struct graft_spec *spec, struct graft_error *error);
+    int is_template; /* of which there may be one */
+} kinds[] = {
+    {"ByteLevel", load_byte_level, 0},
+    {"BertProcessing", load_bert, 1},
+    {"RobertaProcessing", load_roberta, 1},
+    {"TemplateProcessing", graft_template_load_parts, 1},
+};
+
+static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
+    struct graft_template *processor = data;
+    size_t i;
+    int status = graft_sequence_kind(spec, type, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
+    if (status == GRAFT_OK && kinds[i].is_template && processor->given) {
+        status = graft_spec_error(spec, error, "a second template is not supported");
     }
-    if (strcmp(type, "Sequence") != 0) {
-        return load_one(processor, spec, type, error);
-    }
-    if (depth == GRAFT_SPEC_MAX_NESTING) {
-        return graft_spec_error(spec, error, "sequences nested deeper than %d", depth);
-    }
-    status = graft_spec_expect_object(spec, keys, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_expect_array(&members, error);
-    }
-    for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(members.value); i++) {
-        struct graft_spec member = graft_spec_at(&members, i);
-        status = load_any(processor, &member, depth + 1, error);
+        processor->given |= kinds[i].is_template;
+        status = kinds[i].load(processor, spec, error);
     }
     return status;
 }
 
 int graft_template_load(struct graft_template *processor, const struct graft_spec *spec, struct graft_error *error) {
-    return graft_spec_is_none(spec) ? GRAFT_OK : load_any(processor, spec, 0, error);
+    return graft_spec_is_none(spec) ? GRAFT_OK : graft_sequence_walk(spec, "processors", load_one, processor, error);
 }

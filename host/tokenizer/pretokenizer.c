@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokenizer/pretokenizer.h"
 
-#include <string.h>
-
 #include "base/fail.h"
 #include "tokenizer/sequence.h"
 
@@ -21,15 +19,13 @@ static const struct {
 /* Hangs a pre-tokenizer behind the chain whose end `data` points to, and moves that end. */
 static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
     struct graft_pretokenizer ***tail = data;
-    struct graft_spec field = graft_spec_get(spec, "type");
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strcmp(kinds[i].type, type) == 0) {
-            int status = kinds[i].create(spec, type, *tail, error);
-            *tail = **tail != NULL ? &(**tail)->next : *tail;
-            return status;
-        }
+    size_t i;
+    int status = graft_sequence_kind(spec, type, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
+    if (status == GRAFT_OK) {
+        status = kinds[i].create(spec, type, *tail, error);
+        *tail = **tail != NULL ? &(**tail)->next : *tail;
     }
-    return graft_spec_error(&field, error, "\"%s\" is not supported", type);
+    return status;
 }
 
 int graft_pretokenizer_load(const struct graft_spec *spec, struct graft_pretokenizer **chain,

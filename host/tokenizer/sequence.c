@@ -39,3 +39,15 @@ int graft_sequence_walk(const struct graft_spec *spec, const char *key, graft_se
     const struct walk walk = {key, member, data};
     return step(&walk, spec, 0, error);
 }
+
+int graft_sequence_kind(const struct graft_spec *spec, const char *type, const void *kinds, size_t stride, size_t n,
+                        size_t *number, struct graft_error *error) {
+    struct graft_spec field = graft_spec_get(spec, "type");
+    for (*number = 0; *number < n; ++*number) {
+        const char *const *known = (const char *const *)(const void *)((const char *)kinds + *number * stride);
+        if (strcmp(*known, type) == 0) {
+            return GRAFT_OK;
+        }
+    }
+    return graft_spec_error(&field, error, "\"%s\" is not supported", type);
+}

@@ -47,7 +47,7 @@ static const struct graft_activation vtable = {
         .forward = &vtable, .data = &(kernel)                                                               \
     }
 
-const struct graft_class graft_activation_classes[GRAFT_ACTIVATION_CLASSES] = {
+const struct graft_class graft_activation_classes[] = {
     ACTIVATION("SiLUActivation", silu),
     ACTIVATION("SiLU", silu),
     ACTIVATION("GELUActivation", gelu),
@@ -59,4 +59,5 @@ const struct graft_class graft_activation_classes[GRAFT_ACTIVATION_CLASSES] = {
     ACTIVATION("Tanh", hyperbolic_tangent),
     ACTIVATION("Sigmoid", sigmoid),
     ACTIVATION("GELU", gelu),
+    {.name = NULL},
 };

@@ -4,9 +4,7 @@
 
 #include "graft/class.h"
 
-enum { GRAFT_ACTIVATION_CLASSES = 11 };
-
-/* Every class that graft_describe_activation may ask for, and GELU. */
-extern const struct graft_class graft_activation_classes[GRAFT_ACTIVATION_CLASSES];
+/* Every class that graft_describe_activation may ask for, and GELU; the last one without a name. */
+extern const struct graft_class graft_activation_classes[];
 
 #endif
