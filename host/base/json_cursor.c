@@ -3,30 +3,6 @@
 
 #include <string.h>
 
-static int is_space(char c) {
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-int graft_json_cursor_sees(struct graft_json_cursor *cursor, char c) {
-    while (cursor->at < cursor->length && is_space(cursor->text[cursor->at])) {
-        cursor->at++;
-    }
-    return cursor->at < cursor->length && cursor->text[cursor->at] == c;
-}
-
-int graft_json_cursor_take(struct graft_json_cursor *cursor, char c) {
-    int seen = graft_json_cursor_sees(cursor, c);
-    cursor->at += (size_t)seen;
-    return seen;
-}
-
-int graft_json_cursor_more(struct graft_json_cursor *cursor, char close, size_t n) {
-    if (graft_json_cursor_take(cursor, close)) {
-        return 0;
-    }
-    return n == 0 || graft_json_cursor_take(cursor, ',') ? 1 : -1;
-}
-
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') {
         return c - '0';
@@ -144,15 +120,16 @@ int graft_json_cursor_is(struct graft_json_cursor *cursor, const char *wanted) {
 int graft_json_cursor_integer(struct graft_json_cursor *cursor, int64_t *number) {
     int negative = graft_json_cursor_take(cursor, '-');
     size_t start = cursor->at;
-    *number = 0;
-    while (cursor->at < cursor->length && cursor->text[cursor->at] >= '0' && cursor->text[cursor->at] <= '9') {
-        int digit = cursor->text[cursor->at++] - '0';
-        *number = *number > (INT64_MAX - digit) / 10 ? INT64_MAX : *number * 10 + digit;
+    int64_t sum = 0;
+    for (; cursor->at < cursor->length && cursor->text[cursor->at] >= '0' && cursor->text[cursor->at] <= '9';
+         cursor->at++) {
+        int digit = cursor->text[cursor->at] - '0';
+        sum = sum <= (INT64_MAX - 9) / 10 || sum <= (INT64_MAX - digit) / 10 ? sum * 10 + digit : INT64_MAX;
     }
+    char next = cursor->at < cursor->length ? cursor->text[cursor->at] : '\0';
     int leading_zero = cursor->at - start > 1 && cursor->text[start] == '0';
-    int goes_on = cursor->at < cursor->length && strchr(".eE", cursor->text[cursor->at]) != NULL;
-    *number = negative ? -*number : *number;
-    return cursor->at == start || leading_zero || goes_on ? -1 : 0;
+    *number = negative ? -sum : sum;
+    return cursor->at == start || leading_zero || next == '.' || next == 'e' || next == 'E' ? -1 : 0;
 }
 
 static int skip_string(struct graft_json_cursor *cursor) {
@@ -180,7 +157,7 @@ int graft_json_cursor_skip(struct graft_json_cursor *cursor) {
             }
             continue;
         }
-        if (depth == 0 && (c == ',' || c == '}' || c == ']' || is_space(c))) {
+        if (depth == 0 && (c == ',' || c == '}' || c == ']' || graft_json_is_space(c))) {
             return 0; /* behind a number or a word */
         }
         depth += c == '{' || c == '[';

@@ -18,14 +18,33 @@ struct graft_json_cursor {
     size_t at;
 };
 
+static inline int graft_json_is_space(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 /* Whether `c` comes next, behind white space. */
-int graft_json_cursor_sees(struct graft_json_cursor *cursor, char c);
+static inline int graft_json_cursor_sees(struct graft_json_cursor *cursor, char c) {
+    while (cursor->at < cursor->length && graft_json_is_space(cursor->text[cursor->at])) {
+        cursor->at++;
+    }
+    return cursor->at < cursor->length && cursor->text[cursor->at] == c;
+}
+
 /* The same, and steps over it. */
-int graft_json_cursor_take(struct graft_json_cursor *cursor, char c);
+static inline int graft_json_cursor_take(struct graft_json_cursor *cursor, char c) {
+    int seen = graft_json_cursor_sees(cursor, c);
+    cursor->at += (size_t)seen;
+    return seen;
+}
 
 /* Whether element number `n` of the array or object follows whose bracket was taken: 1, behind the comma before it; 0,
  * behind `close`; or -1. */
-int graft_json_cursor_more(struct graft_json_cursor *cursor, char close, size_t n);
+static inline int graft_json_cursor_more(struct graft_json_cursor *cursor, char close, size_t n) {
+    if (graft_json_cursor_take(cursor, close)) {
+        return 0;
+    }
+    return n == 0 || graft_json_cursor_take(cursor, ',') ? 1 : -1;
+}
 
 /* Adds the string that comes next to `out`. Returns 0, or -1 when none comes or it is malformed. */
 int graft_json_cursor_string(struct graft_json_cursor *cursor, struct graft_text *out);

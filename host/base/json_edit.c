@@ -3,10 +3,6 @@
 
 #include "base/json_cursor.h"
 
-static int is_space(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Puts `value` in the place of bytes [begin, end) of the text. */
 static void splice(const char *text, size_t length, size_t begin, size_t end, const char *value,
                    struct graft_text *edited) {
@@ -20,7 +16,7 @@ static void append(const char *text, size_t length, size_t begin, size_t end, co
                    struct graft_text *edited) {
     struct graft_text member = {0};
     size_t spaces = begin;
-    while (spaces > 0 && is_space(text[spaces - 1])) {
+    while (spaces > 0 && graft_json_is_space(text[spaces - 1])) {
         spaces--;
     }
     graft_text_printf(&member, "%s%.*s\"%s\": %s", end > begin ? "," : "", (int)(begin - spaces), text + spaces, key,
