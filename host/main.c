@@ -30,16 +30,15 @@ static int with_loaded(const struct graft_options *options, const struct graft_l
 static int with_model(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
     struct graft_model *model = NULL;
     int status = graft_setup_model(options, library, &model, error);
-    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
+    if (status == GRAFT_OK) {
         status = graft_setup_fuse(options, model, error);
-        status = status == GRAFT_OK ? graft_command_plan(options, model, library, error) : status;
+    }
+    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
+        status = graft_command_plan(options, model, library, error);
     } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_SAVE) {
         status = graft_command_save(options, model, error);
     } else if (status == GRAFT_OK) {
         status = graft_model_load(model, error);
-        if (status == GRAFT_OK) {
-            status = graft_setup_fuse(options, model, error);
-        }
         if (status == GRAFT_OK) {
             status = with_loaded(options, library, model, error);
         }

@@ -141,7 +141,7 @@ int graft_setup_model(const struct graft_options *options, struct graft_library 
     graft_free(kernel_names);
     graft_free(kernels);
     graft_free(fusion_config);
-    return status == GRAFT_OK && options->strict ? graft_report_strict(*model, error) : status;
+    return status == GRAFT_OK && options->strict ? graft_model_check_strict(*model, error) : status;
 }
 
 int graft_setup_original(const struct graft_options *options, struct graft_library *library, struct graft_model **model,

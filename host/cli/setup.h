@@ -4,7 +4,7 @@
 #define GRAFT_CLI_SETUP_H
 
 #include "cli/options.h"
-#include "library/library.h"
+#include "graft/host/graft.h"
 
 /* Threads, and where plugins' log lines go. */
 void graft_setup_process(const struct graft_options *options);
@@ -21,7 +21,7 @@ int graft_setup_model(const struct graft_options *options, struct graft_library 
 int graft_setup_original(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
                          struct graft_error *error);
 
-/* Fuses modules as --fuse says: in a loaded model; of one that was opened only, for `plan`, it tells what would be. */
+/* Fuses modules as --fuse says, in a model that was opened; loading it puts the chains in place. */
 int graft_setup_fuse(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
 /* The load report on stderr, in the form that --report and --quiet ask for. */

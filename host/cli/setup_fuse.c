@@ -24,8 +24,7 @@ static int read_specs(char *list, struct graft_module_spec specs[MAX_PATHS], siz
     return GRAFT_OK;
 }
 
-static int fuse(const struct graft_options *options, struct graft_model *model, const char *value,
-                struct graft_error *error) {
+static int fuse(struct graft_model *model, const char *value, struct graft_error *error) {
     struct graft_module_spec specs[MAX_PATHS];
     size_t n;
     char *list = graft_strdup(value);
@@ -33,9 +32,7 @@ static int fuse(const struct graft_options *options, struct graft_model *model, 
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "--fuse", "out of memory");
     }
     int status = read_specs(list, specs, &n, error);
-    if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
-        status = graft_chains_match(model->tree, model->plugins, specs, n, &model->fusions, error);
-    } else if (status == GRAFT_OK) {
+    if (status == GRAFT_OK) {
         status = graft_model_fuse_modules(model, specs, n, error);
     }
     graft_free(list);
@@ -45,7 +42,7 @@ static int fuse(const struct graft_options *options, struct graft_model *model, 
 int graft_setup_fuse(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < options->fuse.count && status == GRAFT_OK; i++) {
-        status = fuse(options, model, options->fuse.items[i], error);
+        status = fuse(model, options->fuse.items[i], error);
     }
     return status;
 }

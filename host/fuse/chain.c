@@ -99,6 +99,7 @@ void graft_chain_free(struct graft_fused_chain *chain) {
     graft_free(chain->plain);
     graft_free(chain->args);
     graft_free(chain->wires);
+    graft_free((void *)(uintptr_t)chain->info.modules);
     graft_free(chain);
 }
 

@@ -45,6 +45,7 @@ struct graft_fused_chain {
     const char *plugin;                       /* its id */
     void *instance;                           /* the implementation's, once made */
     int32_t implemented;                      /* 1: it is made and does the work */
+    struct graft_chain_info info;             /* as the library shows it; all zero until then */
 };
 
 /* Starts as {0}. */

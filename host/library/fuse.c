@@ -5,28 +5,51 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "fuse/chain.h"
 #include "fuse/glob.h"
 #include "library/fuse_probe.h"
 
-/* Puts the chains from number `first` on in place, once they have passed the trial. */
-static int put_in_place(struct graft_model *model, size_t first, struct graft_error *error) {
-    int status = graft_chains_try(model, first, error);
+int graft_model_place_chains(struct graft_model *model, size_t first, struct graft_error *error) {
+    int status = first < model->fusions.count ? graft_chains_try(model, first, error) : GRAFT_OK;
     for (size_t i = first; i < model->fusions.count && status == GRAFT_OK; i++) {
         status = graft_chain_implement(model->fusions.items[i], model->tree, error);
     }
     return status;
 }
 
+/* Writes down a chain for those who ask for it. */
+static int show(const struct graft_model *model, struct graft_fused_chain *chain, struct graft_error *error) {
+    const struct graft_named_module **modules = graft_alloc(chain->n, sizeof *modules);
+    if (modules == NULL) {
+        return graft_fail_memory(error, model->directory);
+    }
+    for (size_t i = 0; i < chain->n; i++) {
+        modules[i] = graft_published_module(model, chain->modules[i].node);
+    }
+    chain->info = (struct graft_chain_info){
+        .struct_size = sizeof chain->info,
+        .modules = modules,
+        .n_modules = chain->n,
+        .implementation = chain->implementation != NULL ? chain->implementation->name : NULL,
+        .plugin = chain->implementation != NULL ? chain->plugin : NULL,
+    };
+    return GRAFT_OK;
+}
+
 int graft_model_fuse_modules(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
                              struct graft_error *error) {
     size_t first = model->fusions.count;
-    int status = graft_model_check_loaded(model, error);
+    int loaded = model->bound != NULL;
+    int status = loaded ? graft_model_check_loaded(model, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
         status = graft_chains_match(model->tree, model->plugins, specs, n, &model->fusions, error);
     }
-    if (status == GRAFT_OK) {
-        status = put_in_place(model, first, error);
+    for (size_t i = first; i < model->fusions.count && status == GRAFT_OK; i++) {
+        status = show(model, model->fusions.items[i], error);
+    }
+    if (status == GRAFT_OK && loaded) {
+        status = graft_model_place_chains(model, first, error);
     }
     if (status != GRAFT_OK) {
         graft_chains_cut(&model->fusions, first);
@@ -97,6 +120,10 @@ int graft_model_unfuse_modules(struct graft_model *model, const char *const *pat
     fusions->count = status == GRAFT_OK ? kept : fusions->count;
     graft_free(search.wanted);
     return status;
+}
+
+const struct graft_chain_info *graft_model_chain(const struct graft_model *model, size_t i) {
+    return i < model->fusions.count ? &model->fusions.items[i]->info : NULL;
 }
 
 const char *graft_model_fused_by(const struct graft_model *model, const char *path) {

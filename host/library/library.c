@@ -98,20 +98,43 @@ static int register_plugins(struct graft_library *library, struct graft_error *e
     return status;
 }
 
+/* Options of a caller, who may be older than a field of theirs. */
+static struct graft_plugin_options plugin_options(const struct graft_library_options *options) {
+    static const struct graft_library_options none = {.struct_size = sizeof none};
+    options = options != NULL ? options : &none;
+    return (struct graft_plugin_options){
+        .allow = options->allow,
+        .n_allow = options->n_allow,
+        .skip_bad = options->skip_bad_plugins,
+        .all = options->all,
+        .leave_idle = GRAFT_HAS(options, struct graft_library_options, inspect_only) && options->inspect_only,
+    };
+}
+
+static int check_unloaded(const struct graft_library *library, struct graft_error *error) {
+    return library->plugins == NULL
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_USAGE, "library", "plugins were loaded before");
+}
+
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error) {
-    struct graft_plugin_options wanted = {0};
-    if (library->plugins != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "library", "plugins were loaded before");
+    const struct graft_plugin_options wanted = plugin_options(options);
+    int status = check_unloaded(library, error);
+    if (status == GRAFT_OK) {
+        status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
     }
-    if (options != NULL) {
-        wanted.allow = options->allow;
-        wanted.n_allow = options->n_allow;
-        wanted.skip_bad = options->skip_bad_plugins;
-        wanted.all = options->all;
+    return status == GRAFT_OK && !wanted.leave_idle ? register_plugins(library, error) : status;
+}
+
+int graft_library_load_plugin(struct graft_library *library, const char *file,
+                              const struct graft_library_options *options, struct graft_error *error) {
+    const struct graft_plugin_options wanted = plugin_options(options);
+    int status = check_unloaded(library, error);
+    if (status == GRAFT_OK) {
+        status = graft_plugins_load_file(file, &wanted, &library->plugins, error);
     }
-    int status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
-    return status == GRAFT_OK ? register_plugins(library, error) : status;
+    return status == GRAFT_OK && !wanted.leave_idle ? register_plugins(library, error) : status;
 }
 
 int graft_library_register(struct graft_library *library, const struct graft_patch *patches, size_t n, int overwrite,

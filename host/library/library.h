@@ -10,6 +10,7 @@
 #include "graft/host/graft.h"
 #include "library/encoding.h"
 #include "library/lists.h"
+#include "library/published.h"
 #include "plugin/plugin.h"
 #include "registry/fusion.h"
 #include "registry/implementations.h"
@@ -44,10 +45,10 @@ struct graft_model {
     const struct graft_plugin_set *plugins;                     /* the library's; NULL: none */
     struct graft_chains fusions; /* chains of modules, in place once the model is loaded */
     graft_json *fusion_config;   /* asked for by an option; NULL: config.json's holds */
-    char **notes;                /* one line each */
+    struct graft_published published;
+    char **notes; /* one line each */
     size_t n_notes;
     size_t notes_capacity;
-    double open_seconds;
     double load_seconds;
 };
 
@@ -82,6 +83,9 @@ int graft_model_choose_patch(const struct graft_model_options *options, struct g
 
 /* [load] Collects the notes on a planned model: replacements that do nothing here, oddities of the checkpoint. */
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error);
+
+/* [load] Tries the chains from number `first` on and puts them in place, with the implementations offered for them. */
+int graft_model_place_chains(struct graft_model *model, size_t first, struct graft_error *error);
 
 /* [any] Whether a forward can be run: the model is loaded, and every parameter has a value. */
 int graft_model_check_loaded(const struct graft_model *model, struct graft_error *error);

@@ -138,7 +138,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     if (status == GRAFT_OK) {
         status = graft_model_collect_notes(model, error);
     }
-    return status;
+    return status == GRAFT_OK ? graft_model_publish(model, error) : status;
 }
 
 int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
@@ -162,9 +162,16 @@ int graft_model_open(struct graft_library *library, const char *directory, const
         graft_model_free(result);
         return status;
     }
-    result->open_seconds = graft_seconds() - start;
+    result->published.plan.seconds = graft_seconds() - start;
     *model = result;
     return GRAFT_OK;
+}
+
+static void unload(struct graft_model *model) {
+    graft_tree_destroy_instances(model->tree);
+    graft_bound_free(model->bound);
+    model->bound = NULL;
+    model->head = NULL;
 }
 
 static int bind_and_make(struct graft_model *model, struct graft_error *error) {
@@ -173,9 +180,20 @@ static int bind_and_make(struct graft_model *model, struct graft_error *error) {
         status = graft_tree_instantiate(model->tree, graft_host_get(), error);
     }
     if (status != GRAFT_OK) {
-        graft_tree_destroy_instances(model->tree);
-        graft_bound_free(model->bound);
-        model->bound = NULL;
+        unload(model);
+    }
+    return status;
+}
+
+/* The chains that were asked for before there were instances. */
+static int place_chains(struct graft_model *model, struct graft_error *error) {
+    int status = model->fusions.count > 0 ? graft_model_check_loaded(model, error) : GRAFT_OK;
+    if (status == GRAFT_OK) {
+        status = graft_model_place_chains(model, 0, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_chains_cut(&model->fusions, 0);
+        unload(model);
     }
     return status;
 }
@@ -199,6 +217,7 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
     }
     if (status == GRAFT_OK) {
         model->head = model->unset == NULL ? &root->module : NULL;
+        status = place_chains(model, error);
         model->load_seconds = graft_seconds() - start;
     }
     return status;
@@ -208,6 +227,7 @@ void graft_model_free(struct graft_model *model) {
     if (model != NULL) {
         graft_chains_finish(&model->fusions);
         graft_model_encoding_finish(&model->encoding);
+        graft_pool_finish(&model->published.pool);
         graft_tree_free(model->tree);
         graft_bound_free(model->bound);
         graft_plan_free(model->plan);

@@ -47,6 +47,7 @@ struct graft_node {
     struct graft_node **children;
     size_t n_children;
     size_t children_capacity;
+    size_t index;             /* in the order of graft_tree_walk, once the model is shown (library/published.h) */
     struct graft_node *super; /* the original class at the same path, for a replacement that calls it */
     int32_t is_super;         /* this is such an original */
     int32_t below_super;      /* this is one, or part of one: its parameters may repeat those of the replacement */

@@ -88,8 +88,13 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
         graft_free(name);
         return graft_fail_memory(error, file);
     }
-    set->plugins[set->n++] =
-        (struct graft_loaded_plugin){.descriptor = descriptor, .file = name, .rank = rank, .use = use};
+    set->plugins[set->n++] = (struct graft_loaded_plugin){
+        .descriptor = descriptor,
+        .file = name,
+        .rank = rank,
+        .use = use,
+        .info = {.struct_size = sizeof(struct graft_plugin_info), .rank = rank, .descriptor = descriptor, .file = name},
+    };
     return GRAFT_OK;
 }
 

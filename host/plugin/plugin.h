@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "graft/error.h"
+#include "graft/host/plugins.h"
 #include "graft/plugin.h"
 
 struct graft_use;
@@ -23,6 +24,7 @@ struct graft_loaded_plugin {
     char *file;                            /* as found: the directory as given, and the path below it */
     int rank;                              /* 1, 2, ... by the allow list; 0 without one */
     struct graft_use *use;
+    struct graft_plugin_info info; /* the same, as the library shows it */
 };
 
 struct graft_plugin_set {

@@ -5,14 +5,9 @@
 
 #include "graft/attention_implementation.h"
 #include "graft/experts_implementation.h"
+#include "graft/host/implementations.h"
 #include "graft/kernel_override.h"
 #include "registry/registry.h"
-
-enum graft_implementation_kind {
-    GRAFT_IMPLEMENTATION_ATTENTION,
-    GRAFT_IMPLEMENTATION_EXPERTS,
-    GRAFT_IMPLEMENTATION_KERNEL
-};
 
 struct graft_implementation {
     enum graft_implementation_kind kind;

@@ -224,7 +224,33 @@ static void twice_and_not_at_all(void **state) {
     tear_down(&loaded);
 }
 
-static void a_model_that_is_not_loaded(void **state) {
+/* The chains are known at once, and in place when the model is loaded. */
+static void fused_before_it_is_loaded(void **state) {
+    struct loaded loaded;
+    char path[1024];
+    const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32};
+    (void)state;
+    set_up(&loaded, NULL);
+    graft_model_free(loaded.model);
+    (void)snprintf(path, sizeof path, "%s/plain/qwen3", getenv("GRAFT_TEST_GOLDENS"));
+    assert_int_equal(graft_model_open(loaded.library, path, &options, &loaded.model, &loaded.error), GRAFT_OK);
+    assert_int_equal(fuse(&loaded, NORM, "model.nowhere"), GRAFT_ERROR_USAGE);
+    assert_null(graft_model_chain(loaded.model, 0));
+    need_fuse(&loaded, NORM, MLP);
+    const struct graft_chain_info *chain = graft_model_chain(loaded.model, 1);
+    assert_int_equal(chain->n_modules, 2);
+    assert_string_equal(chain->modules[0]->path, "model.layers.1.post_attention_layernorm");
+    assert_string_equal(chain->modules[1]->class_name, "Qwen3MLP");
+    assert_null(chain->implementation);
+    assert_null(graft_model_fused_by(loaded.model, "model.layers.1.mlp"));
+    assert_int_equal(graft_model_load(loaded.model, &loaded.error), GRAFT_OK);
+    assert_string_equal(graft_model_fused_by(loaded.model, "model.layers.1.mlp"), "");
+    assert_true(distance(&loaded) == 0.0);
+    tear_down(&loaded);
+}
+
+/* What cannot run together is found out when it is loaded, and then nothing is. */
+static void a_chain_that_loading_refuses(void **state) {
     struct loaded loaded;
     char path[1024];
     (void)state;
@@ -232,7 +258,11 @@ static void a_model_that_is_not_loaded(void **state) {
     assert_int_equal(graft_library_create(&loaded.library, &loaded.error), GRAFT_OK);
     (void)snprintf(path, sizeof path, "%s/plain/qwen3", getenv("GRAFT_TEST_GOLDENS"));
     assert_int_equal(graft_model_open(loaded.library, path, NULL, &loaded.model, &loaded.error), GRAFT_OK);
-    assert_int_equal(fuse(&loaded, NORM, MLP), GRAFT_ERROR_USAGE);
+    need_fuse(&loaded, MLP, NORM);
+    assert_int_equal(graft_model_load(loaded.model, &loaded.error), GRAFT_ERROR_USAGE);
+    assert_null(graft_model_chain(loaded.model, 0));
+    loaded.error = graft_error_none();
+    assert_int_equal(graft_model_load(loaded.model, &loaded.error), GRAFT_OK);
     tear_down(&loaded);
 }
 
@@ -410,7 +440,8 @@ int main(void) {
         cmocka_unit_test(what_is_no_chain_is_refused),
         cmocka_unit_test(names_that_do_not_fit_are_refused),
         cmocka_unit_test(twice_and_not_at_all),
-        cmocka_unit_test(a_model_that_is_not_loaded),
+        cmocka_unit_test(fused_before_it_is_loaded),
+        cmocka_unit_test(a_chain_that_loading_refuses),
         cmocka_unit_test(a_plugin_runs_the_chain),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(a_parent_that_peeks_is_found_out),

@@ -4,7 +4,7 @@
 #define GRAFT_CLI_COMMANDS_COMMANDS_H
 
 #include "cli/options.h"
-#include "library/library.h"
+#include "graft/host/graft.h"
 
 /* `plan`: the decisions for a model that was opened. */
 int graft_command_plan(const struct graft_options *options, const struct graft_model *model,
@@ -34,7 +34,6 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
 int graft_command_perplexity(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
 /* `list`: a line a plugin, or a line a class. */
-int graft_command_list(const struct graft_options *options, const struct graft_library *library,
-                       struct graft_error *error);
+int graft_command_list(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
 
 #endif

@@ -11,7 +11,6 @@
 #include "cli/program.h"
 #include "cli/report/outline.h"
 #include "cli/setup.h"
-#include "registry/nearest.h"
 
 static int print(const struct graft_options *options, const struct graft_writer *writer, const graft_json *document,
                  struct graft_error *error) {
@@ -38,14 +37,13 @@ static void print_warning(const struct graft_replacement *replacement, const str
 
 /* Patterns are judged by the classes of a model when it is opened: who wants to use the plugin elsewhere should know of
  * the others. */
-static void warn(const struct graft_replacement *replacement, const struct graft_snapshot *snapshot,
+static void warn(const struct graft_replacement *replacement, const struct graft_inspected_classes *classes,
                  const struct graft_model *model) {
-    const struct graft_known_class *known;
     struct graft_text misfits = {0};
     struct graft_text unused = {0};
-    for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
-        const struct graft_class *cls = known->cls;
-        if (known->private_to_plugin || !graft_inspect_hits(replacement, cls)) {
+    for (size_t i = 0; i < classes->n; i++) {
+        const struct graft_class *cls = classes->items[i].cls;
+        if (classes->items[i].is_private || !graft_inspect_hits(replacement, cls)) {
             continue;
         }
         if (strcmp(cls->interface_id, replacement->replacement->interface_id) != 0) {
@@ -62,94 +60,72 @@ static void warn(const struct graft_replacement *replacement, const struct graft
     graft_text_free(&unused);
 }
 
-static void warn_all(const struct graft_plugin *plugin, const struct graft_library *library,
-                     const struct graft_model *model) {
-    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
-    for (int32_t i = 0; i < plugin->n_replacements; i++) {
-        warn(graft_plugin_replacement(plugin, i), snapshot, model);
-    }
-    graft_snapshot_release(snapshot);
-}
-
 static int with_plugin(const struct graft_options *options, struct graft_library *library,
-                       const struct graft_loaded_plugin *plugin, struct graft_error *error) {
-    struct graft_origin origin = {plugin->descriptor->id, plugin->file, 0};
-    struct graft_model *model = NULL;
+                       const struct graft_model *model, struct graft_error *error) {
+    const struct graft_plugin_info *plugin = graft_library_plugin(library, 0);
+    struct graft_inspected_classes classes = {0};
     struct graft_writer writer = {0};
-    int status = GRAFT_OK;
-    if (options->model != NULL) {
-        status = graft_registry_add_plugin(library->registry, plugin->descriptor, &origin, error);
-        if (status == GRAFT_OK) {
-            status = graft_setup_model(options, library, &model, error);
-        }
-    }
+    int status = graft_library_classes(library, &classes.items, &classes.n, error);
     if (status == GRAFT_OK) {
-        graft_json *document = graft_inspect_plugin(&writer, plugin, library, model);
+        graft_json *document = graft_inspect_plugin(&writer, plugin, &classes, model);
         status = print(options, &writer, document, error);
         graft_json_free(document);
     }
-    if (status == GRAFT_OK && !options->quiet) {
-        warn_all(plugin->descriptor, library, model);
+    for (int32_t i = 0; status == GRAFT_OK && !options->quiet && i < plugin->descriptor->n_replacements; i++) {
+        warn(graft_plugin_replacement(plugin->descriptor, i), &classes, model);
     }
-    graft_model_free(model);
+    graft_classes_free(classes.items);
     return status;
 }
 
-/* The plugin alone, without those of --plugins-dir. */
+/* The plugin alone, without those of --plugins-dir. Without a model it is only looked at. */
 static int inspect_file(const struct graft_options *options, struct graft_error *error) {
-    const struct graft_plugin_options wanted = {.leave_idle = options->model == NULL};
+    const struct graft_library_options wanted = {.struct_size = sizeof wanted, .inspect_only = options->model == NULL};
     struct graft_library *library = NULL;
-    struct graft_plugin_set *set = NULL;
+    struct graft_model *model = NULL;
     int status = graft_library_create(&library, error);
     if (status == GRAFT_OK) {
-        status = graft_plugins_load_file(options->subject, &wanted, &set, error);
+        status = graft_library_load_plugin(library, options->subject, &wanted, error);
+    }
+    if (status == GRAFT_OK && options->model != NULL) {
+        status = graft_setup_model(options, library, &model, error);
     }
     if (status == GRAFT_OK) {
-        status = with_plugin(options, library, &set->plugins[0], error);
+        status = with_plugin(options, library, model, error);
     }
+    graft_model_free(model);
     graft_library_free(library);
-    graft_plugin_set_free(set);
     return status;
 }
 
 /* --- A class --- */
 
-/* The class of that name: the host's, or one that a plugin brings. */
-static const struct graft_class *find_class(const struct graft_snapshot *snapshot, const char *name) {
-    const struct graft_known_class *known;
-    const struct graft_replacement *replacement;
-    struct graft_origin origin;
-    for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
-        if (strcmp(known->cls->name, name) == 0) {
-            return known->cls;
-        }
+static graft_json *replacement_json(struct graft_writer *writer, const struct graft_plugin_info *plugin,
+                                    const struct graft_replacement *replacement, const struct graft_class *cls,
+                                    const struct graft_model *model) {
+    graft_json *object = graft_json_new_object();
+    graft_writer_set_string(writer, object, "plugin", plugin->descriptor->id);
+    graft_writer_set_string(writer, object, "file", plugin->file);
+    graft_writer_set_string(writer, object, "class", replacement->replacement->name);
+    graft_inspect_key(writer, object, replacement);
+    if (model != NULL) {
+        struct graft_inspected found = graft_inspect_find(model, cls->name, replacement->replacement);
+        graft_writer_set_int(writer, object, "modules", found.modules);
     }
-    for (size_t i = 0; (replacement = graft_snapshot_replacement(snapshot, i, &origin)) != NULL; i++) {
-        if (strcmp(replacement->replacement->name, name) == 0) {
-            return replacement->replacement;
-        }
-    }
-    return NULL;
+    return object;
 }
 
 /* Who would replace the class; in a model, where. */
-static graft_json *replaced_by_json(struct graft_writer *writer, const struct graft_snapshot *snapshot,
+static graft_json *replaced_by_json(struct graft_writer *writer, const struct graft_library *library,
                                     const struct graft_class *cls, const struct graft_model *model) {
     graft_json *array = graft_json_new_array();
-    const struct graft_replacement *replacement;
-    struct graft_origin origin;
-    for (size_t i = 0; (replacement = graft_snapshot_replacement(snapshot, i, &origin)) != NULL; i++) {
-        if (graft_inspect_hits(replacement, cls)) {
-            graft_json *object = graft_json_new_object();
-            graft_writer_set_string(writer, object, "plugin", origin.plugin);
-            graft_writer_set_string(writer, object, "file", origin.file);
-            graft_writer_set_string(writer, object, "class", replacement->replacement->name);
-            graft_inspect_key(writer, object, replacement);
-            if (model != NULL) {
-                struct graft_inspected found = graft_inspect_find(model, cls->name, replacement->replacement);
-                graft_writer_set_int(writer, object, "modules", found.modules);
+    const struct graft_plugin_info *plugin;
+    for (size_t i = 0; (plugin = graft_library_plugin(library, i)) != NULL; i++) {
+        for (int32_t k = 0; k < plugin->descriptor->n_replacements; k++) {
+            const struct graft_replacement *replacement = graft_plugin_replacement(plugin->descriptor, k);
+            if (graft_inspect_hits(replacement, cls)) {
+                graft_writer_append(writer, array, replacement_json(writer, plugin, replacement, cls, model));
             }
-            graft_writer_append(writer, array, object);
         }
     }
     return array;
@@ -173,7 +149,7 @@ static int set_in_model(const struct graft_options *options, struct graft_writer
         graft_json *in_model = graft_json_new_object();
         graft_writer_set_int(writer, in_model, "modules", found.modules);
         if (found.modules > 0) {
-            graft_inspect_node(writer, in_model, found.first, original != NULL ? original->plan : model->plan);
+            graft_inspect_module(writer, in_model, found.first);
         }
         graft_writer_set(writer, object, "in_this_model", in_model);
     }
@@ -182,7 +158,7 @@ static int set_in_model(const struct graft_options *options, struct graft_writer
     return status;
 }
 
-static int with_class(const struct graft_options *options, const struct graft_snapshot *snapshot,
+static int with_class(const struct graft_options *options, const struct graft_library *library,
                       const struct graft_class *cls, const struct graft_model *model, struct graft_error *error) {
     struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
@@ -191,7 +167,7 @@ static int with_class(const struct graft_options *options, const struct graft_sn
     if (model != NULL) {
         status = set_in_model(options, &writer, document, cls, model, error);
     }
-    graft_writer_set(&writer, document, "replaced_by", replaced_by_json(&writer, snapshot, cls, model));
+    graft_writer_set(&writer, document, "replaced_by", replaced_by_json(&writer, library, cls, model));
     if (status == GRAFT_OK) {
         status = print(options, &writer, document, error);
     }
@@ -201,13 +177,10 @@ static int with_class(const struct graft_options *options, const struct graft_sn
 
 static int inspect_class(const struct graft_options *options, struct graft_library *library,
                          struct graft_error *error) {
-    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
-    const struct graft_class *cls = find_class(snapshot, options->subject);
+    const struct graft_class *cls = NULL;
     struct graft_model *model = NULL;
-    int status = GRAFT_OK;
-    if (cls == NULL) {
-        status = graft_error_set(error, GRAFT_ERROR_USAGE, options->subject, "there is no class of that name");
-        graft_snapshot_hint_nearest(snapshot, options->subject, error);
+    int status = graft_library_find_class(library, options->subject, &cls, error);
+    if (status != GRAFT_OK) {
         graft_error_hint(error, "%s list --classes names the classes there are; a plugin's file ends in .so",
                          graft_program_name());
     }
@@ -215,10 +188,9 @@ static int inspect_class(const struct graft_options *options, struct graft_libra
         status = graft_setup_model(options, library, &model, error);
     }
     if (status == GRAFT_OK) {
-        status = with_class(options, snapshot, cls, model, error);
+        status = with_class(options, library, cls, model, error);
     }
     graft_model_free(model);
-    graft_snapshot_release(snapshot);
     return status;
 }
 

@@ -4,15 +4,13 @@
 #define GRAFT_CLI_COMMANDS_INSPECT_H
 
 #include "cli/report/writer.h"
-#include "library/library.h"
+#include "graft/host/graft.h"
 
 /* Sets what a class declares: interface, flags, what it brings itself and what it inherits, conversions. */
 void graft_inspect_class(struct graft_writer *writer, graft_json *object, const struct graft_class *cls);
 
-/* Sets what the class of `node` is in this model: arguments, parameters, attributes, children. `plan` is that of the
- * node's tree. */
-void graft_inspect_node(struct graft_writer *writer, graft_json *object, const struct graft_node *node,
-                        const struct graft_plan *plan);
+/* Sets what the class of a module is in its model: arguments, parameters, attributes, children. */
+void graft_inspect_module(struct graft_writer *writer, graft_json *object, const struct graft_named_module *module);
 
 /* Sets the key of a replacement and where it applies. */
 void graft_inspect_key(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement);
@@ -20,13 +18,19 @@ void graft_inspect_key(struct graft_writer *writer, graft_json *object, const st
 /* Whether the key of a replacement hits the class. Basic classes are reached by their exact name only. */
 int graft_inspect_hits(const struct graft_replacement *replacement, const struct graft_class *cls);
 
+/* The classes of a library. */
+struct graft_inspected_classes {
+    struct graft_class_info *items;
+    size_t n;
+};
+
 /* What a plugin declares. `model` (NULL: none) was opened with it. */
-graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft_loaded_plugin *plugin,
-                                 const struct graft_library *library, const struct graft_model *model);
+graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft_plugin_info *plugin,
+                                 const struct graft_inspected_classes *classes, const struct graft_model *model);
 
 /* Modules of a model that are alike. */
 struct graft_inspected {
-    const struct graft_node *first;
+    const struct graft_named_module *first;
     int64_t modules;
 };
 

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "cli/generic_name.h"
 #include "graft/activation.h"
+#include "graft/host/conversions.h"
 #include "graft/linear.h"
 
 /* Slots that a vtable may leave out. */
@@ -47,25 +49,27 @@ static graft_json *slots_json(struct graft_writer *writer, const struct graft_cl
     return array;
 }
 
-static graft_json *operations_json(const struct graft_binding *binding) {
-    struct graft_text text = {0};
-    graft_binding_operations(binding, &text);
-    graft_json *string = text.failed ? NULL : graft_json_new_string(text.length > 0 ? text.bytes : "");
-    graft_text_free(&text);
-    return string;
+static graft_json *operations_json(const struct graft_conversion *conversion) {
+    size_t size = graft_conversion_operations(conversion, NULL, 0) + 1;
+    char *text = graft_alloc(size, 1);
+    if (text != NULL) {
+        (void)graft_conversion_operations(conversion, text, size);
+    }
+    graft_json *string = graft_json_new_string(text);
+    graft_free(text);
+    return text != NULL ? string : NULL;
 }
 
 static graft_json *conversions_json(struct graft_writer *writer, const struct graft_class *cls) {
     graft_json *array = graft_json_new_array();
     for (int32_t i = 0; i < cls->n_conversions; i++) {
         const struct graft_conversion *conversion = graft_class_conversion(cls, i);
-        const struct graft_binding binding = {.conversion = conversion};
         graft_json *object = graft_json_new_object();
         graft_writer_set(writer, object, "sources",
                          graft_writer_strings(writer, conversion->sources, conversion->n_sources));
         graft_writer_set(writer, object, "targets",
                          graft_writer_strings(writer, conversion->targets, conversion->n_targets));
-        graft_writer_set(writer, object, "operations", operations_json(&binding));
+        graft_writer_set(writer, object, "operations", operations_json(conversion));
         graft_writer_append(writer, array, object);
     }
     return array;
@@ -95,15 +99,13 @@ void graft_inspect_class(struct graft_writer *writer, graft_json *object, const 
 }
 
 /* The tensors behind a parameter, those that differ in indices alone once. */
-static graft_json *sources_json(struct graft_writer *writer, const struct graft_binding *binding) {
+static graft_json *sources_json(struct graft_writer *writer, const struct graft_planned_parameter *parameter) {
     graft_json *array = graft_json_new_array();
     struct graft_text seen = {0};
-    const struct graft_value *value =
-        binding->status == GRAFT_BINDING_TIED ? &binding->tied_to->value : &binding->value;
-    for (size_t i = 0; i < value->n_parts; i++) {
+    for (size_t i = 0; i < parameter->n_sources; i++) {
         struct graft_text name = {0};
         graft_text_add_string(&name, "\n");
-        graft_generic_name_add(&name, value->parts[i].tensor->name);
+        graft_generic_name_add(&name, parameter->sources[i]);
         graft_text_add_string(&name, "\n");
         if (name.failed || (seen.bytes != NULL && strstr(seen.bytes, name.bytes) != NULL)) {
             writer->failed |= name.failed;
@@ -118,37 +120,34 @@ static graft_json *sources_json(struct graft_writer *writer, const struct graft_
     return array;
 }
 
-static graft_json *parameters_json(struct graft_writer *writer, const struct graft_node *node,
-                                   const struct graft_plan *plan) {
+static graft_json *parameters_json(struct graft_writer *writer, const struct graft_named_module *module) {
     static const char *const initial[] = {NULL, "zeros", "ones"};
     graft_json *array = graft_json_new_array();
-    for (size_t i = 0; i < node->n_parameters; i++) {
-        const struct graft_parameter *parameter = node->parameters[i];
-        const struct graft_binding *binding = &plan->bindings[parameter->index];
+    for (size_t i = 0; i < module->n_parameters; i++) {
+        const struct graft_planned_parameter *parameter = module->parameters[i];
+        int has_dtype = parameter->dtype != GRAFT_DTYPE_NONE && parameter->status != GRAFT_PLANNED_TIED;
         graft_json *object = graft_json_new_object();
         graft_writer_set_string(writer, object, "name", parameter->own_name);
         graft_writer_set(writer, object, "shape", graft_writer_ints(writer, parameter->shape, parameter->rank));
-        graft_writer_set_string(writer, object, "dtype",
-                                binding->dtype != GRAFT_DTYPE_NONE ? graft_dtype_name(binding->dtype) : NULL);
+        graft_writer_set_string(writer, object, "dtype", has_dtype ? graft_dtype_name(parameter->dtype) : NULL);
         graft_writer_set_bool(writer, object, "contiguous", (parameter->flags & GRAFT_PARAMETER_CONTIGUOUS) != 0);
         graft_writer_set_string(writer, object, "initial", initial[parameter->init]);
-        graft_writer_set(writer, object, "sources", sources_json(writer, binding));
-        graft_writer_set(writer, object, "operations", operations_json(binding));
-        graft_writer_set_bool(writer, object, "copied", binding->copied);
+        graft_writer_set(writer, object, "sources", sources_json(writer, parameter));
+        graft_writer_set_string(writer, object, "operations", parameter->operations);
+        graft_writer_set_bool(writer, object, "copied", parameter->copied);
         graft_writer_append(writer, array, object);
     }
     return array;
 }
 
-static graft_json *children_json(struct graft_writer *writer, const struct graft_node *node) {
+static graft_json *children_json(struct graft_writer *writer, const struct graft_named_module *module) {
     graft_json *array = graft_json_new_array();
-    for (size_t i = 0; i < node->n_children; i++) {
-        const struct graft_node *child = node->children[i];
+    for (size_t i = 0; i < module->n_children; i++) {
+        const struct graft_named_module *child = module->children[i];
         graft_json *object = graft_json_new_object();
         graft_writer_set_string(writer, object, "name", child->name);
         graft_writer_set_string(writer, object, "class", child->class_name);
-        graft_writer_set_string(writer, object, "interface",
-                                child->known != NULL ? child->known->cls->interface_id : NULL);
+        graft_writer_set_string(writer, object, "interface", child->interface_id);
         graft_writer_append(writer, array, object);
     }
     return array;
@@ -171,48 +170,35 @@ static void set_argument(struct graft_writer *writer, graft_json *arguments, con
     }
 }
 
-void graft_inspect_node(struct graft_writer *writer, graft_json *object, const struct graft_node *node,
-                        const struct graft_plan *plan) {
+void graft_inspect_module(struct graft_writer *writer, graft_json *object, const struct graft_named_module *module) {
     graft_json *arguments = graft_json_new_object();
     graft_json *attributes = graft_json_new_object();
-    for (int32_t i = 0; i < node->args.count; i++) {
-        set_argument(writer, arguments, graft_args_at(&node->args, i));
+    for (int32_t i = 0; module->arguments != NULL && i < module->arguments->count; i++) {
+        set_argument(writer, arguments, graft_args_at(module->arguments, i));
     }
-    for (size_t i = 0; i < node->n_attributes; i++) {
-        const struct graft_attribute *attribute = &node->attributes[i];
+    for (size_t i = 0; i < module->n_attributes; i++) {
+        const struct graft_module_attribute *attribute = module->attributes[i];
         graft_writer_set(writer, attributes, attribute->name,
                          graft_writer_ints(writer, attribute->values, attribute->count));
     }
-    graft_writer_set_string(writer, object, "path", node->path);
+    graft_writer_set_string(writer, object, "path", module->path);
     graft_writer_set(writer, object, "arguments", arguments);
     graft_writer_set(writer, object, "attributes", attributes);
-    graft_writer_set(writer, object, "parameters", parameters_json(writer, node, plan));
-    graft_writer_set(writer, object, "children", children_json(writer, node));
-}
-
-struct search {
-    const char *class_name;
-    const struct graft_class *replacement;
-    struct graft_inspected found;
-};
-
-static int look(void *data, struct graft_node *node, struct graft_error *error) {
-    struct search *search = data;
-    const char *name = search->replacement == NULL ? node->class_name
-                       : node->original != NULL    ? node->original->cls->name
-                                                   : NULL;
-    (void)error;
-    if (name != NULL && strcmp(name, search->class_name) == 0 && node->known != NULL && !node->is_super &&
-        (search->replacement == NULL || search->replacement == node->known->cls)) {
-        search->found.first = search->found.modules == 0 ? node : search->found.first;
-        search->found.modules++;
-    }
-    return GRAFT_OK;
+    graft_writer_set(writer, object, "parameters", parameters_json(writer, module));
+    graft_writer_set(writer, object, "children", children_json(writer, module));
 }
 
 struct graft_inspected graft_inspect_find(const struct graft_model *model, const char *class_name,
                                           const struct graft_class *replacement) {
-    struct search search = {class_name, replacement, {0}};
-    (void)graft_tree_walk(model->tree, look, &search, NULL);
-    return search.found;
+    struct graft_inspected found = {0};
+    const struct graft_named_module *module;
+    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
+        const char *name = replacement == NULL ? module->class_name : module->original_class;
+        if (name != NULL && strcmp(name, class_name) == 0 && module->flags == 0 &&
+            (replacement == NULL || replacement == module->cls)) {
+            found.first = found.modules == 0 ? module : found.first;
+            found.modules++;
+        }
+    }
+    return found;
 }

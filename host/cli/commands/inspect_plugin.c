@@ -44,49 +44,45 @@ void graft_inspect_key(struct graft_writer *writer, graft_json *object, const st
 
 /* The host's classes that the key hits, in `fits` those with the replacement's interface. */
 static void set_hits(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement,
-                     const struct graft_library *library) {
-    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+                     const struct graft_inspected_classes *classes) {
     graft_json *fits = graft_json_new_array();
     graft_json *others = graft_json_new_array();
-    const struct graft_known_class *known;
-    for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
-        if (!known->private_to_plugin && graft_inspect_hits(replacement, known->cls)) {
-            int same = strcmp(known->cls->interface_id, replacement->replacement->interface_id) == 0;
-            graft_writer_append(writer, same ? fits : others, graft_json_new_string(known->cls->name));
+    for (size_t i = 0; i < classes->n; i++) {
+        const struct graft_class *cls = classes->items[i].cls;
+        if (!classes->items[i].is_private && graft_inspect_hits(replacement, cls)) {
+            int same = strcmp(cls->interface_id, replacement->replacement->interface_id) == 0;
+            graft_writer_append(writer, same ? fits : others, graft_json_new_string(cls->name));
         }
     }
     graft_writer_set(writer, object, "fits", fits);
     graft_writer_set(writer, object, "hits_of_other_interfaces", others);
-    graft_snapshot_release(snapshot);
 }
 
 /* How many modules of the model each class that the key fits gives up. */
 static void set_modules(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement,
-                        const struct graft_library *library, const struct graft_model *model) {
-    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+                        const struct graft_inspected_classes *classes, const struct graft_model *model) {
     graft_json *array = graft_json_new_array();
-    const struct graft_known_class *known;
-    for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
-        struct graft_inspected found = graft_inspect_find(model, known->cls->name, replacement->replacement);
-        if (found.modules > 0 && graft_inspect_hits(replacement, known->cls)) {
+    for (size_t i = 0; i < classes->n; i++) {
+        const struct graft_class *cls = classes->items[i].cls;
+        struct graft_inspected found = graft_inspect_find(model, cls->name, replacement->replacement);
+        if (found.modules > 0 && graft_inspect_hits(replacement, cls)) {
             graft_json *row = graft_json_new_object();
-            graft_writer_set_string(writer, row, "class", known->cls->name);
+            graft_writer_set_string(writer, row, "class", cls->name);
             graft_writer_set_int(writer, row, "modules", found.modules);
             graft_writer_set_string(writer, row, "first", found.first->path);
             graft_writer_append(writer, array, row);
         }
     }
     graft_writer_set(writer, object, "in_this_model", array);
-    graft_snapshot_release(snapshot);
 }
 
 static graft_json *replacement_json(struct graft_writer *writer, const struct graft_replacement *replacement,
-                                    const struct graft_library *library, const struct graft_model *model) {
+                                    const struct graft_inspected_classes *classes, const struct graft_model *model) {
     graft_json *object = graft_json_new_object();
     graft_inspect_key(writer, object, replacement);
-    set_hits(writer, object, replacement, library);
+    set_hits(writer, object, replacement, classes);
     if (model != NULL) {
-        set_modules(writer, object, replacement, library, model);
+        set_modules(writer, object, replacement, classes, model);
     }
     graft_json *cls = graft_json_new_object();
     graft_inspect_class(writer, cls, replacement->replacement);
@@ -115,21 +111,21 @@ static graft_json *abi_json(struct graft_writer *writer, const struct graft_plug
     return object;
 }
 
-graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft_loaded_plugin *plugin,
-                                 const struct graft_library *library, const struct graft_model *model) {
+graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft_plugin_info *plugin,
+                                 const struct graft_inspected_classes *classes, const struct graft_model *model) {
     const struct graft_plugin *descriptor = plugin->descriptor;
     graft_json *object = graft_json_new_object();
     graft_json *replacements = graft_json_new_array();
-    graft_json *classes = graft_json_new_array();
+    graft_json *private_classes = graft_json_new_array();
     for (int32_t i = 0; i < descriptor->n_replacements; i++) {
         graft_writer_append(writer, replacements,
-                            replacement_json(writer, graft_plugin_replacement(descriptor, i), library, model));
+                            replacement_json(writer, graft_plugin_replacement(descriptor, i), classes, model));
     }
     for (int32_t i = 0; i < descriptor->n_classes; i++) {
         const char *at = (const char *)descriptor->classes + (size_t)i * descriptor->class_stride;
         graft_json *cls = graft_json_new_object();
         graft_inspect_class(writer, cls, (const struct graft_class *)(const void *)at);
-        graft_writer_append(writer, classes, cls);
+        graft_writer_append(writer, private_classes, cls);
     }
     graft_writer_set_string(writer, object, "file", plugin->file);
     graft_writer_set_string(writer, object, "id", descriptor->id);
@@ -142,7 +138,7 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     graft_writer_set(writer, object, "abi", abi_json(writer, descriptor));
     graft_writer_set(writer, object, "requires_extensions", list_json(writer, descriptor->requires_extensions));
     graft_writer_set(writer, object, "replacements", replacements);
-    graft_writer_set(writer, object, "private_classes", classes);
+    graft_writer_set(writer, object, "private_classes", private_classes);
     graft_writer_set(writer, object, "fusion_families", families_json(writer, descriptor));
     graft_inspect_implementations(writer, object, descriptor);
     return object;

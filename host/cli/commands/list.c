@@ -9,7 +9,7 @@
 #include "cli/report/report.h"
 #include "graft/fusion.h"
 
-static void print_plugin(const struct graft_loaded_plugin *plugin) {
+static void print_plugin(const struct graft_plugin_info *plugin) {
     const struct graft_plugin *descriptor = plugin->descriptor;
     (void)printf("%s %s (%s): %s; replaces", descriptor->id, descriptor->version, plugin->file,
                  descriptor->description);
@@ -24,7 +24,7 @@ static void print_plugin(const struct graft_loaded_plugin *plugin) {
     (void)printf("%s\n", descriptor->on_request ? "; only where --plugins names it" : "");
 }
 
-static graft_json *plugin_json(const struct graft_loaded_plugin *plugin) {
+static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
     const struct graft_plugin *descriptor = plugin->descriptor;
     graft_json *object = graft_json_new_object();
     graft_json *replaces = graft_json_new_array();
@@ -66,42 +66,72 @@ static graft_json *class_json(const struct graft_class *cls) {
     return object;
 }
 
-static int list_json(const struct graft_options *options, const struct graft_library *library,
-                     const struct graft_snapshot *snapshot, struct graft_error *error) {
+static graft_json *plugins_json(const struct graft_library *library) {
+    graft_json *array = graft_json_new_array();
+    const struct graft_plugin_info *plugin;
+    int failed = array == NULL;
+    for (size_t i = 0; !failed && (plugin = graft_library_plugin(library, i)) != NULL; i++) {
+        failed = graft_json_append_take(array, plugin_json(plugin)) != 0;
+    }
+    if (failed) {
+        graft_json_free(array);
+        return NULL;
+    }
+    return array;
+}
+
+static graft_json *classes_json(const struct graft_class_info *classes, size_t n) {
     graft_json *array = graft_json_new_array();
     int failed = array == NULL;
-    for (size_t i = 0; options->classes && !failed && graft_snapshot_class_at(snapshot, i) != NULL; i++) {
-        failed = graft_json_append_take(array, class_json(graft_snapshot_class_at(snapshot, i)->cls));
+    for (size_t i = 0; !failed && i < n; i++) {
+        failed = graft_json_append_take(array, class_json(classes[i].cls)) != 0;
     }
-    for (size_t i = 0; !options->classes && !failed && i < library->plugins->n; i++) {
-        failed = graft_json_append_take(array, plugin_json(&library->plugins->plugins[i]));
+    if (failed) {
+        graft_json_free(array);
+        return NULL;
     }
-    int status = failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "list", "out of memory")
-                        : graft_output_json(array, stdout, 1, error);
-    graft_json_free(array);
+    return array;
+}
+
+static int print_json(graft_json *array_take, struct graft_error *error) {
+    int status = array_take == NULL ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "list", "out of memory")
+                                    : graft_output_json(array_take, stdout, 1, error);
+    graft_json_free(array_take);
     return status;
 }
 
-int graft_command_list(const struct graft_options *options, const struct graft_library *library,
-                       struct graft_error *error) {
-    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
-    int status = GRAFT_OK;
-    if (options->json) {
-        status = list_json(options, library, snapshot, error);
-    } else if (options->classes) {
-        for (size_t i = 0; graft_snapshot_class_at(snapshot, i) != NULL; i++) {
-            const struct graft_class *cls = graft_snapshot_class_at(snapshot, i)->cls;
-            (void)printf("%s %s%s\n", cls->name, cls->interface_id,
-                         (cls->flags & GRAFT_CLASS_BASIC) != 0 ? " (by its exact name only)" : "");
-        }
-    } else {
-        for (size_t i = 0; i < library->plugins->n; i++) {
-            print_plugin(&library->plugins->plugins[i]);
-        }
+static int list_classes(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
+    struct graft_class_info *classes = NULL;
+    size_t n = 0;
+    int status = graft_library_classes(library, &classes, &n, error);
+    if (status == GRAFT_OK && options->json) {
+        status = print_json(classes_json(classes, n), error);
     }
+    for (size_t i = 0; i < n && !options->json; i++) {
+        const struct graft_class *cls = classes[i].cls;
+        (void)printf("%s %s%s\n", cls->name, cls->interface_id,
+                     (cls->flags & GRAFT_CLASS_BASIC) != 0 ? " (by its exact name only)" : "");
+    }
+    graft_classes_free(classes);
+    return status;
+}
+
+static int list_plugins(const struct graft_options *options, const struct graft_library *library,
+                        struct graft_error *error) {
+    const struct graft_plugin_info *plugin;
+    if (options->json) {
+        return print_json(plugins_json(library), error);
+    }
+    for (size_t i = 0; (plugin = graft_library_plugin(library, i)) != NULL; i++) {
+        print_plugin(plugin);
+    }
+    return GRAFT_OK;
+}
+
+int graft_command_list(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
+    int status = options->classes ? list_classes(options, library, error) : list_plugins(options, library, error);
     if (!options->quiet) {
         graft_report_notes(NULL, library, stderr);
     }
-    graft_snapshot_release(snapshot);
     return status;
 }

@@ -169,19 +169,17 @@ static int judge(const struct graft_verification *run, struct graft_error *error
     return GRAFT_ERROR_VERIFY;
 }
 
-static int count_replaced(void *data, struct graft_node *node, struct graft_error *error) {
-    size_t *n = data;
-    (void)error;
-    *n += node->original != NULL;
-    return GRAFT_OK;
-}
-
 /* A comparison of a model with itself would pass, whatever was meant. */
 static int check_replaced(const struct graft_options *options, const struct graft_model *model,
                           const struct graft_library *library, struct graft_error *error) {
-    size_t n = model->fusions.count;
-    (void)graft_tree_walk(model->tree, count_replaced, &n, NULL);
-    if (n > 0 || !graft_report_is_usual(model, model->attention) || !graft_report_is_usual(model, model->experts)) {
+    const struct graft_named_module *module;
+    int differs = graft_model_chain(model, 0) != NULL ||
+                  !graft_model_implementation(model, GRAFT_IMPLEMENTATION_ATTENTION)->is_default ||
+                  !graft_model_implementation(model, GRAFT_IMPLEMENTATION_EXPERTS)->is_default;
+    for (size_t i = 0; !differs && (module = graft_model_module(model, i)) != NULL; i++) {
+        differs = module->original_class != NULL;
+    }
+    if (differs) {
         return GRAFT_OK;
     }
     if (!options->quiet) {

@@ -14,7 +14,7 @@ static double bandwidth_share(const struct graft_bench *bench) {
 }
 
 static double load_seconds(const struct graft_bench *bench) {
-    return bench->model->open_seconds + bench->model->load_seconds;
+    return graft_model_plan(bench->model)->seconds + graft_model_load_seconds(bench->model);
 }
 
 /* What a class's modules took for one prompt, or for one token. */

@@ -1,81 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report/implementations.h"
 
-#include <string.h>
+#include "graft/attention_implementation.h"
+#include "graft/experts_implementation.h"
+#include "graft/kernel_override.h"
 
-static void print_chosen(FILE *out, int *printed, const char *what, const struct graft_implementation *offer) {
-    (void)fprintf(out, "%s%s %s", *printed ? ", " : "  chosen     ", what, offer->name);
-    if (offer->origin.plugin != NULL) {
-        (void)fprintf(out, " by %s", offer->origin.plugin);
+static void print_chosen(FILE *out, int *printed, const char *what, const struct graft_implementation_info *chosen) {
+    if (chosen->is_default) {
+        return;
+    }
+    (void)fprintf(out, "%s%s %s", *printed ? ", " : "  chosen     ", what, chosen->name);
+    if (chosen->plugin != NULL) {
+        (void)fprintf(out, " by %s", chosen->plugin);
     }
     *printed = 1;
 }
 
-int graft_report_is_usual(const struct graft_model *model, const struct graft_implementation *offer) {
-    const struct graft_implementation *at = graft_snapshot_implementation_at(model->tree->snapshot, 0);
-    for (size_t i = 0; at != NULL && at->kind != offer->kind; i++) {
-        at = graft_snapshot_implementation_at(model->tree->snapshot, i);
-    }
-    return at == offer;
-}
-
 void graft_report_implementations_text(const struct graft_model *model, FILE *out) {
     int printed = 0;
-    if (!graft_report_is_usual(model, model->attention)) {
-        print_chosen(out, &printed, "attention", model->attention);
-    }
-    if (!graft_report_is_usual(model, model->experts)) {
-        print_chosen(out, &printed, "experts", model->experts);
-    }
+    print_chosen(out, &printed, "attention", graft_model_implementation(model, GRAFT_IMPLEMENTATION_ATTENTION));
+    print_chosen(out, &printed, "experts", graft_model_implementation(model, GRAFT_IMPLEMENTATION_EXPERTS));
     if (printed) {
         (void)fputc('\n', out);
     }
 }
 
-static graft_json *offer_json(struct graft_writer *writer, const struct graft_implementation *offer) {
+static graft_json *chosen_json(struct graft_writer *writer, const struct graft_implementation_info *chosen) {
     graft_json *object = graft_json_new_object();
-    graft_writer_set_string(writer, object, "name", offer->name);
-    graft_writer_set_string(writer, object, "plugin", offer->origin.plugin);
+    graft_writer_set_string(writer, object, "name", chosen->name);
+    graft_writer_set_string(writer, object, "plugin", chosen->plugin);
     return object;
-}
-
-/* A kernel that some modules run. */
-struct search {
-    const struct graft_class *cls;
-    int64_t modules;
-};
-
-static int count(void *data, struct graft_node *node, struct graft_error *error) {
-    struct search *search = data;
-    (void)error;
-    search->modules += node->known != NULL && node->known->cls == search->cls;
-    return GRAFT_OK;
 }
 
 static graft_json *kernels_json(struct graft_writer *writer, const struct graft_model *model) {
     graft_json *kernels = graft_json_new_array();
-    const struct graft_implementation *offer;
-    for (size_t i = 0; (offer = graft_snapshot_implementation_at(model->tree->snapshot, i)) != NULL; i++) {
-        if (offer->kind == GRAFT_IMPLEMENTATION_KERNEL) {
-            const struct graft_kernel_override *kernel = offer->declared;
-            struct search search = {kernel->replacement->replacement, 0};
-            (void)graft_tree_walk(model->tree, count, &search, NULL);
-            if (search.modules > 0) {
-                graft_json *object = offer_json(writer, offer);
-                graft_writer_set_string(writer, object, "class", search.cls->name);
-                graft_writer_set_string(writer, object, "original_class", kernel->replacement->target);
-                graft_writer_set_int(writer, object, "modules", search.modules);
-                graft_writer_append(writer, kernels, object);
-            }
-        }
+    const struct graft_implementation_info *kernel;
+    for (size_t i = GRAFT_IMPLEMENTATION_KERNEL; (kernel = graft_model_implementation(model, i)) != NULL; i++) {
+        graft_json *object = chosen_json(writer, kernel);
+        graft_writer_set_string(writer, object, "class", kernel->class_name);
+        graft_writer_set_string(writer, object, "original_class", kernel->original_class);
+        graft_writer_set_int(writer, object, "modules", kernel->modules);
+        graft_writer_append(writer, kernels, object);
     }
     return kernels;
 }
 
 void graft_report_implementations_json(struct graft_writer *writer, graft_json *document,
                                        const struct graft_model *model) {
-    graft_writer_set(writer, document, "attention_implementation", offer_json(writer, model->attention));
-    graft_writer_set(writer, document, "experts_implementation", offer_json(writer, model->experts));
+    graft_writer_set(writer, document, "attention_implementation",
+                     chosen_json(writer, graft_model_implementation(model, GRAFT_IMPLEMENTATION_ATTENTION)));
+    graft_writer_set(writer, document, "experts_implementation",
+                     chosen_json(writer, graft_model_implementation(model, GRAFT_IMPLEMENTATION_EXPERTS)));
     graft_writer_set(writer, document, "kernels", kernels_json(writer, model));
 }
 

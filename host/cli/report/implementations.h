@@ -7,9 +7,6 @@
 
 #include "cli/commands/inspect.h"
 
-/* Whether it is what the host takes unless told otherwise. */
-int graft_report_is_usual(const struct graft_model *model, const struct graft_implementation *offer);
-
 /* A line of the load report, where something else than the usual was chosen. */
 void graft_report_implementations_text(const struct graft_model *model, FILE *out);
 

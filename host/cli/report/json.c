@@ -1,204 +1,177 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The document of `plan --json`. Failed allocations show in the containers' return values and are gathered in `failed`.
- */
-#include "base/text.h"
+/* The document of `plan --json`. */
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
+#include "cli/report/writer.h"
 
-struct writer {
-    graft_json *modules;
-    graft_json *parameters;
-    graft_json *missing;
-    graft_json *mismatched;
-    graft_json *failures;
-    const struct graft_plan *plan;
-    int failed;
-};
-
-static void set(struct writer *writer, graft_json *object, const char *key, graft_json *value) {
-    writer->failed |= graft_json_set_take(object, key, value) != 0;
+static graft_json *modules_json(struct graft_writer *writer, const struct graft_model *model) {
+    graft_json *modules = graft_json_new_array();
+    const struct graft_named_module *module;
+    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "path", module->path);
+        graft_writer_set_string(writer, object, "class", module->class_name);
+        graft_writer_set_string(writer, object, "original_class", module->original_class);
+        graft_writer_set_string(writer, object, "plugin", module->original_class != NULL ? module->plugin : NULL);
+        if (module->kernel_on != NULL) {
+            graft_writer_set_string(writer, object, "kernel_on", module->kernel_on);
+        }
+        graft_writer_append(writer, modules, object);
+    }
+    return modules;
 }
 
-static void append(struct writer *writer, graft_json *array, graft_json *value) {
-    writer->failed |= graft_json_append_take(array, value) != 0;
-}
-
-static graft_json *shape_json(struct writer *writer, const int64_t *shape, int32_t rank) {
+/* Who changed the tensors behind a parameter, in the order in which that happens. */
+static graft_json *converted_by_json(struct graft_writer *writer, const struct graft_planned_parameter *parameter) {
+    static const char *const names[] = {"list", "patch", "class"}; /* GRAFT_CONVERTED_BY_... */
     graft_json *array = graft_json_new_array();
-    for (int32_t i = 0; i < rank; i++) {
-        append(writer, array, graft_json_new_int(shape[i]));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if ((parameter->converted_by & 1u << i) != 0) {
+            graft_writer_append(writer, array, graft_json_new_string(names[i]));
+        }
     }
     return array;
 }
 
-static void add_module(struct writer *writer, const struct graft_node *node) {
-    graft_json *module = graft_json_new_object();
-    int replaced = node->original != NULL;
-    set(writer, module, "path", graft_json_new_string(node->path));
-    set(writer, module, "class", graft_json_new_string(node->class_name));
-    set(writer, module, "original_class", graft_json_new_string(replaced ? node->original->cls->name : NULL));
-    set(writer, module, "plugin", graft_json_new_string(replaced ? node->known->origin.plugin : NULL));
-    if (node->kernel_on != NULL) {
-        set(writer, module, "kernel_on", graft_json_new_string(node->kernel_on->cls->name));
-    }
-    append(writer, writer->modules, module);
-}
-
-/* The names of the tensors behind a binding, in order, each once in a row. */
-static graft_json *sources_json(struct writer *writer, const struct graft_binding *binding) {
-    graft_json *sources = graft_json_new_array();
-    const struct graft_value *value =
-        binding->status == GRAFT_BINDING_TIED ? &binding->tied_to->value : &binding->value;
-    const struct graft_tensor_view *last = NULL;
-    for (size_t i = 0; i < value->n_parts; i++) {
-        if (value->parts[i].tensor != last) {
-            last = value->parts[i].tensor;
-            append(writer, sources, graft_json_new_string(last->name));
-        }
-    }
-    return sources;
-}
-
-static void add_parameter(struct writer *writer, const struct graft_binding *binding) {
-    const struct graft_parameter *parameter = binding->parameter;
-    struct graft_text operations = {0};
+static graft_json *parameter_json(struct graft_writer *writer, const struct graft_planned_parameter *parameter) {
     graft_json *object = graft_json_new_object();
-    int tied = binding->status == GRAFT_BINDING_TIED;
-    graft_dtype dtype = tied ? binding->tied_to->dtype : binding->dtype;
-    graft_binding_operations(binding, &operations);
-    set(writer, object, "name", graft_json_new_string(parameter->name));
-    set(writer, object, "shape", shape_json(writer, parameter->shape, parameter->rank));
-    set(writer, object, "dtype", graft_json_new_string(dtype != GRAFT_DTYPE_NONE ? graft_dtype_name(dtype) : NULL));
-    set(writer, object, "sources", sources_json(writer, binding));
-    set(writer, object, "operations", graft_json_new_string(operations.length > 0 ? operations.bytes : ""));
-    set(writer, object, "copied", graft_json_new_bool(binding->copied));
-    set(writer, object, "bytes", graft_json_new_int(binding->bytes));
-    append(writer, writer->parameters, object);
-    graft_text_free(&operations);
+    int32_t n_sources = (int32_t)parameter->n_sources;
+    graft_writer_set_string(writer, object, "name", parameter->name);
+    graft_writer_set(writer, object, "shape", graft_writer_ints(writer, parameter->shape, parameter->rank));
+    graft_writer_set_string(writer, object, "dtype",
+                            parameter->dtype != GRAFT_DTYPE_NONE ? graft_dtype_name(parameter->dtype) : NULL);
+    graft_writer_set(writer, object, "sources", graft_writer_strings(writer, parameter->sources, n_sources));
+    graft_writer_set_string(writer, object, "operations", parameter->operations);
+    graft_writer_set(writer, object, "converted_by", converted_by_json(writer, parameter));
+    graft_writer_set_string(writer, object, "initial", graft_report_initial(parameter));
+    graft_writer_set_bool(writer, object, "copied", parameter->copied);
+    graft_writer_set_int(writer, object, "bytes", parameter->bytes);
+    return object;
 }
 
-static void add_problem(struct writer *writer, const struct graft_binding *binding) {
-    const struct graft_parameter *parameter = binding->parameter;
-    if (binding->status == GRAFT_BINDING_MISSING) {
-        append(writer, writer->missing, graft_json_new_string(parameter->name));
-    } else if (binding->status == GRAFT_BINDING_MISMATCHED) {
-        graft_json *row = graft_json_new_object();
-        set(writer, row, "name", graft_json_new_string(parameter->name));
-        set(writer, row, "checkpoint_shape", shape_json(writer, binding->value.shape, binding->value.rank));
-        set(writer, row, "model_shape", shape_json(writer, parameter->shape, parameter->rank));
-        append(writer, writer->mismatched, row);
-    } else if (binding->status == GRAFT_BINDING_FAILED) {
-        graft_json *row = graft_json_new_object();
-        set(writer, row, "name", graft_json_new_string(parameter->name));
-        set(writer, row, "problem", graft_json_new_string(binding->problem));
-        append(writer, writer->failures, row);
-    }
-}
-
-static int visit(void *data, struct graft_node *node, struct graft_error *error) {
-    struct writer *writer = data;
-    (void)error;
-    add_module(writer, node);
-    for (size_t i = 0; i < node->n_parameters; i++) {
-        const struct graft_binding *binding = &writer->plan->bindings[node->parameters[i]->index];
-        if (binding->shared_with == NULL) {
-            add_parameter(writer, binding);
+/* A parameter that an original has beside its replacement is one parameter. */
+static graft_json *parameters_json(struct graft_writer *writer, const struct graft_model_plan *plan) {
+    graft_json *parameters = graft_json_new_array();
+    for (size_t i = 0; i < plan->n_parameters; i++) {
+        if (plan->parameters[i]->shared_with == NULL) {
+            graft_writer_append(writer, parameters, parameter_json(writer, plan->parameters[i]));
         }
-        add_problem(writer, binding);
     }
-    return GRAFT_OK;
+    return parameters;
 }
 
-static graft_json *plugins_json(struct writer *writer, const struct graft_library *library) {
+static graft_json *mismatch_json(struct graft_writer *writer, const struct graft_planned_parameter *parameter) {
+    graft_json *row = graft_json_new_object();
+    graft_writer_set_string(writer, row, "name", parameter->name);
+    graft_writer_set(writer, row, "checkpoint_shape",
+                     graft_writer_ints(writer, parameter->source_shape, parameter->source_rank));
+    graft_writer_set(writer, row, "model_shape", graft_writer_ints(writer, parameter->shape, parameter->rank));
+    return row;
+}
+
+static graft_json *failure_json(struct graft_writer *writer, const struct graft_planned_parameter *parameter) {
+    graft_json *row = graft_json_new_object();
+    graft_writer_set_string(writer, row, "name", parameter->name);
+    graft_writer_set_string(writer, row, "problem", parameter->problem);
+    return row;
+}
+
+/* What does not fit. */
+static void set_problems(struct graft_writer *writer, graft_json *document, const struct graft_model_plan *plan) {
+    graft_json *missing = graft_json_new_array();
+    graft_json *mismatched = graft_json_new_array();
+    graft_json *failures = graft_json_new_array();
+    for (size_t i = 0; i < plan->n_parameters; i++) {
+        const struct graft_planned_parameter *parameter = plan->parameters[i];
+        if (parameter->status == GRAFT_PLANNED_MISSING) {
+            graft_writer_append(writer, missing, graft_json_new_string(parameter->name));
+        } else if (parameter->status == GRAFT_PLANNED_MISMATCHED) {
+            graft_writer_append(writer, mismatched, mismatch_json(writer, parameter));
+        } else if (parameter->status == GRAFT_PLANNED_FAILED) {
+            graft_writer_append(writer, failures, failure_json(writer, parameter));
+        }
+    }
+    graft_writer_set(writer, document, "missing", missing);
+    graft_writer_set(writer, document, "unexpected",
+                     graft_writer_strings(writer, plan->unexpected, (int32_t)plan->n_unexpected));
+    graft_writer_set(writer, document, "mismatched", mismatched);
+    graft_writer_set(writer, document, "conversion_errors", failures);
+}
+
+static graft_json *plugins_json(struct graft_writer *writer, const struct graft_library *library) {
     graft_json *plugins = graft_json_new_array();
-    for (size_t i = 0; library->plugins != NULL && i < library->plugins->n; i++) {
-        const struct graft_loaded_plugin *loaded = &library->plugins->plugins[i];
+    const struct graft_plugin_info *loaded;
+    for (size_t i = 0; (loaded = graft_library_plugin(library, i)) != NULL; i++) {
         graft_json *plugin = graft_json_new_object();
         graft_json *patches = graft_json_new_array();
-        set(writer, plugin, "id", graft_json_new_string(loaded->descriptor->id));
-        set(writer, plugin, "version", graft_json_new_string(loaded->descriptor->version));
-        set(writer, plugin, "file", graft_json_new_string(loaded->file));
+        graft_writer_set_string(writer, plugin, "id", loaded->descriptor->id);
+        graft_writer_set_string(writer, plugin, "version", loaded->descriptor->version);
+        graft_writer_set_string(writer, plugin, "file", loaded->file);
         for (int32_t j = 0; j < loaded->descriptor->n_replacements; j++) {
             const struct graft_replacement *replacement = graft_plugin_replacement(loaded->descriptor, j);
             graft_json *patch = graft_json_new_object();
-            set(writer, patch, "key", graft_json_new_string(replacement->target));
-            set(writer, patch, "class", graft_json_new_string(replacement->replacement->name));
-            append(writer, patches, patch);
+            graft_writer_set_string(writer, patch, "key", replacement->target);
+            graft_writer_set_string(writer, patch, "class", replacement->replacement->name);
+            graft_writer_append(writer, patches, patch);
         }
-        set(writer, plugin, "patches", patches);
-        append(writer, plugins, plugin);
+        graft_writer_set(writer, plugin, "patches", patches);
+        graft_writer_append(writer, plugins, plugin);
     }
     return plugins;
 }
 
 /* Chains of fused modules. */
-static graft_json *fused_json(struct writer *writer, const struct graft_chains *fusions) {
-    graft_json *fused = graft_json_new_array();
-    for (size_t i = 0; i < fusions->count; i++) {
-        const struct graft_fused_chain *chain = fusions->items[i];
+static graft_json *chains_json(struct graft_writer *writer, const struct graft_model *model) {
+    graft_json *chains = graft_json_new_array();
+    const struct graft_chain_info *chain;
+    for (size_t i = 0; (chain = graft_model_chain(model, i)) != NULL; i++) {
         graft_json *object = graft_json_new_object();
         graft_json *modules = graft_json_new_array();
         graft_json *classes = graft_json_new_array();
-        for (size_t j = 0; j < chain->n; j++) {
-            append(writer, modules, graft_json_new_string(chain->modules[j].node->path));
-            append(writer, classes, graft_json_new_string(chain->modules[j].node->class_name));
+        for (size_t j = 0; j < chain->n_modules; j++) {
+            graft_writer_append(writer, modules, graft_json_new_string(chain->modules[j]->path));
+            graft_writer_append(writer, classes, graft_json_new_string(chain->modules[j]->class_name));
         }
-        set(writer, object, "modules", modules);
-        set(writer, object, "classes", classes);
-        set(writer, object, "implementation",
-            graft_json_new_string(chain->implementation != NULL ? chain->implementation->name : NULL));
-        set(writer, object, "plugin", graft_json_new_string(chain->plugin));
-        append(writer, fused, object);
+        graft_writer_set(writer, object, "modules", modules);
+        graft_writer_set(writer, object, "classes", classes);
+        graft_writer_set_string(writer, object, "implementation", chain->implementation);
+        graft_writer_set_string(writer, object, "plugin", chain->plugin);
+        graft_writer_append(writer, chains, object);
     }
-    return fused;
+    return chains;
 }
 
-static graft_json *notes_json(struct writer *writer, const struct graft_model *model,
+static graft_json *notes_json(struct graft_writer *writer, const struct graft_model *model,
                               const struct graft_library *library) {
     graft_json *notes = graft_json_new_array();
     for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
-        append(writer, notes, graft_json_new_string(graft_library_note(library, i)));
+        graft_writer_append(writer, notes, graft_json_new_string(graft_library_note(library, i)));
     }
     for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
-        append(writer, notes, graft_json_new_string(graft_model_note(model, i)));
+        graft_writer_append(writer, notes, graft_json_new_string(graft_model_note(model, i)));
     }
     return notes;
 }
 
 graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library) {
-    struct writer writer = {
-        .modules = graft_json_new_array(),
-        .parameters = graft_json_new_array(),
-        .missing = graft_json_new_array(),
-        .mismatched = graft_json_new_array(),
-        .failures = graft_json_new_array(),
-        .plan = model->plan,
-    };
-    struct graft_writer offers = {0};
+    const struct graft_model_plan *plan = graft_model_plan(model);
+    struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
-    graft_json *unexpected = graft_json_new_array();
-    (void)graft_tree_walk(model->tree, visit, &writer, NULL);
-    for (size_t i = 0; i < model->plan->n_unexpected; i++) {
-        append(&writer, unexpected, graft_json_new_string(model->plan->unexpected[i]->name));
-    }
-    set(&writer, document, "model_type", graft_json_new_string(model->config->model_type));
-    set(&writer, document, "architecture", graft_json_new_string(model->tree->root->class_name));
-    set(&writer, document, "modules", writer.modules);
-    set(&writer, document, "parameters", writer.parameters);
-    set(&writer, document, "missing", writer.missing);
-    set(&writer, document, "unexpected", unexpected);
-    set(&writer, document, "mismatched", writer.mismatched);
-    set(&writer, document, "conversion_errors", writer.failures);
-    set(&writer, document, "copied_bytes", graft_json_new_int(model->plan->copied_bytes));
-    set(&writer, document, "computed_bytes", graft_json_new_int(model->plan->computed_bytes));
-    set(&writer, document, "peak_anonymous_bytes", graft_json_new_int(model->plan->peak_anonymous_bytes));
-    set(&writer, document, "mapped_bytes", graft_json_new_int(model->plan->mapped_bytes));
-    set(&writer, document, "fusion", graft_report_fusion_json(model->tree));
-    set(&writer, document, "chains", fused_json(&writer, &model->fusions));
-    graft_report_implementations_json(&offers, document, model);
-    set(&writer, document, "plugins", plugins_json(&writer, library));
-    set(&writer, document, "notes", notes_json(&writer, model, library));
-    if (writer.failed || offers.failed) {
+    graft_writer_set_string(&writer, document, "model_type", plan->model_type);
+    graft_writer_set_string(&writer, document, "architecture", plan->architecture);
+    graft_writer_set(&writer, document, "modules", modules_json(&writer, model));
+    graft_writer_set(&writer, document, "parameters", parameters_json(&writer, plan));
+    set_problems(&writer, document, plan);
+    graft_writer_set_int(&writer, document, "copied_bytes", plan->copied_bytes);
+    graft_writer_set_int(&writer, document, "computed_bytes", plan->computed_bytes);
+    graft_writer_set_int(&writer, document, "peak_anonymous_bytes", plan->peak_anonymous_bytes);
+    graft_writer_set_int(&writer, document, "mapped_bytes", plan->mapped_bytes);
+    graft_writer_set(&writer, document, "fusion", graft_report_fusion_json(&writer, plan));
+    graft_writer_set(&writer, document, "chains", chains_json(&writer, model));
+    graft_report_implementations_json(&writer, document, model);
+    graft_writer_set(&writer, document, "plugins", plugins_json(&writer, library));
+    graft_writer_set(&writer, document, "notes", notes_json(&writer, model, library));
+    if (writer.failed) {
         graft_json_free(document);
         return NULL;
     }

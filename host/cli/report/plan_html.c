@@ -47,8 +47,9 @@ void plan_html_size(struct graft_text *page, int64_t bytes) {
 }
 
 int plan_html_plugin(const struct graft_library *library, const char *id) {
-    for (size_t i = 0; id != NULL && library->plugins != NULL && i < library->plugins->n; i++) {
-        if (strcmp(library->plugins->plugins[i].descriptor->id, id) == 0) {
+    const struct graft_plugin_info *plugin;
+    for (size_t i = 0; id != NULL && (plugin = graft_library_plugin(library, i)) != NULL; i++) {
+        if (strcmp(plugin->descriptor->id, id) == 0) {
             return (int)i;
         }
     }
@@ -74,28 +75,20 @@ static void add_size_fact(struct graft_text *page, const char *name, int64_t byt
     graft_text_add_string(page, "</dd></div>\n");
 }
 
-struct counts {
-    size_t modules;
-    size_t replaced;
-};
-
-static int count(void *data, struct graft_node *node, struct graft_error *error) {
-    struct counts *counts = data;
-    (void)error;
-    counts->modules += !node->is_super;
-    counts->replaced += node->original != NULL;
-    return GRAFT_OK;
-}
-
 static void add_facts(struct graft_text *page, const struct graft_model *model, const graft_json *document) {
-    struct counts counts = {0};
+    const struct graft_named_module *module;
+    size_t modules = 0;
+    size_t replaced = 0;
     int64_t mapped = graft_json_int(graft_json_get(document, "mapped_bytes"));
     int64_t copied = graft_json_int(graft_json_get(document, "copied_bytes"));
     double share = mapped + copied > 0 ? 100.0 * (double)mapped / ((double)mapped + (double)copied) : 100.0;
-    (void)graft_tree_walk(model->tree, count, &counts, NULL);
+    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
+        modules += (module->flags & GRAFT_MODULE_SUPER) == 0;
+        replaced += module->original_class != NULL;
+    }
     graft_text_add_string(page, "<dl class=\"facts\">\n");
-    add_fact(page, "modules", counts.modules);
-    add_fact(page, "replaced", counts.replaced);
+    add_fact(page, "modules", modules);
+    add_fact(page, "replaced", replaced);
     add_size_fact(page, "mapped from files", mapped);
     add_size_fact(page, "copied at load", copied);
     add_fact(page, "missing", graft_json_size(graft_json_get(document, "missing")));
@@ -205,7 +198,7 @@ static void add_page(struct graft_text *page, const struct graft_model *model, c
     graft_text_add_string(page, "</h1>\n<p class=\"soft\">model type ");
     plan_html_escape(page, graft_json_string(graft_json_get(document, "model_type"), NULL));
     graft_text_add_string(page, ", from <code>");
-    plan_html_escape(page, model->directory);
+    plan_html_escape(page, graft_model_plan(model)->directory);
     graft_text_add_string(page, "</code></p>\n");
     add_facts(page, model, document);
     add_plugins(page, graft_json_get(document, "plugins"));

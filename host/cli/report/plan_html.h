@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "library/library.h"
+#include "graft/host/graft.h"
 
 /* Writes the page to `path`, whole or not at all. `document` is the report of the same model. */
 int graft_plan_html_write(const struct graft_model *model, const struct graft_library *library,

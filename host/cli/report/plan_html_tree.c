@@ -32,10 +32,10 @@ static void add_code(struct writer *writer, const char *text) {
 }
 
 /* Modules below `node` that are replaced. */
-static size_t count_replaced(const struct graft_node *node) {
+static size_t count_replaced(const struct graft_named_module *node) {
     size_t count = node->super != NULL ? count_replaced(node->super) : 0;
     for (size_t i = 0; i < node->n_children; i++) {
-        count += (node->children[i]->original != NULL) + count_replaced(node->children[i]);
+        count += (node->children[i]->original_class != NULL) + count_replaced(node->children[i]);
     }
     return count;
 }
@@ -59,19 +59,19 @@ static void add_sources(struct writer *writer, const graft_json *sources) {
 }
 
 /* "from", or why there is no such thing. */
-static const char *origin_of(const struct graft_binding *binding) {
-    switch (binding->status) {
-    case GRAFT_BINDING_MISSING:
+static const char *origin_of(const struct graft_planned_parameter *planned) {
+    switch (planned->status) {
+    case GRAFT_PLANNED_MISSING:
         return "<span class=\"bad\">missing: the checkpoint has nothing for it</span>";
-    case GRAFT_BINDING_INITIAL:
+    case GRAFT_PLANNED_INITIAL:
         return "not in the checkpoint: starts from the value that its class declares";
-    case GRAFT_BINDING_MISMATCHED:
+    case GRAFT_PLANNED_MISMATCHED:
         return "<span class=\"bad\">mismatched: another shape in the checkpoint</span>, from";
-    case GRAFT_BINDING_FAILED:
+    case GRAFT_PLANNED_FAILED:
         return "<span class=\"bad\">failed</span>";
-    case GRAFT_BINDING_TIED:
+    case GRAFT_PLANNED_TIED:
         return "tied to";
-    case GRAFT_BINDING_FOUND:
+    case GRAFT_PLANNED_FOUND:
     default:
         return "from";
     }
@@ -84,14 +84,14 @@ static void add_shape(struct writer *writer, const graft_json *shape) {
     }
 }
 
-static void add_parameter(struct writer *writer, const struct graft_binding *binding) {
+static void add_parameter(struct writer *writer, const struct graft_planned_parameter *planned) {
     const graft_json *parameter = graft_json_at(writer->parameters, writer->parameter++);
     const char *operations = text_of(parameter, "operations");
     const char *dtype = text_of(parameter, "dtype");
     int64_t bytes = graft_json_int(graft_json_get(parameter, "bytes"));
     int copied = graft_json_bool(graft_json_get(parameter, "copied"));
     add(writer, "<div class=\"par\"><span class=\"name\">");
-    plan_html_escape(writer->page, binding->parameter->own_name);
+    plan_html_escape(writer->page, planned->own_name);
     add(writer, "</span> <span class=\"soft\">");
     add_shape(writer, graft_json_get(parameter, "shape"));
     add(writer, " ");
@@ -108,22 +108,21 @@ static void add_parameter(struct writer *writer, const struct graft_binding *bin
         add_code(writer, operations);
         add(writer, " ");
     }
-    add(writer, origin_of(binding));
+    add(writer, origin_of(planned));
     add_sources(writer, graft_json_get(parameter, "sources"));
-    if (binding->problem != NULL) {
+    if (planned->problem != NULL) {
         add(writer, "<div class=\"bad\">");
-        plan_html_escape(writer->page, binding->problem);
+        plan_html_escape(writer->page, planned->problem);
         add(writer, "</div>");
     }
     add(writer, "</div></div>\n");
 }
 
 /* Parameters of the node itself, as far as they are not another's of the same name. */
-static void add_parameters(struct writer *writer, const struct graft_node *node) {
+static void add_parameters(struct writer *writer, const struct graft_named_module *node) {
     for (size_t i = 0; i < node->n_parameters; i++) {
-        const struct graft_binding *binding = &writer->model->plan->bindings[node->parameters[i]->index];
-        if (binding->shared_with == NULL) {
-            add_parameter(writer, binding);
+        if (node->parameters[i]->shared_with == NULL) {
+            add_parameter(writer, node->parameters[i]);
         }
     }
 }
@@ -146,17 +145,29 @@ static void add_replaced(struct writer *writer, const graft_json *module) {
     add(writer, "</b></span>");
 }
 
-static void add_title(struct writer *writer, const struct graft_node *node, size_t replaced) {
+static int is_fused(const struct graft_model *model, const struct graft_named_module *node) {
+    const struct graft_chain_info *chain;
+    for (size_t i = 0; (chain = graft_model_chain(model, i)) != NULL; i++) {
+        for (size_t j = 0; j < chain->n_modules; j++) {
+            if (chain->modules[j] == node) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static void add_title(struct writer *writer, const struct graft_named_module *node, size_t replaced) {
     const graft_json *module = graft_json_at(writer->modules, writer->module++);
     add(writer, "<span class=\"name\">");
     plan_html_escape(writer->page, node->parent != NULL ? node->name : "model");
     add(writer, "</span> ");
     add_code(writer, text_of(module, "class"));
-    if (node->is_super) {
+    if ((node->flags & GRAFT_MODULE_SUPER) != 0) {
         add(writer, " <span class=\"soft\">the original, kept beside its replacement</span>");
     }
     add_replaced(writer, module);
-    if (graft_chains_find(&writer->model->fusions, node) != NULL) {
+    if (is_fused(writer->model, node)) {
         add(writer, " <span class=\"soft\">fused with its neighbours</span>");
     }
     if (replaced > 0) {
@@ -166,14 +177,14 @@ static void add_title(struct writer *writer, const struct graft_node *node, size
 
 /* Whether the page opens at this module: at what is replaced, but of a list's elements, which are alike, at one only.
  */
-static int is_open(const struct graft_node *node, int depth) {
-    const struct graft_node *parent = node->parent;
-    int interesting = node->original != NULL || count_replaced(node) > 0;
-    if (!interesting || parent == NULL || parent->known != NULL) {
+static int is_open(const struct graft_named_module *node, int depth) {
+    const struct graft_named_module *parent = node->parent;
+    int interesting = node->original_class != NULL || count_replaced(node) > 0;
+    if (!interesting || parent == NULL || (parent->flags & GRAFT_MODULE_LIST) == 0) {
         return interesting || depth < OPEN_DEPTH;
     }
     for (size_t i = 0; parent->children[i] != node; i++) {
-        if (parent->children[i]->original != NULL || count_replaced(parent->children[i]) > 0) {
+        if (parent->children[i]->original_class != NULL || count_replaced(parent->children[i]) > 0) {
             return 0;
         }
     }
@@ -181,7 +192,7 @@ static int is_open(const struct graft_node *node, int depth) {
 }
 
 /* As deep as the tree, whose depth is bounded where it is described. */
-static void add_node(struct writer *writer, const struct graft_node *node, int depth) {
+static void add_node(struct writer *writer, const struct graft_named_module *node, int depth) {
     size_t replaced = count_replaced(node);
     int leaf = node->n_parameters + node->n_children == 0 && node->super == NULL;
     int open = is_open(node, depth);
@@ -213,6 +224,6 @@ void plan_html_tree(struct graft_text *page, const struct graft_model *model, co
         .parameters = graft_json_get(document, "parameters"),
     };
     graft_text_add_string(page, "<ul class=\"tree\">\n");
-    add_node(&writer, model->tree->root, 0);
+    add_node(&writer, graft_model_module(model, 0), 0);
     graft_text_add_string(page, "</ul>\n");
 }

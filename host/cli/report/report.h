@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "library/library.h"
+#include "cli/report/writer.h"
+#include "graft/host/graft.h"
 
 /* The load report: who replaced what, how tensors became parameters, what it cost. */
 int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
@@ -18,13 +19,12 @@ void graft_report_notes(const struct graft_model *model, const struct graft_libr
 /* The document of `plan --json`; the caller frees it. NULL when memory ran out. */
 graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library);
 
-/* Of the fusion families that were asked for: a line for each kind of module they took into consideration, and the same
- * for `plan --json`, which the caller frees; NULL when memory ran out. */
-int graft_report_fusion_text(const struct graft_tree *tree, FILE *out, struct graft_error *error);
-graft_json *graft_report_fusion_json(const struct graft_tree *tree);
+/* "zeros" or "ones", what a parameter without a tensor starts as; NULL of any other. */
+const char *graft_report_initial(const struct graft_planned_parameter *parameter);
 
-/* With --strict: an error when anything is missing, unexpected or mismatched, cannot be converted, or is tied and has
- * two values. Tensors that are there twice and shards that are not there are errors in any case. */
-int graft_report_strict(const struct graft_model *model, struct graft_error *error);
+/* Of the fusion families that were asked for: a line for each kind of module they took into consideration, and the same
+ * for `plan --json`. */
+int graft_report_fusion_text(const struct graft_model_plan *plan, FILE *out, struct graft_error *error);
+graft_json *graft_report_fusion_json(struct graft_writer *writer, const struct graft_model_plan *plan);
 
 #endif

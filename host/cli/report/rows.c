@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report/rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,34 +23,45 @@ static struct graft_row *find(struct graft_rows *rows, struct graft_text *text_t
     return &rows->items[rows->count++];
 }
 
-/* A tensor may lie behind several parameters, and in several runs of one: it counts once. */
-static int count_tensors(struct graft_row *row, const struct graft_value *value,
-                         const struct graft_checkpoint *checkpoint) {
-    if (row->seen == NULL) {
-        row->seen = graft_alloc(graft_checkpoint_count(checkpoint), 1);
+static int add_sources(struct graft_row *row, const struct graft_planned_parameter *parameter) {
+    for (size_t i = 0; i < parameter->n_sources; i++) {
+        if (graft_grow(&row->sources, &row->sources_capacity, row->n_sources, sizeof *row->sources) != 0) {
+            return -1;
+        }
+        row->sources[row->n_sources++] = parameter->sources[i];
     }
-    for (size_t i = 0; row->seen != NULL && i < value->n_parts; i++) {
-        size_t at = graft_checkpoint_lower_bound(checkpoint, value->parts[i].tensor->name);
-        row->tensors += !row->seen[at];
-        row->seen[at] = 1;
-    }
-    return row->seen != NULL ? 0 : -1;
+    return 0;
 }
 
-void graft_rows_add(struct graft_rows *rows, struct graft_text *text_take, const struct graft_value *value,
-                    const struct graft_checkpoint *checkpoint) {
+void graft_rows_add(struct graft_rows *rows, struct graft_text *text_take,
+                    const struct graft_planned_parameter *parameter) {
     struct graft_row *row = find(rows, text_take);
-    if (row == NULL || (value != NULL && count_tensors(row, value, checkpoint) != 0)) {
+    if (row == NULL || (parameter != NULL && add_sources(row, parameter) != 0)) {
         rows->failed = 1;
         return;
     }
     row->count++;
 }
 
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+size_t graft_row_count_tensors(struct graft_row *row) {
+    size_t tensors = 0;
+    if (row->n_sources > 0) {
+        qsort(row->sources, row->n_sources, sizeof *row->sources, by_name);
+    }
+    for (size_t i = 0; i < row->n_sources; i++) {
+        tensors += i == 0 || strcmp(row->sources[i], row->sources[i - 1]) != 0;
+    }
+    return tensors;
+}
+
 void graft_rows_free(struct graft_rows *rows) {
     for (size_t i = 0; i < rows->count; i++) {
         graft_free(rows->items[i].text);
-        graft_free(rows->items[i].seen);
+        graft_free(rows->items[i].sources);
     }
     graft_free(rows->items);
     *rows = (struct graft_rows){0};

@@ -4,13 +4,14 @@
 #define GRAFT_CLI_REPORT_ROWS_H
 
 #include "base/text.h"
-#include "plan/plan.h"
+#include "graft/host/plan.h"
 
 struct graft_row {
     char *text;
-    size_t count;        /* how often it was added */
-    size_t tensors;      /* different tensors behind it */
-    unsigned char *seen; /* per tensor of the checkpoint: counted already; NULL in rows without tensors */
+    size_t count;         /* how often it was added */
+    const char **sources; /* [n_sources] names of the tensors behind it, as they came */
+    size_t n_sources;
+    size_t sources_capacity;
 };
 
 /* Starts as {0}. After a failed allocation `failed` is set. */
@@ -21,9 +22,13 @@ struct graft_rows {
     int failed;
 };
 
-/* Adds a line, which is taken over and emptied, and the tensors behind it (`value` NULL: none). */
-void graft_rows_add(struct graft_rows *rows, struct graft_text *text_take, const struct graft_value *value,
-                    const struct graft_checkpoint *checkpoint);
+/* Adds a line, which is taken over and emptied, and the tensors behind it (`parameter` NULL: none), which outlive the
+ * rows. */
+void graft_rows_add(struct graft_rows *rows, struct graft_text *text_take,
+                    const struct graft_planned_parameter *parameter);
+
+/* How many different tensors are behind a row: one may be behind several parameters. */
+size_t graft_row_count_tensors(struct graft_row *row);
 void graft_rows_free(struct graft_rows *rows);
 
 #endif

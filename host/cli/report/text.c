@@ -9,100 +9,119 @@
 enum { MAX_ROWS = 12 };
 
 struct summary {
-    const struct graft_plan *plan;
-    const struct graft_snapshot *snapshot;
     struct graft_rows replaced;
     struct graft_rows fused;
     struct graft_rows converted;
+    struct graft_rows initial;
     struct graft_rows problems;
     size_t plain;
     size_t modules;
 };
 
-static void add_class(struct graft_text *text, const struct graft_known_class *known) {
-    graft_text_printf(text, " -> %s by %s (%s)", known->cls->name, known->origin.plugin,
-                      known->origin.file != NULL ? known->origin.file : "-");
+static void add_class(struct graft_text *text, const char *class_name, const char *plugin, const char *file) {
+    graft_text_printf(text, " -> %s by %s (%s)", class_name, plugin, file != NULL ? file : "-");
 }
 
-static void add_replacement(struct summary *summary, const struct graft_node *node) {
+static void add_replacement(struct summary *summary, const struct graft_named_module *module) {
     struct graft_text text = {0};
-    graft_text_add_string(&text, node->original->cls->name);
-    if (node->kernel_on != NULL) {
-        add_class(&text, node->kernel_on);
+    graft_text_add_string(&text, module->original_class);
+    if (module->kernel_on != NULL) {
+        add_class(&text, module->kernel_on, module->kernel_on_plugin, module->kernel_on_file);
     }
-    add_class(&text, node->known);
-    const struct graft_implementation *kernel = graft_snapshot_kernel_of(summary->snapshot, node->known->cls);
-    if (kernel != NULL) {
-        graft_text_printf(&text, ", kernel %s,", kernel->name);
+    add_class(&text, module->class_name, module->plugin, module->file);
+    if (module->kernel != NULL) {
+        graft_text_printf(&text, ", kernel %s,", module->kernel);
     }
-    graft_rows_add(&summary->replaced, &text, NULL, NULL);
+    graft_rows_add(&summary->replaced, &text, NULL);
 }
 
 /* "Qwen3RMSNorm + Qwen3MLP, one after the other". */
-static void add_fused(struct summary *summary, const struct graft_fused_chain *chain) {
+static void add_fused(struct summary *summary, const struct graft_chain_info *chain) {
     struct graft_text text = {0};
-    for (size_t i = 0; i < chain->n; i++) {
-        graft_text_printf(&text, "%s%s", i > 0 ? " + " : "", chain->modules[i].node->class_name);
+    for (size_t i = 0; i < chain->n_modules; i++) {
+        graft_text_printf(&text, "%s%s", i > 0 ? " + " : "", chain->modules[i]->class_name);
     }
     if (chain->implementation != NULL) {
-        graft_text_printf(&text, " -> %s by %s", chain->implementation->name, chain->plugin);
+        graft_text_printf(&text, " -> %s by %s", chain->implementation, chain->plugin);
     } else {
         graft_text_add_string(&text, ", one after the other");
     }
-    graft_rows_add(&summary->fused, &text, NULL, NULL);
+    graft_rows_add(&summary->fused, &text, NULL);
 }
 
-static void add_conversion(struct summary *summary, const struct graft_binding *binding) {
+static void add_conversion(struct summary *summary, const struct graft_planned_parameter *parameter) {
     struct graft_text text = {0};
-    graft_generic_name_add(&text, binding->parameter->name);
-    graft_text_add_string(&text, ": ");
-    graft_binding_operations(binding, &text);
-    graft_text_add_string(&text, binding->copied ? ", copied" : ", row blocks");
-    graft_rows_add(&summary->converted, &text, &binding->value, summary->plan->checkpoint);
+    graft_generic_name_add(&text, parameter->name);
+    graft_text_printf(&text, ": %s%s%s", parameter->operations,
+                      (parameter->converted_by & GRAFT_CONVERTED_BY_PATCH) != 0 ? ", by the patch"
+                      : (parameter->converted_by & GRAFT_CONVERTED_BY_LIST) != 0
+                          ? ", by a list of the model's type or class"
+                          : "",
+                      parameter->copied ? ", copied" : ", row blocks");
+    graft_rows_add(&summary->converted, &text, parameter);
 }
 
-static void add_problem(struct summary *summary, const struct graft_binding *binding) {
+const char *graft_report_initial(const struct graft_planned_parameter *parameter) {
+    return parameter->status != GRAFT_PLANNED_INITIAL ? NULL : parameter->init == GRAFT_INIT_ONES ? "ones" : "zeros";
+}
+
+static void add_initial(struct summary *summary, const struct graft_planned_parameter *parameter) {
     struct graft_text text = {0};
-    graft_text_add_string(&text, binding->status == GRAFT_BINDING_MISSING ? "missing " : "mismatched ");
-    graft_generic_name_add(&text, binding->parameter->name);
-    if (binding->problem != NULL) {
-        graft_text_printf(&text, ": %s", binding->problem);
+    graft_text_printf(&text, "(%s): ", graft_report_initial(parameter));
+    graft_generic_name_add(&text, parameter->name);
+    graft_rows_add(&summary->initial, &text, NULL);
+}
+
+static void add_problem(struct summary *summary, const struct graft_planned_parameter *parameter) {
+    struct graft_text text = {0};
+    graft_text_add_string(&text, parameter->status == GRAFT_PLANNED_MISSING ? "missing " : "mismatched ");
+    graft_generic_name_add(&text, parameter->name);
+    if (parameter->problem != NULL) {
+        graft_text_printf(&text, ": %s", parameter->problem);
     }
-    graft_rows_add(&summary->problems, &text, NULL, NULL);
+    graft_rows_add(&summary->problems, &text, NULL);
 }
 
-static void add_binding(struct summary *summary, const struct graft_binding *binding) {
-    switch (binding->status) {
-    case GRAFT_BINDING_MISSING:
-    case GRAFT_BINDING_MISMATCHED:
-    case GRAFT_BINDING_FAILED:
-        add_problem(summary, binding);
+static void add_parameter(struct summary *summary, const struct graft_planned_parameter *parameter) {
+    switch (parameter->status) {
+    case GRAFT_PLANNED_MISSING:
+    case GRAFT_PLANNED_MISMATCHED:
+    case GRAFT_PLANNED_FAILED:
+        add_problem(summary, parameter);
         break;
-    case GRAFT_BINDING_FOUND:
-        if (binding->conversion != NULL) {
-            add_conversion(summary, binding);
-        } else if (binding->shared_with == NULL) {
+    case GRAFT_PLANNED_FOUND:
+        if (parameter->operations[0] != '\0') {
+            add_conversion(summary, parameter);
+        } else if (parameter->shared_with == NULL) {
             summary->plain++;
         }
         break;
-    case GRAFT_BINDING_TIED:
-    case GRAFT_BINDING_INITIAL:
+    case GRAFT_PLANNED_INITIAL:
+        if (parameter->shared_with == NULL) {
+            add_initial(summary, parameter);
+        }
+        break;
     default:
         break;
     }
 }
 
-static int visit(void *data, struct graft_node *node, struct graft_error *error) {
-    struct summary *summary = data;
-    (void)error;
-    summary->modules += !node->is_super;
-    if (node->original != NULL) {
-        add_replacement(summary, node);
+static void summarize(struct summary *summary, const struct graft_model *model) {
+    const struct graft_model_plan *plan = graft_model_plan(model);
+    const struct graft_named_module *module;
+    const struct graft_chain_info *chain;
+    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
+        summary->modules += (module->flags & GRAFT_MODULE_SUPER) == 0;
+        if (module->original_class != NULL) {
+            add_replacement(summary, module);
+        }
     }
-    for (size_t i = 0; i < node->n_parameters; i++) {
-        add_binding(summary, &summary->plan->bindings[node->parameters[i]->index]);
+    for (size_t i = 0; i < plan->n_parameters; i++) {
+        add_parameter(summary, plan->parameters[i]);
     }
-    return GRAFT_OK;
+    for (size_t i = 0; (chain = graft_model_chain(model, i)) != NULL; i++) {
+        add_fused(summary, chain);
+    }
 }
 
 static void print_size(FILE *out, int64_t bytes) {
@@ -132,9 +151,10 @@ static void print_fused(FILE *out, const struct graft_rows *rows) {
 
 static void print_rows(FILE *out, const char *label, const struct graft_rows *rows) {
     for (size_t i = 0; i < rows->count && i < MAX_ROWS; i++) {
-        const struct graft_row *row = &rows->items[i];
-        if (row->tensors > 0) {
-            (void)fprintf(out, "  %s %zu tensors -> %zu parameters %s\n", label, row->tensors, row->count, row->text);
+        struct graft_row *row = &rows->items[i];
+        size_t tensors = graft_row_count_tensors(row);
+        if (tensors > 0) {
+            (void)fprintf(out, "  %s %zu tensors -> %zu parameters %s\n", label, tensors, row->count, row->text);
         } else {
             (void)fprintf(out, "  %s %s (%zu)\n", label, row->text, row->count);
         }
@@ -144,9 +164,19 @@ static void print_rows(FILE *out, const char *label, const struct graft_rows *ro
     }
 }
 
-static void print_unexpected(FILE *out, const struct graft_plan *plan) {
+static void print_initial(FILE *out, const struct graft_rows *rows) {
+    for (size_t i = 0; i < rows->count && i < MAX_ROWS; i++) {
+        (void)fprintf(out, "  initial    %zu parameter%s %s\n", rows->items[i].count,
+                      rows->items[i].count == 1 ? "" : "s", rows->items[i].text);
+    }
+    if (rows->count > MAX_ROWS) {
+        (void)fprintf(out, "  initial    ... and %zu more\n", rows->count - MAX_ROWS);
+    }
+}
+
+static void print_unexpected(FILE *out, const struct graft_model_plan *plan) {
     for (size_t i = 0; i < plan->n_unexpected && i < MAX_ROWS; i++) {
-        (void)fprintf(out, "  unexpected %s\n", plan->unexpected[i]->name);
+        (void)fprintf(out, "  unexpected %s\n", plan->unexpected[i]);
     }
     if (plan->n_unexpected > MAX_ROWS) {
         (void)fprintf(out, "  unexpected ... and %zu more\n", plan->n_unexpected - MAX_ROWS);
@@ -155,18 +185,18 @@ static void print_unexpected(FILE *out, const struct graft_plan *plan) {
 
 static int print(FILE *out, const struct graft_model *model, const struct graft_library *library,
                  const struct summary *summary, struct graft_error *error) {
-    (void)fprintf(out, "%s: %s (%s), %zu modules, %zu tensors in %zu file%s\n", model->directory,
-                  model->tree->root->class_name, model->config->model_type, summary->modules,
-                  graft_checkpoint_count(model->checkpoint), graft_checkpoint_file_count(model->checkpoint),
-                  graft_checkpoint_file_count(model->checkpoint) == 1 ? "" : "s");
+    const struct graft_model_plan *plan = graft_model_plan(model);
+    (void)fprintf(out, "%s: %s (%s), %zu modules, %zu tensors in %zu file%s\n", plan->directory, plan->architecture,
+                  plan->model_type, summary->modules, plan->n_tensors, plan->n_files, plan->n_files == 1 ? "" : "s");
     print_replaced(out, &summary->replaced);
-    int status = graft_report_fusion_text(model->tree, out, error);
+    int status = graft_report_fusion_text(plan, out, error);
     print_fused(out, &summary->fused);
     graft_report_implementations_text(model, out);
     print_rows(out, "converted ", &summary->converted);
     (void)fprintf(out, "  as it is   %zu tensors\n", summary->plain);
+    print_initial(out, &summary->initial);
     print_rows(out, "problem   ", &summary->problems);
-    print_unexpected(out, model->plan);
+    print_unexpected(out, plan);
     for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
         (void)fprintf(out, "  note       %s\n", graft_library_note(library, i));
     }
@@ -174,14 +204,14 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
         (void)fprintf(out, "  note       %s\n", graft_model_note(model, i));
     }
     (void)fprintf(out, "  memory     ");
-    print_size(out, model->plan->mapped_bytes);
+    print_size(out, plan->mapped_bytes);
     (void)fprintf(out, " mapped, ");
-    print_size(out, model->plan->copied_bytes);
+    print_size(out, plan->copied_bytes);
     (void)fprintf(out, " copied, ");
-    print_size(out, model->plan->peak_anonymous_bytes);
-    (void)fprintf(out, " at most beside the files\n  time       %.1f ms to plan", model->open_seconds * 1e3);
-    if (model->bound != NULL) {
-        (void)fprintf(out, ", %.1f ms to load", model->load_seconds * 1e3);
+    print_size(out, plan->peak_anonymous_bytes);
+    (void)fprintf(out, " at most beside the files\n  time       %.1f ms to plan", plan->seconds * 1e3);
+    if (graft_model_load_seconds(model) >= 0.0) {
+        (void)fprintf(out, ", %.1f ms to load", graft_model_load_seconds(model) * 1e3);
     }
     (void)fprintf(out, "\n");
     return status;
@@ -198,33 +228,16 @@ void graft_report_notes(const struct graft_model *model, const struct graft_libr
 
 int graft_report_text(const struct graft_model *model, const struct graft_library *library, FILE *out,
                       struct graft_error *error) {
-    struct summary summary = {.plan = model->plan, .snapshot = model->tree->snapshot};
-    (void)graft_tree_walk(model->tree, visit, &summary, NULL);
-    for (size_t i = 0; i < model->fusions.count; i++) {
-        add_fused(&summary, model->fusions.items[i]);
-    }
-    int failed = summary.replaced.failed || summary.fused.failed || summary.converted.failed || summary.problems.failed;
+    struct summary summary = {0};
+    summarize(&summary, model);
+    int failed = summary.replaced.failed || summary.fused.failed || summary.converted.failed ||
+                 summary.initial.failed || summary.problems.failed;
     int status = failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "report", "out of memory")
                         : print(out, model, library, &summary, error);
     graft_rows_free(&summary.replaced);
     graft_rows_free(&summary.fused);
     graft_rows_free(&summary.converted);
+    graft_rows_free(&summary.initial);
     graft_rows_free(&summary.problems);
-    return status;
-}
-
-int graft_report_strict(const struct graft_model *model, struct graft_error *error) {
-    int status = graft_plan_check(model->plan, error);
-    if (status == GRAFT_OK && model->plan->n_unexpected > 0) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_MODEL, model->plan->unexpected[0]->name,
-                            "unexpected: no parameter takes this tensor (%zu such tensors)", model->plan->n_unexpected);
-    }
-    const struct graft_binding *apart = status == GRAFT_OK ? graft_plan_tied_apart(model->plan) : NULL;
-    if (apart != NULL) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_MODEL, apart->parameter->name,
-                            "tied to %s, but the checkpoint has other values for it", apart->parameter->tied_to->name);
-    }
     return status;
 }

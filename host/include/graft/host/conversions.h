@@ -70,6 +70,10 @@ int graft_library_conversions(struct graft_library *library, const char *name,
                               struct graft_weight_transform **transforms, size_t *n, struct graft_error *error);
 void graft_transforms_free(struct graft_weight_transform *transforms);
 
+/* The operations of a class's conversion as text, "MergeModulelist(dim=0), Concatenate(dim=1)"; "renamed" for none.
+ * Writes at most `size` bytes with the NUL into `text` and returns how long the text is, as snprintf does. */
+size_t graft_conversion_operations(const struct graft_conversion *conversion, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

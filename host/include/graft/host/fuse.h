@@ -24,6 +24,7 @@ extern "C" {
 #endif
 
 struct graft_model;
+struct graft_named_module;
 
 /* One module of a chain, in every place that its path fits. Names stand for the arrays that a module's interface takes
  * and gives, in that order (a norm takes hidden_states, then the optional residual). An input that bears the name of an
@@ -42,7 +43,8 @@ struct graft_module_spec {
 /* [load] Fuses `n` modules, two or more, wherever their paths fit. Each path must fit as many modules as the others,
  * and the modules of a chain must be children of one module and follow each other there. This is tried with two tokens,
  * and refused if a bit of what they end up as differs; modules that these do not reach (of images, of other experts)
- * are checked when they are called. A module is in one chain at most. On failure nothing is fused. */
+ * are checked when they are called. A module is in one chain at most. On failure nothing is fused. Of a model that is
+ * not loaded yet the chains are found, and graft_model_load tries them and puts them in place. */
 int graft_model_fuse_modules(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
                              struct graft_error *error);
 
@@ -54,6 +56,19 @@ int graft_model_unfuse_modules(struct graft_model *model, const char *const *pat
 /* [any] What runs the chain of the module at `path`: the id of the plugin whose implementation it is, "" when the
  * modules run one after the other; NULL when it is in no chain. Valid until it is unfused. */
 const char *graft_model_fused_by(const struct graft_model *model, const char *path);
+
+/* A chain. */
+struct graft_chain_info {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_named_module *const *modules; /* [n_modules] in the order in which they run */
+    size_t n_modules;
+    const char *implementation; /* that a plugin offers for their classes; NULL: they run one after the other */
+    const char *plugin;         /* its id; or NULL */
+};
+
+/* [any] Chain number `i`, in the order of fusing; NULL behind the last. Valid until it is unfused. */
+const struct graft_chain_info *graft_model_chain(const struct graft_model *model, size_t i);
 
 #ifdef __cplusplus
 }

@@ -21,10 +21,15 @@
 
 #include "graft/call.h"
 #include "graft/error.h"
+#include "graft/host/classes.h"
 #include "graft/host/encode.h"
 #include "graft/host/fuse.h"
 #include "graft/host/generation.h"
+#include "graft/host/implementations.h"
+#include "graft/host/modules.h"
 #include "graft/host/patch.h"
+#include "graft/host/plan.h"
+#include "graft/host/plugins.h"
 #include "graft/host/recording.h"
 #include "graft/host/registry.h"
 #include "graft/image.h"
@@ -52,10 +57,14 @@ struct graft_library_options {
     /* 1: with `allow` NULL, also plugins that take effect only on request (graft/plugin.h). They change what models
      * compute. */
     int32_t all;
+    /* 1: plugins are validated and can be looked at (graft/host/plugins.h), but are neither initialised nor
+     * registered. */
+    int32_t inspect_only;
+    uint32_t reserved;
 };
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may
- * be NULL. May be called once. */
+ * be NULL. This or graft_library_load_plugin may be called once. */
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error);
 

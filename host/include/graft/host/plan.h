@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What opening a model decided: which tensors become which parameters, by which operations, and what that costs.
+ *
+ *     const struct graft_model_plan *plan = graft_model_plan(model);
+ *     for (size_t i = 0; i < plan->n_parameters; i++) {
+ *         const struct graft_planned_parameter *parameter = plan->parameters[i];
+ *         if (parameter->status == GRAFT_PLANNED_MISSING) {
+ *             printf("nothing for %s\n", parameter->name);
+ *         }
+ *     }
+ *
+ * Loading carries the plan out and changes nothing in it. What is handed out is the model's, const, and valid until
+ * graft_model_free; structs may grow at their end, as in graft/host/modules.h.
+ */
+#ifndef GRAFT_HOST_PLAN_H
+#define GRAFT_HOST_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+#include "graft/host/modules.h"
+#include "graft/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where a parameter's weight comes from. With one of the last three a model cannot be loaded. */
+enum {
+    GRAFT_PLANNED_FOUND = 0,      /* from `sources` */
+    GRAFT_PLANNED_TIED = 1,       /* it is that of `tied_to` */
+    GRAFT_PLANNED_INITIAL = 2,    /* the checkpoint has nothing: zeros or ones, as the class declares */
+    GRAFT_PLANNED_MISSING = 3,    /* the checkpoint has nothing */
+    GRAFT_PLANNED_MISMATCHED = 4, /* the checkpoint has another shape: `source_shape` */
+    GRAFT_PLANNED_FAILED = 5      /* it cannot be converted: `problem` says why */
+};
+
+/* Who changed what the checkpoint has for a parameter, in the order in which that happens. */
+enum {
+    GRAFT_CONVERTED_BY_LIST = 1,  /* the list registered for the model's type or class (graft/host/conversions.h) */
+    GRAFT_CONVERTED_BY_PATCH = 2, /* the load's own patch (graft/host/patch.h) */
+    GRAFT_CONVERTED_BY_CLASS = 4  /* the class that `converter` is of */
+};
+
+struct graft_planned_parameter {
+    uint32_t struct_size;
+    int32_t status;       /* GRAFT_PLANNED_... */
+    const char *name;     /* "model.layers.0.mlp.gate_proj.weight" */
+    const char *own_name; /* its last part: "weight" */
+    const struct graft_named_module *module;
+    int32_t rank;
+    graft_dtype dtype;             /* of the weight in memory; GRAFT_DTYPE_NONE while the checkpoint has nothing */
+    int64_t shape[GRAFT_MAX_RANK]; /* [rank] as the class declares it */
+    int32_t init;                  /* GRAFT_INIT_...: the value that the class declares for want of a tensor */
+    uint32_t flags;                /* GRAFT_PARAMETER_..., as the class declares them */
+    const char *const *sources; /* [n_sources] names of the checkpoint's tensors, in the order of the weight's rows */
+    size_t n_sources;
+    /* "MergeModulelist(dim=0), Concatenate(dim=1)"; "renamed" for none but another name; "" where the tensor of the
+     * parameter's own name is taken as it is. */
+    const char *operations;
+    const struct graft_named_module *converter; /* whose class declares operations; NULL: none does */
+    uint32_t converted_by;                      /* GRAFT_CONVERTED_BY_..., joined by | */
+    uint32_t reserved;
+    const struct graft_planned_parameter *tied_to; /* GRAFT_PLANNED_TIED only */
+    /* The parameter of the same name in the replacement, for one of the original that the replacement calls: both are
+     * filled from the same tensors. NULL for all others. */
+    const struct graft_planned_parameter *shared_with;
+    int64_t bytes;  /* of the weight in memory; 0 where it is another's */
+    int32_t copied; /* 1: copied when the model is loaded; 0: it stays in the mapped files */
+    int32_t source_rank;
+    int64_t source_shape[GRAFT_MAX_RANK]; /* [source_rank] what the checkpoint has, operations applied */
+    const char *problem;                  /* NULL: none */
+};
+
+/* A module that a fusion family took into consideration (graft/fusion.h). */
+struct graft_considered_module {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *path;
+    const char *class_name;  /* the class that it has without the family */
+    const char *fused_class; /* the class that the family gave it; NULL: it was not fused */
+    const char *reason;      /* why, or why not; NULL: none is known */
+};
+
+/* A fusion family that was asked for. */
+struct graft_planned_fusion {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *family;
+    const char *plugin;                                   /* id; NULL: the family was added by a call */
+    const struct graft_considered_module *const *modules; /* [n_modules] */
+    size_t n_modules;
+};
+
+struct graft_model_plan {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *directory;    /* as it was opened */
+    const char *model_type;   /* config.json's */
+    const char *architecture; /* the class of the model itself: "LlamaForCausalLM" */
+    /* Those of all modules, in their order. */
+    const struct graft_planned_parameter *const *parameters; /* [n_parameters] */
+    size_t n_parameters;
+    const char *const *unexpected; /* [n_unexpected] tensors that no parameter takes */
+    size_t n_unexpected;
+    const struct graft_planned_fusion *const *fusions; /* [n_fusions] in the order of asking */
+    size_t n_fusions;
+    size_t n_tensors; /* in the checkpoint */
+    size_t n_files;   /* that they are in */
+    int64_t mapped_bytes;
+    int64_t copied_bytes;
+    int64_t computed_bytes;       /* of what custom operations put out */
+    int64_t peak_anonymous_bytes; /* the most memory that loading takes besides the mapped files */
+    double seconds;               /* that opening took */
+};
+
+/* [any] Never NULL. */
+const struct graft_model_plan *graft_model_plan(const struct graft_model *model);
+
+/* [any] Whether checkpoint and model fit exactly: an error (GRAFT_ERROR_MODEL) when anything is missing, unexpected or
+ * mismatched, cannot be converted, or is tied and has two values (of these the tensors are read). */
+int graft_model_check_strict(const struct graft_model *model, struct graft_error *error);
+
+/* [any] Seconds that graft_model_load took; below 0 for a model that was not loaded. */
+double graft_model_load_seconds(const struct graft_model *model);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plugins that a library has loaded, and what each brings.
+ *
+ *     const struct graft_plugin_info *plugin;
+ *     for (size_t i = 0; (plugin = graft_library_plugin(library, i)) != NULL; i++) {
+ *         printf("%s replaces %d classes\n", plugin->descriptor->id, (int)plugin->descriptor->n_replacements);
+ *     }
+ *
+ * A plugin's own descriptor (graft/plugin.h) says what it brings; it was validated, every field of it may be read.
+ */
+#ifndef GRAFT_HOST_PLUGINS_H
+#define GRAFT_HOST_PLUGINS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+#include "graft/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_library;
+struct graft_library_options;
+
+struct graft_plugin_info {
+    uint32_t struct_size;
+    int32_t rank;                          /* 1, 2, ... by the order that options->allow gave; 0 without one */
+    const struct graft_plugin *descriptor; /* the plugin's */
+    const char *file;                      /* the directory as given, and the path below it */
+};
+
+/* [any] Plugin number `i`, in the order of loading; NULL behind the last. The library's, const, valid until
+ * graft_library_free. */
+const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i);
+
+/* [load] As graft_library_load_plugins (graft/host/graft.h), for the plugin of one file. That it is none is an error.
+ */
+int graft_library_load_plugin(struct graft_library *library, const char *file,
+                              const struct graft_library_options *options, struct graft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

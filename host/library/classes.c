@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of graft/host/classes.h and graft/host/plugins.h that only look. */
+#include "graft/host/classes.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "graft/host/conversions.h"
+#include "library/library.h"
+#include "registry/nearest.h"
+
+int graft_library_classes(struct graft_library *library, struct graft_class_info **classes, size_t *n,
+                          struct graft_error *error) {
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    const struct graft_known_class *known;
+    size_t count = 0;
+    while (graft_snapshot_class_at(snapshot, count) != NULL) {
+        count++;
+    }
+    struct graft_class_info *result = graft_alloc(count, sizeof *result);
+    for (size_t i = 0; result != NULL && (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
+        result[i] = (struct graft_class_info){
+            .struct_size = sizeof result[i],
+            .is_private = known->private_to_plugin,
+            .cls = known->cls,
+            .plugin = known->origin.plugin,
+            .file = known->origin.file,
+        };
+    }
+    graft_snapshot_release(snapshot);
+    *classes = result;
+    *n = result != NULL ? count : 0;
+    return result != NULL ? GRAFT_OK : graft_fail_memory(error, "library");
+}
+
+void graft_classes_free(struct graft_class_info *classes) {
+    graft_free(classes);
+}
+
+static const struct graft_class *find(const struct graft_snapshot *snapshot, const char *name) {
+    const struct graft_known_class *known;
+    const struct graft_replacement *replacement;
+    struct graft_origin origin;
+    for (size_t i = 0; (known = graft_snapshot_class_at(snapshot, i)) != NULL; i++) {
+        if (strcmp(known->cls->name, name) == 0) {
+            return known->cls;
+        }
+    }
+    for (size_t i = 0; (replacement = graft_snapshot_replacement(snapshot, i, &origin)) != NULL; i++) {
+        if (strcmp(replacement->replacement->name, name) == 0) {
+            return replacement->replacement;
+        }
+    }
+    return NULL;
+}
+
+int graft_library_find_class(struct graft_library *library, const char *name, const struct graft_class **cls,
+                             struct graft_error *error) {
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    int status = GRAFT_OK;
+    *cls = find(snapshot, name);
+    if (*cls == NULL) {
+        status = graft_fail(error, GRAFT_ERROR_USAGE, name, "there is no class of that name");
+        graft_snapshot_hint_nearest(snapshot, name, error);
+    }
+    graft_snapshot_release(snapshot);
+    return status;
+}
+
+const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i) {
+    return library->plugins != NULL && i < library->plugins->n ? &library->plugins->plugins[i].info : NULL;
+}
+
+size_t graft_conversion_operations(const struct graft_conversion *conversion, char *text, size_t size) {
+    struct graft_text described = {0};
+    graft_binding_operations(&(struct graft_binding){.conversion = conversion}, &described);
+    size_t length = described.failed ? 0 : described.length;
+    if (size > 0) {
+        size_t copied = length < size ? length : size - 1;
+        memcpy(text, copied > 0 ? described.bytes : "", copied);
+        text[copied] = '\0';
+    }
+    graft_text_free(&described);
+    return length;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan of a model, as it is shown. */
+#include "base/fail.h"
+#include "library/library.h"
+
+static int publish_unexpected(struct graft_model *model, struct graft_error *error) {
+    const struct graft_plan *plan = model->plan;
+    const char **names = graft_pool_alloc(&model->published.pool, plan->n_unexpected, sizeof *names);
+    for (size_t i = 0; i < plan->n_unexpected && names != NULL; i++) {
+        names[i] = plan->unexpected[i]->name;
+    }
+    model->published.plan.unexpected = names;
+    model->published.plan.n_unexpected = plan->n_unexpected;
+    return names != NULL ? GRAFT_OK : graft_fail_memory(error, model->directory);
+}
+
+int graft_model_publish(struct graft_model *model, struct graft_error *error) {
+    model->published.plan = (struct graft_model_plan){
+        .struct_size = sizeof model->published.plan,
+        .directory = model->directory,
+        .model_type = model->config->model_type,
+        .architecture = model->tree->root->class_name,
+        .n_tensors = graft_checkpoint_count(model->checkpoint),
+        .n_files = graft_checkpoint_file_count(model->checkpoint),
+        .mapped_bytes = model->plan->mapped_bytes,
+        .copied_bytes = model->plan->copied_bytes,
+        .computed_bytes = model->plan->computed_bytes,
+        .peak_anonymous_bytes = model->plan->peak_anonymous_bytes,
+    };
+    int status = graft_publish_modules(model, error);
+    if (status == GRAFT_OK) {
+        status = graft_publish_parameters(model, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_publish_fusions(model, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_publish_implementations(model, error);
+    }
+    return status == GRAFT_OK ? publish_unexpected(model, error) : status;
+}
+
+const struct graft_model_plan *graft_model_plan(const struct graft_model *model) {
+    return &model->published.plan;
+}
+
+double graft_model_load_seconds(const struct graft_model *model) {
+    return model->bound != NULL ? model->load_seconds : -1.0;
+}
+
+int graft_model_check_strict(const struct graft_model *model, struct graft_error *error) {
+    const struct graft_plan *plan = model->plan;
+    int status = graft_plan_check(plan, error);
+    if (status == GRAFT_OK && plan->n_unexpected > 0) {
+        status = graft_fail(error, GRAFT_ERROR_MODEL, plan->unexpected[0]->name,
+                            "unexpected: no parameter takes this tensor (%zu such tensors)", plan->n_unexpected);
+    }
+    const struct graft_binding *apart = status == GRAFT_OK ? graft_plan_tied_apart(plan) : NULL;
+    if (apart != NULL) {
+        status = graft_fail(error, GRAFT_ERROR_MODEL, apart->parameter->name,
+                            "tied to %s, but the checkpoint has other values for it", apart->parameter->tied_to->name);
+    }
+    return status;
+}

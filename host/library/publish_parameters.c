@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graft/host/plan.h: the parameters, as they are shown. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "library/library.h"
+
+static int32_t status_of(const struct graft_binding *binding) {
+    static const int32_t statuses[] = {
+        [GRAFT_BINDING_MISSING] = GRAFT_PLANNED_MISSING,
+        [GRAFT_BINDING_FOUND] = GRAFT_PLANNED_FOUND,
+        [GRAFT_BINDING_TIED] = GRAFT_PLANNED_TIED,
+        [GRAFT_BINDING_INITIAL] = GRAFT_PLANNED_INITIAL,
+        [GRAFT_BINDING_MISMATCHED] = GRAFT_PLANNED_MISMATCHED,
+        [GRAFT_BINDING_FAILED] = GRAFT_PLANNED_FAILED,
+    };
+    return statuses[binding->status];
+}
+
+static uint32_t converted_by(const struct graft_binding *binding) {
+    return binding->conversion != NULL ? GRAFT_CONVERTED_BY_CLASS : 0u;
+}
+
+/* The names of the tensors behind a value, in order, each once in a row. */
+static int set_sources(struct graft_model *model, const struct graft_value *value,
+                       struct graft_planned_parameter *shown) {
+    const char **sources = graft_pool_alloc(&model->published.pool, value->n_parts, sizeof *sources);
+    const struct graft_tensor_view *last = NULL;
+    for (size_t i = 0; i < value->n_parts && sources != NULL; i++) {
+        if (value->parts[i].tensor != last) {
+            last = value->parts[i].tensor;
+            sources[shown->n_sources++] = last->name;
+        }
+    }
+    shown->sources = sources;
+    return sources != NULL ? 0 : -1;
+}
+
+static int set_operations(struct graft_model *model, const struct graft_binding *binding,
+                          struct graft_planned_parameter *shown) {
+    struct graft_text text = {0};
+    graft_binding_operations(binding, &text);
+    shown->operations = text.length > 0 && !text.failed ? graft_pool_strdup(&model->published.pool, text.bytes) : "";
+    int failed = text.failed || shown->operations == NULL;
+    graft_text_free(&text);
+    return failed ? -1 : 0;
+}
+
+static const struct graft_planned_parameter *shown_of(const struct graft_model *model,
+                                                      const struct graft_binding *binding) {
+    return binding != NULL ? &model->published.parameters[binding - model->plan->bindings] : NULL;
+}
+
+static int fill(struct graft_model *model, const struct graft_binding *binding, struct graft_planned_parameter *shown) {
+    const struct graft_parameter *parameter = binding->parameter;
+    const struct graft_binding *source = binding->status == GRAFT_BINDING_TIED ? binding->tied_to : binding;
+    *shown = (struct graft_planned_parameter){
+        .struct_size = sizeof *shown,
+        .status = status_of(binding),
+        .name = parameter->name,
+        .own_name = parameter->own_name,
+        .module = graft_published_module(model, parameter->node),
+        .rank = parameter->rank,
+        .dtype = source->dtype,
+        .init = parameter->init,
+        .flags = parameter->flags,
+        .converter = graft_published_module(model, binding->site),
+        .converted_by = converted_by(binding),
+        .tied_to = shown_of(model, binding->tied_to),
+        .shared_with = shown_of(model, binding->shared_with),
+        .bytes = binding->bytes,
+        .copied = binding->copied,
+        .source_rank = source->value.rank,
+        .problem = binding->problem,
+    };
+    memcpy(shown->shape, parameter->shape, sizeof shown->shape);
+    memcpy(shown->source_shape, source->value.shape, sizeof shown->source_shape);
+    return set_sources(model, &source->value, shown) != 0 || set_operations(model, binding, shown) != 0 ? -1 : 0;
+}
+
+/* Gives modules their parameters, which lie in the order of modules. */
+static void share_out(struct graft_model *model, const struct graft_planned_parameter *const *pointers) {
+    for (size_t i = 0; i < model->plan->n_bindings; i++) {
+        const struct graft_node *node = model->plan->bindings[i].parameter->node;
+        struct graft_named_module *module = &model->published.modules[node->index];
+        module->parameters = module->n_parameters > 0 ? module->parameters : &pointers[i];
+        module->n_parameters++;
+    }
+}
+
+int graft_publish_parameters(struct graft_model *model, struct graft_error *error) {
+    struct graft_published *published = &model->published;
+    size_t n = model->plan->n_bindings;
+    const struct graft_planned_parameter **pointers = graft_pool_alloc(&published->pool, n, sizeof *pointers);
+    published->parameters = graft_pool_alloc(&published->pool, n, sizeof *published->parameters);
+    int failed = pointers == NULL || published->parameters == NULL;
+    for (size_t i = 0; i < n && !failed; i++) {
+        failed = fill(model, &model->plan->bindings[i], &published->parameters[i]) != 0;
+        pointers[i] = &published->parameters[i];
+    }
+    if (failed) {
+        return graft_fail_memory(error, model->directory);
+    }
+    share_out(model, pointers);
+    published->plan.parameters = pointers;
+    published->plan.n_parameters = n;
+    return GRAFT_OK;
+}
