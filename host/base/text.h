@@ -6,19 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Starts as {0}; `bytes` has a NUL behind `length` once something was added. After a failed allocation `failed` is set
- * and later calls do nothing, so one check at the end is enough. */
-struct graft_text {
-    char *bytes;
-    size_t length;
-    size_t capacity;
-    int failed;
-};
+#include "graft/host/text.h"
 
 void graft_text_add(struct graft_text *text, const char *bytes, size_t length);
 void graft_text_add_string(struct graft_text *text, const char *string);
 void graft_text_printf(struct graft_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void graft_text_free(struct graft_text *text);
 
 /* Bytes of the well-formed UTF-8 sequence at the start; 0 when there is none. */
 size_t graft_utf8_sequence(const char *bytes, size_t length);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "cli/hints.h"
 #include "cli/program.h"
 
 int graft_output_json(const graft_json *document, FILE *out, int indent, struct graft_error *error) {
@@ -29,6 +30,7 @@ int graft_output_flush(FILE *out, struct graft_error *error) {
 
 void graft_output_error(const struct graft_error *error) {
     struct graft_error shown = *error;
+    graft_hint_translate(&shown);
     graft_text_defang(shown.source);
     graft_text_defang(shown.message);
     graft_text_defang(shown.hint);

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "graft/host/graft.h"
-#include "tokenizer/tokenizer.h"
+#include "graft/host/tokenizer.h"
 
 struct graft_prompts {
     struct graft_ids *ids;        /* [count] */

@@ -9,8 +9,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/report/report.h"
-#include "kernels/parallel.h"
-#include "plugin/host_services.h"
+#include "graft/host/process.h"
 
 static void print_log(void *data, const char *sender, const char *text) {
     (void)data;

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "graft/host/encode.h"
-#include "tokenizer/tokenizer.h"
+#include "graft/host/tokenizer.h"
 
 struct graft_texts {
     const struct graft_options *options;

@@ -50,7 +50,8 @@ static int find_fitting(struct graft_tree *tree, const struct graft_module_spec 
         if (status == GRAFT_OK && fitting[i].count == 0) {
             status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path, "no module of %s has such a path",
                                      tree->root->class_name);
-            graft_error_hint(error, "host plan --json names the modules; `*` stands for anything but a dot");
+            graft_error_hint(error,
+                             "graft_model_module tells the modules there are; `*` stands for anything but a dot");
         } else if (status == GRAFT_OK && fitting[i].count != fitting[0].count) {
             status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path,
                                      "its path fits modules: %zu, but that of %s: %zu; a chain takes one of each",

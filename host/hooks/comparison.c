@@ -11,7 +11,7 @@ static int out_of_memory(const char *path, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
 }
 
-static struct graft_compared *find(const struct graft_comparison *comparison, const struct graft_node *node) {
+static struct graft_compared_node *find(const struct graft_tree_comparison *comparison, const struct graft_node *node) {
     for (size_t i = 0; i < comparison->count; i++) {
         if (comparison->items[i].node == node) {
             return &comparison->items[i];
@@ -21,19 +21,19 @@ static struct graft_compared *find(const struct graft_comparison *comparison, co
 }
 
 static int wants(void *data, const struct graft_node *node) {
-    const struct graft_compared *compared = find(data, node);
+    const struct graft_compared_node *compared = find(data, node);
     return compared != NULL && compared->reason == NULL;
 }
 
 /* What is not the observed module's is left to the original in even calls, so that neither always finds the weights in
  * the processor's cache. */
-static int original_first(const struct graft_compared *compared) {
+static int original_first(const struct graft_compared_node *compared) {
     return compared->calls % 2 == 0;
 }
 
 static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
-    struct graft_comparison *comparison = data;
-    struct graft_compared *compared = find(comparison, observation->node);
+    struct graft_tree_comparison *comparison = data;
+    struct graft_compared_node *compared = find(comparison, observation->node);
     const struct graft_call *call = observation->call;
     observation->data = NULL;
     if (observation->n_views == 0) {
@@ -55,7 +55,7 @@ static int before(void *data, struct graft_observation *observation, struct graf
 }
 
 static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
-    struct graft_compared *compared = find(data, observation->node);
+    struct graft_compared_node *compared = find(data, observation->node);
     struct graft_original_call *shadow = observation->data;
     if (shadow == NULL) {
         return GRAFT_OK;
@@ -74,7 +74,7 @@ static int after(void *data, struct graft_observation *observation, struct graft
 }
 
 struct search {
-    struct graft_comparison *comparison;
+    struct graft_tree_comparison *comparison;
     const struct graft_tree *tree;
     const struct graft_tree *original;
     size_t capacity;
@@ -114,7 +114,7 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
 
 static int add(void *data, struct graft_node *node, struct graft_error *error) {
     struct search *search = data;
-    struct graft_comparison *comparison = search->comparison;
+    struct graft_tree_comparison *comparison = search->comparison;
     if (node->original == NULL) {
         return GRAFT_OK;
     }
@@ -123,7 +123,7 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
     }
     const struct graft_node *original = graft_node_find(search->original->root, node->path);
     const char *reason = incomparable(search->tree, node, original);
-    comparison->items[comparison->count++] = (struct graft_compared){
+    comparison->items[comparison->count++] = (struct graft_compared_node){
         .node = node,
         .original = original,
         .reason = reason,
@@ -133,19 +133,19 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-int graft_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int32_t slots,
-                           struct graft_comparison *comparison, struct graft_error *error) {
-    *comparison = (struct graft_comparison){.slots = slots};
+int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int32_t slots,
+                                struct graft_tree_comparison *comparison, struct graft_error *error) {
+    *comparison = (struct graft_tree_comparison){.slots = slots};
     struct search search = {comparison, tree, original, 0};
     const struct graft_observer observer = {wants, before, after, comparison};
     int status = graft_tree_walk(tree, add, &search, error);
     return status == GRAFT_OK ? graft_observe(tree, &observer, &comparison->observing, error) : status;
 }
 
-int graft_comparison_restart(struct graft_comparison *comparison, struct graft_error *error) {
+int graft_tree_comparison_restart(struct graft_tree_comparison *comparison, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < comparison->count; i++) {
-        struct graft_compared *compared = &comparison->items[i];
+        struct graft_compared_node *compared = &comparison->items[i];
         for (int32_t slot = 0; slot < comparison->slots && compared->cache != NULL && status == GRAFT_OK; slot++) {
             status = graft_kv_cache_truncate(compared->cache, slot, 0, error);
         }
@@ -153,13 +153,13 @@ int graft_comparison_restart(struct graft_comparison *comparison, struct graft_e
     return status;
 }
 
-void graft_comparison_end(struct graft_comparison *comparison) {
+void graft_tree_comparison_end(struct graft_tree_comparison *comparison) {
     graft_observe_end(comparison->observing);
     comparison->observing = NULL;
 }
 
-void graft_comparison_finish(struct graft_comparison *comparison) {
-    graft_comparison_end(comparison);
+void graft_tree_comparison_finish(struct graft_tree_comparison *comparison) {
+    graft_tree_comparison_end(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
         graft_kv_cache_destroy(comparison->items[i].cache);
     }

@@ -7,7 +7,7 @@
 #include "hooks/observe.h"
 #include "hooks/original_call.h"
 
-struct graft_compared {
+struct graft_compared_node {
     const struct graft_node *node;     /* of the replaced model */
     const struct graft_node *original; /* in the other tree; NULL if there is none to compare with */
     const char *reason;                /* why the two are not compared; NULL if they are */
@@ -20,8 +20,8 @@ struct graft_compared {
     struct graft_kv_cache *cache; /* the original's; NULL until used */
 };
 
-struct graft_comparison {
-    struct graft_compared *items; /* in the tree's order */
+struct graft_tree_comparison {
+    struct graft_compared_node *items; /* in the tree's order */
     size_t count;
     int32_t slots;
     struct graft_observing *observing;
@@ -29,14 +29,14 @@ struct graft_comparison {
 
 /* [load] Begins to compare what is replaced in `tree` with `original`, the same model without replacements; both are
  * instantiated and outlive the comparison. Batches have at most `slots` slots. */
-int graft_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int32_t slots,
-                           struct graft_comparison *comparison, struct graft_error *error);
+int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int32_t slots,
+                                struct graft_tree_comparison *comparison, struct graft_error *error);
 
 /* [load] To be called before each new session: sequences start anew. */
-int graft_comparison_restart(struct graft_comparison *comparison, struct graft_error *error);
+int graft_tree_comparison_restart(struct graft_tree_comparison *comparison, struct graft_error *error);
 
-/* [load] Stops. The results stay valid until graft_comparison_finish. */
-void graft_comparison_end(struct graft_comparison *comparison);
-void graft_comparison_finish(struct graft_comparison *comparison);
+/* [load] Stops. The results stay valid until graft_tree_comparison_finish. */
+void graft_tree_comparison_end(struct graft_tree_comparison *comparison);
+void graft_tree_comparison_finish(struct graft_tree_comparison *comparison);
 
 #endif

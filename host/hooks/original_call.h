@@ -4,6 +4,7 @@
 #define GRAFT_HOOKS_ORIGINAL_CALL_H
 
 #include "graft/batch.h"
+#include "graft/host/compare.h"
 #include "hooks/observe.h"
 
 struct graft_original_call {
@@ -24,16 +25,8 @@ int graft_original_call_prepare(struct graft_original_call *shadow, const struct
 int graft_original_call_run(struct graft_original_call *shadow, const struct graft_observation *observation,
                             struct graft_error *error);
 
-/* [forward] After both: the largest absolute difference, and the largest absolute value of the shadow, over all that
- * both wrote. Equal numbers, and NaN on both sides, differ by 0; one NaN makes the difference infinite. */
-struct graft_difference {
-    double difference;
-    double value;
-};
+/* [forward] After both: how far what both wrote differs; the shadow is the reference. */
 struct graft_difference graft_original_call_compare(const struct graft_original_call *shadow,
                                                     const struct graft_observation *observation);
-
-/* [any] The same over two arrays of `count` numbers; results are the larger of what `found` holds and what is there. */
-void graft_difference_add(struct graft_difference *found, const float *values, const float *reference, int64_t count);
 
 #endif

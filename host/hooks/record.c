@@ -177,7 +177,7 @@ static int choose_attention(struct graft_recording *recording, const struct graf
     if ((recording->what & GRAFT_RECORD_ATTENTIONS) != 0 && (wanted->flags & GRAFT_ATTENTION_GIVES_WEIGHTS) == 0) {
         recording->inner = &graft_attention_eager;
         if (wanted != &graft_attention_sdpa) {
-            (void)graft_error_set(error, GRAFT_ERROR_USAGE, "--attn-implementation",
+            (void)graft_error_set(error, GRAFT_ERROR_USAGE, "attn_implementation",
                                   "\"%s\" gives no attention weights to record", wanted->name);
             graft_error_hint(error, "choose eager");
             return GRAFT_ERROR_USAGE;

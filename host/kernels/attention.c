@@ -35,7 +35,7 @@ static int check_mask(const struct graft_attention_implementation *chosen, const
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, chosen->name,
                           "this attention implementation does not know the mask \"%s\", which the model needs",
                           kinds[mask->kind]);
-    graft_error_hint(error, "choose another with --attn-implementation");
+    graft_error_hint(error, "choose another attention implementation");
     return GRAFT_ERROR_PLUGIN;
 }
 

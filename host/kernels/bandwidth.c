@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/bandwidth.h"
+#include "graft/host/process.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -79,3 +79,7 @@ const struct graft_threads *graft_threads_get(void) {
     };
     return &threads;
 }
+
+int32_t graft_threads_count(void) {
+    return graft_threads_get()->count();
+}

@@ -3,6 +3,7 @@
 #ifndef GRAFT_KERNELS_PARALLEL_H
 #define GRAFT_KERNELS_PARALLEL_H
 
+#include "graft/host/process.h" /* graft_threads_set_count */
 #include "graft/threads.h"
 
 /* Does the items [begin, end); `worker` is below graft_parallel_workers() and no two bodies run with the same at once.
@@ -11,9 +12,6 @@ typedef void (*graft_worker_body)(void *data, int32_t worker, int64_t begin, int
 
 /* [any] The table that plugins and built-in classes are given. */
 const struct graft_threads *graft_threads_get(void);
-
-/* [load] How many threads to use from now on; 0 or less: as many as this process may run on (the default). */
-void graft_threads_set_count(int32_t count);
 
 /* [any] How many workers a loop started here has at most; 1 inside a body. */
 int32_t graft_parallel_workers(void);

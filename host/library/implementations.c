@@ -15,10 +15,10 @@ int graft_model_choose_implementations(struct graft_model *model, const struct g
                                                                  : graft_experts_implementations()[0]->name;
     struct graft_snapshot *made = NULL;
     int status = graft_snapshot_implementation(*snapshot, GRAFT_IMPLEMENTATION_ATTENTION, attention,
-                                               "--attn-implementation", &model->attention, error);
+                                               "attn_implementation", &model->attention, error);
     if (status == GRAFT_OK) {
         status = graft_snapshot_implementation(*snapshot, GRAFT_IMPLEMENTATION_EXPERTS, experts,
-                                               "--experts-implementation", &model->experts, error);
+                                               "experts_implementation", &model->experts, error);
     }
     model->attention_now = status == GRAFT_OK ? model->attention->declared : NULL;
     if (status == GRAFT_OK && chosen->n_kernels > 0) {

@@ -45,7 +45,7 @@ static int read_config(struct graft_model *model, struct graft_error *error) {
     if (model->family == NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file, "model_type: \"%s\" is not known",
                               model->config->model_type);
-        graft_error_hint(error, "host list --classes names the classes there are");
+        graft_error_hint(error, "graft_library_classes lists the classes there are");
         return GRAFT_ERROR_MODEL;
     }
     status = check_architecture(model, error);

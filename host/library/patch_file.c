@@ -32,7 +32,7 @@ static int set_class(struct graft_patch *element, const struct json_place *place
     element->replacement = find_class(snapshot, name);
     if (element->replacement == NULL) {
         (void)graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s: there is no class \"%.100s\"", place->field, name);
-        graft_error_hint(error, "host list --classes names the host's; a plugin's are known once it is loaded");
+        graft_error_hint(error, "graft_library_classes lists the host's; a plugin's are known once it is loaded");
         return GRAFT_ERROR_USAGE;
     }
     return GRAFT_OK;

@@ -113,7 +113,7 @@ static int build(struct builder *builder, struct graft_error *error) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, builder->options->config->file,
                               "architectures: there is no class %s", builder->options->class_name);
         graft_snapshot_hint_nearest(builder->options->snapshot, builder->options->class_name, error);
-        graft_error_hint(error, "host list --classes names the classes there are");
+        graft_error_hint(error, "graft_library_classes lists the classes there are");
         return GRAFT_ERROR_MODEL;
     }
     struct graft_child_info info = {

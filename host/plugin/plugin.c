@@ -121,11 +121,11 @@ static int load_file(struct loading *loading, const char *file, int must_be_plug
     int rank = rank_of(loading->options, id);
     graft_text_printf(&loading->known_ids, "%s%s", loading->known_ids.length > 0 ? ", " : "", id);
     if (!must_be_plugin && has_to_be_named(loading, graft_use_descriptor(use), rank)) {
-        status = add_note(loading,
-                          graft_format("%s: not used: it changes what the model computes, so name it to have it: "
-                                       "--plugins %s",
-                                       file, id),
-                          error);
+        status = add_note(
+            loading,
+            graft_format("%s: not used: it changes what the model computes, and has to be enabled by its id, %s", file,
+                         id),
+            error);
         graft_use_close(use);
         return status;
     }

@@ -40,7 +40,7 @@ static int check_name(const struct implementations *old, const struct graft_impl
             int status = graft_fail(error, GRAFT_ERROR_PLUGIN, source_of(&added->origin),
                                     "%s \"%s\": there is one of that name in %s", kinds[added->kind], added->name,
                                     source_of(&other->origin));
-            graft_error_hint(error, "choose one of the plugins with --plugins");
+            graft_error_hint(error, "load one of the two plugins only");
             return status;
         }
     }
@@ -128,7 +128,7 @@ static int unknown(const struct graft_snapshot *snapshot, enum graft_implementat
     }
     int status = graft_fail(error, GRAFT_ERROR_USAGE, option, "there is no %s \"%s\"; known: %s", kinds[kind], name,
                             known.length > 0 ? known.bytes : "none");
-    graft_error_hint(error, "plugins of --plugins-dir may offer more: host list");
+    graft_error_hint(error, "plugins may offer more");
     graft_text_free(&known);
     return status;
 }
@@ -176,8 +176,7 @@ static int is_repeated(const char *const *names, size_t i) {
 /* All kernels of one name. */
 static int add_named(struct graft_snapshot **snapshot, const char *name, struct graft_error *error) {
     const struct graft_implementation *offer = NULL;
-    int status =
-        graft_snapshot_implementation(*snapshot, GRAFT_IMPLEMENTATION_KERNEL, name, "--kernels", &offer, error);
+    int status = graft_snapshot_implementation(*snapshot, GRAFT_IMPLEMENTATION_KERNEL, name, "kernels", &offer, error);
     for (size_t i = 0; status == GRAFT_OK && (offer = graft_snapshot_implementation_at(*snapshot, i)) != NULL; i++) {
         if (offer->kind == GRAFT_IMPLEMENTATION_KERNEL && strcmp(offer->name, name) == 0) {
             status = add_kernel(snapshot, offer, error);

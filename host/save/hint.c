@@ -41,8 +41,8 @@ void graft_save_hint(const char *directory, struct graft_tree *tree, const struc
         graft_error_hint(error, "the directory is in the runtime layout of %s: load it with that", needed.bytes);
     }
     if (needed.length == 0 && fault != NULL && graft_journal_is_absent(&journal, fault->parameter->name)) {
-        graft_error_hint(error, "the directory is in a layout without it, which a patch gave it; host save writes the "
-                                "original one");
+        graft_error_hint(
+            error, "the directory is in a layout without it, which a patch gave it; saving it writes the original one");
     }
     graft_text_free(&needed);
     graft_journal_finish(&journal);

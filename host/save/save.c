@@ -136,7 +136,7 @@ int graft_save_check_target(const char *directory, const struct graft_plan *plan
                        "the operation %s of plugin %s, at \"%s\", cannot be undone in saving: there is no way back to "
                        "the original layout",
                        lossy->operation->name, lossy->plugin != NULL ? lossy->plugin : "(none)", lossy->place);
-        graft_error_hint(error, "--runtime-layout keeps what it made; the original is still in the source directory");
+        graft_error_hint(error, "the runtime layout keeps what it made; the original is still in the source directory");
     }
     return status;
 }

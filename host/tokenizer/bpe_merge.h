@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tokenizer/ids.h"
+#include "graft/host/tokenizer.h"
 #include "tokenizer/map.h"
 
 /* A symbol of the word, linked to its neighbours. One that went into its left neighbour has the id -1. */

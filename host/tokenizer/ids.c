@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tokenizer/ids.h"
+#include "graft/host/tokenizer.h"
 
 #include "base/alloc.h"
 

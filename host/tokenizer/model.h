@@ -3,9 +3,9 @@
 #ifndef GRAFT_TOKENIZER_MODEL_H
 #define GRAFT_TOKENIZER_MODEL_H
 
+#include "graft/host/tokenizer.h"
 #include "tokenizer/bpe_merge.h"
 #include "tokenizer/document.h"
-#include "tokenizer/ids.h"
 #include "tokenizer/spec.h"
 #include "tokenizer/vocab.h"
 

@@ -3,13 +3,13 @@
 #ifndef GRAFT_TOKENIZER_PIPELINE_H
 #define GRAFT_TOKENIZER_PIPELINE_H
 
+#include "graft/host/tokenizer.h"
 #include "tokenizer/added.h"
 #include "tokenizer/decoder.h"
 #include "tokenizer/model.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/pretokenizer.h"
 #include "tokenizer/template.h"
-#include "tokenizer/tokenizer.h"
 #include "tokenizer/vocab.h"
 
 struct graft_tokenizer {

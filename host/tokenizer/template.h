@@ -3,7 +3,7 @@
 #ifndef GRAFT_TOKENIZER_TEMPLATE_H
 #define GRAFT_TOKENIZER_TEMPLATE_H
 
-#include "tokenizer/ids.h"
+#include "graft/host/tokenizer.h"
 #include "tokenizer/spec.h"
 
 /* "$A", "$B" or a special token, which may be several ids. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loading a tokenizer, and what is known about its tokens. */
-#include "tokenizer/tokenizer.h"
+#include "graft/host/tokenizer.h"
 
 #include <string.h>
 

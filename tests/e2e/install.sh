@@ -95,9 +95,9 @@ replaced=$(ids --plugins-dir own)
 runs 'generate.c builds with the static library' static
 check 'it does not need the shared one' '' "$(readelf -d static | grep libgraft)"
 check 'it generates what the program does' "$wanted" "$(./static "$model" 580,573,88 2>report)"
-has 'and knows the modules' 'model.layers.0.mlp is a LlamaMLP' report
+has 'and knows the modules' 'model.layers.0.mlp: LlamaMLP' report
 check 'also with a plugin' "$replaced" "$(./static "$model" 580,573,88 own 2>report)"
-has 'which replaces a class' 'model.layers.0.mlp is a OutsideMLP' report
+has 'which replaces a class' 'model.layers.0.mlp: OutsideMLP' report
 if [ -z "$sanitize" ]; then
     runs 'generate.c builds with the shared library' shared
     readelf -d shared >needed

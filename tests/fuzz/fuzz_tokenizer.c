@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz/target.h"
-#include "tokenizer/tokenizer.h"
+#include "graft/host/tokenizer.h"
 
 static void round_trip(const struct graft_tokenizer *tokenizer) {
     static const char text[] = "It's 1987:  gr\xc3\xb6\xc3\x9f"

@@ -204,13 +204,13 @@ static void test_bytes(void **state) {
 static void test_profile(void **state) {
     struct fixture fixture = open_model("llama");
     struct graft_error error = graft_error_none();
-    struct graft_profile profile = {0};
+    struct graft_tree_profile profile = {0};
     int64_t modules = 0;
     (void)state;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(graft_profile_begin(&profile, fixture.model->tree, &error), GRAFT_OK);
+        assert_int_equal(graft_tree_profile_begin(&profile, fixture.model->tree, &error), GRAFT_OK);
         free(run(&fixture));
-        graft_profile_end(&profile);
+        graft_tree_profile_end(&profile);
     }
     assert_string_equal(profile.rows[0].class_name, "LlamaForCausalLM");
     assert_int_equal(profile.rows[0].phases[GRAFT_PHASE_PROMPT].calls, 2);
@@ -221,7 +221,7 @@ static void test_profile(void **state) {
         assert_null(profile.rows[i].original_class);
     }
     assert_true(modules > 10);
-    graft_profile_finish(&profile);
+    graft_tree_profile_finish(&profile);
     close_model(&fixture);
 }
 
@@ -252,12 +252,12 @@ static void test_out_of_memory(void **state) {
     (void)state;
     for (long n = 1; left == 0; n++) {
         struct graft_error error = graft_error_none();
-        struct graft_profile profile = {0};
+        struct graft_tree_profile profile = {0};
         (void)graft_alloc_fail_at(n);
-        int status = graft_profile_begin(&profile, fixture.model->tree, &error);
+        int status = graft_tree_profile_begin(&profile, fixture.model->tree, &error);
         left = graft_alloc_fail_at(0);
         assert_int_equal(status, left == 0 ? GRAFT_ERROR_INTERNAL : GRAFT_OK);
-        graft_profile_finish(&profile);
+        graft_tree_profile_finish(&profile);
         assert_memory_equal(&root, &fixture.model->tree->root->module, sizeof root);
     }
     close_model(&fixture);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the goldens cannot hold: bytes that are no text, large inputs, costly expressions, failing allocations. */
-#include "tokenizer/tokenizer.h"
+#include "graft/host/tokenizer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "tokenizer/tokenizer.h"
+#include "base/text.h"
+#include "graft/host/tokenizer.h"
 
 /* The caller frees the path. */
 static inline char *data_path(const char *folder, const char *name) {

@@ -9,7 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/sample_ids.h"
 #include "cli/setup.h"
-#include "kernels/bandwidth.h"
+#include "graft/host/process.h"
 
 enum { BANDWIDTH_BYTES = 512 << 20 };
 
@@ -35,7 +35,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
     if (timing->first < timing->start) {
         timing->first = timing->last;
         if (timing->profile != NULL) {
-            timing->profile->phase = GRAFT_PHASE_TOKEN;
+            graft_profile_set_phase(timing->profile, GRAFT_PHASE_TOKEN);
         }
     }
     return GRAFT_OK;
@@ -51,7 +51,7 @@ static int run_once(const struct graft_bench *bench, struct graft_model *model, 
     generation.ignore_eos = 1;
     generation.max_new_tokens = bench->new_tokens + 1;
     if (profile != NULL) {
-        profile->phase = GRAFT_PHASE_PROMPT;
+        graft_profile_set_phase(profile, GRAFT_PHASE_PROMPT);
     }
     *timing = (struct timing){.start = graft_seconds(), .profile = profile};
     return graft_model_generate(model, &prompt, 1, &generation, on_token, timing, error);
@@ -88,17 +88,41 @@ static int run_timed(struct graft_bench *bench, struct graft_error *error) {
     return status;
 }
 
+static int begin(struct graft_bench *bench, int which, struct graft_error *error) {
+    int is_original = which == GRAFT_BENCH_ORIGINAL || which == GRAFT_BENCH_ORIGINAL_BYTES;
+    int is_timed = which == GRAFT_BENCH_REPLACED || which == GRAFT_BENCH_ORIGINAL;
+    const struct graft_profile_options options = {
+        .struct_size = sizeof options,
+        .which = is_timed ? GRAFT_PROFILE_REPLACED : GRAFT_PROFILE_ALL,
+        .counterpart = is_original ? bench->model : NULL,
+    };
+    return graft_model_profile(is_original ? bench->original : bench->model, &options, &bench->profiles[which], error);
+}
+
+/* One run under a profile of its own. */
 static int run_observed(struct graft_bench *bench, struct graft_model *model, int which, struct graft_error *error) {
-    struct graft_profile *profile = &bench->profiles[which];
     struct timing timing;
-    profile->which =
-        which == GRAFT_BENCH_REPLACED || which == GRAFT_BENCH_ORIGINAL ? GRAFT_PROFILE_REPLACED : GRAFT_PROFILE_ALL;
-    profile->counterpart = model == bench->original ? bench->model->tree : NULL;
-    int status = graft_profile_begin(profile, model->tree, error);
+    int status = begin(bench, which, error);
     if (status == GRAFT_OK) {
-        status = run_once(bench, model, profile, &timing, error);
+        status = run_once(bench, model, bench->profiles[which], &timing, error);
+        graft_profile_stop(bench->profiles[which]);
     }
-    graft_profile_end(profile);
+    return status;
+}
+
+/* The two models by turns. */
+static int run_in_turn(struct graft_bench *bench, struct graft_error *error) {
+    struct timing timing;
+    int status = begin(bench, GRAFT_BENCH_REPLACED, error);
+    if (status == GRAFT_OK) {
+        status = begin(bench, GRAFT_BENCH_ORIGINAL, error);
+    }
+    for (int64_t i = 0; i < bench->repeat && status == GRAFT_OK; i++) {
+        status = run_once(bench, bench->model, bench->profiles[GRAFT_BENCH_REPLACED], &timing, error);
+        if (status == GRAFT_OK) {
+            status = run_once(bench, bench->original, bench->profiles[GRAFT_BENCH_ORIGINAL], &timing, error);
+        }
+    }
     return status;
 }
 
@@ -112,20 +136,17 @@ static int compare(const struct graft_options *options, struct graft_bench *benc
     if (status == GRAFT_OK) {
         status = run_observed(bench, bench->original, GRAFT_BENCH_ORIGINAL_BYTES, error);
     }
-    for (int64_t i = 0; i < bench->repeat && status == GRAFT_OK; i++) {
-        status = run_observed(bench, bench->model, GRAFT_BENCH_REPLACED, error);
-        if (status == GRAFT_OK) {
-            status = run_observed(bench, bench->original, GRAFT_BENCH_ORIGINAL, error);
-        }
-    }
-    return status;
+    return status == GRAFT_OK ? run_in_turn(bench, error) : status;
 }
 
-static int count_replaced(void *data, struct graft_node *node, struct graft_error *error) {
-    size_t *replaced = data;
-    (void)error;
-    *replaced += node->original != NULL;
-    return GRAFT_OK;
+static int replaces_anything(const struct graft_model *model) {
+    const struct graft_named_module *module;
+    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
+        if (module->original_class != NULL) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* Memory's speed varies from moment to moment: what is seen before and after the runs counts. */
@@ -138,7 +159,6 @@ static void measure_bandwidth(struct graft_bench *bench) {
 static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library *plain,
                    struct graft_error *error) {
     struct timing timing;
-    size_t replaced = 0;
     measure_bandwidth(bench);
     int status = run_once(bench, bench->model, NULL, &timing, error);
     if (status == GRAFT_OK) {
@@ -148,10 +168,12 @@ static int measure(const struct graft_options *options, struct graft_bench *benc
     if (status == GRAFT_OK) {
         status = run_observed(bench, bench->model, GRAFT_BENCH_CLASSES, error);
     }
-    bench->bytes_per_token =
-        (double)bench->profiles[GRAFT_BENCH_CLASSES].bytes[GRAFT_PHASE_TOKEN] / (double)bench->new_tokens;
-    (void)graft_tree_walk(bench->model->tree, count_replaced, &replaced, NULL);
-    return status == GRAFT_OK && options->modules && replaced > 0 ? compare(options, bench, plain, error) : status;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    bench->bytes_per_token = (double)graft_profile_bytes(bench->profiles[GRAFT_BENCH_CLASSES], GRAFT_PHASE_TOKEN) /
+                             (double)bench->new_tokens;
+    return options->modules && replaces_anything(bench->model) ? compare(options, bench, plain, error) : GRAFT_OK;
 }
 
 int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
@@ -176,7 +198,7 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
         status = graft_bench_report(options, &bench, error);
     }
     for (int i = 0; i < GRAFT_BENCH_PROFILES; i++) {
-        graft_profile_finish(&bench.profiles[i]);
+        graft_profile_free(bench.profiles[i]);
     }
     graft_model_free(bench.original);
     graft_library_free(plain);

@@ -4,8 +4,8 @@
 #define GRAFT_CLI_COMMANDS_BENCH_H
 
 #include "cli/options.h"
-#include "hooks/profile.h"
-#include "library/library.h"
+#include "graft/host/graft.h"
+#include "graft/host/profile.h"
 
 /* Of several repeats. */
 struct graft_spread {
@@ -33,9 +33,9 @@ struct graft_bench {
     int64_t repeat;
     struct graft_spread prompt_speed; /* tokens a second */
     struct graft_spread token_speed;
-    double bytes_per_token; /* of weights read for each generated token */
-    double bandwidth;       /* bytes a second */
-    struct graft_profile profiles[GRAFT_BENCH_PROFILES];
+    double bytes_per_token;                               /* of weights read for each generated token */
+    double bandwidth;                                     /* bytes a second */
+    struct graft_profile *profiles[GRAFT_BENCH_PROFILES]; /* NULL: not made */
 };
 
 /* Prints the result to stdout, as text or as JSON. */

@@ -4,7 +4,7 @@
 #define GRAFT_CLI_COMMANDS_ENCODE_H
 
 #include "cli/texts.h"
-#include "library/library.h"
+#include "graft/host/graft.h"
 
 /* Texts that run together. */
 struct graft_text_batch {

@@ -11,7 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/output.h"
 #include "cli/report/writer.h"
-#include "tokenizer/tokenizer.h"
+#include "graft/host/tokenizer.h"
 
 enum { MAX_TEXT_BYTES = 64 << 20 };
 

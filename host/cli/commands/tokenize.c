@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
-#include "tokenizer/tokenizer.h"
+#include "graft/host/tokenizer.h"
 
 struct line {
     const char *text;

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
+#include "cli/program.h"
 #include "cli/prompts.h"
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
@@ -98,18 +99,16 @@ static int compare_greedy(struct graft_verification *run, struct graft_error *er
 }
 
 static int compare(struct graft_verification *run, struct graft_error *error) {
-    int status = graft_comparison_begin(run->model->tree, run->original->tree, (int32_t)run->prompts.count,
-                                        &run->modules, error);
+    int status = graft_model_compare(run->model, run->original, (int32_t)run->prompts.count, &run->modules, error);
     if (status == GRAFT_OK) {
         status = graft_verification_generates(run) ? compare_logits(run, error) : graft_verify_encoder(run, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_comparison_restart(&run->modules, error);
+        status = graft_comparison_restart(run->modules, error);
     }
     if (status == GRAFT_OK && run->new_tokens > 0 && graft_verification_generates(run)) {
         status = compare_greedy(run, error);
     }
-    graft_comparison_end(&run->modules);
     return status;
 }
 
@@ -139,10 +138,10 @@ static int read_prompts(const struct graft_options *options, struct graft_verifi
 
 /* The module at fault, or NULL: the one whose output differs most. */
 static const struct graft_compared *find_worst(const struct graft_comparison *modules) {
+    const struct graft_compared *module;
     const struct graft_compared *worst = NULL;
-    for (size_t i = 0; i < modules->count; i++) {
-        const struct graft_compared *module = &modules->items[i];
-        if (module->largest.difference > (worst != NULL ? worst->largest.difference : 0.0)) {
+    for (size_t i = 0; (module = graft_comparison_at(modules, i)) != NULL; i++) {
+        if (module->outputs.difference > (worst != NULL ? worst->outputs.difference : 0.0)) {
             worst = module;
         }
     }
@@ -150,21 +149,21 @@ static const struct graft_compared *find_worst(const struct graft_comparison *mo
 }
 
 static int judge(const struct graft_verification *run, struct graft_error *error) {
-    const struct graft_compared *module = find_worst(&run->modules);
+    const struct graft_compared *module = find_worst(run->modules);
     if (graft_verification_passed(run)) {
         return GRAFT_OK;
     }
     const char *ids = !graft_verification_generates(run) ? ""
                       : run->same_ids                    ? ", greedy ids are the same"
                                                          : ", greedy ids are not the same";
-    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, run->model->directory,
+    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, graft_model_plan(run->model)->directory,
                           "replaced and original differ: %s by %.3g%s", graft_verification_outputs(run),
                           run->logits.difference, ids);
     if (module != NULL) {
         graft_error_hint(error,
                          "the output of %s (%s by %s) differs most from that of %s, by %.3g, given the same input",
-                         module->node->path, module->node->class_name, module->node->known->origin.plugin,
-                         module->node->original->cls->name, module->largest.difference);
+                         module->module->path, module->module->class_name, module->module->plugin,
+                         module->module->original_class, module->outputs.difference);
     }
     return GRAFT_ERROR_VERIFY;
 }
@@ -185,9 +184,9 @@ static int check_replaced(const struct graft_options *options, const struct graf
     if (!options->quiet) {
         graft_report_notes(model, library, stderr);
     }
-    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, model->directory,
+    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, options->model,
                           "nothing is replaced, fused or chosen in this model, so there is nothing to compare");
-    graft_error_hint(error, "host list --plugins-dir DIR shows which plugin is for what");
+    graft_error_hint(error, "%s list --plugins-dir DIR shows which plugin is for what", graft_program_name());
     return GRAFT_ERROR_VERIFY;
 }
 
@@ -230,7 +229,7 @@ static void free_ids(struct graft_ids *ids, size_t n) {
 static void finish(struct graft_verification *run) {
     free_ids(run->ids, run->prompts.count);
     free_ids(run->original_ids, run->prompts.count);
-    graft_comparison_finish(&run->modules);
+    graft_comparison_free(run->modules);
     graft_prompts_finish(&run->prompts);
     graft_free(run->sample);
     graft_model_free(run->original);
@@ -239,7 +238,7 @@ static void finish(struct graft_verification *run) {
 
 int graft_command_verify(const struct graft_options *options, struct graft_model *model,
                          const struct graft_library *library, struct graft_error *error) {
-    int is_float32 = model->precision == GRAFT_PRECISION_FLOAT32;
+    int is_float32 = strcmp(options->dtype, "float32") == 0;
     struct graft_verification run = {
         .model = model,
         .new_tokens = options->max_new_tokens >= 0 ? options->max_new_tokens : DEFAULT_NEW_TOKENS,

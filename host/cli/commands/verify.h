@@ -5,8 +5,8 @@
 
 #include "cli/options.h"
 #include "cli/prompts.h"
-#include "hooks/comparison.h"
-#include "library/library.h"
+#include "graft/host/compare.h"
+#include "graft/host/graft.h"
 
 #define GRAFT_VERIFY_TOLERANCE 5e-5
 
@@ -16,7 +16,7 @@ struct graft_verification {
     struct graft_model *original;
     struct graft_prompts prompts;
     int32_t *sample; /* the ids of the prompt when none was given */
-    struct graft_comparison modules;
+    struct graft_comparison *modules;
     struct graft_difference logits; /* over `positions` */
     int64_t positions;
     double tolerance;   /* below 0: logits are reported, not judged */

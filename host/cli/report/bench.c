@@ -5,8 +5,7 @@
 #include "cli/commands/bench.h"
 #include "cli/output.h"
 #include "cli/report/writer.h"
-#include "graft/threads.h"
-#include "kernels/parallel.h"
+#include "graft/host/process.h"
 
 /* Of what memory gives, how much reading the weights took. */
 static double bandwidth_share(const struct graft_bench *bench) {
@@ -25,25 +24,30 @@ struct cost {
     double bytes;
 };
 
+/* Row number `i` of one of the profiles; NULL behind the last, and where that profile was not made. */
+static const struct graft_profile_row *row_of(const struct graft_bench *bench, int which, size_t i) {
+    return bench->profiles[which] != NULL ? graft_profile_at(bench->profiles[which], i) : NULL;
+}
+
 /* Of row number `i` in one of the profiles; zeros where there is no such row. */
 static struct cost cost_of(const struct graft_bench *bench, int which, size_t i, int32_t phase) {
     int timed = which == GRAFT_BENCH_REPLACED || which == GRAFT_BENCH_ORIGINAL;
     double runs = timed ? (double)bench->repeat : 1.0;
     double steps = phase == GRAFT_PHASE_TOKEN ? runs * (double)bench->new_tokens : runs;
-    if (i >= bench->profiles[which].count) {
+    const struct graft_profile_row *row = row_of(bench, which, i);
+    if (row == NULL) {
         return (struct cost){0};
     }
-    const struct graft_profile_sum *sum = &bench->profiles[which].rows[i].phases[phase];
+    const struct graft_profile_sum *sum = &row->phases[phase];
     return (struct cost){(int64_t)((double)sum->calls / runs), sum->seconds * 1e3 / steps,
                          sum->own_seconds * 1e3 / steps, (double)sum->bytes / steps};
 }
 
 /* The row in another profile that is of the same class in the place of the same; behind the last if there is none. */
 static size_t same_row(const struct graft_bench *bench, int which, const struct graft_profile_row *row) {
-    const struct graft_profile *profile = &bench->profiles[which];
+    const struct graft_profile_row *other;
     size_t i = 0;
-    for (; i < profile->count; i++) {
-        const struct graft_profile_row *other = &profile->rows[i];
+    for (; (other = row_of(bench, which, i)) != NULL; i++) {
         if (other->original_class != NULL && strcmp(other->class_name, row->class_name) == 0 &&
             strcmp(other->original_class, row->original_class) == 0) {
             break;
@@ -59,7 +63,7 @@ struct pair {
 };
 
 static struct pair pair_of(const struct graft_bench *bench, size_t i, int32_t phase) {
-    const struct graft_profile_row *row = &bench->profiles[GRAFT_BENCH_REPLACED].rows[i];
+    const struct graft_profile_row *row = row_of(bench, GRAFT_BENCH_REPLACED, i);
     struct pair pair = {
         cost_of(bench, GRAFT_BENCH_REPLACED, i, phase),
         cost_of(bench, GRAFT_BENCH_ORIGINAL, same_row(bench, GRAFT_BENCH_ORIGINAL, row), phase),
@@ -75,35 +79,35 @@ static void print_spread(const char *what, const struct graft_spread *speed) {
 }
 
 static void print_classes(const struct graft_bench *bench) {
-    const struct graft_profile *profile = &bench->profiles[GRAFT_BENCH_CLASSES];
+    const struct graft_profile_row *row;
     (void)printf("\n%-32s %7s %12s %12s %12s %12s %12s\n", "class (with what is below)", "modules", "prompt ms",
                  "of it own", "token ms", "of it own", "token MB");
-    for (size_t i = 0; i < profile->count; i++) {
+    for (size_t i = 0; (row = row_of(bench, GRAFT_BENCH_CLASSES, i)) != NULL; i++) {
         struct cost prompt = cost_of(bench, GRAFT_BENCH_CLASSES, i, GRAFT_PHASE_PROMPT);
         struct cost token = cost_of(bench, GRAFT_BENCH_CLASSES, i, GRAFT_PHASE_TOKEN);
-        (void)printf("%-32s %7lld %12.3f %12.3f %12.3f %12.3f %12.3f\n", profile->rows[i].class_name,
-                     (long long)profile->rows[i].modules, prompt.milliseconds, prompt.own_milliseconds,
-                     token.milliseconds, token.own_milliseconds, token.bytes / 1e6);
+        (void)printf("%-32s %7lld %12.3f %12.3f %12.3f %12.3f %12.3f\n", row->class_name, (long long)row->modules,
+                     prompt.milliseconds, prompt.own_milliseconds, token.milliseconds, token.own_milliseconds,
+                     token.bytes / 1e6);
     }
 }
 
 static void print_replaced(const struct graft_bench *bench) {
-    const struct graft_profile *profile = &bench->profiles[GRAFT_BENCH_REPLACED];
-    for (size_t i = 0; i < profile->count; i++) {
+    const struct graft_profile_row *row;
+    for (size_t i = 0; (row = row_of(bench, GRAFT_BENCH_REPLACED, i)) != NULL; i++) {
         struct pair prompt = pair_of(bench, i, GRAFT_PHASE_PROMPT);
         struct pair token = pair_of(bench, i, GRAFT_PHASE_TOKEN);
         (void)printf(
             "%s%s instead of %s: prompt %.3f ms instead of %.3f, token %.3f ms instead of %.3f, %.3f MB instead "
             "of %.3f\n",
-            i == 0 ? "\n" : "", profile->rows[i].class_name, profile->rows[i].original_class,
-            prompt.replaced.milliseconds, prompt.original.milliseconds, token.replaced.milliseconds,
-            token.original.milliseconds, token.replaced.bytes / 1e6, token.original.bytes / 1e6);
+            i == 0 ? "\n" : "", row->class_name, row->original_class, prompt.replaced.milliseconds,
+            prompt.original.milliseconds, token.replaced.milliseconds, token.original.milliseconds,
+            token.replaced.bytes / 1e6, token.original.bytes / 1e6);
     }
 }
 
 static void print_text(const struct graft_options *options, const struct graft_bench *bench) {
     (void)printf("%d threads, %lld prompt tokens, %lld new tokens, median of %lld (least to most)\n",
-                 (int)graft_threads_get()->count(), (long long)bench->prompt_tokens, (long long)bench->new_tokens,
+                 (int)graft_threads_count(), (long long)bench->prompt_tokens, (long long)bench->new_tokens,
                  (long long)bench->repeat);
     (void)printf("load       %.1f ms\n", load_seconds(bench) * 1e3);
     print_spread("prompt    ", &bench->prompt_speed);
@@ -128,7 +132,7 @@ static graft_json *spread_json(struct graft_writer *writer, const struct graft_s
 static const char *const phase_names[GRAFT_PHASES] = {"prompt", "token"};
 
 static graft_json *class_json(struct graft_writer *writer, const struct graft_bench *bench, size_t i) {
-    const struct graft_profile_row *row = &bench->profiles[GRAFT_BENCH_CLASSES].rows[i];
+    const struct graft_profile_row *row = row_of(bench, GRAFT_BENCH_CLASSES, i);
     graft_json *object = graft_json_new_object();
     graft_writer_set_string(writer, object, "class", row->class_name);
     graft_writer_set_string(writer, object, "original_class", row->original_class);
@@ -148,7 +152,7 @@ static graft_json *class_json(struct graft_writer *writer, const struct graft_be
 }
 
 static graft_json *replaced_json(struct graft_writer *writer, const struct graft_bench *bench, size_t i) {
-    const struct graft_profile_row *row = &bench->profiles[GRAFT_BENCH_REPLACED].rows[i];
+    const struct graft_profile_row *row = row_of(bench, GRAFT_BENCH_REPLACED, i);
     graft_json *object = graft_json_new_object();
     graft_writer_set_string(writer, object, "class", row->class_name);
     graft_writer_set_string(writer, object, "original_class", row->original_class);
@@ -171,10 +175,10 @@ static graft_json *replaced_json(struct graft_writer *writer, const struct graft
 static void set_modules(struct graft_writer *writer, graft_json *object, const struct graft_bench *bench) {
     graft_json *classes = graft_json_new_array();
     graft_json *replaced = graft_json_new_array();
-    for (size_t i = 0; i < bench->profiles[GRAFT_BENCH_CLASSES].count; i++) {
+    for (size_t i = 0; row_of(bench, GRAFT_BENCH_CLASSES, i) != NULL; i++) {
         graft_writer_append(writer, classes, class_json(writer, bench, i));
     }
-    for (size_t i = 0; i < bench->profiles[GRAFT_BENCH_REPLACED].count; i++) {
+    for (size_t i = 0; row_of(bench, GRAFT_BENCH_REPLACED, i) != NULL; i++) {
         graft_writer_append(writer, replaced, replaced_json(writer, bench, i));
     }
     graft_writer_set(writer, object, "modules", classes);
@@ -184,7 +188,7 @@ static void set_modules(struct graft_writer *writer, graft_json *object, const s
 static graft_json *document(struct graft_writer *writer, const struct graft_options *options,
                             const struct graft_bench *bench) {
     graft_json *object = graft_json_new_object();
-    graft_writer_set_int(writer, object, "threads", graft_threads_get()->count());
+    graft_writer_set_int(writer, object, "threads", graft_threads_count());
     graft_writer_set_int(writer, object, "prompt_tokens", bench->prompt_tokens);
     graft_writer_set_int(writer, object, "new_tokens", bench->new_tokens);
     graft_writer_set_int(writer, object, "repeat", bench->repeat);

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "cli/commands/encode.h"
-#include "weights/safetensors_write.h"
 
 enum { NAME_BYTES = 32 };
 
@@ -42,27 +41,26 @@ static int compute(struct graft_model *model, const struct graft_text_batch *bat
 static int write(const struct graft_model *model, const struct graft_text_batch *batch, const struct logits *logits,
                  const char *path, struct graft_error *error) {
     char *names = graft_alloc(batch->count, NAME_BYTES);
-    struct graft_tensor_view *views = graft_alloc(batch->count, sizeof *views);
+    struct graft_recorded *tensors = graft_alloc(batch->count, sizeof *tensors);
     const float *at = logits->numbers;
-    int status = names == NULL || views == NULL ? graft_fail_memory(error, path) : GRAFT_OK;
+    int status = names == NULL || tensors == NULL ? graft_fail_memory(error, path) : GRAFT_OK;
     for (size_t i = 0; i < batch->count && status == GRAFT_OK; i++) {
         char *name = names + i * NAME_BYTES;
         size_t rows = rows_of(model, batch, i);
         (void)snprintf(name, NAME_BYTES, batch->count == 1 ? "logits" : "logits.%zu", i);
-        views[i] = (struct graft_tensor_view){
-            .name = name,
-            .dtype = GRAFT_DTYPE_F32,
+        tensors[i] = (struct graft_recorded){
+            .struct_size = sizeof tensors[i],
             .rank = 2,
-            .shape = {(int64_t)rows, (int64_t)logits->columns, 1, 1, 1, 1, 1, 1},
+            .name = name,
+            .shape = {(int64_t)rows, (int64_t)logits->columns},
             .data = at,
-            .bytes = (int64_t)(rows * logits->columns * sizeof *at),
         };
         at += rows * logits->columns;
     }
     if (status == GRAFT_OK) {
-        status = graft_safetensors_write(path, views, batch->count, NULL, error);
+        status = graft_recorded_write(path, tensors, batch->count, error);
     }
-    graft_free(views);
+    graft_free(tensors);
     graft_free(names);
     return status;
 }

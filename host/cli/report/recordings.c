@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "weights/safetensors_write.h"
 
 enum { KINDS = 3 };
 
@@ -30,20 +29,6 @@ uint32_t graft_recordings_wanted(const struct graft_options *options) {
     return what;
 }
 
-static struct graft_tensor_view view_of(const struct graft_recorded *recorded) {
-    struct graft_tensor_view view = {
-        .name = recorded->name, .dtype = GRAFT_DTYPE_F32, .rank = recorded->rank, .data = recorded->data};
-    view.bytes = (int64_t)sizeof *recorded->data;
-    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
-        view.shape[i] = 1;
-    }
-    for (int32_t i = 0; i < recorded->rank && i < GRAFT_RECORDED_RANK; i++) {
-        view.shape[i] = recorded->shape[i];
-        view.bytes *= recorded->shape[i];
-    }
-    return view;
-}
-
 static int write_kind(const struct kind *kind, const struct graft_recording *recording, struct graft_error *error) {
     const struct graft_recorded *recorded;
     size_t count = 0;
@@ -51,17 +36,17 @@ static int write_kind(const struct kind *kind, const struct graft_recording *rec
     while (graft_recording_at(recording, count) != NULL) {
         count++;
     }
-    struct graft_tensor_view *views = graft_alloc(count, sizeof *views);
-    if (views == NULL) {
+    struct graft_recorded *tensors = graft_alloc(count, sizeof *tensors);
+    if (tensors == NULL) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, kind->path, "out of memory");
     }
     for (size_t i = 0; (recorded = graft_recording_at(recording, i)) != NULL; i++) {
         if (strncmp(recorded->name, kind->start, strlen(kind->start)) == 0) {
-            views[n++] = view_of(recorded);
+            tensors[n++] = *recorded;
         }
     }
-    int status = graft_safetensors_write(kind->path, views, n, NULL, error);
-    graft_free(views);
+    int status = graft_recorded_write(kind->path, tensors, n, error);
+    graft_free(tensors);
     return status;
 }
 

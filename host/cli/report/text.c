@@ -2,6 +2,7 @@
 /* The load report for people: equal lines are drawn together, so that a model of any size fits a screen. */
 #include "base/text.h"
 #include "cli/generic_name.h"
+#include "cli/hints.h"
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
 #include "cli/report/rows.h"
@@ -198,7 +199,8 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     print_rows(out, "problem   ", &summary->problems);
     print_unexpected(out, plan);
     for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
-        (void)fprintf(out, "  note       %s\n", graft_library_note(library, i));
+        const char *note = graft_library_note(library, i);
+        (void)fprintf(out, "  note       %s%s\n", note, graft_hint_for_note(note));
     }
     for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
         (void)fprintf(out, "  note       %s\n", graft_model_note(model, i));
@@ -219,7 +221,8 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
 
 void graft_report_notes(const struct graft_model *model, const struct graft_library *library, FILE *out) {
     for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
-        (void)fprintf(out, "note: %s\n", graft_library_note(library, i));
+        const char *note = graft_library_note(library, i);
+        (void)fprintf(out, "note: %s%s\n", note, graft_hint_for_note(note));
     }
     for (size_t i = 0; model != NULL && graft_model_note(model, i) != NULL; i++) {
         (void)fprintf(out, "note: %s\n", graft_model_note(model, i));

@@ -15,21 +15,22 @@ static const char *reason(const struct graft_compared *module) {
 }
 
 static void print_module(const struct graft_compared *module) {
-    (void)printf("%s: %s -> %s by %s: ", module->node->path, module->node->original->cls->name,
-                 module->node->class_name, module->node->known->origin.plugin);
+    (void)printf("%s: %s -> %s by %s: ", module->module->path, module->module->original_class,
+                 module->module->class_name, module->module->plugin);
     if (reason(module) != NULL) {
         (void)printf("not compared: %s\n", reason(module));
         return;
     }
     (void)printf("largest difference %.3g of values up to %.3g; %.3f ms, original %.3f ms; %.3f MB, original %.3f MB\n",
-                 module->largest.difference, module->largest.value, per_call(module, module->seconds),
+                 module->outputs.difference, module->outputs.value, per_call(module, module->seconds),
                  per_call(module, module->original_seconds), (double)module->bytes / 1e6,
                  (double)module->original_bytes / 1e6);
 }
 
 static void print_text(const struct graft_verification *run) {
-    for (size_t i = 0; i < run->modules.count; i++) {
-        print_module(&run->modules.items[i]);
+    const struct graft_compared *module;
+    for (size_t i = 0; (module = graft_comparison_at(run->modules, i)) != NULL; i++) {
+        print_module(module);
     }
     (void)printf("%s: largest difference %.3g of values up to %.3g over %lld positions",
                  graft_verification_outputs(run), run->logits.difference, run->logits.value, (long long)run->positions);
@@ -46,16 +47,16 @@ static void print_text(const struct graft_verification *run) {
 static graft_json *module_json(struct graft_writer *writer, const struct graft_compared *module) {
     graft_json *object = graft_json_new_object();
     int compared = reason(module) == NULL;
-    graft_writer_set_string(writer, object, "path", module->node->path);
-    graft_writer_set_string(writer, object, "class", module->node->class_name);
-    graft_writer_set_string(writer, object, "original_class", module->node->original->cls->name);
-    graft_writer_set_string(writer, object, "plugin", module->node->known->origin.plugin);
+    graft_writer_set_string(writer, object, "path", module->module->path);
+    graft_writer_set_string(writer, object, "class", module->module->class_name);
+    graft_writer_set_string(writer, object, "original_class", module->module->original_class);
+    graft_writer_set_string(writer, object, "plugin", module->module->plugin);
     graft_writer_set_bool(writer, object, "compared", compared);
     graft_writer_set_string(writer, object, "reason", reason(module));
     graft_writer_set_int(writer, object, "calls", module->calls);
     if (compared) {
-        graft_writer_set_real(writer, object, "largest_difference", module->largest.difference);
-        graft_writer_set_real(writer, object, "largest_value", module->largest.value);
+        graft_writer_set_real(writer, object, "largest_difference", module->outputs.difference);
+        graft_writer_set_real(writer, object, "largest_value", module->outputs.value);
         graft_writer_set_real(writer, object, "milliseconds", per_call(module, module->seconds));
         graft_writer_set_real(writer, object, "original_milliseconds", per_call(module, module->original_seconds));
     }
@@ -91,8 +92,9 @@ static graft_json *document(struct graft_writer *writer, const struct graft_veri
     graft_json *object = graft_json_new_object();
     graft_json *modules = graft_json_new_array();
     graft_json *logits = graft_json_new_object();
-    for (size_t i = 0; i < run->modules.count; i++) {
-        graft_writer_append(writer, modules, module_json(writer, &run->modules.items[i]));
+    const struct graft_compared *module;
+    for (size_t i = 0; (module = graft_comparison_at(run->modules, i)) != NULL; i++) {
+        graft_writer_append(writer, modules, module_json(writer, module));
     }
     graft_writer_set_int(writer, logits, "positions", run->positions);
     graft_writer_set_real(writer, logits, "largest_difference", run->logits.difference);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program around libgraft: loads a model, with plugins or without, and prints what it generates from token ids. */
+/* A program around libgraft: loads a model, with plugins or without, lists its modules and prints what it generates
+ * from token ids. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "graft/host/graft.h"
+#include "graft/host/modules.h"
 
 enum { MAX_PROMPT = 1024 };
 
@@ -32,8 +34,10 @@ static int print_token(void *data, size_t sequence, int32_t id, int last, struct
 }
 
 static int with_model(struct graft_model *model, const struct graft_prompt *prompt, struct graft_error *error) {
-    const char *mlp = graft_model_class_at(model, "model.layers.0.mlp");
-    fprintf(stderr, "model.layers.0.mlp is a %s\n", mlp != NULL ? mlp : "(no module)");
+    const struct graft_named_module *module;
+    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
+        fprintf(stderr, "%s: %s\n", module->path, module->class_name);
+    }
     int status = graft_model_load(model, error);
     return status == GRAFT_OK ? graft_model_generate(model, prompt, 1, NULL, print_token, NULL, error) : status;
 }

@@ -70,10 +70,11 @@ struct graft_named_module {
 
 /* [any] Module number `i`, parents before their children and an original right behind its replacement; NULL behind the
  * last. */
-const struct graft_named_module *graft_model_module(const struct graft_model *model, size_t i);
+GRAFT_EXPORT const struct graft_named_module *graft_model_module(const struct graft_model *model, size_t i);
 
 /* [any] The module at a path ("" is the model itself); NULL if there is none. */
-const struct graft_named_module *graft_model_find_module(const struct graft_model *model, const char *path);
+GRAFT_EXPORT const struct graft_named_module *graft_model_find_module(const struct graft_model *model,
+                                                                      const char *path);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/hints.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/program.h"
+
+struct translation {
+    const char *library;
+    const char *program;
+};
+
+/* Fields of struct graft_model_options, as sources of errors. */
+static const struct translation sources[] = {
+    {"attn_implementation", "--attn-implementation"},
+    {"experts_implementation", "--experts-implementation"},
+    {"kernels", "--kernels"},
+};
+
+/* Whole hints; @ is the program's name. tests/library_words.sh holds that the library has each of them. */
+static const struct translation hints[] = {
+    {"graft_library_classes lists the classes there are", "@ list --classes names the classes there are"},
+    {"graft_library_classes lists the host's; a plugin's are known once it is loaded",
+     "@ list --classes names the host's; a plugin's are known once it is loaded"},
+    {"graft_model_module tells the modules there are; `*` stands for anything but a dot",
+     "@ plan --json names the modules; `*` stands for anything but a dot"},
+    {"load them in the order that is to decide, or leave one out",
+     "say which goes first with --plugins, or leave one out"},
+    {"load one of the two plugins only", "choose one of the plugins with --plugins"},
+    {"plugins may offer more", "plugins of --plugins-dir may offer more: @ list"},
+    {"choose another attention implementation", "choose another with --attn-implementation"},
+    {"load the plugin that brings it, or go without: fusion_config {}",
+     "load the plugin that brings it, or go without: --fusion-config '{}'"},
+    {"the directory is in a layout without it, which a patch gave it; saving it writes the original one",
+     "the directory is in a layout without it, which a patch gave it; @ save writes the original one"},
+    {"the runtime layout keeps what it made; the original is still in the source directory",
+     "--runtime-layout keeps what it made; the original is still in the source directory"},
+};
+
+static void translate(char *text, size_t size, const struct translation *words, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(text, words[i].library) == 0) {
+            const char *program = words[i].program;
+            const char *name = strchr(program, '@');
+            size_t before = name != NULL ? (size_t)(name - program) : strlen(program);
+            (void)snprintf(text, size, "%.*s%s%s", (int)before, program, name != NULL ? graft_program_name() : "",
+                           name != NULL ? name + 1 : "");
+            return;
+        }
+    }
+}
+
+void graft_hint_translate(struct graft_error *error) {
+    translate(error->source, sizeof error->source, sources, sizeof sources / sizeof sources[0]);
+    translate(error->hint, sizeof error->hint, hints, sizeof hints / sizeof hints[0]);
+}
+
+const char *graft_hint_for_note(const char *note) {
+    return strstr(note, "has to be enabled by its id") != NULL ? " (--plugins)" : "";
+}

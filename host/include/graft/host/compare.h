@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model with replacements beside the same without: each replaced module and its original are given the same input
+ * while the model runs.
+ *
+ *     struct graft_comparison *comparison;
+ *     graft_model_compare(model, original, 1, &comparison, &error);
+ *     graft_model_logits(model, &prompt, 1, logits, &error);
+ *     for (size_t i = 0; (compared = graft_comparison_at(comparison, i)) != NULL; i++) { ... }
+ *     graft_comparison_free(comparison);
+ */
+#ifndef GRAFT_HOST_COMPARE_H
+#define GRAFT_HOST_COMPARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_model;
+struct graft_named_module;
+
+/* Over arrays of numbers: the largest absolute difference, and the largest absolute value of the reference. Equal
+ * numbers, and NaN on both sides, differ by 0; one NaN makes the difference infinite. */
+struct graft_difference {
+    double difference;
+    double value;
+};
+
+/* [any] Adds two arrays of `count` numbers to what `found` holds, which starts as {0}. */
+GRAFT_EXPORT void graft_difference_add(struct graft_difference *found, const float *values, const float *reference,
+                                       int64_t count);
+
+/* One replaced module. */
+struct graft_compared {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const struct graft_named_module *module; /* graft/host/modules.h: the replacement */
+    const char *reason;                      /* why it is not compared; NULL: it is */
+    int64_t calls;
+    struct graft_difference outputs; /* of all calls: replacement against original */
+    double seconds;                  /* of all calls, likewise: */
+    double original_seconds;
+    int64_t bytes; /* of weights */
+    int64_t original_bytes;
+};
+
+struct graft_comparison;
+
+/* [load] Begins to compare what is replaced in `model` with `original`: the same model, loaded by a library without
+ * replacements. From now on each run of `model`, of at most `n_sequences` sequences, runs the originals as well. Both
+ * models outlive the comparison, and one model takes part in one comparison or profile at a time. */
+GRAFT_EXPORT int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
+                                     struct graft_comparison **comparison, struct graft_error *error);
+
+/* [load] To be called before each run but the first: its sequences start anew. */
+GRAFT_EXPORT int graft_comparison_restart(struct graft_comparison *comparison, struct graft_error *error);
+
+/* [load] Replaced module number `i`, in the order of modules, as it stands now; NULL behind the last. The comparison's,
+ * valid until it is freed. */
+GRAFT_EXPORT const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i);
+
+/* [load] Ends the comparison: models run as before. Takes NULL. */
+GRAFT_EXPORT void graft_comparison_free(struct graft_comparison *comparison);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time and bytes of weights by class, while a model runs.
+ *
+ *     struct graft_profile *profile;
+ *     graft_model_profile(model, NULL, &profile, &error);
+ *     graft_model_generate(model, &prompt, 1, NULL, on_token, data, &error);
+ *     for (size_t i = 0; (row = graft_profile_at(profile, i)) != NULL; i++) { ... }
+ *     graft_profile_free(profile);
+ *
+ * Results do not change, but modules that would run as one (products of several projections) run one after the other.
+ */
+#ifndef GRAFT_HOST_PROFILE_H
+#define GRAFT_HOST_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_model;
+
+/* The two kinds of steps: reading a prompt, and generating a token. */
+enum { GRAFT_PHASE_PROMPT = 0, GRAFT_PHASE_TOKEN = 1, GRAFT_PHASES = 2 };
+
+/* Which modules are watched, and which have a row. */
+enum {
+    GRAFT_PROFILE_ALL = 0,     /* every module, a row for each class */
+    GRAFT_PROFILE_REPLACED = 1 /* modules that replace others, undisturbed by watching what is below them */
+};
+
+struct graft_profile_options {
+    uint32_t struct_size;
+    int32_t which; /* GRAFT_PROFILE_... */
+    /* NULL; or the model watched is of original modules, and there are rows of those that this one has replaced only.
+     */
+    const struct graft_model *counterpart;
+};
+
+/* Of all calls of a row's modules. */
+struct graft_profile_sum {
+    int64_t calls;
+    double seconds;     /* with the modules below */
+    double own_seconds; /* without */
+    int64_t bytes;      /* of weights read, with the modules below */
+};
+
+/* The modules of one class that stand for one class. */
+struct graft_profile_row {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *class_name;
+    const char *interface_id;
+    const char *original_class; /* NULL: not a replacement */
+    const char *plugin;         /* id of the plugin that brought the class; or NULL */
+    int64_t modules;
+    struct graft_profile_sum phases[GRAFT_PHASES]; /* by GRAFT_PHASE_... */
+};
+
+struct graft_profile;
+
+/* [load] Begins to watch a loaded model, in GRAFT_PHASE_PROMPT. `options` may be NULL: every module. The model outlives
+ * the profile, and takes part in one profile or comparison at a time. */
+GRAFT_EXPORT int graft_model_profile(struct graft_model *model, const struct graft_profile_options *options,
+                                     struct graft_profile **profile, struct graft_error *error);
+
+/* [any, also from within graft_token_function] Under which phase calls count from now on. */
+GRAFT_EXPORT void graft_profile_set_phase(struct graft_profile *profile, int32_t phase);
+
+/* [load] Stops watching; what was counted stays. */
+GRAFT_EXPORT void graft_profile_stop(struct graft_profile *profile);
+
+/* [any] Row number `i`, NULL behind the last; bytes of weights read in a phase by all modules watched. The profile's.
+ */
+GRAFT_EXPORT const struct graft_profile_row *graft_profile_at(const struct graft_profile *profile, size_t i);
+GRAFT_EXPORT int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
+
+/* [load] Stops, and frees. Takes NULL. */
+GRAFT_EXPORT void graft_profile_free(struct graft_profile *profile);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

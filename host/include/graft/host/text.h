@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text that calls append to. */
+#ifndef GRAFT_HOST_TEXT_H
+#define GRAFT_HOST_TEXT_H
+
+#include <stddef.h>
+
+#include "graft/abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Starts as {0}; `bytes` has a NUL behind `length` once something was added. After a failed allocation `failed` is set
+ * and later calls do nothing, so one check at the end is enough. */
+struct graft_text {
+    char *bytes;
+    size_t length;
+    size_t capacity;
+    int failed;
+};
+
+/* [any] Frees the bytes; the struct is {0} again. */
+GRAFT_EXPORT void graft_text_free(struct graft_text *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
