@@ -41,7 +41,7 @@ check 'fused: one projection a layer' 2 "$(names fused/model.safetensors | grep 
 check 'fused: no other ones' '' "$(names fused/model.safetensors | grep '[qkv]_proj' | grep -v qkv_proj)"
 host --model fused --input-ids 1,2,3
 check 'fused: cannot be run' 4 "$status"
-check 'fused: says how to go on' 1 "$(grep -c 'host save writes the original' err)"
+check 'fused: says how to go on' 1 "$(grep -c 'graft save writes the original' err)"
 host save --quiet --model fused --patch fused.json --runtime-layout --output fused.again
 check 'fused: what has the layout keeps it' same \
     "$(cmp fused/model.safetensors fused.again/model.safetensors && echo same)"

@@ -27,14 +27,14 @@ struct graft_class_info {
  * caller's, who frees it with graft_classes_free. Classes and strings are those who registered them gave, valid as long
  * as the library. Replacements are no part of it: they are their plugin's (graft/host/plugins.h), or in the mapping
  * (graft/host/registry.h). */
-GRAFT_EXPORT int graft_library_classes(struct graft_library *library, struct graft_class_info **classes, size_t *n,
-                                       struct graft_error *error);
-GRAFT_EXPORT void graft_classes_free(struct graft_class_info *classes);
+int graft_library_classes(struct graft_library *library, struct graft_class_info **classes, size_t *n,
+                          struct graft_error *error);
+void graft_classes_free(struct graft_class_info *classes);
 
 /* [any] The class of that name among them, or else among the replacements that plugins bring. An unknown name is
  * GRAFT_ERROR_USAGE; the error's hint has the names that it may have been meant for. */
-GRAFT_EXPORT int graft_library_find_class(struct graft_library *library, const char *name,
-                                          const struct graft_class **cls, struct graft_error *error);
+int graft_library_find_class(struct graft_library *library, const char *name, const struct graft_class **cls,
+                             struct graft_error *error);
 
 #ifdef __cplusplus
 }

@@ -32,8 +32,7 @@ struct graft_difference {
 };
 
 /* [any] Adds two arrays of `count` numbers to what `found` holds, which starts as {0}. */
-GRAFT_EXPORT void graft_difference_add(struct graft_difference *found, const float *values, const float *reference,
-                                       int64_t count);
+void graft_difference_add(struct graft_difference *found, const float *values, const float *reference, int64_t count);
 
 /* One replaced module. */
 struct graft_compared {
@@ -54,18 +53,18 @@ struct graft_comparison;
 /* [load] Begins to compare what is replaced in `model` with `original`: the same model, loaded by a library without
  * replacements. From now on each run of `model`, of at most `n_sequences` sequences, runs the originals as well. Both
  * models outlive the comparison, and one model takes part in one comparison or profile at a time. */
-GRAFT_EXPORT int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
-                                     struct graft_comparison **comparison, struct graft_error *error);
+int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
+                        struct graft_comparison **comparison, struct graft_error *error);
 
 /* [load] To be called before each run but the first: its sequences start anew. */
-GRAFT_EXPORT int graft_comparison_restart(struct graft_comparison *comparison, struct graft_error *error);
+int graft_comparison_restart(struct graft_comparison *comparison, struct graft_error *error);
 
 /* [load] Replaced module number `i`, in the order of modules, as it stands now; NULL behind the last. The comparison's,
  * valid until it is freed. */
-GRAFT_EXPORT const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i);
+const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i);
 
 /* [load] Ends the comparison: models run as before. Takes NULL. */
-GRAFT_EXPORT void graft_comparison_free(struct graft_comparison *comparison);
+void graft_comparison_free(struct graft_comparison *comparison);
 
 #ifdef __cplusplus
 }

@@ -60,20 +60,19 @@ struct graft_weight_transform {
 /* Registers a list under a name; an empty one is a list, too. A name that has one is an error, or with `overwrite` gets
  * the new list. Everything is checked and copied (but for custom operations, which stay const and valid as long as the
  * library and its models). */
-GRAFT_EXPORT int graft_library_register_conversions(struct graft_library *library, const char *name,
-                                                    const struct graft_weight_transform *transforms, size_t n,
-                                                    int overwrite, struct graft_error *error);
+int graft_library_register_conversions(struct graft_library *library, const char *name,
+                                       const struct graft_weight_transform *transforms, size_t n, int overwrite,
+                                       struct graft_error *error);
 
 /* A copy of the list under a name, as it was given; changing it changes nothing else. `*transforms` is NULL when there
  * is none. The caller frees it with graft_transforms_free. */
-GRAFT_EXPORT int graft_library_conversions(struct graft_library *library, const char *name,
-                                           struct graft_weight_transform **transforms, size_t *n,
-                                           struct graft_error *error);
-GRAFT_EXPORT void graft_transforms_free(struct graft_weight_transform *transforms);
+int graft_library_conversions(struct graft_library *library, const char *name,
+                              struct graft_weight_transform **transforms, size_t *n, struct graft_error *error);
+void graft_transforms_free(struct graft_weight_transform *transforms);
 
 /* The operations of a class's conversion as text, "MergeModulelist(dim=0), Concatenate(dim=1)"; "renamed" for none.
  * Writes at most `size` bytes with the NUL into `text` and returns how long the text is, as snprintf does. */
-GRAFT_EXPORT size_t graft_conversion_operations(const struct graft_conversion *conversion, char *text, size_t size);
+size_t graft_conversion_operations(const struct graft_conversion *conversion, char *text, size_t size);
 
 #ifdef __cplusplus
 }

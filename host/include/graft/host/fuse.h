@@ -45,17 +45,17 @@ struct graft_module_spec {
  * and refused if a bit of what they end up as differs; modules that these do not reach (of images, of other experts)
  * are checked when they are called. A module is in one chain at most. On failure nothing is fused. Of a model that is
  * not loaded yet the chains are found, and graft_model_load tries them and puts them in place. */
-GRAFT_EXPORT int graft_model_fuse_modules(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
-                                          struct graft_error *error);
+int graft_model_fuse_modules(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
+                             struct graft_error *error);
 
 /* [load] Takes apart the chains of the modules that `n` paths fit, or with 0 all. A module that is in no chain, or a
  * model without any, is an error, and nothing changes. */
-GRAFT_EXPORT int graft_model_unfuse_modules(struct graft_model *model, const char *const *paths, size_t n,
-                                            struct graft_error *error);
+int graft_model_unfuse_modules(struct graft_model *model, const char *const *paths, size_t n,
+                               struct graft_error *error);
 
 /* [any] What runs the chain of the module at `path`: the id of the plugin whose implementation it is, "" when the
  * modules run one after the other; NULL when it is in no chain. Valid until it is unfused. */
-GRAFT_EXPORT const char *graft_model_fused_by(const struct graft_model *model, const char *path);
+const char *graft_model_fused_by(const struct graft_model *model, const char *path);
 
 /* A chain. */
 struct graft_chain_info {
@@ -68,7 +68,7 @@ struct graft_chain_info {
 };
 
 /* [any] Chain number `i`, in the order of fusing; NULL behind the last. Valid until it is unfused. */
-GRAFT_EXPORT const struct graft_chain_info *graft_model_chain(const struct graft_model *model, size_t i);
+const struct graft_chain_info *graft_model_chain(const struct graft_model *model, size_t i);
 
 #ifdef __cplusplus
 }

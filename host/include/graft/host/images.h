@@ -66,23 +66,22 @@ int64_t graft_model_image_tokens(const struct graft_model *model, const struct g
 struct graft_video_processor;
 
 /* [any] For a model that takes videos; does not need it afterwards. The caller frees the processor. */
-GRAFT_EXPORT int graft_video_processor_open(const struct graft_model *model, struct graft_video_processor **processor,
-                                            struct graft_error *error);
-GRAFT_EXPORT void graft_video_processor_free(struct graft_video_processor *processor);
+int graft_video_processor_open(const struct graft_model *model, struct graft_video_processor **processor,
+                               struct graft_error *error);
+void graft_video_processor_free(struct graft_video_processor *processor);
 
 /* [any] The files of a directory as frames of one video: PNG or JPEG, all of one size, in order of name with numbers by
  * their value; hidden files are passed over. Every frame is taken, whatever the config says about sampling. Errors of
  * the files are GRAFT_ERROR_IO and name them. The caller finishes the video with graft_image_finish. */
-GRAFT_EXPORT int graft_video_processor_read(const struct graft_video_processor *processor, const char *directory,
-                                            struct graft_image *video, struct graft_error *error);
+int graft_video_processor_read(const struct graft_video_processor *processor, const char *directory,
+                               struct graft_image *video, struct graft_error *error);
 
 /* [any] The same for pixels in memory: rgb [frames, height, width, 3]. */
-GRAFT_EXPORT int graft_video_processor_rgb(const struct graft_video_processor *processor, const uint8_t *rgb,
-                                           size_t frames, int64_t width, int64_t height, struct graft_image *video,
-                                           struct graft_error *error);
+int graft_video_processor_rgb(const struct graft_video_processor *processor, const uint8_t *rgb, size_t frames,
+                              int64_t width, int64_t height, struct graft_image *video, struct graft_error *error);
 
 /* [any] The id that stands for videos in prompts; -1 for a model that takes none. */
-GRAFT_EXPORT int32_t graft_model_video_token_id(const struct graft_model *model);
+int32_t graft_model_video_token_id(const struct graft_model *model);
 
 #ifdef __cplusplus
 }

@@ -38,15 +38,13 @@ struct graft_implementation_info {
 
 /* [any] What the model uses: number 0 is its attention, number 1 its experts, then come the kernels that modules of it
  * run; NULL behind the last. The model's, const, valid until graft_model_free. */
-GRAFT_EXPORT const struct graft_implementation_info *graft_model_implementation(const struct graft_model *model,
-                                                                                size_t i);
+const struct graft_implementation_info *graft_model_implementation(const struct graft_model *model, size_t i);
 
 /* [any] What there is to choose from, in the order of registration: an array of the caller's, who frees it with
  * graft_implementations_free. The strings are those who registered them gave, valid as long as the library. */
-GRAFT_EXPORT int graft_library_implementations(struct graft_library *library,
-                                               struct graft_implementation_info **implementations, size_t *n,
-                                               struct graft_error *error);
-GRAFT_EXPORT void graft_implementations_free(struct graft_implementation_info *implementations);
+int graft_library_implementations(struct graft_library *library, struct graft_implementation_info **implementations,
+                                  size_t *n, struct graft_error *error);
+void graft_implementations_free(struct graft_implementation_info *implementations);
 
 #ifdef __cplusplus
 }

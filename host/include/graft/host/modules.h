@@ -65,16 +65,16 @@ struct graft_named_module {
     size_t n_parameters;
     const struct graft_module_attribute *const *attributes; /* [n_attributes] */
     size_t n_attributes;
-    const struct graft_args *arguments; /* what its parent gave to its class ("layer_idx"): graft/args.h; NULL: a list */
+    const struct graft_args
+        *arguments; /* what its parent gave to its class ("layer_idx"): graft/args.h; NULL: a list */
 };
 
 /* [any] Module number `i`, parents before their children and an original right behind its replacement; NULL behind the
  * last. */
-GRAFT_EXPORT const struct graft_named_module *graft_model_module(const struct graft_model *model, size_t i);
+const struct graft_named_module *graft_model_module(const struct graft_model *model, size_t i);
 
 /* [any] The module at a path ("" is the model itself); NULL if there is none. */
-GRAFT_EXPORT const struct graft_named_module *graft_model_find_module(const struct graft_model *model,
-                                                                      const char *path);
+const struct graft_named_module *graft_model_find_module(const struct graft_model *model, const char *path);
 
 #ifdef __cplusplus
 }

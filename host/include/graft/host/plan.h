@@ -117,14 +117,14 @@ struct graft_model_plan {
 };
 
 /* [any] Never NULL. */
-GRAFT_EXPORT const struct graft_model_plan *graft_model_plan(const struct graft_model *model);
+const struct graft_model_plan *graft_model_plan(const struct graft_model *model);
 
 /* [any] Whether checkpoint and model fit exactly: an error (GRAFT_ERROR_MODEL) when anything is missing, unexpected or
  * mismatched, cannot be converted, or is tied and has two values (of these the tensors are read). */
-GRAFT_EXPORT int graft_model_check_strict(const struct graft_model *model, struct graft_error *error);
+int graft_model_check_strict(const struct graft_model *model, struct graft_error *error);
 
 /* [any] Seconds that graft_model_load took; below 0 for a model that was not loaded. */
-GRAFT_EXPORT double graft_model_load_seconds(const struct graft_model *model);
+double graft_model_load_seconds(const struct graft_model *model);
 
 #ifdef __cplusplus
 }

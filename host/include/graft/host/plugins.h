@@ -34,12 +34,12 @@ struct graft_plugin_info {
 
 /* [any] Plugin number `i`, in the order of loading; NULL behind the last. The library's, const, valid until
  * graft_library_free. */
-GRAFT_EXPORT const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i);
+const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i);
 
 /* [load] As graft_library_load_plugins (graft/host/graft.h), for the plugin of one file. That it is none is an error.
  */
-GRAFT_EXPORT int graft_library_load_plugin(struct graft_library *library, const char *file,
-                                           const struct graft_library_options *options, struct graft_error *error);
+int graft_library_load_plugin(struct graft_library *library, const char *file,
+                              const struct graft_library_options *options, struct graft_error *error);
 
 #ifdef __cplusplus
 }

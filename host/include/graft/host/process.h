@@ -12,10 +12,10 @@ extern "C" {
 #endif
 
 /* [load] How many threads to use from now on; 0 or less: as many as this process may run on (the default). */
-GRAFT_EXPORT void graft_threads_set_count(int32_t count);
+void graft_threads_set_count(int32_t count);
 
 /* [any] How many there are. */
-GRAFT_EXPORT int32_t graft_threads_count(void);
+int32_t graft_threads_count(void);
 
 /* Takes a line that a plugin logs (graft/log.h), without control characters and without a line end. Both strings die on
  * return. */
@@ -23,12 +23,12 @@ typedef void (*graft_log_sink)(void *data, const char *sender, const char *text)
 
 /* [any] Where log lines go from now on; NULL, as at the start: nowhere. Calls of the sink do not overlap, none is under
  * way or comes when a later call of this function has returned, and the sink must not log. */
-GRAFT_EXPORT void graft_log_set_sink(graft_log_sink sink, void *data);
+void graft_log_set_sink(graft_log_sink sink, void *data);
 
 /* [load] Bytes a second that this machine reads from memory, which bounds generating, since it reads every weight for
  * each token: the best of some passes over `bytes` of memory of its own, by all threads. 0 when there is not that much
  * memory. `bytes` should be many times what the caches hold. */
-GRAFT_EXPORT double graft_read_bandwidth(int64_t bytes);
+double graft_read_bandwidth(int64_t bytes);
 
 #ifdef __cplusplus
 }

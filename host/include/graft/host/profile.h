@@ -65,22 +65,22 @@ struct graft_profile;
 
 /* [load] Begins to watch a loaded model, in GRAFT_PHASE_PROMPT. `options` may be NULL: every module. The model outlives
  * the profile, and takes part in one profile or comparison at a time. */
-GRAFT_EXPORT int graft_model_profile(struct graft_model *model, const struct graft_profile_options *options,
-                                     struct graft_profile **profile, struct graft_error *error);
+int graft_model_profile(struct graft_model *model, const struct graft_profile_options *options,
+                        struct graft_profile **profile, struct graft_error *error);
 
 /* [any, also from within graft_token_function] Under which phase calls count from now on. */
-GRAFT_EXPORT void graft_profile_set_phase(struct graft_profile *profile, int32_t phase);
+void graft_profile_set_phase(struct graft_profile *profile, int32_t phase);
 
 /* [load] Stops watching; what was counted stays. */
-GRAFT_EXPORT void graft_profile_stop(struct graft_profile *profile);
+void graft_profile_stop(struct graft_profile *profile);
 
 /* [any] Row number `i`, NULL behind the last; bytes of weights read in a phase by all modules watched. The profile's.
  */
-GRAFT_EXPORT const struct graft_profile_row *graft_profile_at(const struct graft_profile *profile, size_t i);
-GRAFT_EXPORT int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
+const struct graft_profile_row *graft_profile_at(const struct graft_profile *profile, size_t i);
+int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
 
 /* [load] Stops, and frees. Takes NULL. */
-GRAFT_EXPORT void graft_profile_free(struct graft_profile *profile);
+void graft_profile_free(struct graft_profile *profile);
 
 #ifdef __cplusplus
 }

@@ -47,23 +47,21 @@ struct graft_recording;
  * by |). Attention weights need an implementation that gives them: instead of "sdpa" "eager" is run; another one
  * without them, a model without routers whose logits are asked for, and an attention that computes by itself are
  * errors. The caller frees the recording. */
-GRAFT_EXPORT int graft_model_record(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                                    uint32_t what, struct graft_recording **recording, struct graft_error *error);
+int graft_model_record(struct graft_model *model, const struct graft_prompt *prompts, size_t n, uint32_t what,
+                       struct graft_recording **recording, struct graft_error *error);
 
 /* The same for an encoder (graft/encode.h). */
-GRAFT_EXPORT int graft_model_record_encoder(struct graft_model *model, const struct graft_encoder_prompt *prompts,
-                                            size_t n, uint32_t what, struct graft_recording **recording,
-                                            struct graft_error *error);
+int graft_model_record_encoder(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
+                               uint32_t what, struct graft_recording **recording, struct graft_error *error);
 
 /* [any] Tensor number `i` (the recording's), or NULL behind the last. */
-GRAFT_EXPORT const struct graft_recorded *graft_recording_at(const struct graft_recording *recording, size_t i);
+const struct graft_recorded *graft_recording_at(const struct graft_recording *recording, size_t i);
 
-GRAFT_EXPORT void graft_recording_free(struct graft_recording *recording);
+void graft_recording_free(struct graft_recording *recording);
 
 /* [any] Writes `n` tensors, in whatever order, as a safetensors file: recorded ones, or a caller's own. `path` holds
  * the old or the new content, never half of it. Errors are GRAFT_ERROR_IO. */
-GRAFT_EXPORT int graft_recorded_write(const char *path, const struct graft_recorded *tensors, size_t n,
-                                      struct graft_error *error);
+int graft_recorded_write(const char *path, const struct graft_recorded *tensors, size_t n, struct graft_error *error);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ struct graft_text {
 };
 
 /* [any] Frees the bytes; the struct is {0} again. */
-GRAFT_EXPORT void graft_text_free(struct graft_text *text);
+void graft_text_free(struct graft_text *text);
 
 #ifdef __cplusplus
 }
