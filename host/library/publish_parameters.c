@@ -18,7 +18,8 @@ static int32_t status_of(const struct graft_binding *binding) {
 }
 
 static uint32_t converted_by(const struct graft_binding *binding) {
-    return binding->conversion != NULL ? GRAFT_CONVERTED_BY_CLASS : 0u;
+    uint32_t list = binding->by_patch ? GRAFT_CONVERTED_BY_PATCH : GRAFT_CONVERTED_BY_LIST;
+    return (binding->transform != NULL ? list : 0u) | (binding->conversion != NULL ? GRAFT_CONVERTED_BY_CLASS : 0u);
 }
 
 /* The names of the tensors behind a value, in order, each once in a row. */

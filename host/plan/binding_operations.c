@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
+#include "graft/host/conversions.h"
+#include "names/transform_copy.h"
 #include "plan/plan.h"
 #include "value/operations.h"
 
 void graft_binding_operations(const struct graft_binding *binding, struct graft_text *text) {
     const struct graft_conversion *conversion = binding->conversion;
-    for (int32_t i = 0; conversion != NULL && i < conversion->n_operations; i++) {
+    const struct graft_weight_transform *transform = binding->transform;
+    int32_t listed = transform != NULL ? transform->n_operations : 0;
+    for (int32_t i = 0; i < listed; i++) {
         graft_text_add_string(text, i > 0 ? ", " : "");
+        graft_operation_describe(graft_transform_operation(transform, i), text);
+    }
+    for (int32_t i = 0; conversion != NULL && i < conversion->n_operations; i++) {
+        graft_text_add_string(text, listed + i > 0 ? ", " : "");
         graft_operation_describe(graft_conversion_operation(conversion, i), text);
     }
-    if (conversion != NULL && conversion->n_operations == 0) {
+    int operations = listed > 0 || (conversion != NULL && conversion->n_operations > 0);
+    if ((conversion != NULL || transform != NULL) && !operations) {
         graft_text_add_string(text, "renamed");
     }
+}
+
+const char *graft_binding_initial(const struct graft_binding *binding) {
+    return binding->status != GRAFT_BINDING_INITIAL      ? NULL
+           : binding->parameter->init == GRAFT_INIT_ONES ? "ones"
+                                                         : "zeros";
 }

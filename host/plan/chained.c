@@ -32,7 +32,7 @@ static int take_target(struct conversion_site *above, int32_t target, struct gra
     return status;
 }
 
-int graft_conversion_from_parents(const struct conversion_site *site, const char *name, struct graft_value_list *list,
+int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
                                   struct graft_error *error) {
     for (struct graft_node *node = site->node->parent; node != NULL; node = node->parent) {
         const struct graft_class *cls = node->describer != NULL ? node->describer->cls : NULL;
@@ -40,8 +40,10 @@ int graft_conversion_from_parents(const struct conversion_site *site, const char
             const struct graft_conversion *conversion = graft_class_conversion(cls, i);
             int32_t target = find_target(node, conversion, name);
             if (target >= 0 && !graft_lookup_leaves_out(site->lookup, node, conversion)) {
-                struct conversion_site above = {site->plan, node, conversion, site->lookup, site->config};
-                return take_target(&above, target, list, error);
+                struct conversion_site above = {site->plan, node, conversion, site->lookup, site->config, NULL};
+                int status = take_target(&above, target, list, error);
+                site->listed = site->listed != NULL ? site->listed : above.listed;
+                return status;
             }
         }
     }

@@ -71,9 +71,19 @@ static int fill(void *data, int32_t target, int64_t index, struct graft_value *v
     binding->status = GRAFT_BINDING_FOUND;
     binding->conversion = site->conversion;
     binding->site = site->node;
+    binding->transform = site->listed != NULL ? site->listed->transform : NULL;
+    binding->by_patch = site->listed != NULL && site->listed->by_patch;
     binding->value = *value;
     *value = (struct graft_value){0};
     return GRAFT_OK;
+}
+
+/* Keeps the first of the tensors that a list made or renamed, for reports. */
+static void note_list(struct conversion_site *site, const struct gathered *gathered) {
+    for (size_t i = 0; i < gathered->n && site->listed == NULL; i++) {
+        const struct graft_source *source = graft_sources_find(site->lookup->sources, gathered->items[i].view->name);
+        site->listed = source->transform != NULL ? source : NULL;
+    }
 }
 
 /* Gathers what the checkpoint has of each source, or modules above make. `*present` counts those sources. */
@@ -88,6 +98,7 @@ static int gather(struct conversion_site *site, struct conversion_use *use, int3
         int length = snprintf(name, sizeof name, "%s%s%s", path, path[0] != '\0' ? "." : "", source);
         if (length >= 0 && length < GRAFT_NAME_BYTES) {
             status = graft_lookup_gather(site->lookup, name, &use->gathered[i], error);
+            note_list(site, &use->gathered[i]);
             if (status == GRAFT_OK && use->gathered[i].n == 0) {
                 status = graft_conversion_from_parents(site, name, &use->lists[i], error);
             }

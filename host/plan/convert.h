@@ -13,6 +13,7 @@ struct conversion_site {
     const struct graft_conversion *conversion;
     struct lookup *lookup;
     const struct graft_config *config; /* NULL: none */
+    const struct graft_source *listed; /* the first source taken that a list made or renamed; NULL: none so far */
 };
 
 /* The binding of a parameter; every parameter of the tree has one. */
@@ -28,7 +29,7 @@ int graft_conversion_values(struct conversion_site *site, struct conversion_use 
 
 /* A source called `name` that the checkpoint lacks, but that a conversion of a module above makes: so a class below
  * may quantize the projection that a fused class above joins. Leaves `list` empty when there is none. */
-int graft_conversion_from_parents(const struct conversion_site *site, const char *name, struct graft_value_list *list,
+int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
                                   struct graft_error *error);
 
 #endif

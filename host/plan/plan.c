@@ -28,7 +28,10 @@ struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const st
 static int take_own(struct planner *planner, const struct graft_tensor_view *tensor, struct graft_binding *binding,
                     struct graft_error *error) {
     struct graft_error failure = graft_error_none();
+    const struct graft_source *source = graft_sources_find(planner->plan->sources, tensor->name);
     int status = graft_sources_take(planner->lookup.sources, tensor, &binding->value, &failure);
+    binding->transform = source->transform;
+    binding->by_patch = source->by_patch;
     if (status == GRAFT_OK) {
         binding->status = GRAFT_BINDING_FOUND;
         return GRAFT_OK;
@@ -67,8 +70,8 @@ static int apply_conversions(void *data, struct graft_node *node, struct graft_e
     }
     const struct graft_class *cls = node->describer->cls;
     for (int32_t i = 0; i < cls->n_conversions && status == GRAFT_OK; i++) {
-        struct conversion_site site = {planner->plan, node, graft_class_conversion(cls, i), &planner->lookup,
-                                       planner->config};
+        struct conversion_site site = {planner->plan,   node, graft_class_conversion(cls, i), &planner->lookup,
+                                       planner->config, NULL};
         if (!graft_lookup_leaves_out(&planner->lookup, node, site.conversion)) {
             status = graft_conversion_apply(&site, error);
         }

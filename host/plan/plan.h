@@ -11,6 +11,8 @@
 #include "value/value.h"
 #include "weights/checkpoint.h"
 
+struct graft_weight_transform;
+
 enum graft_binding_status {
     GRAFT_BINDING_MISSING,    /* nothing in the checkpoint */
     GRAFT_BINDING_FOUND,      /* `value` holds it */
@@ -25,8 +27,11 @@ struct graft_binding {
     struct graft_parameter *parameter;
     enum graft_binding_status status;
     struct graft_value value;
-    const struct graft_conversion *conversion; /* NULL: the tensor of the parameter's own name */
-    const struct graft_node *site;             /* the module that the conversion belongs to; NULL without one */
+    const struct graft_conversion *conversion;      /* NULL: the tensor of the parameter's own name */
+    const struct graft_weight_transform *transform; /* of a list, that made what is bound, or the conversion's first
+                                                       source; NULL: the checkpoint's own */
+    int32_t by_patch;                               /* that list is the load's own patch */
+    const struct graft_node *site;                  /* the module that the conversion belongs to; NULL without one */
     struct graft_binding *tied_to;
     struct graft_binding *shared_with; /* a binding of the same name, of an original beside its replacement; or NULL */
     char *problem;
@@ -91,7 +96,11 @@ int graft_plan_fail(const struct graft_plan *plan, const struct graft_binding *b
  * NULL when there is none. Reads those tensors. Each keeps its own: a report, no error, but for the strict. */
 const struct graft_binding *graft_plan_tied_apart(const struct graft_plan *plan);
 
-/* [any] The operations of a binding as text, "MergeModulelist(dim=0), Concatenate(dim=1)"; "" for a plain one. */
+/* [any] "zeros" or "ones", what a binding without a tensor starts as; NULL of any other. */
+const char *graft_binding_initial(const struct graft_binding *binding);
+
+/* [any] The operations of a binding as text, "MergeModulelist(dim=0), Concatenate(dim=1)", those of lists first;
+ * "renamed" where there are none but another name; "" for a plain one. */
 struct graft_text;
 void graft_binding_operations(const struct graft_binding *binding, struct graft_text *text);
 

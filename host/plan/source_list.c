@@ -23,12 +23,15 @@ static int is_parameter(const struct pass *pass, const char *name) {
     return graft_name_in_model(pass->options->base_model_prefix, name, graft_plan_has_parameter, pass->tree, spelled);
 }
 
+/* Whether a transform (-1: none) is one of those that hold for names that the model has as they are: a patch's. */
+static int is_forced(const struct pass *pass, int64_t transform) {
+    return transform >= 0 && (size_t)transform < pass->options->n_forced;
+}
+
 /* A name that the list leads away from the model, and that is in it as it was, was not meant: a layout that is the
  * model's already. */
 static int was_meant(const struct pass *pass, const char *name, const struct key_result *result) {
-    size_t n_forced = pass->options->n_forced;
-    int forced = (result->renaming >= 0 && (size_t)result->renaming < n_forced) ||
-                 (result->converter >= 0 && (size_t)result->converter < n_forced);
+    int forced = is_forced(pass, result->renaming) || is_forced(pass, result->converter);
     int same = result->converter < 0 && strcmp(result->name, name) == 0;
     return forced || same || is_parameter(pass, result->name) || !is_parameter(pass, name);
 }
@@ -46,10 +49,17 @@ static int add_renamed(struct pass *pass, const struct graft_tensor_view *view, 
     int meant = was_meant(pass, view->name, result);
     if (meant && is_taken(list, result)) {
         plan->sources->converted[graft_checkpoint_lower_bound(plan->checkpoint, view->name)] = 1;
-        return graft_source_uses_add(&pass->uses, list->items[result->converter], view, result, error);
+        return graft_source_uses_add(&pass->uses, list->items[result->converter], is_forced(pass, result->converter),
+                                     view, result, error);
     }
     const char *name = !meant ? view->name : result->converter >= 0 ? result->before : result->name;
-    return graft_sources_add(plan->sources, view, graft_strdup(name), NULL, NULL, error);
+    size_t first = plan->sources->n;
+    int status = graft_sources_add(plan->sources, view, graft_strdup(name), NULL, NULL, error);
+    if (status == GRAFT_OK && result->renaming >= 0 && strcmp(name, view->name) != 0) {
+        graft_sources_attribute(plan->sources, first, list->items[result->renaming]->given,
+                                is_forced(pass, result->renaming));
+    }
+    return status;
 }
 
 static int add_tensor(struct pass *pass, const struct graft_tensor_view *view, struct graft_error *error) {

@@ -32,11 +32,11 @@ static void use_finish(struct source_use *use) {
 }
 
 /* A new use at place `at` of the order. */
-static int insert(struct source_uses *uses, size_t at, const struct key_transform *converter,
+static int insert(struct source_uses *uses, size_t at, const struct key_transform *converter, int by_patch,
                   const struct key_result *result, struct graft_error *error) {
     const struct graft_weight_transform *given = converter->given;
     const struct graft_tree *tree = uses->tree;
-    struct source_use use = {converter, graft_strdup(result->name), graft_strdup(result->before), {0}};
+    struct source_use use = {converter, by_patch, graft_strdup(result->name), graft_strdup(result->before), {0}};
     use.use = (struct conversion_use){
         .plan = uses->plan,
         .config = tree->config != NULL ? &tree->config->view : NULL,
@@ -66,12 +66,12 @@ static int insert(struct source_uses *uses, size_t at, const struct key_transfor
     return GRAFT_OK;
 }
 
-int graft_source_uses_add(struct source_uses *uses, const struct key_transform *converter,
+int graft_source_uses_add(struct source_uses *uses, const struct key_transform *converter, int by_patch,
                           const struct graft_tensor_view *view, const struct key_result *result,
                           struct graft_error *error) {
     size_t at = place_of(uses, converter, result->name);
     int known = at < uses->n && compare(&uses->items[uses->order[at]], converter, result->name) == 0;
-    int status = known ? GRAFT_OK : insert(uses, at, converter, result, error);
+    int status = known ? GRAFT_OK : insert(uses, at, converter, by_patch, result, error);
     return status == GRAFT_OK
                ? graft_gathered_add(&uses->items[uses->order[at]].use.gathered[result->source],
                                     graft_key_transform_index(converter, result->source, result->before), view, error)
@@ -177,8 +177,10 @@ int graft_source_uses_convert(struct source_uses *uses, struct graft_error *erro
     for (size_t i = 0; i < uses->n && status == GRAFT_OK; i++) {
         int32_t n = uses->items[i].use.n_targets;
         struct converting converting = {uses, graft_alloc((size_t)n, sizeof(char *))};
+        size_t first = uses->plan->sources->n;
         status = converting.names != NULL ? convert(&uses->items[i], &converting, error)
                                           : graft_fail_memory(error, uses->items[i].name);
+        graft_sources_attribute(uses->plan->sources, first, uses->items[i].converter->given, uses->items[i].by_patch);
         for (int32_t k = 0; converting.names != NULL && k < n; k++) {
             graft_free(converting.names[k]);
         }

@@ -8,6 +8,7 @@
 
 struct source_use {
     const struct key_transform *converter;
+    int by_patch; /* it is the load's own patch's */
     char *name;   /* of the first target */
     char *before; /* a name that matched, as the converter saw it */
     struct conversion_use use;
@@ -26,7 +27,7 @@ struct source_uses {
 };
 
 /* Adds a tensor that a converter matched. */
-int graft_source_uses_add(struct source_uses *uses, const struct key_transform *converter,
+int graft_source_uses_add(struct source_uses *uses, const struct key_transform *converter, int by_patch,
                           const struct graft_tensor_view *view, const struct key_result *result,
                           struct graft_error *error);
 void graft_source_uses_finish(struct source_uses *uses);

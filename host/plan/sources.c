@@ -121,6 +121,14 @@ int graft_sources_add(struct graft_sources *sources, const struct graft_tensor_v
     return GRAFT_OK;
 }
 
+void graft_sources_attribute(struct graft_sources *sources, size_t first,
+                             const struct graft_weight_transform *transform, int by_patch) {
+    for (size_t i = first; i < sources->n; i++) {
+        sources->items[i].transform = transform;
+        sources->items[i].by_patch = by_patch;
+    }
+}
+
 /* By name; of one name the one that was mapped under it goes first, so that the order does not depend on sorting. */
 static int compare(const void *left, const void *right) {
     const struct graft_source *a = left, *b = right;

@@ -12,14 +12,15 @@
 
 /* One tensor. A converted one is not there yet: its view has no bytes in memory. */
 struct graft_source {
-    const struct graft_tensor_view *view;   /* name, type, shape */
-    const struct graft_tensor_view *stored; /* the mapped tensor that it is; NULL: a converter's */
-    struct graft_tensor_view *own;          /* `view`, where it is not the checkpoint's */
-    char *name;                             /* of `own` */
-    struct graft_value value;               /* of a converter's */
-    char *problem;                          /* why there is no value; or NULL */
-    int32_t used;                           /* a parameter takes it */
-    int32_t reserved;
+    const struct graft_tensor_view *view;           /* name, type, shape */
+    const struct graft_tensor_view *stored;         /* the mapped tensor that it is; NULL: a converter's */
+    struct graft_tensor_view *own;                  /* `view`, where it is not the checkpoint's */
+    char *name;                                     /* of `own` */
+    struct graft_value value;                       /* of a converter's */
+    char *problem;                                  /* why there is no value; or NULL */
+    int32_t used;                                   /* a parameter takes it */
+    int32_t by_patch;                               /* `transform` is the load's own patch's */
+    const struct graft_weight_transform *transform; /* of a list: what made it, or renamed it first; NULL: nothing */
 };
 
 struct graft_sources {
@@ -41,6 +42,10 @@ void graft_sources_finish(struct graft_sources *sources);
  * GRAFT_ERROR_MODEL. */
 int graft_sources_take(struct graft_sources *sources, const struct graft_tensor_view *tensor, struct graft_value *value,
                        struct graft_error *error);
+
+/* Says of the sources from number `first` on which transform of a list made them. */
+void graft_sources_attribute(struct graft_sources *sources, size_t first,
+                             const struct graft_weight_transform *transform, int by_patch);
 
 /* Adds a source; `*name` and `*value` (NULL: none) are taken, also on failure. Sources are sorted later. */
 int graft_sources_add(struct graft_sources *sources, const struct graft_tensor_view *stored, char *name_take,

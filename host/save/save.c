@@ -2,6 +2,7 @@
 /* The way of saving: journal, content, files aside, all of it in place. */
 #include "save/save.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -78,13 +79,44 @@ static void note(const struct job *job, const char *what, const struct graft_tex
     }
 }
 
-static void note_kept(const struct job *job) {
+static int compare_names(const void *left, const void *right) {
+    const char *const *a = left, *const *b = right;
+    return strcmp(*a, *b);
+}
+
+/* The names of what is written, sorted; the caller frees the array, not the names. NULL when memory ran out. */
+static const char **written_names(const struct save_content *content) {
+    const char **names = graft_alloc(content->n_tensors, sizeof *names);
+    for (size_t i = 0; names != NULL && i < content->n_tensors; i++) {
+        names[i] = content->tensors[i].form.name;
+    }
+    if (names != NULL && content->n_tensors > 0) {
+        qsort(names, content->n_tensors, sizeof *names, compare_names);
+    }
+    return names;
+}
+
+/* What no parameter uses may also be what a patch made, or what the journal takes apart: that is not kept. */
+static int note_kept(const struct job *job, struct graft_error *error) {
+    const struct graft_checkpoint *checkpoint = job->plan->checkpoint;
+    const char **written = written_names(&job->content);
     struct graft_text names = {0};
+    if (written == NULL) {
+        return graft_fail_memory(error, job->directory);
+    }
     for (size_t i = 0; i < job->plan->n_unexpected; i++) {
-        graft_text_printf(&names, "%s%s", i > 0 ? ", " : "", job->plan->unexpected[i]->name);
+        const char *name = job->plan->unexpected[i]->name;
+        size_t at = graft_checkpoint_lower_bound(checkpoint, name);
+        int stored =
+            at < graft_checkpoint_count(checkpoint) && strcmp(graft_checkpoint_at(checkpoint, at)->name, name) == 0;
+        if (stored && bsearch(&name, written, job->content.n_tensors, sizeof *written, compare_names) != NULL) {
+            graft_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", name);
+        }
     }
     note(job, "tensors that no parameter uses are kept as they are", &names);
     graft_text_free(&names);
+    graft_free(written);
+    return GRAFT_OK;
 }
 
 static int fill(const struct job *job, const struct save_staging *staging, struct graft_error *error) {
@@ -105,7 +137,10 @@ static int fill(const struct job *job, const struct save_staging *staging, struc
 
 static int write_aside(const struct job *job, const char *output, struct graft_error *error) {
     struct save_staging staging;
-    int status = graft_save_staging_begin(output, &staging, error);
+    struct graft_text cleared = {0};
+    int status = graft_save_staging_begin(output, &staging, &cleared, error);
+    note(job, "what a save that was killed had left is removed", &cleared);
+    graft_text_free(&cleared);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -169,7 +204,9 @@ int graft_save(const char *directory, struct graft_tree *tree, const struct graf
         status = collect_metadata(&job, error);
     }
     if (status == GRAFT_OK) {
-        note_kept(&job);
+        status = note_kept(&job, error);
+    }
+    if (status == GRAFT_OK) {
         status = write_aside(&job, output, error);
     }
     job_finish(&job);

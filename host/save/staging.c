@@ -76,15 +76,22 @@ static char *resolve(const char *output) {
 }
 
 static void staging_finish(struct save_staging *staging) {
+    if (staging->lock >= 0) {
+        (void)close(staging->lock);
+    }
     graft_free(staging->path);
     graft_free(staging->final);
-    *staging = (struct save_staging){0};
+    *staging = (struct save_staging){.lock = -1};
 }
 
-int graft_save_staging_begin(const char *output, struct save_staging *staging, struct graft_error *error) {
+int graft_save_staging_begin(const char *output, struct save_staging *staging, struct graft_text *cleared,
+                             struct graft_error *error) {
     static atomic_uint counter;
     int number = EEXIST;
-    *staging = (struct save_staging){.final = resolve(output)};
+    *staging = (struct save_staging){.final = resolve(output), .lock = -1};
+    if (staging->final != NULL) {
+        graft_save_staging_clear(staging->final, cleared);
+    }
     while (number == EEXIST) {
         graft_free(staging->path);
         staging->path = staging->final != NULL ? graft_format("%s.tmp-%ld-%u", staging->final, (long)getpid(),
@@ -93,6 +100,7 @@ int graft_save_staging_begin(const char *output, struct save_staging *staging, s
         number = staging->path != NULL ? graft_disk_make_folder(staging->path) : ENOMEM;
     }
     if (number == 0) {
+        staging->lock = graft_save_folder_lock(staging->path);
         return GRAFT_OK;
     }
     staging_finish(staging);
@@ -101,7 +109,7 @@ int graft_save_staging_begin(const char *output, struct save_staging *staging, s
 }
 
 /* Removes a folder and what is in it; the folders of a model directory are not deep. */
-static void remove_folder(const char *path) {
+void graft_save_folder_remove(const char *path) {
     DIR *stream = opendir(path);
     for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
         int fd = dirfd(stream);
@@ -110,7 +118,7 @@ static void remove_folder(const char *path) {
         }
         char *below = graft_path_join(path, entry->d_name);
         if (below != NULL) {
-            remove_folder(below);
+            graft_save_folder_remove(below);
         }
         graft_free(below);
     }
@@ -122,7 +130,7 @@ static void remove_folder(const char *path) {
 
 void graft_save_staging_abort(struct save_staging *staging) {
     if (staging->path != NULL) {
-        remove_folder(staging->path);
+        graft_save_folder_remove(staging->path);
     }
     staging_finish(staging);
 }

@@ -9,18 +9,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "graft/error.h"
 
 struct save_staging {
     char *path;  /* of the folder aside, "OUTPUT.tmp-..." */
     char *final; /* where it will be, links resolved */
+    int lock;    /* held on the folder as long as it is aside; -1: none, where the file system has no locks */
 };
 
 /* Whether `output` can be written: nothing is there, or an empty folder, and it is not the folder `source`. */
 int graft_save_staging_check(const char *output, const char *source, struct graft_error *error);
 
-/* Makes the folder aside. The caller ends with a commit or an abort. */
-int graft_save_staging_begin(const char *output, struct save_staging *staging, struct graft_error *error);
+/* Makes the folder aside. What earlier saves to this place left there is removed and named in `cleared`, where nobody
+ * is at work on it. The caller ends with a commit or an abort. */
+int graft_save_staging_begin(const char *output, struct save_staging *staging, struct graft_text *cleared,
+                             struct graft_error *error);
+
+/* Parts of it: a descriptor that holds the lock of a folder, or -1; a folder with what is in it; what killed saves to
+ * `final` left. */
+int graft_save_folder_lock(const char *path);
+void graft_save_folder_remove(const char *path);
+void graft_save_staging_clear(const char *final, struct graft_text *cleared);
 
 /* Puts the folder in place. On failure it is removed. `staging` is finished in any case. */
 int graft_save_staging_commit(struct save_staging *staging, struct graft_error *error);

@@ -22,10 +22,12 @@ names() { # names FILE: of its tensors
 
 # Saves in the patch's layout, and from there in the original one.
 there_and_back() { # there_and_back WHAT MODEL
-    host save --quiet --model "$2" --patch "$1.json" --runtime-layout --output "$1"
+    host save --model "$2" --patch "$1.json" --runtime-layout --output "$1"
     check "$1: saved in the other layout" 0 "$status"
-    host save --quiet --model "$1" --output "$1.back"
+    mv err "$1.note"
+    host save --model "$1" --output "$1.back"
     check "$1: saved back without the patch" 0 "$status"
+    cat err >>"$1.note"
     check "$1: the same file" same "$(cmp "$2/model.safetensors" "$1.back/model.safetensors" && echo same)"
 }
 
@@ -37,6 +39,7 @@ cat >fused.json <<'EOF'
    "operations": [{"op": "Concatenate", "dim": 0}]}]}
 EOF
 there_and_back fused "$goldens/llama"
+check 'fused: what the patch made is not called kept, in neither direction' '' "$(grep 'as they are' fused.note)"
 check 'fused: one projection a layer' 2 "$(names fused/model.safetensors | grep -c qkv_proj)"
 check 'fused: no other ones' '' "$(names fused/model.safetensors | grep '[qkv]_proj' | grep -v qkv_proj)"
 host --model fused --input-ids 1,2,3
@@ -46,9 +49,33 @@ host save --quiet --model fused --patch fused.json --runtime-layout --output fus
 check 'fused: what has the layout keeps it' same \
     "$(cmp fused/model.safetensors fused.again/model.safetensors && echo same)"
 
+host plan --model "$goldens/llama" --patch fused.json
+has 'fused: the plan tells what no parameter takes' 'unexpected model.layers.0.self_attn.qkv_proj.weight' out
+
+# A parameter that a patch joins from others: rows of embeddings, cut and put together in another order.
+cat >joined.json <<'EOF'
+{"conversions": [
+  {"kind": "converter", "source_patterns": ["self_attn.q_proj.weight"], "target_patterns": "self_attn.q_proj.weight",
+   "operations": [{"op": "Transpose"}, {"op": "Transpose"}]},
+  {"kind": "rename", "source_patterns": "mlp.up_proj", "target_patterns": "mlp.mid"},
+  {"kind": "rename", "source_patterns": "mlp.gate_proj", "target_patterns": "mlp.up_proj"},
+  {"kind": "rename", "source_patterns": "mlp.mid", "target_patterns": "mlp.gate_proj"}]}
+EOF
+host plan --model "$goldens/llama" --patch joined.json
+has 'joined: the report names operations and patch' \
+    'model.layers.*.self_attn.q_proj.weight: Transpose(dim0=0, dim1=1), Transpose(dim0=0, dim1=1), by the patch' out
+has 'joined: and what was renamed' 'model.layers.*.mlp.gate_proj.weight: renamed, by the patch' out
+host plan --model "$goldens/llama" --patch joined.json --json
+check 'joined: JSON names the operations' 2 \
+    "$(grep -c '"operations": "Transpose(dim0=0, dim1=1), Transpose(dim0=0, dim1=1)"' out)"
+check 'joined: JSON names the patch' 6 "$(tr -d ' \n' <out | grep -o '"converted_by":\["patch"\]' | wc -l)"
+host plan --model "$goldens/llama" --json
+check 'no patch: JSON names nobody' '' "$(tr -d ' \n' <out | grep -o '"converted_by":\["[^]]*\]')"
+
 # The model's class stacks experts: without its conversion they stay apart.
 printf '%s\n' '{"without": "mlp\\.experts\\."}' >apart.json
 there_and_back apart "$goldens/qwen2_moe"
+has 'apart: what is kept is named' 'model.layers.0.mlp.experts.0.up_proj.weight' apart.note
 check 'apart: experts as they were' "$(names "$goldens/qwen2_moe/model.safetensors" | grep -c experts)" \
     "$(names apart/model.safetensors | grep -c experts)"
 

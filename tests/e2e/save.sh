@@ -116,8 +116,24 @@ for _ in $(seq 50); do
     else
         half=$((half + 1))
     fi
-    rm -rf new new.tmp-* whole
+    rm -rf new whole
 done
 check "killed at 50 moments: never half ($complete complete, $nothing nothing)" 0 "$half"
+host save --model "$model" --output new
+check 'what the killed ones left is cleared by the next' '' "$(ls -d new.tmp-* 2>/dev/null)"
+rm -r new
+
+# Only what is surely ours is cleared: made by a process that is gone, a folder, of that very form of name, not locked.
+gone=$(sh -c 'echo $$')
+mkdir -p "new.tmp-$gone-0/folder" "new.tmp-$gone-1" "new.tmp-$$-0" "new.tmp-$gone-x" "new.tmp-0$gone" "other.tmp-$gone-0"
+echo half >"new.tmp-$gone-0/folder/file"
+echo mine >"new.tmp-$gone-7"
+ln -s "other.tmp-$gone-0" "new.tmp-$gone-8"
+(flock 9 && exec "$host" save --model "$model" --output new 2>err) 9<"new.tmp-$gone-1"
+has 'cleared: a note names it' "new.tmp-$gone-0" err
+check 'cleared: once' 1 "$(grep -c 'a save that was killed' err)"
+check 'cleared: nothing else' "$(printf '%s\n' "new.tmp-$gone-1" "new.tmp-$$-0" "new.tmp-$gone-x" "new.tmp-0$gone" \
+    "other.tmp-$gone-0" "new.tmp-$gone-7" "new.tmp-$gone-8" | sort)" "$(ls -d ./*.tmp-* | sed 's|^./||' | sort)"
+rm -rf new ./*.tmp-*
 echo "1..$number"
 exit $failed

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What saves to the same place left behind when they were killed. */
+#define _XOPEN_SOURCE 700 /* for O_NOFOLLOW and O_DIRECTORY */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "save/staging.h"
+
+enum { MAX_PID_DIGITS = 9 };
+
+int graft_save_folder_lock(const char *path) {
+    struct stat opened, there;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    /* Who held the lock before may have removed the folder since. */
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &opened) != 0 || lstat(path, &there) != 0 ||
+        opened.st_dev != there.st_dev || opened.st_ino != there.st_ino) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The process in "PREFIX" "PID-NUMBER"; 0 for any other name. */
+static pid_t maker_of(const char *name, const char *prefix) {
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0) {
+        return 0;
+    }
+    const char *pid = name + length;
+    size_t digits = strspn(pid, "0123456789");
+    size_t behind = pid[digits] == '-' ? strspn(pid + digits + 1, "0123456789") : 0;
+    if (digits == 0 || digits > MAX_PID_DIGITS || behind == 0 || pid[digits + 1 + behind] != '\0') {
+        return 0;
+    }
+    return (pid_t)strtol(pid, NULL, 10);
+}
+
+/* A process of that number lives on, if perhaps another one. */
+static int is_alive(pid_t pid) {
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+/* Its maker may live where its number means nothing here, in another container say: but then it holds the lock. */
+static void clear_one(const char *path, struct graft_text *cleared) {
+    struct stat status;
+    int fd = graft_save_folder_lock(path);
+    if (fd < 0) {
+        return;
+    }
+    if (fstat(fd, &status) == 0 && status.st_uid == geteuid()) {
+        graft_save_folder_remove(path);
+        graft_text_printf(cleared, "%s%s", cleared->length > 0 ? ", " : "", path);
+    }
+    (void)close(fd);
+}
+
+void graft_save_staging_clear(const char *final, struct graft_text *cleared) {
+    const char *slash = strrchr(final, '/');
+    char *parent = slash == NULL    ? graft_strdup(".")
+                   : slash == final ? graft_strdup("/")
+                                    : graft_strndup(final, (size_t)(slash - final));
+    char *prefix = graft_format("%s.tmp-", slash != NULL ? slash + 1 : final);
+    DIR *stream = parent != NULL && prefix != NULL ? opendir(parent) : NULL;
+    for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
+        pid_t maker = maker_of(entry->d_name, prefix);
+        char *path = maker > 0 && !is_alive(maker) ? graft_path_join(parent, entry->d_name) : NULL;
+        if (path != NULL) {
+            clear_one(path, cleared);
+        }
+        graft_free(path);
+    }
+    if (stream != NULL) {
+        (void)closedir(stream);
+    }
+    graft_free(prefix);
+    graft_free(parent);
+}
