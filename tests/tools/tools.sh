@@ -51,6 +51,12 @@ check 'verify, wrong: a tolerance that allows it' 0 "$status"
 host verify --model "$moe" --plugins-dir wrong --max-new-tokens 1 --tolerance 0
 check 'verify, wrong: inside experts' 6 "$status"
 
+host plan --model "$llama" --plugins-dir wrong
+has 'plan: parameters that no checkpoint has' \
+    "  initial    $(grep -o '"num_hidden_layers": *[0-9]*' "$llama/config.json" | tr -dc 0-9) parameters (ones): model.layers.*.mlp.act_fn.gain" out
+host plan --model "$llama" --plugins-dir wrong --json
+has 'plan, JSON: what they start from' '"initial": "ones"' out
+
 # Modules in modules, groups, and what has no counterpart.
 host verify --model "$moe" --plugins-dir nested --max-new-tokens 3 --json
 check 'verify, nested: exit status' 0 "$status"

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin with a fault that verify is to find: SiLU times 1.01. */
+/* A plugin with a fault that verify is to find: SiLU times 1.01. It has a parameter that no checkpoint has. */
 #include <math.h>
 
 #include "graft/activation.h"
 #include "graft/describe.h"
 #include "graft/plugin.h"
+
+static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    const int64_t length = 1;
+    (void)self;
+    (void)config;
+    (void)args;
+    return graft_describe_parameter(sink, "gain", 1, &length, 0, GRAFT_INIT_ONES, error);
+}
 
 static int forward(void *self, const struct graft_call *call, const struct graft_activation_args *args,
                    struct graft_error *error) {
@@ -23,6 +32,7 @@ static const struct graft_class wrong_silu = {
     .struct_size = sizeof wrong_silu,
     .name = "WrongSiLU",
     .interface_id = GRAFT_INTERFACE_ACTIVATION,
+    .describe = describe,
     .create = graft_create_stateless,
     .forward = &vtable,
 };
