@@ -2,7 +2,15 @@
 /* What a model uses of what can be chosen by name. */
 #include "library/library.h"
 
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "graft/attention.h"
+#include "graft/experts.h"
+#include "graft/vision_attention.h"
 #include "kernels/attention.h"
+#include "registry/assignment.h"
 
 int graft_model_choose_implementations(struct graft_model *model, const struct graft_model_options *options,
                                        struct graft_snapshot **snapshot, struct graft_error *error) {
@@ -29,6 +37,90 @@ int graft_model_choose_implementations(struct graft_model *model, const struct g
         *snapshot = made;
     }
     return status;
+}
+
+/* How many modules of a tree use attention, stacked experts, and the kernels of a name. */
+struct users {
+    const struct graft_snapshot *snapshot;
+    const char *kernel; /* or NULL */
+    size_t attention;
+    size_t experts;
+    size_t kernels;
+};
+
+/* Stacked experts are parameters of three dimensions: [experts, out, in]. */
+static int is_stacked(const struct graft_node *node) {
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        if (node->parameters[i]->rank == 3) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int count_users(void *data, struct graft_node *node, struct graft_error *error) {
+    struct users *users = data;
+    const char *interface_id = node->maker != NULL ? node->maker->cls->interface_id : "";
+    const struct graft_implementation *kernel =
+        node->known != NULL ? graft_snapshot_kernel_of(users->snapshot, node->known->cls) : NULL;
+    (void)error;
+    users->attention += strcmp(interface_id, GRAFT_INTERFACE_SELF_ATTENTION) == 0 ||
+                        strcmp(interface_id, GRAFT_INTERFACE_VISION_ATTENTION) == 0;
+    users->experts += strcmp(interface_id, GRAFT_INTERFACE_EXPERTS) == 0 && is_stacked(node);
+    users->kernels += kernel != NULL && users->kernel != NULL && strcmp(kernel->name, users->kernel) == 0;
+    return GRAFT_OK;
+}
+
+static struct users count(const struct graft_model *model, const char *kernel) {
+    struct users users = {.snapshot = model->tree->snapshot, .kernel = kernel};
+    (void)graft_tree_walk(model->tree, count_users, &users, NULL);
+    return users;
+}
+
+/* A note on a kernel that does nothing; the last one stays. */
+static int keep_note(void *data, char *note_take, struct graft_error *error) {
+    char **kept = data;
+    (void)error;
+    if (note_take != NULL && strstr(note_take, "kernel for class") != NULL) {
+        graft_free(*kept);
+        *kept = note_take;
+    } else {
+        graft_free(note_take);
+    }
+    return GRAFT_OK;
+}
+
+/* The assignment knows why: there is no such class, or who went first. */
+static int fail_kernel(const struct graft_model *model, const char *name, struct graft_error *error) {
+    char *why = NULL;
+    (void)graft_assignment_notes(model->tree->assignment, keep_note, &why, NULL);
+    int status = graft_fail(error, GRAFT_ERROR_USAGE, "--kernels", "no module of this model uses \"%s\"%s%s", name,
+                            why != NULL ? ": " : "", why != NULL ? why : "");
+    graft_free(why);
+    return status;
+}
+
+int graft_model_check_implementations(const struct graft_model *model, const struct graft_model_options *options,
+                                      struct graft_error *error) {
+    if (options == NULL || !GRAFT_HAS(options, struct graft_model_options, n_kernels)) {
+        return GRAFT_OK;
+    }
+    const struct users users = count(model, NULL);
+    if (options->attn_implementation != NULL && users.attention == 0) {
+        return graft_fail(error, GRAFT_ERROR_USAGE, "--attn-implementation",
+                          "no module of this model uses \"%s\": none is an attention", options->attn_implementation);
+    }
+    if (options->experts_implementation != NULL && users.experts == 0) {
+        return graft_fail(error, GRAFT_ERROR_USAGE, "--experts-implementation",
+                          "no module of this model uses \"%s\": none holds stacked experts",
+                          options->experts_implementation);
+    }
+    for (int32_t i = 0; i < options->n_kernels; i++) {
+        if (count(model, options->kernels[i]).kernels == 0) {
+            return fail_kernel(model, options->kernels[i], error);
+        }
+    }
+    return GRAFT_OK;
 }
 
 int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,

@@ -70,6 +70,11 @@ int graft_model_read_fusion(const struct graft_model *model, const struct graft_
 int graft_model_choose_implementations(struct graft_model *model, const struct graft_model_options *options,
                                        struct graft_snapshot **snapshot, struct graft_error *error);
 
+/* [load] Whether each implementation that the options name is used by a module of the tree: one that would do nothing
+ * is an error. */
+int graft_model_check_implementations(const struct graft_model *model, const struct graft_model_options *options,
+                                      struct graft_error *error);
+
 /* [load] A session of `slots` sequences with the model's implementations. */
 int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,
                         struct graft_error *error);

@@ -73,7 +73,8 @@ host save --quiet --model "$qwen3" --plugins-dir some --kernels norm --output sa
 cmp -s saved/model.safetensors "$qwen3/model.safetensors"
 check 'kernel on a replacement: saved as it was' 0 $?
 host plan --model "$qwen3" --plugins-dir some --kernels silent
-has 'kernel of a replaced class: a note' 'kernel for class "Qwen3MLP" does nothing here: what it matches is replaced by fused_norm_mlp' out
+check 'kernel of a replaced class: an error' 2 "$status"
+has 'kernel of a replaced class: says why' 'kernel for class "Qwen3MLP" does nothing here: what it matches is replaced by fused_norm_mlp' err
 
 echo "1..$number"
 exit $failed

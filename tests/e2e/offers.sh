@@ -44,7 +44,7 @@ for attention in eager sdpa; do
 done
 run --plugins-dir offers --attn-implementation plain --experts-implementation plain --kernels plain
 check "a plugin's: ids" "0:$usual" "$status:$(cat out)"
-run --plugins-dir plugins --attn-implementation eager --experts-implementation eager
+run --plugins-dir plugins --attn-implementation eager
 check 'with replaced classes: ids' "0:$usual" "$status:$(cat out)"
 refuses 'unknown attention' 2 'known: sdpa, eager' --model "$moe" --attn-implementation flash
 refuses 'unknown attention, plugin' 2 'known: sdpa, eager, plain' --model "$moe" --plugins-dir offers \
@@ -52,6 +52,12 @@ refuses 'unknown attention, plugin' 2 'known: sdpa, eager, plain' --model "$moe"
 refuses 'unknown experts' 2 'known: grouped_mm, eager, batched_mm' --model "$moe" --experts-implementation all
 refuses 'unknown kernel' 2 'there is no kernel "fast"; known: plain' --model "$moe" --plugins-dir offers \
     --kernels plain,fast
+refuses 'experts of a model without any' 2 'no module of this model uses "eager": none holds stacked experts' \
+    --model "$goldens/plain/llama" --experts-implementation eager
+refuses 'experts that a plugin keeps otherwise' 2 'none holds stacked experts' --model "$moe" --plugins-dir plugins \
+    --experts-implementation eager
+refuses 'a kernel for a class that is not there' 2 'no module of this model uses "plain"' --plugins-dir offers \
+    --model "$goldens/encoders/bert_mlm" --kernels plain
 refuses 'a kernel without its plugin' 2 'known: none' --model "$moe" --kernels plain
 
 # What is shown
