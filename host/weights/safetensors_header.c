@@ -17,7 +17,7 @@
 static const char metadata_key[] = "__metadata__";
 
 /* Bounds how many tensors a header of some length can hold. */
-static const char shortest_entry[] = "\"\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,0]}";
+#define SHORTEST_ENTRY "\"\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,0]}"
 
 /* A header being read. */
 struct reader {
@@ -151,7 +151,7 @@ static int scan_members(struct reader *reader, int *usual) {
     if (graft_utf8_valid_prefix(reader->text, reader->length) < reader->length) {
         return GRAFT_OK;
     }
-    int status = allocate_views(reader, reader->length / (sizeof shortest_entry - 1) + 1, reader->length);
+    int status = allocate_views(reader, reader->length / (sizeof SHORTEST_ENTRY - 1) + 1, reader->length);
     while (status == GRAFT_OK) {
         switch (graft_safetensors_scan_next(&scan, &member)) {
         case GRAFT_SCANNED_TENSOR:

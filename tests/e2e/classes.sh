@@ -18,15 +18,6 @@ host() {
     timeout 120 "$host" "$@" >out 2>err </dev/null || status=$?
 }
 
-refuses() { # refuses WHAT STATUS TEXT ARGUMENTS...: one line that is the text
-    what=$1 wanted=$2 text=$3
-    shift 3
-    host "$@"
-    check "$what: exit status" "$wanted" "$status"
-    check "$what: one line" 1 "$(wc -l <err)"
-    has "$what: says why" "$text" err
-}
-
 generate() {
     host --quiet --input-ids 5,6,7,8,9 --max-new-tokens 3 --output-ids "$@"
 }

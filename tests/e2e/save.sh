@@ -133,7 +133,7 @@ ln -s "other.tmp-$gone-0" "new.tmp-$gone-8"
 has 'cleared: a note names it' "new.tmp-$gone-0" err
 check 'cleared: once' 1 "$(grep -c 'a save that was killed' err)"
 check 'cleared: nothing else' "$(printf '%s\n' "new.tmp-$gone-1" "new.tmp-$$-0" "new.tmp-$gone-x" "new.tmp-0$gone" \
-    "other.tmp-$gone-0" "new.tmp-$gone-7" "new.tmp-$gone-8" | sort)" "$(ls -d ./*.tmp-* | sed 's|^./||' | sort)"
+    "other.tmp-$gone-0" "new.tmp-$gone-7" "new.tmp-$gone-8" | sort)" "$(find . -maxdepth 1 -name '*.tmp-*' | sed 's|^./||' | sort)"
 rm -rf new ./*.tmp-*
 echo "1..$number"
 exit $failed
