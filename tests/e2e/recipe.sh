@@ -1,16 +1,20 @@
-# Sourced by run_bad.sh before a case's make.sh, in a folder with a sound model in model/.
+# Sourced by run_bad.sh before a case's fault, in a folder with a sound model in model/.
 # shellcheck shell=sh disable=SC2154 # $goldens is given
 
 # start_from NAME: another golden instead.
 start_from() {
     rm -rf model
     mkdir model
-    for file in "$goldens/$1"/*; do
-        case ${file##*/} in
-        golden.*) ;;
-        *) cp -r "$file" model/ ;;
-        esac
-    done
+    cp -r "$goldens/$1/." model
+    rm -f model/golden.*
+}
+
+# A vision model and a picture for it.
+start_with_picture() {
+    start_from ../vision/qwen2_vl_two_images
+    cp "$goldens/../images/rgb_up.png" picture.png
+    cp "$goldens/../images/preprocessor_config.json" model/
+    edit model/preprocessor_config.json 's/"temporal_patch_size": 1/"temporal_patch_size": 2/'
 }
 
 skip() {
@@ -22,7 +26,7 @@ skip() {
 edit() {
     LC_ALL=C sed "$2" "$1" >edited
     if cmp -s "$1" edited; then
-        echo "make.sh: nothing in $1 changed by $2" >&2
+        echo "the case: nothing in $1 changed by $2" >&2
         exit 1
     fi
     mv edited "$1"
@@ -61,4 +65,14 @@ header() {
 # put_header TEXT: a safetensors file with this header and no data.
 put_header() {
     { length_bytes "${#1}" && printf %s "$1"; } >model/model.safetensors
+}
+
+# values HEADER BYTES: values.safetensors with so many zeros.
+values() {
+    { length_bytes "${#1}" && printf %s "$1" && head -c "$2" /dev/zero; } >values.safetensors
+}
+
+# grid T H W: as they are in a tensor.
+grid() {
+    for number; do length_bytes "$number"; done
 }

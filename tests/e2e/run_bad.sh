@@ -1,12 +1,13 @@
 #!/bin/sh
 # Runs the program on broken model directories and arguments, one fault each, and looks at how it fails. Reports in TAP.
-# usage: run_bad.sh HOST TESTS GOLDENS [CASE...]     GOLDENS is tests/goldens/models in the build folder
+# usage: run_bad.sh HOST TESTS GOLDENS AREA [CASE...]     GOLDENS is tests/goldens/models in the build folder
 #
-# TESTS/data/bad/CASE/ holds
-#   make.sh    (optional) puts the fault in: sourced in a folder with a copy of a sound model in model/ (recipe.sh);
-#              exit 77 after saying why skips the case
-#   args       (optional) the arguments, as written in a shell
-#   expected   "exit STATUS", then lines that must each be a part of the message
+# TESTS/data/bad/AREA.cases is a table of cases:
+#   case NAME STATUS    begins one, and says which exit status is wanted
+#   says TEXT           a part of the message; one at least that is not already in the arguments
+#   with ARGUMENTS      as written in a shell; before the first case: those of all cases without any
+#       COMMAND         indented by four: puts the fault in, in a folder with a sound model in model/ (recipe.sh has
+#                       words for it); exit 77 after saying why skips the case
 # Whatever the fault, the program says one line, "PROGRAM: ...", without control characters, prints nothing to stdout, and
 # leaves no file behind.
 set -u
@@ -14,42 +15,78 @@ host=$(realpath "$1")
 program=$(basename "$1")
 tests=$(realpath "$2")
 goldens=$(realpath "$3")
-shift 3
+table=$tests/data/bad/$4.cases
+shift 4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-default_args='--quiet --model model --input-ids 1,2,3 --max-new-tokens 1 --output-ids'
+echo '--quiet --model model --input-ids 1,2,3 --max-new-tokens 1 --output-ids' >"$scratch/args"
+
+for folder in "$tests"/data/bad/*/; do
+    [ ! -d "$folder" ] || {
+        echo "Bail out! $folder is a folder: cases stand in the tables beside it (CONTRIBUTING.md)"
+        exit 1
+    }
+done
+
+# Takes the table apart: a folder for each case with the files status, parts, args and fault; their names in order.
+LC_ALL=C awk -v scratch="$scratch" '
+    function wrong(what) { print FILENAME ":" FNR ": " what >"/dev/stderr"; exit 2 }
+    /^#/ || /^$/ { next }
+    /^case [a-z0-9_]+ [0-9]+$/ {
+        if (seen[$2]++) wrong("there is a case of that name")
+        folder = scratch "/cases/" $2
+        system("mkdir -p " folder)
+        print $3 >(folder "/status")
+        printf "" >(folder "/parts")
+        print $2 >(scratch "/names")
+        next
+    }
+    /^with( |$)/ { print substr($0, 6) >((folder != "" ? folder : scratch) "/args"); next }
+    /^says / && folder != "" { print substr($0, 6) >(folder "/parts"); next }
+    /^    / && folder != "" { print substr($0, 5) >(folder "/fault"); next }
+    { wrong("expected case NAME STATUS, says, with, or a line that is indented by four") }
+' "$table" || exit 1
+
+# Whether some part is not in the arguments, which usage errors repeat.
+tells() { # tells CASE-FOLDER ARGUMENTS
+    while IFS= read -r part; do
+        case $2 in
+        *"$part"*) ;;
+        *) return 0 ;;
+        esac
+    done <"$1/parts"
+    return 1
+}
 
 # Fails with reasons on stdout; 77 with a reason skips.
 try() { # try CASE
-    case=$tests/data/bad/$1
+    case=$scratch/cases/$1
     mkdir "$scratch/work"
     cd "$scratch/work" || exit 1
-    if [ -f "$case/make.sh" ]; then
-        goldens=$goldens/plain sh -eu -c '. "$1"; start_from llama; . "$2"' sh "$tests/e2e/recipe.sh" \
-            "$case/make.sh" 2>&1 || return
-    fi
-    args=$default_args
-    [ ! -f "$case/args" ] || args=$(cat "$case/args")
+    goldens=$goldens/plain sh -eu -c '. "$1"; start_from llama; [ ! -f "$2" ] || . "$2"' sh "$tests/e2e/recipe.sh" \
+        "$case/fault" 2>&1 || return
+    [ -f "$case/args" ] || cp "$scratch/args" "$case/args"
+    args=$(cat "$case/args")
     find . | sort >../before
     eval "set -- $args"
     status=0
     timeout 60 "$host" "$@" </dev/null >../out 2>../err || status=$?
     find . | sort >../after
-    wanted=$(sed -n '1s/^exit //p' "$case/expected")
+    wanted=$(cat "$case/status")
 
     good=0
     complain() {
         echo "$1"
         good=1
     }
+    tells "$case" "$args" || complain "each of the parts is in the arguments, so it would be in any message"
     [ "$status" = "$wanted" ] || complain "exit status $status instead of $wanted"
     [ "$(wc -l <../err)" = 1 ] || complain "not one line"
     grep -q "^$program: " ../err || complain "does not start with \"$program: \""
     tr -d '\n' <../err | LC_ALL=C grep -q '[[:cntrl:]]' && complain "control characters"
-    sed 1d "$case/expected" >../parts
     while IFS= read -r part; do
         grep -qF -e "$part" ../err || complain "does not say: $part"
-    done <../parts
+    done <"$case/parts"
     [ ! -s ../out ] || complain "prints to stdout"
     cmp -s ../before ../after || complain "leaves files: $(diff ../before ../after | tr '\n' ' ')"
     [ "$good" = 0 ] || head -n 20 ../err
@@ -57,7 +94,7 @@ try() { # try CASE
 }
 
 # shellcheck disable=SC2046 # words
-[ $# -gt 0 ] || set -- $(ls "$tests/data/bad")
+[ $# -gt 0 ] || set -- $(cat "$scratch/names")
 echo "1..$#"
 number=0 failed=0
 for name; do

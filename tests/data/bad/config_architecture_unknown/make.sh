@@ -1,1 +1,0 @@
-edit model/config.json s/LlamaForCausalLM/LlamaForCausalLLM/

@@ -1,1 +1,0 @@
-printf '[]' >model/config.json

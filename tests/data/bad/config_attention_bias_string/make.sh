@@ -1,1 +1,0 @@
-config attention_bias '"no"'

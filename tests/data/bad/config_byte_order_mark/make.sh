@@ -1,1 +1,0 @@
-{ printf '\357\273\277' && cat model/config.json; } >marked && mv marked model/config.json

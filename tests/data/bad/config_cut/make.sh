@@ -1,1 +1,0 @@
-head -c 200 model/config.json >cut && mv cut model/config.json

@@ -1,1 +1,0 @@
-rm model/config.json && ln -s nowhere model/config.json

@@ -1,1 +1,0 @@
-edit model/config.json 's/^  "hidden_size": 64,/&"hidden_size": 32,/' 

@@ -1,2 +1,0 @@
-start_from qwen2_moe
-config moe_intermediate_size '"32"'

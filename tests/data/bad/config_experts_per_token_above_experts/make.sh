@@ -1,2 +1,0 @@
-start_from qwen2_moe
-config num_experts_per_tok 7

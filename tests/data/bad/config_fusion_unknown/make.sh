@@ -1,1 +1,0 @@
-edit model/config.json '1s/.*/{ "fusion_config": {"patch_embeddings": true},/'

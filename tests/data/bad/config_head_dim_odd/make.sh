@@ -1,1 +1,0 @@
-config head_dim 15

@@ -1,2 +1,0 @@
-without head_dim
-config num_attention_heads 5

@@ -1,1 +1,0 @@
-without hidden_size

@@ -1,1 +1,0 @@
-config hidden_size 18446744073709551680

@@ -1,1 +1,0 @@
-config hidden_size -64

@@ -1,1 +1,0 @@
-config intermediate_size 4611686018427387904

@@ -1,1 +1,0 @@
-rm model/config.json && mkdir model/config.json

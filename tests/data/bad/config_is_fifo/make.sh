@@ -1,1 +1,0 @@
-rm model/config.json && mkfifo model/config.json

@@ -1,1 +1,0 @@
-config num_key_value_heads 8

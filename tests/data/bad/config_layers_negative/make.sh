@@ -1,1 +1,0 @@
-config num_hidden_layers -1

@@ -1,1 +1,0 @@
-config max_position_embeddings 0

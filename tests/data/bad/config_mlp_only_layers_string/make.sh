@@ -1,2 +1,0 @@
-start_from qwen2_moe
-config mlp_only_layers '"all"'

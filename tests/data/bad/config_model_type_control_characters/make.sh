@@ -1,1 +1,0 @@
-config model_type '"\\u001b[31mllama\\n"' 

@@ -1,1 +1,0 @@
-config model_type '""'

@@ -1,1 +1,0 @@
-without model_type

@@ -1,1 +1,0 @@
-echo 'hidden_size = 64' >model/config.json

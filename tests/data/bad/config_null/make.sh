@@ -1,1 +1,0 @@
-printf 'null' >model/config.json

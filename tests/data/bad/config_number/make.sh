@@ -1,1 +1,0 @@
-printf '12' >model/config.json

@@ -1,1 +1,0 @@
-printf ' \n\n ' >model/config.json

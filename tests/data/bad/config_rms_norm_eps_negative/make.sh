@@ -1,1 +1,0 @@
-config rms_norm_eps -1

@@ -1,1 +1,0 @@
-config rope_theta '"x"'

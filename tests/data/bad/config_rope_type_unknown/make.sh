@@ -1,1 +1,0 @@
-config rope_scaling '{"rope_type": "spiral"}'

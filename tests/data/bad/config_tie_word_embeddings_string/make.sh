@@ -1,1 +1,0 @@
-config tie_word_embeddings '"false"'

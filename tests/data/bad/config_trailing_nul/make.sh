@@ -1,1 +1,0 @@
-printf '\000' >>model/config.json

@@ -1,1 +1,0 @@
-echo '{}' >>model/config.json

@@ -1,2 +1,0 @@
-start_from ../encoders/bert_mlm
-config add_cross_attention true

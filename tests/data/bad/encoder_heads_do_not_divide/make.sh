@@ -1,2 +1,0 @@
-start_from ../encoders/bert_mlm
-config num_attention_heads 5

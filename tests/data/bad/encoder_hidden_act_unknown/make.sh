@@ -1,2 +1,0 @@
-start_from ../encoders/bert_mlm
-config hidden_act '"geglu"'

@@ -1,2 +1,0 @@
-start_from ../encoders/bert_classifier
-edit model/config.json 's/"1": "middling"/"1": 5/'

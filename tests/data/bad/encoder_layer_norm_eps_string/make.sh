@@ -1,2 +1,0 @@
-start_from ../encoders/bert_mlm
-config layer_norm_eps '"1e-12"'

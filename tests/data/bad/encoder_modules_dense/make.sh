@@ -1,2 +1,0 @@
-start_from ../encoders/bert_sentence
-edit model/modules.json 's/models.Normalize/models.Dense/'

@@ -1,2 +1,0 @@
-start_from ../encoders/bert_sentence
-echo '{}' >model/modules.json

@@ -1,2 +1,0 @@
-start_from ../encoders/bert_sentence
-rm model/1_Pooling/config.json

@@ -1,2 +1,0 @@
-start_from ../encoders/bert_mlm
-edit model/config.json 's/^{/{\n  "position_embedding_type": "relative_key",/'

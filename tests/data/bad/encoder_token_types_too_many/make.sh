@@ -1,1 +1,0 @@
-start_from ../encoders/bert_mlm

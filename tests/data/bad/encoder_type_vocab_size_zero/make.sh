@@ -1,2 +1,0 @@
-start_from ../encoders/bert_mlm
-config type_vocab_size 0

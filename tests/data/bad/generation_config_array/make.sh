@@ -1,1 +1,0 @@
-echo [] >model/generation_config.json

@@ -1,1 +1,0 @@
-edit model/generation_config.json 's/^    581,$/    "581",/' 

@@ -1,1 +1,0 @@
-rm model/generation_config.json && mkdir model/generation_config.json

@@ -1,1 +1,0 @@
-echo no >model/generation_config.json

@@ -1,5 +1,0 @@
-start_from ../vision/qwen2_vl_two_images
-cp "$goldens/../images/rgb_up.png" picture.png
-cp "$goldens/../images/preprocessor_config.json" model/
-edit model/preprocessor_config.json "s/\"temporal_patch_size\": 1/\"temporal_patch_size\": 2/"
-LC_ALL=C sed "s/\xff\xc0\x00\x11\x08..../\xff\xc0\x00\x11\x08\xfd\xe8\xfd\xe8/" "$goldens/../images/photo_420.jpg" >picture.png

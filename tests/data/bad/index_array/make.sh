@@ -1,2 +1,0 @@
-start_from llama_sharded
-echo [] >model/model.safetensors.index.json

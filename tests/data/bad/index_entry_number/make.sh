@@ -1,2 +1,0 @@
-start_from llama_sharded
-edit model/model.safetensors.index.json 's/\("lm_head.weight": \)"[^"]*"/\13/'

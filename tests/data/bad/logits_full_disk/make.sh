@@ -1,1 +1,0 @@
-[ -c /dev/full ] || skip "no /dev/full here"

@@ -1,1 +1,0 @@
-mkdir logits.safetensors

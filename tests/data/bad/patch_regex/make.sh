@@ -1,1 +1,0 @@
-echo '{"without": ["a", "("]}' >patch.json

@@ -1,1 +1,0 @@
-printf 'Once \342\202' >story.txt

@@ -1,1 +1,0 @@
-printf 'Once\377 upon' >story.txt

@@ -1,1 +1,0 @@
-printf a >story.txt

@@ -1,2 +1,0 @@
-echo "Once upon a time" >story.txt
-rm model/tokenizer.json

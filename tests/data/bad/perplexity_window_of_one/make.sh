@@ -1,1 +1,0 @@
-echo "Once upon a time" >story.txt

@@ -1,1 +1,0 @@
-mkdir plugins && head -c 300 /bin/sh >plugins/cut.so

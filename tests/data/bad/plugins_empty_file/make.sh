@@ -1,1 +1,0 @@
-mkdir -p plugins/empty && : >plugins/empty/empty.so

@@ -1,1 +1,0 @@
-mkdir -p plugins/junk && echo junk >plugins/junk/junk.so

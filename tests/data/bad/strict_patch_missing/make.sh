@@ -1,1 +1,0 @@
-echo '{"conversions": [{"kind": "rename", "source_patterns": "q_proj", "target_patterns": "query"}]}' >patch.json

@@ -1,1 +1,0 @@
-head -c 5000 model/tokenizer.json >cut && mv cut model/tokenizer.json

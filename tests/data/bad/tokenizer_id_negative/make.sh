@@ -1,1 +1,0 @@
-edit model/tokenizer.json 's/"id": 580,/"id": -580,/' 

@@ -1,1 +1,0 @@
-rm model/tokenizer.json && mkfifo model/tokenizer.json

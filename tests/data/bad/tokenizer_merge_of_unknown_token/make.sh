@@ -1,1 +1,0 @@
-edit model/tokenizer.json '/^"merges": \[/{n;s/"[^"]*"/"Qq Zz"/;}' 

@@ -1,1 +1,0 @@
-echo no >model/tokenizer.json

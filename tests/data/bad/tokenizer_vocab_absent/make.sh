@@ -1,1 +1,0 @@
-edit model/tokenizer.json 's/^"vocab": /"vocabulary": /'

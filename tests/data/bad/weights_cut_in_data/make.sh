@@ -1,1 +1,0 @@
-head -c 500000 model/model.safetensors >cut && mv cut model/model.safetensors

@@ -1,1 +1,0 @@
-rm model/model.safetensors && ln -s nowhere model/model.safetensors

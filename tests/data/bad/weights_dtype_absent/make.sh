@@ -1,1 +1,0 @@
-header 's/"dtype":"F32",//'

@@ -1,1 +1,0 @@
-put_header 'hidden_size=64'

@@ -1,1 +1,0 @@
-header 's/lm_head/lm\xffhead/' 

@@ -1,1 +1,0 @@
-length_bytes 0 >model/model.safetensors

@@ -1,1 +1,0 @@
-printf '\377\377\377\377\377\377\377\377{}' >model/model.safetensors

@@ -1,1 +1,0 @@
-rm model/model.safetensors && ln -s /dev/zero model/model.safetensors

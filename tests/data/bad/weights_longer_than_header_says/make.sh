@@ -1,1 +1,0 @@
-echo more >>model/model.safetensors

@@ -1,1 +1,0 @@
-printf 12345 >model/model.safetensors

@@ -1,1 +1,0 @@
-mv model/model.safetensors model/pytorch_model.bin

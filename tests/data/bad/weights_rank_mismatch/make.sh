@@ -1,1 +1,0 @@
-header 's/"model.norm.weight":{"dtype":"F32","shape":\[64\]/"model.norm.weight":{"dtype":"F32","shape":[64,1]/'

@@ -1,1 +1,0 @@
-config vocab_size 584

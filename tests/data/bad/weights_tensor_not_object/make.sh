@@ -1,1 +1,0 @@
-put_header '{"lm_head.weight": 3}' 

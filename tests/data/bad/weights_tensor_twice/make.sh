@@ -1,1 +1,0 @@
-header 's/"model.norm.weight"/"lm_head.weight"/' 
