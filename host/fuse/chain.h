@@ -10,7 +10,6 @@
 #include "graft/host/fuse.h"
 #include "interface/interface.h"
 #include "model/tree.h"
-#include "plugin/plugin.h"
 
 struct graft_fused_chain;
 
@@ -55,11 +54,10 @@ struct graft_chains {
     size_t capacity;
 };
 
-/* [load] Adds the chains that `n` specs name in a tree, and the implementations offered for them (`plugins` may be
- * NULL). Nothing is in place yet. On failure nothing is added. */
-int graft_chains_match(struct graft_tree *tree, const struct graft_plugin_set *plugins,
-                       const struct graft_module_spec *specs, size_t n, struct graft_chains *fusions,
-                       struct graft_error *error);
+/* [load] Adds the chains that `n` specs name in a tree, and the implementations that plugins offer for them. Nothing is
+ * in place yet. On failure nothing is added. */
+int graft_chains_match(struct graft_tree *tree, const struct graft_module_spec *specs, size_t n,
+                       struct graft_chains *fusions, struct graft_error *error);
 
 /* [any] The chain that a module is in, or NULL. */
 struct graft_fused_chain *graft_chains_find(const struct graft_chains *fusions, const struct graft_node *node);

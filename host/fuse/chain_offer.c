@@ -31,25 +31,25 @@ static const struct graft_chain *find(const struct graft_plugin *plugin, const s
     return NULL;
 }
 
-int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft_plugin_set *plugins,
+int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft_snapshot *snapshot,
                              struct graft_error *error) {
+    const struct graft_known_plugin *known;
     int rank = 0;
-    for (size_t i = 0; plugins != NULL && i < plugins->n; i++) {
-        const struct graft_loaded_plugin *loaded = &plugins->plugins[i];
-        const struct graft_chain *offer = find(loaded->descriptor, chain);
+    for (size_t i = 0; (known = graft_snapshot_plugin_at(snapshot, i)) != NULL; i++) {
+        const struct graft_chain *offer = find(known->descriptor, chain);
         if (offer == NULL) {
             continue;
         }
-        if (chain->implementation != NULL && loaded->rank == rank) {
+        if (chain->implementation != NULL && known->origin.rank == rank) {
             (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, chain->modules[0].node->path,
-                                  "plugins %s and %s both implement this chain", chain->plugin, loaded->descriptor->id);
+                                  "plugins %s and %s both implement this chain", chain->plugin, known->descriptor->id);
             graft_error_hint(error, "load them in the order that is to decide, or leave one out");
             return GRAFT_ERROR_PLUGIN;
         }
-        if (chain->implementation == NULL || loaded->rank < rank) {
+        if (chain->implementation == NULL || known->origin.rank < rank) {
             chain->implementation = offer;
-            chain->plugin = loaded->descriptor->id;
-            rank = loaded->rank;
+            chain->plugin = known->descriptor->id;
+            rank = known->origin.rank;
         }
     }
     return GRAFT_OK;

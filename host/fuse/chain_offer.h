@@ -7,7 +7,7 @@
 
 /* [load] Fills in the implementation for the chain's classes, if one is offered. Two plugins that offer one are an
  * error, unless they were put in order. */
-int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft_plugin_set *plugins,
+int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft_snapshot *snapshot,
                              struct graft_error *error);
 
 #endif

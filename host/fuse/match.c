@@ -113,7 +113,7 @@ static struct graft_fused_chain *new_chain(size_t n) {
 }
 
 /* Chain number `at`: the module at that place of each path's. */
-static int add_chain(struct graft_chains *fusions, const struct graft_plugin_set *plugins,
+static int add_chain(struct graft_chains *fusions, const struct graft_snapshot *snapshot,
                      const struct graft_module_spec *specs, const struct fitting *fitting, size_t n, size_t at,
                      struct graft_error *error) {
     struct graft_fused_chain *chain = new_chain(n);
@@ -133,7 +133,7 @@ static int add_chain(struct graft_chains *fusions, const struct graft_plugin_set
         status = graft_wires_connect(chain, specs, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_chain_offer_choose(chain, plugins, error);
+        status = graft_chain_offer_choose(chain, snapshot, error);
     }
     if (status != GRAFT_OK) {
         graft_chain_free(chain);
@@ -143,9 +143,8 @@ static int add_chain(struct graft_chains *fusions, const struct graft_plugin_set
     return GRAFT_OK;
 }
 
-int graft_chains_match(struct graft_tree *tree, const struct graft_plugin_set *plugins,
-                       const struct graft_module_spec *specs, size_t n, struct graft_chains *fusions,
-                       struct graft_error *error) {
+int graft_chains_match(struct graft_tree *tree, const struct graft_module_spec *specs, size_t n,
+                       struct graft_chains *fusions, struct graft_error *error) {
     struct fitting fitting[MAX_MODULES] = {0};
     size_t first = fusions->count;
     if (n < 2 || n > MAX_MODULES) {
@@ -154,7 +153,7 @@ int graft_chains_match(struct graft_tree *tree, const struct graft_plugin_set *p
     }
     int status = find_fitting(tree, specs, n, fitting, error);
     for (size_t at = 0; status == GRAFT_OK && at < fitting[0].count; at++) {
-        status = add_chain(fusions, plugins, specs, fitting, n, at, error);
+        status = add_chain(fusions, tree->snapshot, specs, fitting, n, at, error);
     }
     if (status != GRAFT_OK) {
         graft_chains_cut(fusions, first);

@@ -43,7 +43,7 @@ int graft_model_fuse_modules(struct graft_model *model, const struct graft_modul
     int loaded = model->bound != NULL;
     int status = loaded ? graft_model_check_loaded(model, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
-        status = graft_chains_match(model->tree, model->plugins, specs, n, &model->fusions, error);
+        status = graft_chains_match(model->tree, specs, n, &model->fusions, error);
     }
     for (size_t i = first; i < model->fusions.count && status == GRAFT_OK; i++) {
         status = show(model, model->fusions.items[i], error);

@@ -38,11 +38,11 @@ static int add_built_in_offers(struct graft_registry *registry, struct graft_err
     int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof attention / sizeof attention[0] && status == GRAFT_OK; i++) {
         status = graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_ATTENTION, attention[i]->name,
-                                                   attention[i], error);
+                                                   attention[i], NULL, error);
     }
     for (; *experts != NULL && status == GRAFT_OK; experts++) {
         status = graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_EXPERTS, (*experts)->name, *experts,
-                                                   error);
+                                                   NULL, error);
     }
     return status;
 }
@@ -60,9 +60,10 @@ static int add_built_in(struct graft_registry *registry, struct graft_error *err
 int graft_library_create(struct graft_library **library, struct graft_error *error) {
     struct graft_library *result = graft_alloc(1, sizeof *result);
     if (result == NULL || (result->registry = graft_registry_create()) == NULL) {
-        graft_library_free(result);
+        graft_free(result);
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "library", "out of memory");
     }
+    (void)pthread_mutex_init(&result->lock, NULL);
     int status = add_built_in(result->registry, error);
     if (status != GRAFT_OK) {
         graft_library_free(result);
@@ -75,26 +76,32 @@ int graft_library_create(struct graft_library **library, struct graft_error *err
 void graft_library_free(struct graft_library *library) {
     if (library != NULL) {
         graft_registry_free(library->registry);
+        while (library->n_called > 0) {
+            graft_plugin_set_free(library->called[--library->n_called]);
+        }
+        graft_free(library->called);
         graft_plugin_set_free(library->plugins);
+        (void)pthread_mutex_destroy(&library->lock);
         graft_free(library);
     }
 }
 
 /* Registers all plugins loaded, or gives them back. */
 static int register_plugins(struct graft_library *library, struct graft_error *error) {
-    struct graft_snapshot *before = graft_registry_snapshot(library->registry);
-    int status = GRAFT_OK;
-    for (size_t i = 0; status == GRAFT_OK && i < library->plugins->n; i++) {
+    size_t n = library->plugins->n;
+    struct graft_known_plugin *added = graft_alloc(n, sizeof *added);
+    for (size_t i = 0; added != NULL && i < n; i++) {
         const struct graft_loaded_plugin *plugin = &library->plugins->plugins[i];
-        struct graft_origin origin = {plugin->descriptor->id, plugin->file, plugin->rank};
-        status = graft_registry_add_plugin(library->registry, plugin->descriptor, &origin, error);
+        added[i] =
+            (struct graft_known_plugin){plugin->descriptor, {plugin->descriptor->id, plugin->file, plugin->rank}};
     }
+    int status = added != NULL ? graft_registry_add_plugins(library->registry, added, n, error)
+                               : graft_fail_memory(error, "plugins");
     if (status != GRAFT_OK) {
-        graft_registry_restore(library->registry, before);
         graft_plugin_set_free(library->plugins);
         library->plugins = NULL;
     }
-    graft_snapshot_release(before);
+    graft_free(added);
     return status;
 }
 

@@ -3,6 +3,8 @@
 #ifndef GRAFT_LIBRARY_LIBRARY_H
 #define GRAFT_LIBRARY_LIBRARY_H
 
+#include <pthread.h>
+
 #include "arch/arch.h"
 #include "bind/bind.h"
 #include "fuse/chain.h"
@@ -21,6 +23,10 @@ struct graft_processor_config;
 struct graft_library {
     struct graft_registry *registry;
     struct graft_plugin_set *plugins; /* NULL until loaded */
+    pthread_mutex_t lock;             /* guards the fields below */
+    struct graft_plugin_set **called; /* registered by calls, a set each */
+    size_t n_called;
+    size_t called_capacity;
 };
 
 struct graft_model {
@@ -42,7 +48,6 @@ struct graft_model {
     const struct graft_implementation *attention; /* in force; of the tree's snapshot */
     const struct graft_implementation *experts;
     const struct graft_attention_implementation *attention_now; /* that of `attention`, or of a recording under way */
-    const struct graft_plugin_set *plugins;                     /* the library's; NULL: none */
     struct graft_chains fusions; /* chains of modules, in place once the model is loaded */
     graft_json *fusion_config;   /* asked for by an option; NULL: config.json's holds */
     struct graft_published published;

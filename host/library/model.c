@@ -155,7 +155,6 @@ int graft_model_open(struct graft_library *library, const char *directory, const
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
     result->without_weights =
         options != NULL && GRAFT_HAS(options, struct graft_model_options, without_weights) && options->without_weights;
-    result->plugins = library->plugins;
     int has_fusion = options != NULL && GRAFT_HAS(options, struct graft_model_options, fusion_config);
     int status = graft_model_set_fusion(result, has_fusion ? options->fusion_config : NULL, error);
     if (status == GRAFT_OK) {

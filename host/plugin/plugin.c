@@ -276,6 +276,44 @@ int graft_plugins_load_file(const char *file, const struct graft_plugin_options 
     return load_files(&wanted, options, set, error);
 }
 
+/* With the lock held. */
+static int take(const struct graft_plugin *descriptor, struct graft_plugin_set *set, struct graft_error *error) {
+    struct graft_use *use = NULL;
+    int status = graft_use_take(descriptor, &use, error);
+    if (status == GRAFT_OK) {
+        status = graft_use_accept(use, descriptor->id, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_use_init(use, descriptor->id, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_use_close(use);
+        return status;
+    }
+    set->plugins[set->n++] = (struct graft_loaded_plugin){.descriptor = descriptor, .use = use};
+    return GRAFT_OK;
+}
+
+int graft_plugins_take(const struct graft_plugin *descriptor, struct graft_plugin_set **set,
+                       struct graft_error *error) {
+    struct graft_plugin_set *made = graft_alloc(1, sizeof *made);
+    if (made == NULL || (made->plugins = graft_alloc(1, sizeof *made->plugins)) == NULL) {
+        graft_free(made);
+        return graft_fail_memory(error, "plugin");
+    }
+    (void)pthread_mutex_lock(&lock);
+    int status = take(descriptor, made, error);
+    if (status != GRAFT_OK) {
+        free_set(made);
+        made = NULL;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    if (status == GRAFT_OK) {
+        *set = made;
+    }
+    return status;
+}
+
 void graft_plugin_set_free(struct graft_plugin_set *set) {
     if (set != NULL) {
         (void)pthread_mutex_lock(&lock);

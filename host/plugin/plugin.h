@@ -5,7 +5,7 @@
  * To know a plugin's id its file has to be opened, and opening runs code: with an allow list, the constructors and the
  * entry function of the others run too. They are closed then, and never initialised.
  *
- * Both functions are [load]; calls from several threads wait for each other. Sets may share plugins: `init` and
+ * All functions are [load]; calls from several threads wait for each other. Sets may share plugins: `init` and
  * `deinit` run once, for the first set and the last. A plugin in use, or used before, is not read again from the disk.
  */
 #ifndef GRAFT_PLUGIN_PLUGIN_H
@@ -21,8 +21,8 @@ struct graft_use;
 
 struct graft_loaded_plugin {
     const struct graft_plugin *descriptor; /* validated; the plugin's, const until the set is freed */
-    char *file;                            /* as found: the directory as given, and the path below it */
-    int rank;                              /* 1, 2, ... by the allow list; 0 without one */
+    char *file; /* as found: the directory as given, and the path below it; NULL: registered by a call */
+    int rank;   /* 1, 2, ... by the allow list; 0 without one */
     struct graft_use *use;
     struct graft_plugin_info info; /* the same, as the library shows it */
 };
@@ -52,6 +52,10 @@ int graft_plugins_load(const char *const *directories, int n, const struct graft
 /* As graft_plugins_load, for one file; that it is no plugin is an error. */
 int graft_plugins_load_file(const char *file, const struct graft_plugin_options *options, struct graft_plugin_set **set,
                             struct graft_error *error);
+
+/* A set of one plugin whose descriptor a program has in memory, where it stays const and valid until the set is freed.
+ * It is validated and initialised as one from a file. Errors name the plugin by its id. */
+int graft_plugins_take(const struct graft_plugin *descriptor, struct graft_plugin_set **set, struct graft_error *error);
 
 /* Calls `deinit` of each plugin that no other set uses, the last one first. The objects stay mapped. Takes NULL. */
 void graft_plugin_set_free(struct graft_plugin_set *set);

@@ -14,8 +14,8 @@
 
 struct graft_use {
     struct graft_use *next;
-    const void *entry; /* of its function: one plugin, by whatever name its object was opened */
-    struct graft_object *object;
+    const void *entry;           /* of its function: one plugin, by whatever name its object was opened; NULL: none */
+    struct graft_object *object; /* NULL: the descriptor is a program's */
     const struct graft_plugin *descriptor;
     int users;
     int accepted;
@@ -53,7 +53,7 @@ static int call_entry(const char *file, void *address, const struct graft_plugin
 
 static struct graft_use *find(const void *entry) {
     struct graft_use *use = uses;
-    while (use != NULL && use->entry != entry) {
+    while (use != NULL && (entry == NULL || use->entry != entry)) {
         use = use->next;
     }
     return use;
@@ -99,6 +99,30 @@ close:
     return status;
 }
 
+int graft_use_take(const struct graft_plugin *descriptor, struct graft_use **use, struct graft_error *error) {
+    struct graft_use *made = uses;
+    *use = NULL;
+    while (made != NULL && made->descriptor != descriptor) {
+        made = made->next;
+    }
+    if (made == NULL) {
+        int status = graft_plugin_validate_identity("plugin", descriptor, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        made = graft_alloc(1, sizeof *made);
+        if (made == NULL) {
+            return graft_fail_memory(error, descriptor->id);
+        }
+        made->descriptor = descriptor;
+        made->next = uses;
+        uses = made;
+    }
+    made->users++;
+    *use = made;
+    return GRAFT_OK;
+}
+
 const struct graft_plugin *graft_use_descriptor(const struct graft_use *use) {
     return use->descriptor;
 }
@@ -106,7 +130,9 @@ const struct graft_plugin *graft_use_descriptor(const struct graft_use *use) {
 int graft_use_accept(struct graft_use *use, const char *file, struct graft_error *error) {
     int status = use->accepted ? GRAFT_OK : graft_plugin_validate_content(file, use->descriptor, error);
     if (status == GRAFT_OK) {
-        graft_object_keep(use->object);
+        if (use->object != NULL) {
+            graft_object_keep(use->object);
+        }
         use->accepted = 1;
     }
     return status;

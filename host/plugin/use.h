@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A plugin in use: from its file to a validated descriptor, and from `init` to `deinit`. One per object, however many
- * sets share it. All functions are called with plugin.c's lock held.
+ * A plugin in use: from its file, or a program's memory, to a validated descriptor, and from `init` to `deinit`. One
+ * per descriptor, however many sets share it. All functions are called with plugin.c's lock held.
  */
 #ifndef GRAFT_PLUGIN_USE_H
 #define GRAFT_PLUGIN_USE_H
@@ -15,10 +15,13 @@ struct graft_use;
  * counted. `*use` is NULL when the object does not export the entry function. The caller ends with graft_use_close. */
 int graft_use_open(const char *file, struct graft_use **use, struct graft_error *error);
 
+/* As graft_use_open, for a descriptor in memory, which stays const and valid until the last graft_use_close. */
+int graft_use_take(const struct graft_plugin *descriptor, struct graft_use **use, struct graft_error *error);
+
 /* The plugin's, const until the last graft_use_close. */
 const struct graft_plugin *graft_use_descriptor(const struct graft_use *use);
 
-/* Validates the rest of the descriptor; from then on the object stays mapped. */
+/* Validates the rest of the descriptor; from then on its object stays mapped. */
 int graft_use_accept(struct graft_use *use, const char *file, struct graft_error *error);
 
 /* Calls `init` of an accepted plugin, once. */

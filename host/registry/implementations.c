@@ -95,12 +95,26 @@ int graft_implementations_append_all(struct graft_snapshot *snapshot, const stru
     return status;
 }
 
+static int is_there(const struct implementations *old, const struct graft_implementation *added) {
+    for (size_t i = 0; old != NULL && i < old->n; i++) {
+        if (old->items[i].kind == added->kind && old->items[i].declared == added->declared) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int graft_registry_add_implementation(struct graft_registry *registry, enum graft_implementation_kind kind,
-                                      const char *name, const void *declared, struct graft_error *error) {
-    const struct graft_implementation added = {.kind = kind, .name = name, .declared = declared};
+                                      const char *name, const void *declared, const struct graft_origin *origin,
+                                      struct graft_error *error) {
+    static const struct graft_origin host = {0};
+    const struct graft_implementation added = {kind, name, declared, origin != NULL ? *origin : host};
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
-    int status = next != NULL ? append(next, &added, error) : graft_fail_memory(error, name);
+    int status = next != NULL ? GRAFT_OK : graft_fail_memory(error, name);
+    if (status == GRAFT_OK && !is_there(next->offers, &added)) {
+        status = append(next, &added, error);
+    }
     if (status == GRAFT_OK) {
         struct graft_snapshot *old = registry->current;
         registry->current = next;

@@ -17,9 +17,11 @@ struct graft_implementation {
     struct graft_origin origin;
 };
 
-/* [any] Adds an offer of the host's. A name of that kind that is taken is an error. */
+/* [any] Adds one (`origin` NULL: the host's). The same one again changes nothing; another of that kind and name is an
+ * error, but for kernels of one origin. */
 int graft_registry_add_implementation(struct graft_registry *registry, enum graft_implementation_kind kind,
-                                      const char *name, const void *declared, struct graft_error *error);
+                                      const char *name, const void *declared, const struct graft_origin *origin,
+                                      struct graft_error *error);
 
 /* [any] The offers in the order of registration; NULL behind the last. */
 const struct graft_implementation *graft_snapshot_implementation_at(const struct graft_snapshot *snapshot, size_t i);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "registry/snapshot.h"
 
 struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot) {
@@ -14,6 +15,7 @@ struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot) {
 
 struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     struct graft_snapshot *copy = graft_alloc(1, sizeof *copy);
+    size_t plugins = old != NULL ? old->n_plugins : 0;
     size_t classes = old != NULL ? old->n_classes : 0;
     size_t patches = old != NULL ? old->n_patches : 0;
     size_t fusions = old != NULL ? old->n_fusions : 0;
@@ -23,15 +25,19 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     }
     copy->references = 1;
     copy->offers = graft_implementations_retain(old != NULL ? old->offers : NULL);
+    copy->plugins = graft_alloc(plugins + 1, sizeof *copy->plugins);
     copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
     copy->patches = graft_alloc(patches + 1, sizeof(struct rule *));
     copy->mapping = old != NULL ? graft_mapping_version_retain(old->mapping) : graft_mapping_version_create(0);
     copy->fusions = graft_alloc(fusions + 1, sizeof(struct graft_known_fusion *));
     copy->conversions = graft_alloc(conversions + 1, sizeof(struct conversion_list *));
-    if (copy->classes == NULL || copy->patches == NULL || copy->mapping == NULL || copy->fusions == NULL ||
-        copy->conversions == NULL) {
+    if (copy->plugins == NULL || copy->classes == NULL || copy->patches == NULL || copy->mapping == NULL ||
+        copy->fusions == NULL || copy->conversions == NULL) {
         graft_snapshot_release(copy);
         return NULL;
+    }
+    for (; copy->n_plugins < plugins; copy->n_plugins++) {
+        copy->plugins[copy->n_plugins] = old->plugins[copy->n_plugins];
     }
     for (; copy->n_classes < classes; copy->n_classes++) {
         copy->classes[copy->n_classes] = old->classes[copy->n_classes];
@@ -65,6 +71,7 @@ void graft_snapshot_release(struct graft_snapshot *snapshot) {
         graft_free(snapshot->fusions);
         graft_free(snapshot->patches);
         graft_free(snapshot->classes);
+        graft_free(snapshot->plugins);
         graft_free(snapshot);
     }
 }
@@ -137,41 +144,57 @@ static int append_patch(struct graft_snapshot *snapshot, const struct graft_repl
     return status;
 }
 
-/* The snapshot with room for so many classes, patches and families more, not yet the registry's. */
-static struct graft_snapshot *grown(const struct graft_snapshot *old, size_t n_classes, size_t n_patches,
-                                    size_t n_fusions) {
-    struct graft_snapshot *next = graft_snapshot_copy(old);
-    if (next == NULL) {
-        return NULL;
-    }
-    struct graft_known_class *classes =
-        graft_realloc(next->classes, next->n_classes + n_classes + 1, sizeof *next->classes);
-    if (classes != NULL) {
-        next->classes = classes;
-    }
-    struct rule **patches = graft_realloc(next->patches, next->n_patches + n_patches + 1, sizeof(struct rule *));
-    if (patches != NULL) {
-        next->patches = patches;
-    }
-    struct graft_known_fusion **fusions =
-        graft_realloc(next->fusions, next->n_fusions + n_fusions + 1, sizeof(struct graft_known_fusion *));
-    if (fusions != NULL) {
-        next->fusions = fusions;
-    }
-    if (classes == NULL || patches == NULL || fusions == NULL) {
-        graft_snapshot_release(next);
-        return NULL;
-    }
-    return next;
+/* Room for so many more elements behind the `n` of an array, which may move. */
+static int make_room(void **items, size_t n, size_t more, size_t size) {
+    void *grown = graft_realloc(*items, n + more + 1, size);
+    *items = grown != NULL ? grown : *items;
+    return grown != NULL ? 0 : -1;
 }
 
-static int add_all(struct graft_snapshot *next, const struct graft_plugin *plugin, const struct graft_origin *origin,
-                   struct graft_error *error) {
-    int status = GRAFT_OK;
+/* Room in a snapshot that is not yet the registry's for what a plugin brings, beside one more of each. */
+static int make_room_for(struct graft_snapshot *next, const struct graft_plugin *plugin) {
+    void *plugins = next->plugins, *classes = next->classes, *patches = next->patches, *fusions = next->fusions;
+    int failed = make_room(&plugins, next->n_plugins, 1, sizeof *next->plugins) != 0;
+    failed |= make_room(&classes, next->n_classes, (size_t)plugin->n_classes, sizeof *next->classes) != 0;
+    failed |= make_room(&patches, next->n_patches, (size_t)plugin->n_replacements, sizeof(struct rule *)) != 0;
+    failed |= make_room(&fusions, next->n_fusions, (size_t)plugin->n_fusion_families,
+                        sizeof(struct graft_known_fusion *)) != 0;
+    next->plugins = plugins;
+    next->classes = classes;
+    next->patches = patches;
+    next->fusions = fusions;
+    return failed ? -1 : 0;
+}
+
+/* No two plugins of a registry have one id: private classes are found by it. */
+static int append_plugin(struct graft_snapshot *next, const struct graft_known_plugin *added,
+                         struct graft_error *error) {
+    for (size_t i = 0; i < next->n_plugins; i++) {
+        const struct graft_origin *other = &next->plugins[i].origin;
+        if (strcmp(next->plugins[i].descriptor->id, added->descriptor->id) == 0) {
+            int status = graft_fail(error, GRAFT_ERROR_PLUGIN,
+                                    added->origin.file != NULL ? added->origin.file : added->origin.plugin,
+                                    "expected an id of its own, got \"%s\", that of %s", added->descriptor->id,
+                                    other->file != NULL ? other->file : "a plugin registered by a call");
+            graft_error_hint(error, "take one of the two away");
+            return status;
+        }
+    }
+    if (make_room_for(next, added->descriptor) != 0) {
+        return out_of_memory(error);
+    }
+    next->plugins[next->n_plugins++] = *added;
+    return GRAFT_OK;
+}
+
+static int add_all(struct graft_snapshot *next, const struct graft_known_plugin *added, struct graft_error *error) {
+    const struct graft_plugin *plugin = added->descriptor;
+    const struct graft_origin *origin = &added->origin;
+    int status = append_plugin(next, added, error);
     for (int32_t i = 0; i < plugin->n_classes && status == GRAFT_OK; i++) {
         const char *at = (const char *)plugin->classes + (size_t)i * plugin->class_stride;
-        struct graft_known_class added = {(const struct graft_class *)(const void *)at, *origin, 1, NULL};
-        status = append_class(next, &added, error);
+        struct graft_known_class known = {(const struct graft_class *)(const void *)at, *origin, 1, NULL};
+        status = append_class(next, &known, error);
     }
     for (int32_t i = 0; i < plugin->n_replacements && status == GRAFT_OK; i++) {
         status = append_patch(next, graft_plugin_replacement(plugin, i), origin, error);
@@ -198,7 +221,7 @@ int graft_registry_add_class(struct graft_registry *registry, const struct graft
     static const struct graft_origin host = {0};
     struct graft_known_class added = {cls, origin != NULL ? *origin : host, private_to_plugin, NULL};
     (void)pthread_mutex_lock(&registry->lock);
-    struct graft_snapshot *next = grown(registry->current, 1, 0, 0);
+    struct graft_snapshot *next = graft_snapshot_copy(registry->current);
     int status = next == NULL ? out_of_memory(error) : commit(registry, next, append_class(next, &added, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
@@ -207,21 +230,30 @@ int graft_registry_add_class(struct graft_registry *registry, const struct graft
 int graft_registry_add_replacement(struct graft_registry *registry, const struct graft_replacement *replacement,
                                    const struct graft_origin *origin, struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
-    struct graft_snapshot *next = grown(registry->current, 0, 1, 0);
+    struct graft_snapshot *next = graft_snapshot_copy(registry->current);
     int status =
         next == NULL ? out_of_memory(error) : commit(registry, next, append_patch(next, replacement, origin, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }
 
-int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
-                              const struct graft_origin *origin, struct graft_error *error) {
+int graft_registry_add_plugins(struct graft_registry *registry, const struct graft_known_plugin *plugins, size_t n,
+                               struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
-    struct graft_snapshot *next = grown(registry->current, (size_t)plugin->n_classes, (size_t)plugin->n_replacements,
-                                        (size_t)plugin->n_fusion_families);
-    int status = next == NULL ? out_of_memory(error) : commit(registry, next, add_all(next, plugin, origin, error));
+    struct graft_snapshot *next = graft_snapshot_copy(registry->current);
+    int status = next != NULL ? GRAFT_OK : out_of_memory(error);
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        status = add_all(next, &plugins[i], error);
+    }
+    status = commit(registry, next, status);
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
+}
+
+int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
+                              const struct graft_origin *origin, struct graft_error *error) {
+    const struct graft_known_plugin added = {plugin, *origin};
+    return graft_registry_add_plugins(registry, &added, 1, error);
 }
 
 int graft_registry_add_fusion(struct graft_registry *registry, const struct graft_fusion_family *family,
@@ -229,7 +261,7 @@ int graft_registry_add_fusion(struct graft_registry *registry, const struct graf
     static const struct graft_origin host = {0};
     const struct graft_origin *from = origin != NULL ? origin : &host;
     (void)pthread_mutex_lock(&registry->lock);
-    struct graft_snapshot *next = grown(registry->current, 0, 0, 1);
+    struct graft_snapshot *next = graft_snapshot_copy(registry->current);
     int status =
         next == NULL ? out_of_memory(error) : commit(registry, next, graft_fusion_append(next, family, from, error));
     (void)pthread_mutex_unlock(&registry->lock);

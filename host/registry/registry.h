@@ -50,7 +50,15 @@ int graft_registry_add_class(struct graft_registry *registry, const struct graft
 int graft_registry_add_replacement(struct graft_registry *registry, const struct graft_replacement *replacement,
                                    const struct graft_origin *origin, struct graft_error *error);
 
-/* [any] Adds all that a plugin brings, or nothing. */
+/* A plugin whose classes, replacements and so on are in a registry. */
+struct graft_known_plugin {
+    const struct graft_plugin *descriptor; /* validated; const until the registry and its snapshots are gone */
+    struct graft_origin origin;
+};
+
+/* [any] Adds all that `n` plugins bring, or nothing. An id that is there already is an error. */
+int graft_registry_add_plugins(struct graft_registry *registry, const struct graft_known_plugin *plugins, size_t n,
+                               struct graft_error *error);
 int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
                               const struct graft_origin *origin, struct graft_error *error);
 
@@ -103,6 +111,9 @@ const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot 
 /* [any] The replacements brought by plugins, in order of registration; NULL behind the last. */
 const struct graft_replacement *graft_snapshot_replacement(const struct graft_snapshot *snapshot, size_t i,
                                                            struct graft_origin *origin);
+
+/* [any] The plugins, in order of registration; NULL behind the last. */
+const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_snapshot *snapshot, size_t i);
 
 /* [any] The classes, in order of registration; NULL behind the last. */
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i);

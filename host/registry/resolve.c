@@ -24,6 +24,10 @@ const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot
     return found;
 }
 
+const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_snapshot *snapshot, size_t i) {
+    return i < snapshot->n_plugins ? &snapshot->plugins[i] : NULL;
+}
+
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i) {
     return i < snapshot->n_classes ? &snapshot->classes[i] : NULL;
 }

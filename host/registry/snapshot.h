@@ -47,6 +47,8 @@ struct implementations {
 
 struct graft_snapshot {
     atomic_long references;
+    struct graft_known_plugin *plugins;
+    size_t n_plugins;
     struct graft_known_class *classes;
     size_t n_classes;
     struct rule **patches; /* brought by plugins */
@@ -138,7 +140,7 @@ int graft_rule_fits(const struct rule *patch, const struct graft_known_class *or
 /* Patches of plugins, then those of library calls; NULL behind the last. */
 struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i);
 
-/* A copy with room for one more class and one more patch. */
+/* A copy with room for one more of each. */
 struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old);
 
 /* [any] An empty layer; what the snapshot's holds and `n` elements more, or new values for keys that are there; what it

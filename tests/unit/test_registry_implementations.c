@@ -75,7 +75,7 @@ static void test_taken_names(void **state) {
     fixture_init(&three, "three", &usual, NULL);
     fixture_init(&four, "four", NULL, "fast");
     assert_int_equal(
-        graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_ATTENTION, usual.name, &usual, &error),
+        graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_ATTENTION, usual.name, &usual, NULL, &error),
         GRAFT_OK);
     assert_int_equal(add(registry, &one, &error), GRAFT_OK);
     refused(registry, &two, "two", "attention implementation \"flash\": there is one of that name in one");
@@ -92,7 +92,7 @@ static void test_unknown_names(void **state) {
     (void)state;
     fixture_init(&one, "one", &flash, "fast");
     assert_int_equal(
-        graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_ATTENTION, usual.name, &usual, &error),
+        graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_ATTENTION, usual.name, &usual, NULL, &error),
         GRAFT_OK);
     assert_int_equal(add(registry, &one, &error), GRAFT_OK);
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);

@@ -15,9 +15,13 @@
 
 #include <stddef.h>
 
+#include "graft/attention_implementation.h"
 #include "graft/class.h"
 #include "graft/error.h"
+#include "graft/experts_implementation.h"
 #include "graft/fusion.h"
+#include "graft/kernel_override.h"
+#include "graft/plugin.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,6 +67,25 @@ void graft_library_leave(struct graft_library *library, struct graft_scope *scop
  * types count here. A replacement with another interface is an error. */
 int graft_library_class(struct graft_library *library, const char *name, const struct graft_class **cls,
                         struct graft_error *error);
+
+/* Registers all that a plugin brings (graft/plugin.h) from a descriptor in memory: classes with their private children,
+ * replacements, fusion families, chains, and attention, experts and kernels to be chosen by name. It is checked as one
+ * from a file is, `init` is called, and `deinit` when the library is freed; naming it here is asking for it
+ * (`on_request`). Plugins registered so go before those from files, in the order of the calls. What is wrong with the
+ * descriptor, an id or a name that is taken, or an `init` that fails is GRAFT_ERROR_PLUGIN. The descriptor and all that
+ * it points to stay const and valid as long as the library and its models. */
+int graft_library_register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
+                                  struct graft_error *error);
+
+/* Adds what may be chosen by name (graft_model_options). The same one again changes nothing; another one of its name is
+ * GRAFT_ERROR_PLUGIN, but for kernels: those of one name, for several classes, are used together. What does not hold
+ * what its header says is GRAFT_ERROR_USAGE. It stays const and valid as long as the library and its models. */
+int graft_library_add_attention(struct graft_library *library, const struct graft_attention_implementation *attention,
+                                struct graft_error *error);
+int graft_library_add_experts(struct graft_library *library, const struct graft_experts_implementation *experts,
+                              struct graft_error *error);
+int graft_library_add_kernel(struct graft_library *library, const struct graft_kernel_override *kernel,
+                             struct graft_error *error);
 
 /* Adds a fusion family (graft/fusion.h) beside those of plugins, to be asked for by its name (graft_model_options). The
  * same one again changes nothing; another one of its name is an error. It stays const and valid as long as the library

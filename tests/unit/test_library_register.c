@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a plugin can bring, a program can by calls: a whole plugin in memory, and implementations one by one. */
+#include "../../plugins/sequential_experts/sequential_experts.c"
+#include "graft/attention_implementation.h"
+#include "graft/experts_implementation.h"
+#include "graft/kernel_override.h"
+#include "library_fixture.h"
+
+#include "base/alloc.h"
+
+enum { TOKENS = 4, MAX_LOGITS = TOKENS * 4096 };
+
+static struct graft_library *library;
+static struct graft_error error;
+static int inits, deinits;
+static struct graft_plugin bundle, two; /* as long as the library */
+
+static int set_up(void **state) {
+    (void)state;
+    library = new_library();
+    error = graft_error_none();
+    inits = deinits = 0;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    graft_library_free(library);
+    library = NULL;
+    return 0;
+}
+
+static void check(int status) {
+    if (status != GRAFT_OK) {
+        fail_msg("%s: %s", error.source, error.message);
+    }
+}
+
+static void refused(int status, int expected, const char *source, const char *message) {
+    assert_int_equal(status, expected);
+    assert_string_equal(error.source, source);
+    if (strstr(error.message, message) == NULL) {
+        fail_msg("expected \"%s\" in \"%s\"", message, error.message);
+    }
+    error = graft_error_none();
+}
+
+/* Opens a golden model of the build, runs it and returns it; its logits are in `logits`. */
+static struct graft_model *run(const char *name, struct graft_model_options *options, float logits[MAX_LOGITS]) {
+    static const int32_t ids[TOKENS] = {5, 7, 11, 13};
+    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    struct graft_model *model = NULL;
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/plain/%s", getenv("GRAFT_TEST_GOLDENS"), name);
+    options->struct_size = sizeof *options;
+    options->precision = GRAFT_PRECISION_FLOAT32;
+    check(graft_model_open(library, path, options, &model, &error));
+    assert_true(graft_model_vocab_size(model) * TOKENS <= MAX_LOGITS);
+    memset(logits, 0, MAX_LOGITS * sizeof *logits);
+    check(graft_model_load(model, &error));
+    check(graft_model_logits(model, &prompt, 1, logits, &error));
+    return model;
+}
+
+static int count_init(struct graft_error *failure) {
+    (void)failure;
+    inits++;
+    return GRAFT_OK;
+}
+
+static int fail_init(struct graft_error *failure) {
+    return graft_error_set(failure, GRAFT_ERROR_PLUGIN, "init", "no such processor");
+}
+
+static void count_deinit(void) {
+    deinits++;
+}
+
+/* A class with its private children takes effect as that of a file does. */
+static void test_bundle(void **state) {
+    static float plain[MAX_LOGITS], patched[MAX_LOGITS];
+    struct graft_model_options options = {0};
+    (void)state;
+    graft_model_free(run("mixtral", &options, plain));
+    bundle = plugin;
+    bundle.init = count_init;
+    bundle.deinit = count_deinit;
+    bundle.on_request = 1;
+    check(graft_library_register_plugin(library, &bundle, &error));
+    assert_int_equal(inits, 1);
+    struct graft_model *model = run("mixtral", &options, patched);
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.experts"), "ModuleListExperts");
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.experts.0"), "MoeMLP");
+    assert_memory_equal(plain, patched, sizeof plain);
+    graft_model_free(model);
+    refused(graft_library_register_plugin(library, &bundle, &error), GRAFT_ERROR_PLUGIN, "sequential_experts",
+            "expected an id of its own, got \"sequential_experts\", that of a plugin registered by a call");
+    assert_int_equal(inits, 1);
+    assert_int_equal(deinits, 0);
+    graft_library_free(library);
+    library = NULL;
+    assert_int_equal(deinits, 1);
+}
+
+/* The descriptor is looked at as a file's is, and nothing of a bad one stays. */
+static void test_refused_bundles(void **state) {
+    const struct graft_replacement bad = {
+        .struct_size = sizeof bad, .key = GRAFT_KEY_PATTERN, .target = "(", .replacement = &first_mlp};
+    (void)state;
+    bundle = plugin;
+    refused(graft_library_register_plugin(library, NULL, &error), GRAFT_ERROR_PLUGIN, "plugin", "got NULL");
+    bundle.abi_minor_built++;
+    refused(graft_library_register_plugin(library, &bundle, &error), GRAFT_ERROR_PLUGIN, "plugin", "abi_minor_built");
+    bundle = plugin;
+    bundle.replacements = &bad;
+    refused(graft_library_register_plugin(library, &bundle, &error), GRAFT_ERROR_PLUGIN, "sequential_experts",
+            "replacements[0].target");
+    bundle = plugin;
+    bundle.init = fail_init;
+    bundle.deinit = count_deinit;
+    refused(graft_library_register_plugin(library, &bundle, &error), GRAFT_ERROR_PLUGIN, "sequential_experts",
+            "init failed: init: no such processor");
+    assert_int_equal(deinits, 0);
+    check(graft_library_register_plugin(library, &plugin, &error));
+}
+
+/* Every allocation fails in turn: then nothing is registered. */
+static void test_bundle_out_of_memory(void **state) {
+    (void)state;
+    bundle = plugin;
+    bundle.init = count_init;
+    bundle.deinit = count_deinit;
+    for (long i = 1, failed = 1; failed; i++) {
+        (void)graft_alloc_fail_at(i);
+        failed = graft_library_register_plugin(library, &bundle, &error) != GRAFT_OK;
+        (void)graft_alloc_fail_at(0);
+        assert_int_equal(inits - deinits, !failed);
+    }
+}
+
+/* Two bundles that want one module: the first goes before, and both before plugins from files. */
+static void test_order_of_bundles(void **state) {
+    static const struct graft_replacement replacements_of_two[] = {
+        {.struct_size = sizeof replacements_of_two[0],
+         .key = GRAFT_KEY_PATTERN,
+         .target = "^LlamaMLP$",
+         .replacement = &first_mlp},
+        {.struct_size = sizeof replacements_of_two[0],
+         .key = GRAFT_KEY_NAME,
+         .target = "LlamaMLP",
+         .replacement = &second_mlp},
+    };
+    static float logits[MAX_LOGITS];
+    struct graft_model_options options = {0};
+    (void)state;
+    bundle = two = plugin;
+    bundle.id = "one";
+    two.id = "two";
+    bundle.replacements = &replacements_of_two[0];
+    two.replacements = &replacements_of_two[1];
+    check(graft_library_register_plugin(library, &bundle, &error));
+    check(graft_library_register_plugin(library, &two, &error));
+    struct graft_model *model = run("llama", &options, logits);
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp"), "FirstMLP");
+    graft_model_free(model);
+}
+
+static int calls;
+
+static int count_attention(const struct graft_attention_implementation *self, const struct graft_call *call,
+                           const struct graft_attention_input *input, struct graft_error *failure) {
+    (void)self, (void)call, (void)failure;
+    calls++;
+    memset(input->output, 0, (size_t)(TOKENS * input->output_stride) * sizeof(float));
+    return GRAFT_OK;
+}
+
+static int count_experts(const struct graft_experts_implementation *self, const struct graft_call *call,
+                         const struct graft_experts_input *input, struct graft_error *failure) {
+    (void)self, (void)call, (void)failure;
+    calls++;
+    memset(input->output, 0, (size_t)(input->tokens * input->hidden_size) * sizeof(float));
+    return GRAFT_OK;
+}
+
+/* One by one, and used where they are asked for. */
+static void test_implementations(void **state) {
+    static float logits[MAX_LOGITS];
+    static const struct graft_attention_implementation attention = {
+        .struct_size = sizeof attention, .name = "mine", .masks = GRAFT_ATTENTION_MASKS, .forward = count_attention};
+    static const struct graft_experts_implementation experts = {
+        .struct_size = sizeof experts, .name = "mine", .forward = count_experts};
+    struct graft_attention_implementation bad = attention, taken = attention;
+    struct graft_model_options options = {.attn_implementation = "mine"};
+    (void)state;
+    bad.masks = 0;
+    taken.name = "sdpa";
+    refused(graft_library_add_attention(library, &bad, &error), GRAFT_ERROR_USAGE, "program",
+            "attention_implementations[0].masks");
+    refused(graft_library_add_attention(library, NULL, &error), GRAFT_ERROR_USAGE, "program", "got NULL");
+    refused(graft_library_add_experts(library, NULL, &error), GRAFT_ERROR_USAGE, "program", "got NULL");
+    refused(graft_library_add_attention(library, &taken, &error), GRAFT_ERROR_PLUGIN, "program",
+            "attention implementation \"sdpa\": there is one of that name in the host");
+    check(graft_library_add_attention(library, &attention, &error));
+    check(graft_library_add_attention(library, &attention, &error));
+    check(graft_library_add_experts(library, &experts, &error));
+    calls = 0;
+    graft_model_free(run("mixtral", &options, logits));
+    int layers = calls;
+    assert_true(layers > 0);
+    options = (struct graft_model_options){.experts_implementation = "mine"};
+    calls = 0;
+    graft_model_free(run("mixtral", &options, logits));
+    assert_int_equal(calls, layers);
+}
+
+static int create_nothing(const struct graft_class *self, const struct graft_build *build, void **instance,
+                          struct graft_error *failure) {
+    (void)self, (void)build, (void)failure;
+    *instance = &calls;
+    return GRAFT_OK;
+}
+
+static int count_mlp(void *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                     struct graft_error *failure) {
+    (void)self, (void)call, (void)args, (void)failure;
+    calls++;
+    return GRAFT_OK;
+}
+
+/* A kernel holds only where it is asked for by its name. */
+static void test_kernel(void **state) {
+    static const struct graft_mlp vtable = {.struct_size = sizeof vtable, .forward = count_mlp};
+    static float plain[MAX_LOGITS], logits[MAX_LOGITS];
+    static const char *const names[] = {"quick"};
+    const struct graft_class cls = {.struct_size = sizeof cls,
+                                    .name = "QuickMLP",
+                                    .interface_id = GRAFT_INTERFACE_MLP,
+                                    .create = create_nothing,
+                                    .forward = &vtable};
+    struct graft_replacement of = {
+        .struct_size = sizeof of, .key = GRAFT_KEY_NAME, .target = "LlamaMLP", .replacement = &cls};
+    const struct graft_kernel_override kernel = {sizeof kernel, 0, names[0], &of};
+    struct graft_model_options options = {0};
+    (void)state;
+    of.key = GRAFT_KEY_PATTERN;
+    refused(graft_library_add_kernel(library, &kernel, &error), GRAFT_ERROR_USAGE, "program",
+            "kernels[0].replacement.key");
+    of.key = GRAFT_KEY_NAME;
+    check(graft_library_add_kernel(library, &kernel, &error));
+    check(graft_library_add_kernel(library, &kernel, &error));
+    calls = 0;
+    graft_model_free(run("llama", &options, plain));
+    assert_int_equal(calls, 0);
+    options.kernels = names;
+    options.n_kernels = 1;
+    struct graft_model *model = run("llama", &options, logits);
+    assert_true(calls > 0);
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp"), "QuickMLP");
+    graft_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_bundle, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refused_bundles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bundle_out_of_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_order_of_bundles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_implementations, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_kernel, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
