@@ -14,14 +14,16 @@ enum { MAX_FILE_BYTES = 4 << 20, MAX_PLACE = 512, MAX_ELEMENTS = 4096 };
 /* The class of that name: one that is known by it, or that some plugin replaces others by. */
 static const struct graft_class *find_class(const struct graft_snapshot *snapshot, const char *name) {
     const struct graft_known_class *known = graft_snapshot_class(snapshot, name, NULL);
-    const struct graft_replacement *replacement;
-    struct graft_origin origin;
+    const struct graft_known_plugin *plugin;
     if (known != NULL) {
         return known->cls;
     }
-    for (size_t i = 0; (replacement = graft_snapshot_replacement(snapshot, i, &origin)) != NULL; i++) {
-        if (strcmp(replacement->replacement->name, name) == 0) {
-            return replacement->replacement;
+    for (size_t i = 0; (plugin = graft_snapshot_plugin_at(snapshot, i)) != NULL; i++) {
+        for (int32_t k = 0; k < plugin->descriptor->n_replacements; k++) {
+            const struct graft_class *cls = graft_plugin_replacement(plugin->descriptor, k)->replacement;
+            if (strcmp(cls->name, name) == 0) {
+                return cls;
+            }
         }
     }
     return NULL;

@@ -113,17 +113,34 @@ static int is_member(const struct graft_assignment *assignment, size_t i) {
     return group_of(assignment, i) != NULL && assignment->rows[i].counts && !assignment->rows[i].left_out;
 }
 
-/* Members that match nothing go first: their groups may be why others lost a module. Of those one at a time. */
+/* Whether members of the group of number `i` were unregistered, or overwritten. */
+static int is_incomplete(const struct graft_assignment *assignment, size_t i) {
+    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    size_t present = 0;
+    for (size_t k = 0; k < assignment->n; k++) {
+        present += group_of(assignment, k) != NULL &&
+                   graft_rule_same_source(patch, graft_snapshot_rule(assignment->snapshot, k)) &&
+                   strcmp(group_of(assignment, k), patch->declared->group) == 0;
+    }
+    return present < patch->group_size;
+}
+
+static char *reason(const struct rule *patch, int incomplete) {
+    return incomplete ? graft_format("%s: group %s is left out: not all of its replacements are registered any more",
+                                     patch->origin.plugin, patch->declared->group)
+                      : graft_format("%s: group %s is left out: \"%s\" matches nothing in this model",
+                                     patch->origin.plugin, patch->declared->group, patch->declared->target);
+}
+
+/* Members that match nothing, or lack others, go first: their groups may be why others lost a module. Of those one at a
+ * time. */
 int graft_assignment_decide(struct graft_assignment *assignment, int *changed, struct graft_error *error) {
     int status = GRAFT_OK;
     *changed = 0;
     for (size_t i = 0; i < assignment->n && status == GRAFT_OK; i++) {
-        if (is_member(assignment, i) && assignment->rows[i].wanted == 0) {
-            const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
-            status = leave_out(assignment, i,
-                               graft_format("%s: group %s is left out: \"%s\" matches nothing in this model",
-                                            patch->origin.plugin, patch->declared->group, patch->declared->target),
-                               error);
+        int incomplete = is_member(assignment, i) && is_incomplete(assignment, i);
+        if (incomplete || (is_member(assignment, i) && assignment->rows[i].wanted == 0)) {
+            status = leave_out(assignment, i, reason(graft_snapshot_rule(assignment->snapshot, i), incomplete), error);
             *changed = 1;
         }
     }

@@ -163,16 +163,20 @@ int graft_snapshot_implementation(const struct graft_snapshot *snapshot, enum gr
 static int add_kernel(struct graft_snapshot **snapshot, const struct graft_implementation *offer,
                       struct graft_error *error) {
     const struct graft_kernel_override *kernel = offer->declared;
-    struct graft_snapshot *next = graft_snapshot_copy(*snapshot);
-    if (next == NULL) {
-        return graft_fail_memory(error, offer->name);
-    }
-    int status = graft_rule_create(kernel->replacement, &offer->origin, &next->patches[next->n_patches], error);
+    struct mapping_version *mapping = NULL;
+    int status = graft_mapping_version_with_replacements((*snapshot)->mapping, kernel->replacement, 1,
+                                                         sizeof *kernel->replacement, &offer->origin, &mapping, error);
     if (status != GRAFT_OK) {
-        graft_snapshot_release(next);
         return status;
     }
-    next->patches[next->n_patches++]->is_kernel = 1;
+    mapping->patches[mapping->n - 1]->is_kernel = 1;
+    struct graft_snapshot *next = graft_snapshot_copy(*snapshot);
+    if (next == NULL) {
+        graft_mapping_version_release(mapping);
+        return graft_fail_memory(error, offer->name);
+    }
+    graft_mapping_version_release(next->mapping);
+    next->mapping = mapping;
     graft_snapshot_release(*snapshot);
     *snapshot = next;
     return GRAFT_OK;

@@ -55,15 +55,17 @@ static int report(const struct rule *patch, struct hits *hits, struct graft_erro
     return GRAFT_ERROR_PLUGIN;
 }
 
-/* Whether another element of the mapping goes before this one at that place. */
+/* Whether another one goes before this one at that place. */
 static int is_preceded(const struct graft_snapshot *snapshot, const struct rule *patch,
                        const struct graft_known_class *known, const struct graft_module_place *place) {
     int before = 1;
     for (size_t i = 0; i < snapshot->mapping->n; i++) {
         const struct rule *other = snapshot->mapping->patches[i];
+        const struct rule *first = before ? other : patch, *second = before ? patch : other;
         if (other == patch) {
             before = 0;
-        } else if ((graft_rule_names(other, known) || before) && graft_rule_wants(other, known, place, NULL) == 1) {
+        } else if (!other->is_kernel && graft_rule_prefer(first, second, known) == other &&
+                   graft_rule_wants(other, known, place, NULL) == 1) {
             return 1;
         }
     }

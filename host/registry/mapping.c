@@ -90,6 +90,21 @@ struct copy {
     struct graft_patch elements[];
 };
 
+static struct graft_patch describe(const struct rule *rule) {
+    const struct graft_replacement *declared = rule->declared;
+    int plugins = rule->source == SOURCE_PLUGIN;
+    return (struct graft_patch){
+        .key = declared->target,
+        .replacement = declared->replacement,
+        .module_path = declared->module_path,
+        .model_types = declared->model_types,
+        .group = declared->group,
+        .key_kind = plugins ? declared->key : 0,
+        .plugin = plugins ? rule->origin.plugin : NULL,
+        .file = plugins ? rule->origin.file : NULL,
+    };
+}
+
 int graft_registry_patches(struct graft_registry *registry, struct graft_patch **patches, size_t *n,
                            struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
@@ -102,9 +117,7 @@ int graft_registry_patches(struct graft_registry *registry, struct graft_patch *
     }
     copy->layer = layer;
     for (size_t i = 0; i < layer->n; i++) {
-        const struct graft_replacement *own = &layer->patches[i]->own;
-        copy->elements[i] =
-            (struct graft_patch){own->target, own->replacement, own->module_path, own->model_types, own->group};
+        copy->elements[i] = describe(layer->patches[i]);
     }
     *patches = copy->elements;
     *n = layer->n;
@@ -210,13 +223,13 @@ static int look_up(struct graft_registry *registry, const struct view *view, con
         status = graft_mapping_version_look_up(view->layers[i], original, note_invalid, registry, &found, error);
     }
     if (status == GRAFT_OK && found != NULL && !graft_rule_fits(found, original)) {
-        const struct graft_class *replacement = found->own.replacement;
-        status = graft_fail(error, GRAFT_ERROR_USAGE, found->own.target,
+        const struct graft_class *replacement = found->declared->replacement;
+        status = graft_fail(error, GRAFT_ERROR_USAGE, found->declared->target,
                             "%s cannot replace %s: its interface is %s, expected %s", replacement->name,
                             original->cls->name, replacement->interface_id, original->cls->interface_id);
     }
     if (status == GRAFT_OK) {
-        *cls = found != NULL ? found->own.replacement : original->cls;
+        *cls = found != NULL ? found->declared->replacement : original->cls;
     }
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mappings as immutable lists: a change makes a new one, which shares the patches that stay. */
+/* Mappings as immutable lists: a change makes a new one, which shares the replacements that stay. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -45,42 +45,65 @@ static struct mapping_version *grown(const struct mapping_version *old, size_t n
     return next;
 }
 
-/* The place of a key; behind the last when it is not there. */
-static size_t place_of(const struct mapping_version *layer, const char *key) {
+/* The place of a key among those of one source, or of all (-1); behind the last when it is not there. */
+static size_t place_of(const struct mapping_version *layer, const char *key, int source) {
     size_t i = 0;
-    while (i < layer->n && strcmp(layer->patches[i]->own.target, key) != 0) {
+    while (i < layer->n && ((source >= 0 && (int)layer->patches[i]->source != source) ||
+                            strcmp(layer->patches[i]->declared->target, key) != 0)) {
         i++;
     }
     return i;
 }
 
-/* At the place of its key, or behind the last. */
-static void put(struct mapping_version *layer, struct rule *patch_take) {
-    size_t place = place_of(layer, patch_take->own.target);
-    if (place < layer->n) {
-        graft_rule_release(layer->patches[place]);
-    } else {
-        layer->n++;
+static void take_out(struct mapping_version *layer, size_t place) {
+    graft_rule_release(layer->patches[place]);
+    memmove(&layer->patches[place], &layer->patches[place + 1], (layer->n - place - 1) * sizeof(struct rule *));
+    layer->n--;
+}
+
+/* At the first place of its key, or behind the last. Others of the key (plugins may bring several, for several paths or
+ * model types) go, those of one source or of all (-1). */
+static void put(struct mapping_version *layer, struct rule *patch_take, int source) {
+    const char *key = patch_take->declared->target;
+    size_t place = place_of(layer, key, source);
+    if (place == layer->n) {
+        layer->patches[layer->n++] = patch_take;
+        return;
     }
+    graft_rule_release(layer->patches[place]);
     layer->patches[place] = patch_take;
+    for (size_t i = layer->n - 1; i > place; i--) {
+        if ((source < 0 || (int)layer->patches[i]->source == source) &&
+            strcmp(layer->patches[i]->declared->target, key) == 0) {
+            take_out(layer, i);
+        }
+    }
+}
+
+/* The key is there, and may not be. */
+static int taken(const struct rule *other, const struct graft_patch *element, struct graft_error *error) {
+    int plugins = other->source == SOURCE_PLUGIN;
+    int status = graft_fail(error, GRAFT_ERROR_USAGE, element->key, "the key is registered already, for %s%s%s",
+                            other->declared->replacement->name, plugins ? " of plugin " : "",
+                            plugins ? other->origin.plugin : "");
+    graft_error_hint(error, "register it with `overwrite`, or unregister it before");
+    return status;
 }
 
 static int put_element(struct mapping_version *layer, const struct graft_snapshot *snapshot,
-                       const struct graft_patch *element, int overwrite, struct graft_error *error) {
+                       const struct graft_patch *element, enum source source, int overwrite,
+                       struct graft_error *error) {
     struct rule *patch = NULL;
-    int status = graft_rule_create_mapped(element, snapshot, &patch, error);
+    int status = graft_rule_create_mapped(element, source, snapshot, &patch, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    size_t place = place_of(layer, element->key);
+    size_t place = place_of(layer, element->key, -1);
     if (place < layer->n && !overwrite) {
         graft_rule_release(patch);
-        status = graft_fail(error, GRAFT_ERROR_USAGE, element->key, "the key is registered already, for %s",
-                            layer->patches[place]->own.replacement->name);
-        graft_error_hint(error, "register it with `overwrite`, or unregister it before");
-        return status;
+        return taken(layer->patches[place], element, error);
     }
-    put(layer, patch);
+    put(layer, patch, -1);
     return GRAFT_OK;
 }
 
@@ -89,7 +112,7 @@ int graft_mapping_version_with(const struct graft_snapshot *snapshot, const stru
     struct mapping_version *layer = grown(snapshot->mapping, n, error);
     int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put_element(layer, snapshot, &elements[i], overwrite, error);
+        status = put_element(layer, snapshot, &elements[i], SOURCE_CALL, overwrite, error);
     }
     if (status != GRAFT_OK) {
         graft_mapping_version_release(layer);
@@ -120,7 +143,7 @@ int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, cons
             status = graft_rule_create_fused(discovery, discovery->candidates[i], snapshot, model_type, &patch, error);
         }
         if (status == GRAFT_OK && patch != NULL) {
-            put(layer, patch);
+            put(layer, patch, SOURCE_CALL);
         }
     }
     if (status != GRAFT_OK) {
@@ -137,11 +160,43 @@ int graft_mapping_version_over(const struct graft_snapshot *snapshot, const stru
     struct mapping_version *layer = graft_mapping_version_create(old->n + n);
     int status = layer != NULL ? GRAFT_OK : graft_fail_memory(error, "mapping");
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put_element(layer, snapshot, &elements[i], 0, error);
+        status = put_element(layer, snapshot, &elements[i], SOURCE_PATCH, 0, error);
     }
     for (size_t i = 0; i < old->n && status == GRAFT_OK; i++) {
-        if (place_of(layer, old->patches[i]->own.target) == layer->n) {
-            layer->patches[layer->n++] = graft_rule_retain(old->patches[i]);
+        layer->patches[layer->n++] = graft_rule_retain(old->patches[i]);
+    }
+    if (status != GRAFT_OK) {
+        graft_mapping_version_release(layer);
+        return status;
+    }
+    *next = layer;
+    return GRAFT_OK;
+}
+
+/* How many of a plugin's replacements have the group of number `i`. */
+static size_t group_size(const struct graft_replacement *replacements, size_t n, size_t stride, size_t i) {
+    const char *bytes = (const char *)replacements;
+    const char *group = ((const struct graft_replacement *)(const void *)(bytes + i * stride))->group;
+    size_t size = 0;
+    for (size_t k = 0; group != NULL && k < n; k++) {
+        const char *other = ((const struct graft_replacement *)(const void *)(bytes + k * stride))->group;
+        size += other != NULL && strcmp(other, group) == 0;
+    }
+    return size;
+}
+
+int graft_mapping_version_with_replacements(const struct mapping_version *old,
+                                            const struct graft_replacement *replacements, size_t n, size_t stride,
+                                            const struct graft_origin *origin, struct mapping_version **next,
+                                            struct graft_error *error) {
+    struct mapping_version *layer = grown(old, n, error);
+    int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        const char *at = (const char *)replacements + i * stride;
+        status = graft_rule_create((const struct graft_replacement *)(const void *)at, origin,
+                                   &layer->patches[layer->n], error);
+        if (status == GRAFT_OK) {
+            layer->patches[layer->n++]->group_size = group_size(replacements, n, stride, i);
         }
     }
     if (status != GRAFT_OK) {
@@ -152,14 +207,15 @@ int graft_mapping_version_over(const struct graft_snapshot *snapshot, const stru
     return GRAFT_OK;
 }
 
+/* All that the key stands for. */
 static int take(struct mapping_version *layer, const char *key, struct graft_error *error) {
-    size_t place = key != NULL ? place_of(layer, key) : layer->n;
+    size_t place = key != NULL ? place_of(layer, key, -1) : layer->n;
     if (place == layer->n) {
         return graft_fail(error, GRAFT_ERROR_USAGE, key, "the key is not registered");
     }
-    graft_rule_release(layer->patches[place]);
-    memmove(&layer->patches[place], &layer->patches[place + 1], (layer->n - place - 1) * sizeof(struct rule *));
-    layer->n--;
+    for (; place < layer->n; place = place_of(layer, key, -1)) {
+        take_out(layer, place);
+    }
     return GRAFT_OK;
 }
 
@@ -183,28 +239,64 @@ static int is_general(const struct rule *patch) {
     return patch->own.module_path == NULL && patch->own.model_types == NULL && patch->discovery == NULL;
 }
 
+/* Two plugins without an order want the class. */
+static int undecided(const struct rule *a, const struct rule *b, const struct graft_known_class *original,
+                     struct graft_error *error) {
+    int status = graft_fail(error, GRAFT_ERROR_PLUGIN, original->cls->name, "plugins %s and %s both replace it",
+                            a->origin.plugin, b->origin.plugin);
+    graft_error_hint(error, "say which goes first where plugins are loaded, or unregister the key of one");
+    return status;
+}
+
+/* A look-up under way. */
+struct look_up {
+    const struct graft_known_class *original;
+    const struct rule *best;
+    const struct rule *tied; /* with the best: nothing says which goes first */
+};
+
+static void consider(struct look_up *at, const struct rule *rule) {
+    const struct rule *better = at->best != NULL ? graft_rule_prefer(at->best, rule, at->original) : rule;
+    if (better == NULL) {
+        at->tied = rule;
+    } else if (better != at->best) {
+        at->tied = at->best != NULL && graft_rule_same_source(at->best, better) ? at->tied : NULL;
+        at->best = better;
+    }
+}
+
+/* Whether a pattern has to be searched for: what was found so far may not go before it. */
+static int may_matter(const struct look_up *at, const struct rule *rule) {
+    return is_general(rule) && (at->best == NULL || graft_rule_prefer(at->best, rule, at->original) != at->best);
+}
+
 int graft_mapping_version_look_up(const struct mapping_version *layer, const struct graft_known_class *original,
                                   mapping_invalid_function invalid, void *data, const struct rule **found,
                                   struct graft_error *error) {
+    struct look_up at = {.original = original};
     int status = GRAFT_OK;
     *found = NULL;
     for (size_t i = 0; i < layer->n && !original->private_to_plugin; i++) {
         if (is_general(layer->patches[i]) && graft_rule_names(layer->patches[i], original)) {
-            *found = layer->patches[i];
-            return GRAFT_OK;
+            consider(&at, layer->patches[i]);
         }
     }
     for (size_t i = 0; i < layer->n && status == GRAFT_OK; i++) {
         struct rule *patch = layer->patches[i];
-        int hit = is_general(patch) ? graft_rule_hits(patch, original, error) : 0;
-        if (hit == 1) {
-            *found = patch;
-            return GRAFT_OK;
+        if (!may_matter(&at, patch)) {
+            continue;
         }
-        if (hit == 0 && is_general(patch) && patch->invalid != NULL) {
+        int hit = graft_rule_hits(patch, original, error);
+        if (hit == 1) {
+            consider(&at, patch);
+        } else if (hit == 0 && patch->invalid != NULL) {
             status = invalid(data, patch, error);
         }
         status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;
     }
+    if (status == GRAFT_OK && at.tied != NULL) {
+        status = undecided(at.best, at.tied, original, error);
+    }
+    *found = at.best;
     return status;
 }

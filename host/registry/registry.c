@@ -17,7 +17,6 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     struct graft_snapshot *copy = graft_alloc(1, sizeof *copy);
     size_t plugins = old != NULL ? old->n_plugins : 0;
     size_t classes = old != NULL ? old->n_classes : 0;
-    size_t patches = old != NULL ? old->n_patches : 0;
     size_t fusions = old != NULL ? old->n_fusions : 0;
     size_t conversions = old != NULL ? old->n_conversions : 0;
     if (copy == NULL) {
@@ -27,12 +26,11 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     copy->offers = graft_implementations_retain(old != NULL ? old->offers : NULL);
     copy->plugins = graft_alloc(plugins + 1, sizeof *copy->plugins);
     copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
-    copy->patches = graft_alloc(patches + 1, sizeof(struct rule *));
     copy->mapping = old != NULL ? graft_mapping_version_retain(old->mapping) : graft_mapping_version_create(0);
     copy->fusions = graft_alloc(fusions + 1, sizeof(struct graft_known_fusion *));
     copy->conversions = graft_alloc(conversions + 1, sizeof(struct conversion_list *));
-    if (copy->plugins == NULL || copy->classes == NULL || copy->patches == NULL || copy->mapping == NULL ||
-        copy->fusions == NULL || copy->conversions == NULL) {
+    if (copy->plugins == NULL || copy->classes == NULL || copy->mapping == NULL || copy->fusions == NULL ||
+        copy->conversions == NULL) {
         graft_snapshot_release(copy);
         return NULL;
     }
@@ -41,9 +39,6 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     }
     for (; copy->n_classes < classes; copy->n_classes++) {
         copy->classes[copy->n_classes] = old->classes[copy->n_classes];
-    }
-    for (; copy->n_patches < patches; copy->n_patches++) {
-        copy->patches[copy->n_patches] = graft_rule_retain(old->patches[copy->n_patches]);
     }
     for (; copy->n_fusions < fusions; copy->n_fusions++) {
         copy->fusions[copy->n_fusions] = graft_fusion_retain(old->fusions[copy->n_fusions]);
@@ -56,9 +51,6 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
 
 void graft_snapshot_release(struct graft_snapshot *snapshot) {
     if (snapshot != NULL && atomic_fetch_sub(&snapshot->references, 1) == 1) {
-        for (size_t i = 0; i < snapshot->n_patches; i++) {
-            graft_rule_release(snapshot->patches[i]);
-        }
         for (size_t i = 0; i < snapshot->n_fusions; i++) {
             graft_fusion_release(snapshot->fusions[i]);
         }
@@ -69,7 +61,6 @@ void graft_snapshot_release(struct graft_snapshot *snapshot) {
         graft_mapping_version_release(snapshot->mapping);
         graft_implementations_release(snapshot->offers);
         graft_free(snapshot->fusions);
-        graft_free(snapshot->patches);
         graft_free(snapshot->classes);
         graft_free(snapshot->plugins);
         graft_free(snapshot);
@@ -135,11 +126,15 @@ static int append_class(struct graft_snapshot *snapshot, const struct graft_know
     return GRAFT_OK;
 }
 
-static int append_patch(struct graft_snapshot *snapshot, const struct graft_replacement *replacement,
-                        const struct graft_origin *origin, struct graft_error *error) {
-    int status = graft_rule_create(replacement, origin, &snapshot->patches[snapshot->n_patches], error);
+/* Puts a mapping with `n` replacements more, `stride` bytes apart, in the place of the snapshot's. */
+static int append_replacements(struct graft_snapshot *snapshot, const struct graft_replacement *replacements, size_t n,
+                               size_t stride, const struct graft_origin *origin, struct graft_error *error) {
+    struct mapping_version *next = NULL;
+    int status =
+        graft_mapping_version_with_replacements(snapshot->mapping, replacements, n, stride, origin, &next, error);
     if (status == GRAFT_OK) {
-        snapshot->n_patches++;
+        graft_mapping_version_release(snapshot->mapping);
+        snapshot->mapping = next;
     }
     return status;
 }
@@ -153,15 +148,13 @@ static int make_room(void **items, size_t n, size_t more, size_t size) {
 
 /* Room in a snapshot that is not yet the registry's for what a plugin brings, beside one more of each. */
 static int make_room_for(struct graft_snapshot *next, const struct graft_plugin *plugin) {
-    void *plugins = next->plugins, *classes = next->classes, *patches = next->patches, *fusions = next->fusions;
+    void *plugins = next->plugins, *classes = next->classes, *fusions = next->fusions;
     int failed = make_room(&plugins, next->n_plugins, 1, sizeof *next->plugins) != 0;
     failed |= make_room(&classes, next->n_classes, (size_t)plugin->n_classes, sizeof *next->classes) != 0;
-    failed |= make_room(&patches, next->n_patches, (size_t)plugin->n_replacements, sizeof(struct rule *)) != 0;
     failed |= make_room(&fusions, next->n_fusions, (size_t)plugin->n_fusion_families,
                         sizeof(struct graft_known_fusion *)) != 0;
     next->plugins = plugins;
     next->classes = classes;
-    next->patches = patches;
     next->fusions = fusions;
     return failed ? -1 : 0;
 }
@@ -196,8 +189,9 @@ static int add_all(struct graft_snapshot *next, const struct graft_known_plugin 
         struct graft_known_class known = {(const struct graft_class *)(const void *)at, *origin, 1, NULL};
         status = append_class(next, &known, error);
     }
-    for (int32_t i = 0; i < plugin->n_replacements && status == GRAFT_OK; i++) {
-        status = append_patch(next, graft_plugin_replacement(plugin, i), origin, error);
+    if (status == GRAFT_OK) {
+        status = append_replacements(next, plugin->replacements, (size_t)plugin->n_replacements,
+                                     plugin->replacement_stride, origin, error);
     }
     for (int32_t i = 0; i < plugin->n_fusion_families && status == GRAFT_OK; i++) {
         status = graft_fusion_append(next, graft_plugin_fusion_family(plugin, i), origin, error);
@@ -231,8 +225,9 @@ int graft_registry_add_replacement(struct graft_registry *registry, const struct
                                    const struct graft_origin *origin, struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
-    int status =
-        next == NULL ? out_of_memory(error) : commit(registry, next, append_patch(next, replacement, origin, error));
+    int status = next == NULL ? out_of_memory(error)
+                              : commit(registry, next,
+                                       append_replacements(next, replacement, 1, sizeof *replacement, origin, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }

@@ -34,11 +34,24 @@ const struct graft_known_class *graft_snapshot_class_at(const struct graft_snaps
 
 const struct graft_replacement *graft_snapshot_replacement(const struct graft_snapshot *snapshot, size_t i,
                                                            struct graft_origin *origin) {
-    if (i >= snapshot->n_patches) {
-        return NULL;
+    const struct rule *rule;
+    for (size_t k = 0; (rule = graft_snapshot_rule(snapshot, k)) != NULL; k++) {
+        if (rule->source == SOURCE_PLUGIN && i-- == 0) {
+            *origin = rule->origin;
+            return rule->declared;
+        }
     }
-    *origin = snapshot->patches[i]->origin;
-    return snapshot->patches[i]->declared;
+    return NULL;
+}
+
+/* Whether it is among the plugin's replacements, registered still or not. */
+static int replaces_by(const struct graft_plugin *plugin, const struct graft_class *cls) {
+    for (int32_t i = 0; i < plugin->n_replacements; i++) {
+        if (graft_plugin_replacement(plugin, i)->replacement == cls) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot *snapshot,
@@ -49,34 +62,16 @@ const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot 
             return snapshot->classes[i].origin.plugin != NULL ? &snapshot->classes[i].origin : NULL;
         }
     }
-    for (size_t i = 0; i < snapshot->n_patches; i++) {
-        if (snapshot->patches[i]->declared->replacement == cls) {
-            return &snapshot->patches[i]->origin;
+    for (size_t i = 0; i < snapshot->n_plugins; i++) {
+        if (replaces_by(snapshot->plugins[i].descriptor, cls)) {
+            return &snapshot->plugins[i].origin;
         }
     }
     return kernel != NULL ? &kernel->origin : NULL;
 }
 
 struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i) {
-    if (i < snapshot->n_patches) {
-        return snapshot->patches[i];
-    }
-    i -= snapshot->n_patches;
     return i < snapshot->mapping->n ? snapshot->mapping->patches[i] : NULL;
-}
-
-/* Which of two patches that want the same module gets it; NULL when nothing says so. `a` was registered first. */
-static const struct rule *prefer(const struct rule *a, const struct rule *b, const struct graft_known_class *original) {
-    if (graft_rule_same_source(a, b)) {
-        return !graft_rule_names(a, original) && graft_rule_names(b, original) ? b : a;
-    }
-    if (b->declared->key == KEY_BOTH) {
-        return b;
-    }
-    if (a->origin.rank != b->origin.rank) {
-        return a->origin.rank < b->origin.rank ? a : b;
-    }
-    return NULL;
 }
 
 static int undecided(const struct rule *a, const struct rule *b, const struct graft_module_place *place,
@@ -117,7 +112,7 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
 static int choose(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
                   const struct graft_module_place *place, struct graft_assignment *assignment, int among_kernels,
                   const struct rule **chosen, struct graft_error *error) {
-    int clear = 1;
+    const struct rule *tied = NULL;
     *chosen = NULL;
     for (size_t i = 0; graft_snapshot_rule(snapshot, i) != NULL; i++) {
         const struct rule *patch = graft_snapshot_rule(snapshot, i);
@@ -137,14 +132,18 @@ static int choose(const struct graft_snapshot *snapshot, const struct graft_know
         if (patch->is_kernel != among_kernels) {
             continue;
         }
-        const struct rule *better = *chosen == NULL ? patch : prefer(*chosen, patch, original);
-        if (better == NULL && (assignment == NULL || !assignment->trial)) {
-            return undecided(*chosen, patch, place, error);
+        const struct rule *better = *chosen == NULL ? patch : graft_rule_prefer(*chosen, patch, original);
+        if (better == NULL) {
+            tied = patch;
+        } else if (better != *chosen) {
+            tied = *chosen != NULL && graft_rule_same_source(*chosen, better) ? tied : NULL;
+            *chosen = better;
         }
-        clear = clear && better != NULL;
-        *chosen = better != NULL ? better : *chosen;
     }
-    if (assignment != NULL && *chosen != NULL && clear) {
+    if (tied != NULL && (assignment == NULL || !assignment->trial)) {
+        return undecided(*chosen, tied, place, error);
+    }
+    if (assignment != NULL && *chosen != NULL && tied == NULL) {
         graft_assignment_give(assignment, *chosen);
     }
     return GRAFT_OK;

@@ -24,6 +24,7 @@ int graft_rule_create(const struct graft_replacement *replacement, const struct 
     }
     result->references = 1;
     result->declared = replacement;
+    result->source = SOURCE_PLUGIN;
     result->origin = *origin;
     result->replacement = (struct graft_known_class){replacement->replacement, *origin, 1, NULL};
     if (replacement->key == GRAFT_KEY_PATTERN) {
@@ -69,8 +70,21 @@ void graft_rule_release(struct rule *patch) {
 int graft_rule_same_source(const struct rule *a, const struct rule *b) {
     const char *left = a->origin.plugin != NULL ? a->origin.plugin : "";
     const char *right = b->origin.plugin != NULL ? b->origin.plugin : "";
-    int call = a->declared->key == KEY_BOTH;
-    return call == (b->declared->key == KEY_BOTH) && (call || strcmp(left, right) == 0);
+    return a->source == b->source && (a->source != SOURCE_PLUGIN || strcmp(left, right) == 0);
+}
+
+const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
+                                     const struct graft_known_class *original) {
+    if (graft_rule_same_source(a, b)) {
+        return !graft_rule_names(a, original) && graft_rule_names(b, original) ? b : a;
+    }
+    if (a->source != b->source) {
+        return a->source < b->source ? a : b;
+    }
+    if (a->origin.rank != b->origin.rank) {
+        return a->origin.rank < b->origin.rank ? a : b;
+    }
+    return NULL;
 }
 
 int graft_rule_fits(const struct rule *patch, const struct graft_known_class *original) {

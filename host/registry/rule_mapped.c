@@ -99,9 +99,9 @@ static int compile(struct rule *patch, struct graft_error *error) {
     return status;
 }
 
-int graft_rule_create_mapped(const struct graft_patch *element, const struct graft_snapshot *snapshot,
-                             struct rule **patch, struct graft_error *error) {
-    static const struct graft_origin program = {.plugin = "program"};
+int graft_rule_create_mapped(const struct graft_patch *element, enum source source,
+                             const struct graft_snapshot *snapshot, struct rule **patch, struct graft_error *error) {
+    const struct graft_origin by = {.plugin = source == SOURCE_PATCH ? "patch" : "program"};
     int status = check_element(element, error);
     if (status != GRAFT_OK) {
         return status;
@@ -112,9 +112,10 @@ int graft_rule_create_mapped(const struct graft_patch *element, const struct gra
     }
     result->references = 1;
     result->declared = &result->own;
-    result->origin = program;
+    result->source = source;
+    result->origin = by;
     const struct graft_origin *origin = graft_snapshot_origin_of(snapshot, element->replacement);
-    result->replacement = (struct graft_known_class){element->replacement, origin != NULL ? *origin : program, 1, NULL};
+    result->replacement = (struct graft_known_class){element->replacement, origin != NULL ? *origin : by, 1, NULL};
     status = copy_element(&result->own, element) == 0 ? compile(result, error) : graft_fail_memory(error, element->key);
     if (status != GRAFT_OK) {
         graft_rule_release(result);
@@ -130,7 +131,7 @@ int graft_rule_create_fused(const struct graft_fused_modules *discovery, const s
     const char *const types[] = {model_type, NULL};
     const struct graft_patch element = {
         .key = candidate->original->name, .replacement = candidate->known.cls, .model_types = types};
-    int status = graft_rule_create_mapped(&element, snapshot, patch, error);
+    int status = graft_rule_create_mapped(&element, SOURCE_CALL, snapshot, patch, error);
     if (status == GRAFT_OK) {
         (*patch)->discovery = graft_fused_modules_retain(discovery);
     }

@@ -15,12 +15,21 @@
 /* The key of what a library call registers: a name, and then a pattern. Plugins say which of the two they mean. */
 enum { KEY_BOTH = 3 };
 
+/* Who brought a replacement, in the order that they get modules in. */
+enum source {
+    SOURCE_PATCH, /* of this load */
+    SOURCE_CALL,
+    SOURCE_PLUGIN
+};
+
 /* One replacement with its patterns compiled. Immutable and shared by the snapshots that hold it. */
 struct rule {
     atomic_long references;
     const struct graft_replacement *declared; /* the plugin's, or `own` */
     struct graft_replacement own;             /* KEY_BOTH: copied */
+    enum source source;
     struct graft_origin origin;
+    size_t group_size; /* how many replacements of its plugin have its group; 0: not known */
     struct graft_known_class replacement;
     struct graft_regex *target;      /* of a pattern; NULL for a name, and for what `invalid` tells of */
     struct graft_regex *module_path; /* NULL: everywhere */
@@ -31,7 +40,8 @@ struct rule {
     atomic_int reported; /* whether a look-up that came across it made a note of `invalid` */
 };
 
-/* What library calls registered, in order. Immutable and shared by snapshots and scopes. */
+/* All replacements, of plugins and calls, in the order of registration. Immutable and shared by snapshots and scopes.
+ */
 struct mapping_version {
     atomic_long references;
     struct rule **patches;
@@ -51,8 +61,6 @@ struct graft_snapshot {
     size_t n_plugins;
     struct graft_known_class *classes;
     size_t n_classes;
-    struct rule **patches; /* brought by plugins */
-    size_t n_patches;
     struct mapping_version *mapping;
     struct graft_known_fusion **fusions; /* families; shared by snapshots */
     size_t n_fusions;
@@ -96,10 +104,10 @@ int graft_fusion_append(struct graft_snapshot *snapshot, const struct graft_fusi
 int graft_rule_create(const struct graft_replacement *replacement, const struct graft_origin *origin,
                       struct rule **patch, struct graft_error *error);
 
-/* A patch for an element of a mapping, which is checked and copied. A class that a plugin of `snapshot` brought stays
- * that plugin's, so it finds its private classes. */
-int graft_rule_create_mapped(const struct graft_patch *element, const struct graft_snapshot *snapshot,
-                             struct rule **patch, struct graft_error *error);
+/* A patch for an element of a mapping, of a call or a load's patch, which is checked and copied. A class that a plugin
+ * of `snapshot` brought stays that plugin's, so it finds its private classes. */
+int graft_rule_create_mapped(const struct graft_patch *element, enum source source,
+                             const struct graft_snapshot *snapshot, struct rule **patch, struct graft_error *error);
 struct rule *graft_rule_retain(struct rule *patch);
 void graft_rule_release(struct rule *patch);
 
@@ -131,13 +139,18 @@ int graft_rule_wants(const struct rule *patch, const struct graft_known_class *o
 const struct graft_known_class *graft_rule_replacement(const struct rule *patch,
                                                        const struct graft_module_place *place);
 
-/* Whether both are one plugin's, or both from library calls. */
+/* Whether both are one plugin's, or both from library calls, or from the load's patch. */
 int graft_rule_same_source(const struct rule *a, const struct rule *b);
+
+/* Which of two that want a module gets it: the load's patch before calls, calls before plugins, plugins by rank; of one
+ * source a name before a pattern, then the one registered first, which is `a`. NULL: two plugins without an order. */
+const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
+                                     const struct graft_known_class *original);
 
 /* The interface rule for one patch and one class. */
 int graft_rule_fits(const struct rule *patch, const struct graft_known_class *original);
 
-/* Patches of plugins, then those of library calls; NULL behind the last. */
+/* Number `i` in the order of registration; NULL behind the last. */
 struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i);
 
 /* A copy with room for one more of each. */
@@ -150,9 +163,14 @@ int graft_mapping_version_with(const struct graft_snapshot *snapshot, const stru
                                int overwrite, struct mapping_version **next, struct graft_error *error);
 int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, const struct graft_fused_modules *discovery,
                                      const char *model_type, struct mapping_version **next, struct graft_error *error);
-/* `n` elements, and behind them those of the snapshot whose keys are not among theirs. */
+/* The `n` elements of a load's patch, and behind them what the snapshot's holds. */
 int graft_mapping_version_over(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                struct mapping_version **next, struct graft_error *error);
+/* What `old` holds, and behind it what a plugin brings: `n` replacements, `stride` bytes apart. */
+int graft_mapping_version_with_replacements(const struct mapping_version *old,
+                                            const struct graft_replacement *replacements, size_t n, size_t stride,
+                                            const struct graft_origin *origin, struct mapping_version **next,
+                                            struct graft_error *error);
 int graft_mapping_version_without(const struct mapping_version *old, const char *const *keys, size_t n,
                                   struct mapping_version **next, struct graft_error *error);
 struct mapping_version *graft_mapping_version_retain(struct mapping_version *layer);
@@ -161,8 +179,8 @@ void graft_mapping_version_release(struct mapping_version *layer);
 /* A patch met on the way whose key is no regular expression. */
 typedef int (*mapping_invalid_function)(void *data, struct rule *patch, struct graft_error *error);
 
-/* [any] What the layer makes of the class where no module is known: exact names first, then patterns in order. `*found`
- * is NULL when nothing hits. Elements with a module path or model types are left out. */
+/* [any] What the layer makes of the class where no module is known, by graft_rule_prefer. `*found` is NULL when nothing
+ * hits. Elements with a module path or model types are left out. */
 int graft_mapping_version_look_up(const struct mapping_version *layer, const struct graft_known_class *original,
                                   mapping_invalid_function invalid, void *data, const struct rule **found,
                                   struct graft_error *error);

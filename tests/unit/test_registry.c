@@ -97,6 +97,19 @@ static void test_first_pattern_wins(void **state) {
     assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
 }
 
+/* Two without an order want the module: an error, unless something goes before both, whenever it was registered. */
+static void test_tie(void **state) {
+    const struct graft_replacement first = name_key("LlamaAttention", &mine);
+    const struct graft_replacement second = pattern_key("^Llama", &yours);
+    (void)state;
+    add(&first, "a", 0);
+    add(&second, "b", 0);
+    assert_null(winner("LlamaAttention"));
+    assert_non_null(strstr(error.message, "plugins a and b both replace LlamaAttention"));
+    add(&second, "c", -1);
+    assert_string_equal(winner("LlamaAttention"), "Yours");
+}
+
 static void test_module_path(void **state) {
     struct graft_replacement some = name_key("LlamaAttention", &mine);
     (void)state;
@@ -345,6 +358,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_exact_before_pattern, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_first_pattern_wins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_tie, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_module_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_model_types, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_basic_classes, set_up, tear_down),

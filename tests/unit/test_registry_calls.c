@@ -162,7 +162,8 @@ static void test_costly_key(void **state) {
 /* Every allocation fails in turn: the calls change nothing then. */
 static void test_out_of_memory(void **state) {
     static const char *const types[] = {"llama", NULL};
-    const struct graft_patch patch = {"LlamaMLP", &first_mlp, "layers", types, "group"};
+    const struct graft_patch patch = {
+        .key = "LlamaMLP", .replacement = &first_mlp, .module_path = "layers", .model_types = types, .group = "group"};
     const struct graft_class *cls;
     struct graft_scope *scope;
     struct graft_patch *copy;

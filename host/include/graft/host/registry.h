@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replacing classes by calls: a mapping of keys to classes, in the order of registration, with the meaning that
- * transformers gives its patch mapping.
+ * The mapping of class names to the classes that replace them: what plugins bring and what calls register, in the order
+ * of registration, with the meaning that transformers gives its patch mapping.
  *
- * A key is tried as the exact name of a class first; then all keys are searched as regular expressions (PCRE2)
+ * The key of a call is tried as the exact name of a class first; then keys are searched as regular expressions (PCRE2)
  * anywhere in the name, and the first that is found decides. A key that is no regular expression is a name only, which
- * becomes a note once it matters. What is registered goes before what plugins bring. A model opened works on the
- * mapping as it is at that moment; changing it later changes later models only.
+ * becomes a note once it matters. A plugin says of its keys which of the two they are.
+ *
+ * One rule orders all: the patch of a load (graft/host/patch.h) goes before calls, calls before plugins, plugins
+ * registered by calls before those from files, which go in the order that the user gave (without one, two that want a
+ * module are an error). Of one source, exact names go before patterns, and among those the first registered goes first.
+ * Scopes ask the same rule of the mapping as it was when they were entered.
+ *
+ * What plugins bring may be unregistered, cleared and overwritten like anything else; the plugin stays loaded. A model
+ * opened works on the mapping as it is at that moment; changing it later changes later models only.
  *
  * All functions are [any] and may run at once in several threads; a call that fails changes nothing.
  */
@@ -37,21 +44,28 @@ struct graft_patch {
     const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
     const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
     const char *group;              /* of those that work only together, as in graft/plugin.h; NULL: on its own */
+    /* What graft_library_patches tells; registering does not read it. */
+    int32_t key_kind;   /* GRAFT_KEY_NAME or GRAFT_KEY_PATTERN, of a plugin's; 0: a name, and then a pattern */
+    const char *plugin; /* id of the plugin that brought it; NULL: a library call */
+    const char *file;   /* the plugin's; NULL: a library call brought it, or the plugin */
 };
 
-/* Adds `n` elements behind those there. A key that is registered is an error, or with `overwrite` gets the new class
- * and keeps its place. */
+/* Adds `n` elements behind those there. A key that is registered, by a call or a plugin, is GRAFT_ERROR_USAGE; with
+ * `overwrite` the new element takes the place of the first of that key, and others of it (a plugin may have one key for
+ * several model types) go. */
 int graft_library_register(struct graft_library *library, const struct graft_patch *patches, size_t n, int overwrite,
                            struct graft_error *error);
 
-/* Removes `n` keys: the very texts that were registered. One that is not there is an error. */
+/* Removes all elements of `n` keys, the very texts that were registered, whoever registered them. A key that is not
+ * there is GRAFT_ERROR_USAGE. Of a plugin's group (graft/plugin.h) the rest has no effect then. */
 int graft_library_unregister(struct graft_library *library, const char *const *keys, size_t n,
                              struct graft_error *error);
 
-/* Removes all keys. */
+/* Removes all elements, those of plugins too. */
 int graft_library_clear(struct graft_library *library, struct graft_error *error);
 
-/* A copy of the mapping, in order; changing it changes nothing else. The caller frees it with graft_patches_free. */
+/* A copy of the mapping, in order; changing it changes nothing else. The caller frees it with graft_patches_free,
+ * before the library. */
 int graft_library_patches(struct graft_library *library, struct graft_patch **patches, size_t *n,
                           struct graft_error *error);
 void graft_patches_free(struct graft_patch *patches);
