@@ -69,7 +69,15 @@ int graft_library_find_class(struct graft_library *library, const char *name, co
 }
 
 const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i) {
-    return library->plugins != NULL && i < library->plugins->n ? &library->plugins->plugins[i].info : NULL;
+    pthread_mutex_t *lock = (pthread_mutex_t *)&library->lock;
+    size_t of_files = library->plugins != NULL ? library->plugins->n : 0;
+    if (i < of_files) {
+        return &library->plugins->plugins[i].info;
+    }
+    (void)pthread_mutex_lock(lock);
+    const struct graft_plugin_set *called = i - of_files < library->n_called ? library->called[i - of_files] : NULL;
+    (void)pthread_mutex_unlock(lock);
+    return called != NULL ? &called->plugins[0].info : NULL;
 }
 
 size_t graft_conversion_operations(const struct graft_conversion *conversion, char *text, size_t size) {

@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "kernels/attention.h"
-#include "names/transform_copy.h"
-#include "registry/conversions.h"
 #include "registry/mapping.h"
 
 const struct graft_family *graft_family_find(const char *model_type) {
@@ -161,27 +159,6 @@ int graft_library_clear(struct graft_library *library, struct graft_error *error
 int graft_library_patches(struct graft_library *library, struct graft_patch **patches, size_t *n,
                           struct graft_error *error) {
     return graft_registry_patches(library->registry, patches, n, error);
-}
-
-int graft_library_register_conversions(struct graft_library *library, const char *name,
-                                       const struct graft_weight_transform *transforms, size_t n, int overwrite,
-                                       struct graft_error *error) {
-    return graft_registry_register_conversions(library->registry, name, transforms, n, overwrite, error);
-}
-
-int graft_library_conversions(struct graft_library *library, const char *name,
-                              struct graft_weight_transform **transforms, size_t *n, struct graft_error *error) {
-    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
-    const struct conversion_list *list = graft_snapshot_conversions(snapshot, name);
-    *n = list != NULL ? list->n : 0;
-    *transforms = list != NULL ? graft_transforms_copy(list->transforms, list->n) : NULL;
-    int status = list != NULL && *transforms == NULL ? graft_fail_memory(error, name) : GRAFT_OK;
-    graft_snapshot_release(snapshot);
-    return status;
-}
-
-void graft_transforms_free(struct graft_weight_transform *transforms) {
-    graft_free(transforms);
 }
 
 int graft_library_enter(struct graft_library *library, struct graft_scope **scope, struct graft_error *error) {

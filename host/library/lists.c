@@ -14,7 +14,13 @@ struct collection {
     size_t n;
     size_t capacity;
     struct graft_tree *tree;
+    const struct graft_family *family;
+    const struct graft_load_patch *patch;
     const char *prefix;
+    struct renamings renamings; /* what classes call modules in checkpoints */
+    char **scopes;              /* paths renamed so */
+    size_t n_scopes;
+    size_t scopes_capacity;
 };
 
 static int add(struct collection *all, const struct graft_weight_transform *transform, const char *scope) {
@@ -54,26 +60,138 @@ static int is_below_same_class(const struct graft_node *node) {
     return 0;
 }
 
-/* A module's path behind the base model's prefix. */
-static const char *scope_of(const struct collection *all, const struct graft_node *node) {
+/* A path behind the base model's prefix. */
+static const char *scope_of(const struct collection *all, const char *path) {
     size_t length = strlen(all->prefix);
-    const char *path = node->path;
     if (length > 0 && strncmp(path, all->prefix, length) == 0 && (path[length] == '.' || path[length] == '\0')) {
         path += length + (path[length] == '.');
     }
     return path;
 }
 
+/* The same below the names that modules have in checkpoints, where a class says so. */
+static int add_renamed(struct collection *all, const struct graft_node *node,
+                       const struct graft_weight_transform *transform, struct graft_error *error) {
+    char renamed[RENAMING_MAX_NAME];
+    if (graft_renamings_apply(&all->renamings, node->path, renamed) == NULL) {
+        return GRAFT_OK;
+    }
+    char *scope = graft_strdup(renamed);
+    if (scope == NULL || graft_grow(&all->scopes, &all->scopes_capacity, all->n_scopes, sizeof(char *)) != 0) {
+        graft_free(scope);
+        return graft_fail_memory(error, "conversions");
+    }
+    all->scopes[all->n_scopes++] = scope;
+    return add_all(all, transform, 1, scope_of(all, scope), error);
+}
+
+/* A transform for the names below a module. */
+static int add_at(struct collection *all, const struct graft_node *node, const struct graft_weight_transform *transform,
+                  struct graft_error *error) {
+    int status = add_all(all, transform, 1, node->parent == NULL ? NULL : scope_of(all, node->path), error);
+    return status == GRAFT_OK && node->parent != NULL ? add_renamed(all, node, transform, error) : status;
+}
+
+static const struct conversion_list *list_of(const struct collection *all, const char *name) {
+    return graft_snapshot_conversions(all->tree->snapshot, name);
+}
+
+/* The list of the model type, which holds where the root's class has none. */
+static const struct conversion_list *list_of_type(const struct collection *all) {
+    const struct graft_tree *tree = all->tree;
+    return list_of(all, class_of(tree->root)) == NULL ? list_of(all, tree->config->model_type) : NULL;
+}
+
+/* One transform of the list of module `owner`, for the modules of its scope_class. */
+struct scoped {
+    struct collection *all;
+    const struct graft_node *owner;
+    const struct graft_weight_transform *transform;
+};
+
+static int add_scoped(void *data, struct graft_node *node, struct graft_error *error) {
+    struct scoped *scoped = data;
+    const struct graft_node *above = node;
+    while (above != NULL && above != scoped->owner) {
+        above = above->parent;
+    }
+    if (above == NULL || node->below_super || strcmp(class_of(node), scoped->transform->scope_class) != 0) {
+        return GRAFT_OK;
+    }
+    return add_at(scoped->all, node, scoped->transform, error);
+}
+
+static int add_list(struct collection *all, const struct graft_node *node, const struct conversion_list *list,
+                    struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < list->n && status == GRAFT_OK; i++) {
+        struct scoped scoped = {all, node, &list->transforms[i]};
+        status = list->transforms[i].scope_class != NULL ? graft_tree_walk(all->tree, add_scoped, &scoped, error)
+                                                         : add_at(all, node, &list->transforms[i], error);
+    }
+    return status;
+}
+
+/* Whether a patch of this load or a fusion put the class there. */
+static int is_of_load(const struct collection *all, const struct graft_node *node) {
+    for (size_t i = 0; i < all->patch->n_classes; i++) {
+        if (all->patch->classes[i].replacement == node->describer->cls) {
+            return 1;
+        }
+    }
+    return node->describer->args != NULL;
+}
+
+static int is_of_family(const struct graft_family *family, const char *class_name) {
+    for (const struct graft_class *const *cls = family->classes; *cls != NULL; cls++) {
+        if (strcmp((*cls)->name, class_name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether a list takes the place of the conversions of the module's class. */
+static int is_converted(const struct collection *all, const struct graft_node *node) {
+    if (node->describer == NULL || is_of_load(all, node)) {
+        return 0;
+    }
+    const struct conversion_list *own = list_of(all, node->describer->cls->name);
+    const struct conversion_list *type = list_of_type(all);
+    return (own != NULL && !own->adds) || (type != NULL && !type->adds && is_of_family(all->family, class_of(node)));
+}
+
+static int mark(void *data, struct graft_node *node, struct graft_error *error) {
+    (void)error;
+    node->is_converted = is_converted(data, node);
+    return GRAFT_OK;
+}
+
 static int add_module(void *data, struct graft_node *node, struct graft_error *error) {
     struct collection *all = data;
-    const struct conversion_list *list = graft_snapshot_conversions(all->tree->snapshot, class_of(node));
+    const struct conversion_list *list = node->describer != NULL ? list_of(all, node->describer->cls->name) : NULL;
+    if (list == NULL) {
+        list = list_of(all, class_of(node));
+    }
     if (list == NULL && node->parent == NULL && !node->is_super) {
-        list = graft_snapshot_conversions(all->tree->snapshot, all->tree->config->model_type);
+        list = list_of_type(all);
     }
     if (list == NULL || node->below_super || is_below_same_class(node)) {
         return GRAFT_OK;
     }
-    return add_all(all, list->transforms, list->n, node->parent == NULL ? NULL : scope_of(all, node), error);
+    return add_list(all, node, list, error);
+}
+
+/* A load's patch has no list that modules could be looked for in. */
+static int check_scopes(const struct graft_load_patch *patch, struct graft_error *error) {
+    for (size_t i = 0; i < patch->n_conversions; i++) {
+        const struct graft_weight_transform *transform = &patch->conversions[i];
+        if (GRAFT_HAS(transform, struct graft_weight_transform, scope_class) && transform->scope_class != NULL) {
+            return graft_fail(error, GRAFT_ERROR_USAGE, "patch",
+                              "conversions[%zu].scope_class: expected NULL, it is for registered lists", i);
+        }
+    }
+    return GRAFT_OK;
 }
 
 static int compile_filter(const struct graft_load_patch *patch, struct conversion_filter *filter,
@@ -114,18 +232,40 @@ static void leave_out(struct key_list *list, size_t first, size_t end, const str
     list->n = kept;
 }
 
-int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patch *patch, const char *base_model_prefix,
-                           struct graft_model_lists *lists, struct graft_error *error) {
+/* What classes rename is known once those are marked that rename nothing. */
+static int add_registered(struct collection *all, struct graft_error *error) {
+    int status = graft_tree_walk(all->tree, mark, all, error);
+    if (status == GRAFT_OK) {
+        status = graft_renamings_collect(all->tree, &all->renamings, error);
+    }
+    return status == GRAFT_OK ? graft_tree_walk(all->tree, add_module, all, error) : status;
+}
+
+static void finish(struct collection *all) {
+    for (size_t i = 0; i < all->n_scopes; i++) {
+        graft_free(all->scopes[i]);
+    }
+    graft_free(all->scopes);
+    graft_renamings_free(&all->renamings);
+    graft_free(all->items);
+}
+
+int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patch *patch,
+                           const struct graft_family *family, struct graft_model_lists *lists,
+                           struct graft_error *error) {
     static const struct graft_load_patch none = {.struct_size = sizeof none};
     const struct graft_load_patch *given = patch != NULL ? patch : &none;
-    struct collection all = {.tree = tree, .prefix = base_model_prefix};
+    struct collection all = {.tree = tree, .family = family, .patch = given, .prefix = family->base_model_prefix};
     size_t n_legacy, n_registered = 0;
     const struct graft_weight_transform *legacy = graft_legacy_transforms(&n_legacy);
     *lists = (struct graft_model_lists){.n_forced = given->n_conversions,
                                         .relaid = given->n_conversions > 0 || given->n_without > 0};
-    int status = add_all(&all, given->conversions, given->n_conversions, NULL, error);
+    int status = check_scopes(given, error);
     if (status == GRAFT_OK) {
-        status = graft_tree_walk(tree, add_module, &all, error);
+        status = add_all(&all, given->conversions, given->n_conversions, NULL, error);
+    }
+    if (status == GRAFT_OK) {
+        status = add_registered(&all, error);
         n_registered = all.n;
     }
     if (status == GRAFT_OK) {
@@ -140,7 +280,7 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
     if (status == GRAFT_OK) {
         leave_out(&lists->transforms, given->n_conversions, n_registered, &lists->without);
     }
-    graft_free(all.items);
+    finish(&all);
     return status;
 }
 

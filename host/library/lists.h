@@ -3,6 +3,7 @@
 #ifndef GRAFT_LIBRARY_LISTS_H
 #define GRAFT_LIBRARY_LISTS_H
 
+#include "arch/arch.h"
 #include "graft/host/patch.h"
 #include "model/tree.h"
 #include "names/key_list.h"
@@ -17,9 +18,10 @@ struct graft_model_lists {
 
 /* [load] Collects them for a tree: the patch's conversions (NULL: no patch), the list of the root's class or else of
  * the model type, those of the classes of other modules, each for the names below its module, and the legacy names.
- * Also on failure the caller finishes them. */
-int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patch *patch, const char *base_model_prefix,
-                           struct graft_model_lists *lists, struct graft_error *error);
+ * Modules whose class's conversions a list takes the place of are marked. Also on failure the caller finishes them. */
+int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patch *patch,
+                           const struct graft_family *family, struct graft_model_lists *lists,
+                           struct graft_error *error);
 void graft_model_lists_finish(struct graft_model_lists *lists);
 
 #endif

@@ -91,7 +91,7 @@ static int build_tree(struct graft_model *model, struct graft_library *library,
         status = graft_model_check_implementations(model, chosen, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_model_lists_make(model->tree, patch, model->family->base_model_prefix, &model->lists, error);
+        status = graft_model_lists_make(model->tree, patch, model->family, &model->lists, error);
     }
     graft_patch_file_finish(&file);
     graft_fusion_request_finish(&fusion);

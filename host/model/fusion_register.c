@@ -128,7 +128,7 @@ static int register_list(const struct registration *registration, const struct g
         status = add_transform(registration, &made->items[i], &list, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_registry_register_conversions(registration->registry, model_type, list.items, list.n, 1, error);
+        status = graft_registry_replace_conversions(registration->registry, model_type, list.items, list.n, error);
     }
     graft_free(list.items);
     graft_snapshot_release(snapshot);

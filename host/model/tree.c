@@ -19,6 +19,10 @@ static struct graft_node *child_named(const struct graft_node *node, const char 
     return NULL;
 }
 
+const struct graft_class *graft_node_converter(const struct graft_node *node) {
+    return node->describer != NULL && !node->is_converted ? node->describer->cls : NULL;
+}
+
 struct graft_node *graft_node_find(struct graft_node *from, const char *path) {
     while (from != NULL && *path != '\0') {
         size_t length = strcspn(path, ".");

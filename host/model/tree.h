@@ -48,6 +48,7 @@ struct graft_node {
     size_t n_children;
     size_t children_capacity;
     size_t index;             /* in the order of graft_tree_walk, once the model is shown (library/published.h) */
+    int32_t is_converted;     /* a registered list takes the place of its class's conversions */
     struct graft_node *super; /* the original class at the same path, for a replacement that calls it */
     int32_t is_super;         /* this is such an original */
     int32_t below_super;      /* this is one, or part of one: its parameters may repeat those of the replacement */
@@ -88,6 +89,9 @@ void graft_tree_free(struct graft_tree *tree);
 
 /* [any] The module at a path relative to `from` ("" is `from` itself); NULL if there is none. */
 struct graft_node *graft_node_find(struct graft_node *from, const char *path);
+
+/* [any] The class whose conversions hold at a module; NULL: none do. */
+const struct graft_class *graft_node_converter(const struct graft_node *node);
 
 /* [any] The parameter of that own name, or NULL. */
 struct graft_parameter *graft_node_parameter(const struct graft_node *node, const char *own_name);

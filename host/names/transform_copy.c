@@ -93,6 +93,7 @@ static void fill(struct block *block, const struct graft_weight_transform *trans
         copy.model_prefix = take_string(block, copy.model_prefix);
         copy.scope_prefix = take_string(block, copy.scope_prefix);
         copy.base_model_prefix = take_string(block, copy.base_model_prefix);
+        copy.scope_class = take_string(block, copy.scope_class);
         if (copies != NULL) {
             copies[i] = copy;
         }

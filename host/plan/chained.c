@@ -35,7 +35,7 @@ static int take_target(struct conversion_site *above, int32_t target, struct gra
 int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
                                   struct graft_error *error) {
     for (struct graft_node *node = site->node->parent; node != NULL; node = node->parent) {
-        const struct graft_class *cls = node->describer != NULL ? node->describer->cls : NULL;
+        const struct graft_class *cls = graft_node_converter(node);
         for (int32_t i = 0; cls != NULL && i < cls->n_conversions; i++) {
             const struct graft_conversion *conversion = graft_class_conversion(cls, i);
             int32_t target = find_target(node, conversion, name);

@@ -65,11 +65,8 @@ static int add_bindings(void *data, struct graft_node *node, struct graft_error 
 static int apply_conversions(void *data, struct graft_node *node, struct graft_error *error) {
     struct planner *planner = data;
     int status = GRAFT_OK;
-    if (node->describer == NULL) {
-        return GRAFT_OK;
-    }
-    const struct graft_class *cls = node->describer->cls;
-    for (int32_t i = 0; i < cls->n_conversions && status == GRAFT_OK; i++) {
+    const struct graft_class *cls = graft_node_converter(node);
+    for (int32_t i = 0; cls != NULL && i < cls->n_conversions && status == GRAFT_OK; i++) {
         struct conversion_site site = {planner->plan,   node, graft_class_conversion(cls, i), &planner->lookup,
                                        planner->config, NULL};
         if (!graft_lookup_leaves_out(&planner->lookup, node, site.conversion)) {

@@ -28,7 +28,7 @@ static char *other_name(const struct renamings *renamings, const struct graft_no
 
 static int collect(void *data, struct graft_node *node, struct graft_error *error) {
     struct renamings *renamings = data;
-    const struct graft_class *cls = node->describer != NULL ? node->describer->cls : NULL;
+    const struct graft_class *cls = graft_node_converter(node);
     for (int32_t i = 0; cls != NULL && i < cls->n_conversions; i++) {
         const struct graft_conversion *conversion = graft_class_conversion(cls, i);
         const struct graft_node *child =

@@ -290,7 +290,11 @@ static int take(const struct graft_plugin *descriptor, struct graft_plugin_set *
         graft_use_close(use);
         return status;
     }
-    set->plugins[set->n++] = (struct graft_loaded_plugin){.descriptor = descriptor, .use = use};
+    set->plugins[set->n++] = (struct graft_loaded_plugin){
+        .info = {.struct_size = sizeof(struct graft_plugin_info), .descriptor = descriptor},
+        .descriptor = descriptor,
+        .use = use,
+    };
     return GRAFT_OK;
 }
 

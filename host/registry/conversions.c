@@ -101,3 +101,45 @@ int graft_registry_register_conversions(struct graft_registry *registry, const c
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }
+
+int graft_registry_replace_conversions(struct graft_registry *registry, const char *name,
+                                       const struct graft_weight_transform *transforms, size_t n,
+                                       struct graft_error *error) {
+    struct conversion_list *list = NULL;
+    int status = list_create(name, transforms, n, &list, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    (void)pthread_mutex_lock(&registry->lock);
+    const struct conversion_list *old = graft_snapshot_conversions(registry->current, name);
+    list->adds = old == NULL || old->adds;
+    status = commit(registry, list, 1, error);
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+int graft_registry_unregister_conversions(struct graft_registry *registry, const char *name,
+                                          struct graft_error *error) {
+    (void)pthread_mutex_lock(&registry->lock);
+    int is_there = name == NULL || graft_snapshot_conversions(registry->current, name) != NULL;
+    struct graft_snapshot *next = is_there ? graft_snapshot_copy(registry->current) : NULL;
+    int status = next != NULL ? GRAFT_OK
+                 : is_there   ? graft_fail_memory(error, "conversions")
+                              : graft_fail(error, GRAFT_ERROR_USAGE, name, "no conversions are registered under it");
+    if (status == GRAFT_OK) {
+        size_t kept = 0;
+        for (size_t i = 0; i < next->n_conversions; i++) {
+            struct conversion_list *list = next->conversions[i];
+            if (name == NULL || strcmp(list->name, name) == 0) {
+                graft_conversion_list_release(list);
+            } else {
+                next->conversions[kept++] = list;
+            }
+        }
+        next->n_conversions = kept;
+        graft_snapshot_release(registry->current);
+        registry->current = next;
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}

@@ -16,11 +16,20 @@ struct conversion_list {
     char *name;
     struct graft_weight_transform *transforms; /* in one block */
     size_t n;
+    int32_t adds; /* 1: to what classes own, as fusions do; 0: it takes their place */
 };
 
 int graft_registry_register_conversions(struct graft_registry *registry, const char *name,
                                         const struct graft_weight_transform *transforms, size_t n, int overwrite,
                                         struct graft_error *error);
+
+/* A list with a fusion's transforms in it, in the place of the one of its name. Where there is none, it adds. */
+int graft_registry_replace_conversions(struct graft_registry *registry, const char *name,
+                                       const struct graft_weight_transform *transforms, size_t n,
+                                       struct graft_error *error);
+
+/* Removes one; `name` NULL: all. */
+int graft_registry_unregister_conversions(struct graft_registry *registry, const char *name, struct graft_error *error);
 
 /* The list of that name; NULL when there is none. It lives as long as the snapshot. */
 const struct conversion_list *graft_snapshot_conversions(const struct graft_snapshot *snapshot, const char *name);

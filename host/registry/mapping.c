@@ -194,6 +194,21 @@ static void view_finish(struct view *view) {
     graft_snapshot_release(view->snapshot);
 }
 
+int graft_snapshot_replacement_of(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
+                                  const struct graft_class **cls, struct graft_error *error) {
+    const struct graft_known_class *original = graft_snapshot_class(snapshot, name, NULL);
+    const struct rule *found = NULL;
+    int status = GRAFT_OK;
+    *cls = NULL;
+    if (original != NULL) {
+        status = graft_mapping_version_look_up(snapshot->mapping, original, model_type, NULL, NULL, &found, error);
+    }
+    if (status == GRAFT_OK && found != NULL && graft_rule_fits(found, original)) {
+        *cls = found->declared->replacement;
+    }
+    return status;
+}
+
 /* Notes once that a key is no regular expression. */
 static int note_invalid(void *data, struct rule *patch, struct graft_error *error) {
     struct graft_registry *registry = data;
@@ -220,7 +235,7 @@ static int look_up(struct graft_registry *registry, const struct view *view, con
     const struct rule *found = NULL;
     int status = GRAFT_OK;
     for (size_t i = 0; i < view->n && found == NULL && status == GRAFT_OK; i++) {
-        status = graft_mapping_version_look_up(view->layers[i], original, note_invalid, registry, &found, error);
+        status = graft_mapping_version_look_up(view->layers[i], original, NULL, note_invalid, registry, &found, error);
     }
     if (status == GRAFT_OK && found != NULL && !graft_rule_fits(found, original)) {
         const struct graft_class *replacement = found->declared->replacement;

@@ -234,9 +234,11 @@ int graft_mapping_version_without(const struct mapping_version *old, const char 
     return GRAFT_OK;
 }
 
-/* Whether the element depends on nothing but the class. */
-static int is_general(const struct rule *patch) {
-    return patch->own.module_path == NULL && patch->own.model_types == NULL && patch->discovery == NULL;
+/* Whether the element depends on nothing but the class and, unless that is NULL, the model type. */
+static int is_general(const struct rule *patch, const char *model_type) {
+    int any_type = patch->declared->model_types == NULL;
+    return patch->declared->module_path == NULL && patch->discovery == NULL &&
+           (any_type || (model_type != NULL && graft_rule_is_for_model(patch, model_type)));
 }
 
 /* Two plugins without an order want the class. */
@@ -251,6 +253,7 @@ static int undecided(const struct rule *a, const struct rule *b, const struct gr
 /* A look-up under way. */
 struct look_up {
     const struct graft_known_class *original;
+    const char *model_type;
     const struct rule *best;
     const struct rule *tied; /* with the best: nothing says which goes first */
 };
@@ -267,17 +270,18 @@ static void consider(struct look_up *at, const struct rule *rule) {
 
 /* Whether a pattern has to be searched for: what was found so far may not go before it. */
 static int may_matter(const struct look_up *at, const struct rule *rule) {
-    return is_general(rule) && (at->best == NULL || graft_rule_prefer(at->best, rule, at->original) != at->best);
+    return is_general(rule, at->model_type) &&
+           (at->best == NULL || graft_rule_prefer(at->best, rule, at->original) != at->best);
 }
 
 int graft_mapping_version_look_up(const struct mapping_version *layer, const struct graft_known_class *original,
-                                  mapping_invalid_function invalid, void *data, const struct rule **found,
-                                  struct graft_error *error) {
-    struct look_up at = {.original = original};
+                                  const char *model_type, mapping_invalid_function invalid, void *data,
+                                  const struct rule **found, struct graft_error *error) {
+    struct look_up at = {.original = original, .model_type = model_type};
     int status = GRAFT_OK;
     *found = NULL;
     for (size_t i = 0; i < layer->n && !original->private_to_plugin; i++) {
-        if (is_general(layer->patches[i]) && graft_rule_names(layer->patches[i], original)) {
+        if (is_general(layer->patches[i], model_type) && graft_rule_names(layer->patches[i], original)) {
             consider(&at, layer->patches[i]);
         }
     }
@@ -289,7 +293,7 @@ int graft_mapping_version_look_up(const struct mapping_version *layer, const str
         int hit = graft_rule_hits(patch, original, error);
         if (hit == 1) {
             consider(&at, patch);
-        } else if (hit == 0 && patch->invalid != NULL) {
+        } else if (hit == 0 && patch->invalid != NULL && invalid != NULL) {
             status = invalid(data, patch, error);
         }
         status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;

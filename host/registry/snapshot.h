@@ -180,9 +180,10 @@ void graft_mapping_version_release(struct mapping_version *layer);
 typedef int (*mapping_invalid_function)(void *data, struct rule *patch, struct graft_error *error);
 
 /* [any] What the layer makes of the class where no module is known, by graft_rule_prefer. `*found` is NULL when nothing
- * hits. Elements with a module path or model types are left out. */
+ * hits. Elements with a module path are left out, and those with model types that do not list `model_type` (which may
+ * be NULL). `invalid` may be NULL. */
 int graft_mapping_version_look_up(const struct mapping_version *layer, const struct graft_known_class *original,
-                                  mapping_invalid_function invalid, void *data, const struct rule **found,
-                                  struct graft_error *error);
+                                  const char *model_type, mapping_invalid_function invalid, void *data,
+                                  const struct rule **found, struct graft_error *error);
 
 #endif

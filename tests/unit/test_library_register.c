@@ -3,6 +3,7 @@
 #include "../../plugins/sequential_experts/sequential_experts.c"
 #include "graft/attention_implementation.h"
 #include "graft/experts_implementation.h"
+#include "graft/host/plugins.h"
 #include "graft/kernel_override.h"
 #include "library_fixture.h"
 
@@ -88,6 +89,9 @@ static void test_bundle(void **state) {
     bundle.on_request = 1;
     check(graft_library_register_plugin(library, &bundle, &error));
     assert_int_equal(inits, 1);
+    assert_ptr_equal(graft_library_plugin(library, 0)->descriptor, &bundle);
+    assert_null(graft_library_plugin(library, 0)->file);
+    assert_null(graft_library_plugin(library, 1));
     struct graft_model *model = run("mixtral", &options, patched);
     assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.experts"), "ModuleListExperts");
     assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.experts.0"), "MoeMLP");

@@ -2,9 +2,14 @@
 /*
  * Conversions of whole models by calls: lists of transforms from the names and tensors of a checkpoint to those of a
  * model, under a model type ("qwen2_moe") or the name of a model's class ("Qwen2MoeForCausalLM"; it goes before the
- * type). They hold besides the conversions that classes own (graft/conversion.h), and act first: a checkpoint is
- * renamed and converted by the list, and what results is what classes look for. Nothing needs them to load what the
- * host knows by itself; they are for layouts that no class of it knows.
+ * type). They act first: a checkpoint is renamed and converted by the list, and what results is what classes look for.
+ * Nothing needs them to load what the host knows by itself; they are for layouts that no class of it knows.
+ *
+ * Classes own conversions, too (graft/conversion.h), those of the host and those of plugins. They are what a name
+ * stands for as long as no list is registered under it: a class's own, or those of all classes of a model type as the
+ * mapping (graft/host/registry.h) has it now. A list registered over them, by `overwrite`, takes their place: in models
+ * opened from then on a class of that name, or the classes of that type, convert nothing themselves. Without the list
+ * they do again. What is brought for one load, by a patch or a fusion, converts for itself whatever is registered.
  *
  * Transforms have the meaning that transformers gives them: all renamings are applied to a name in order, then the
  * first converter that matches; patterns are regular expressions (PCRE2), searched anywhere in the name, and what they
@@ -55,17 +60,25 @@ struct graft_weight_transform {
      * only what is behind it. */
     const char *scope_prefix;
     const char *base_model_prefix;
+    /* Where set, the transform is for each module of that class (before anything replaces it) below the module that the
+     * list is for, and sees what is behind the module's path. In registered lists only. */
+    const char *scope_class;
 };
 
-/* Registers a list under a name; an empty one is a list, too. A name that has one is an error, or with `overwrite` gets
- * the new list. Everything is checked and copied (but for custom operations, which stay const and valid as long as the
- * library and its models). */
+/* Registers a list under a name; an empty one is a list, too. A name that has one, or stands for conversions that
+ * classes own, is GRAFT_ERROR_USAGE, or with `overwrite` gets the new list. Everything is checked and copied (but for
+ * custom operations, which stay const and valid as long as the library and its models). */
 int graft_library_register_conversions(struct graft_library *library, const char *name,
                                        const struct graft_weight_transform *transforms, size_t n, int overwrite,
                                        struct graft_error *error);
 
-/* A copy of the list under a name, as it was given; changing it changes nothing else. `*transforms` is NULL when there
- * is none. The caller frees it with graft_transforms_free. */
+/* Removes the list of a name, or all lists: what classes own holds again. That a name has none is GRAFT_ERROR_USAGE. */
+int graft_library_unregister_conversions(struct graft_library *library, const char *name, struct graft_error *error);
+int graft_library_clear_conversions(struct graft_library *library, struct graft_error *error);
+
+/* A copy of the list under a name, as it was given, or of what classes own under it, as transforms: registering that
+ * changes nothing. Fusions registered for a model type add to what its classes own. `*transforms` is NULL when there is
+ * neither. The caller frees it with graft_transforms_free; custom operations in it are borrowed. */
 int graft_library_conversions(struct graft_library *library, const char *name,
                               struct graft_weight_transform **transforms, size_t *n, struct graft_error *error);
 void graft_transforms_free(struct graft_weight_transform *transforms);

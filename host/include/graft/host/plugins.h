@@ -29,11 +29,11 @@ struct graft_plugin_info {
     uint32_t struct_size;
     int32_t rank;                          /* 1, 2, ... by the order that options->allow gave; 0 without one */
     const struct graft_plugin *descriptor; /* the plugin's */
-    const char *file;                      /* the directory as given, and the path below it */
+    const char *file; /* the directory as given, and the path below it; NULL: registered by a call */
 };
 
-/* [any] Plugin number `i`, in the order of loading; NULL behind the last. The library's, const, valid until
- * graft_library_free. */
+/* [any] Plugin number `i`: those from files in the order of loading, then those that calls registered; NULL behind the
+ * last. The library's, const, valid until graft_library_free. */
 const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i);
 
 /* [load] As graft_library_load_plugins (graft/host/graft.h), for the plugin of one file. That it is none is an error.
