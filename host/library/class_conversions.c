@@ -126,12 +126,12 @@ static const struct graft_class *find_class(const struct graft_snapshot *snapsho
 static int add_family(const struct graft_snapshot *snapshot, const struct graft_family *family,
                       struct class_conversions *made, struct graft_error *error) {
     int status = GRAFT_OK;
-    for (const struct graft_class *const *cls = family->classes; *cls != NULL && status == GRAFT_OK; cls++) {
+    for (const struct graft_class *cls = family->classes; cls->name != NULL && status == GRAFT_OK; cls++) {
         const struct graft_class *replacement = NULL;
-        status = graft_snapshot_replacement_of(snapshot, (*cls)->name, family->model_type, &replacement, error);
+        status = graft_snapshot_replacement_of(snapshot, cls->name, family->model_type, &replacement, error);
         if (status == GRAFT_OK) {
             int describes = replacement != NULL && replacement->describe != NULL;
-            status = add_class(made, describes ? replacement : *cls, (*cls)->name, error);
+            status = add_class(made, describes ? replacement : cls, cls->name, error);
         }
     }
     return status;

@@ -72,7 +72,7 @@ static const char *scope_of(const struct collection *all, const char *path) {
 /* The same below the names that modules have in checkpoints, where a class says so. */
 static int add_renamed(struct collection *all, const struct graft_node *node,
                        const struct graft_weight_transform *transform, struct graft_error *error) {
-    char renamed[RENAMING_MAX_NAME];
+    char renamed[GRAFT_NAME_BYTES];
     if (graft_renamings_apply(&all->renamings, node->path, renamed) == NULL) {
         return GRAFT_OK;
     }
@@ -143,8 +143,8 @@ static int is_of_load(const struct collection *all, const struct graft_node *nod
 }
 
 static int is_of_family(const struct graft_family *family, const char *class_name) {
-    for (const struct graft_class *const *cls = family->classes; *cls != NULL; cls++) {
-        if (strcmp((*cls)->name, class_name) == 0) {
+    for (const struct graft_class *cls = family->classes; cls->name != NULL; cls++) {
+        if (strcmp(cls->name, class_name) == 0) {
             return 1;
         }
     }

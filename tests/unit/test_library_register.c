@@ -113,8 +113,8 @@ static void test_refused_bundles(void **state) {
     (void)state;
     bundle = plugin;
     refused(graft_library_register_plugin(library, NULL, &error), GRAFT_ERROR_PLUGIN, "plugin", "got NULL");
-    bundle.abi_minor_built++;
-    refused(graft_library_register_plugin(library, &bundle, &error), GRAFT_ERROR_PLUGIN, "plugin", "abi_minor_built");
+    bundle.abi_minor_needed = GRAFT_ABI_MINOR + 1;
+    refused(graft_library_register_plugin(library, &bundle, &error), GRAFT_ERROR_PLUGIN, "plugin", "abi_minor_needed");
     bundle = plugin;
     bundle.replacements = &bad;
     refused(graft_library_register_plugin(library, &bundle, &error), GRAFT_ERROR_PLUGIN, "sequential_experts",
