@@ -4,7 +4,7 @@
 void *graft_instance_new(const struct graft_build *build, size_t bytes, struct graft_error *error) {
     struct graft_instance *instance = build->host->alloc((int64_t)bytes);
     if (instance == NULL) {
-        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        (void)graft_fail_memory(error, build->path);
         return NULL;
     }
     instance->host = build->host;

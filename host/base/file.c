@@ -38,11 +38,11 @@ int graft_file_open(const char *path, int code, int *fd, size_t *size, struct gr
         goto fail;
     }
     if (!S_ISREG(status.st_mode)) {
-        code = graft_fail(error, code, path, "expected a regular file, found %s", kind_name(status.st_mode));
+        code = graft_error_set(error, code, path, "expected a regular file, found %s", kind_name(status.st_mode));
         goto fail;
     }
     if ((uintmax_t)status.st_size > SIZE_MAX) {
-        code = graft_fail(error, code, path, "is larger than the address space");
+        code = graft_error_set(error, code, path, "is larger than the address space");
         goto fail;
     }
     *fd = opened;
@@ -81,7 +81,7 @@ int graft_file_read(const char *path, size_t max_bytes, int code, char **text, s
     }
     char *bytes = NULL;
     if (size > max_bytes) {
-        status = graft_fail(error, code, path, "has %zu bytes, expected at most %zu", size, max_bytes);
+        status = graft_error_set(error, code, path, "has %zu bytes, expected at most %zu", size, max_bytes);
         goto done;
     }
     bytes = size < SIZE_MAX ? graft_realloc(NULL, size + 1, 1) : NULL;
@@ -149,8 +149,8 @@ int graft_file_write(const char *path, const struct graft_file_piece *pieces, si
     struct stat old;
     if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
         /* A rename would put a file in the place of /dev/null. */
-        return graft_fail(error, GRAFT_ERROR_IO, path, "expected a regular file or none, found %s",
-                          kind_name(old.st_mode));
+        return graft_error_set(error, GRAFT_ERROR_IO, path, "expected a regular file or none, found %s",
+                               kind_name(old.st_mode));
     }
     char *name = NULL;
     int fd = -1;

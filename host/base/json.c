@@ -62,10 +62,11 @@ int graft_json_parse(const char *text, size_t length, const char *source, graft_
                      struct graft_error *error) {
     set_up_once();
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, source, "starts with a byte order mark, expected JSON without one");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source,
+                               "starts with a byte order mark, expected JSON without one");
     }
     if (graft_json_scan_deeper(text, length, MAX_DEPTH)) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, source, "JSON nested deeper than %d levels", MAX_DEPTH);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source, "JSON nested deeper than %d levels", MAX_DEPTH);
     }
     json_error_t failure = {0};
     ran_out = 0;
@@ -82,8 +83,8 @@ int graft_json_parse(const char *text, size_t length, const char *source, graft_
     if (*document != NULL) {
         return GRAFT_OK;
     }
-    return graft_fail(error, GRAFT_ERROR_MODEL, source, "not valid JSON, line %d column %d: %s", failure.line,
-                      failure.column, failure.text);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, source, "not valid JSON, line %d column %d: %s", failure.line,
+                           failure.column, failure.text);
 }
 
 int graft_json_read(const char *path, size_t max_bytes, graft_json **document, struct graft_error *error) {

@@ -49,8 +49,8 @@ static int compile_failed(const char *pattern, size_t length, const char *source
         return graft_fail_memory(error, source);
     }
     (void)pcre2_get_error_message(number, words, sizeof words);
-    return graft_fail(error, code, source, "invalid regular expression, at byte %zu: %s: \"%.*s\"", offset,
-                      (const char *)words, (int)(length < 200 ? length : 200), pattern);
+    return graft_error_set(error, code, source, "invalid regular expression, at byte %zu: %s: \"%.*s\"", offset,
+                           (const char *)words, (int)(length < 200 ? length : 200), pattern);
 }
 
 int graft_regex_compile(const char *pattern, size_t length, const char *source, int code, struct graft_regex **regex,
@@ -58,8 +58,8 @@ int graft_regex_compile(const char *pattern, size_t length, const char *source, 
     /* \C would let a match end inside a character. */
     const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C;
     if (length > MAX_PATTERN_BYTES) {
-        return graft_fail(error, code, source, "regular expression of %zu bytes, expected at most %d", length,
-                          MAX_PATTERN_BYTES);
+        return graft_error_set(error, code, source, "regular expression of %zu bytes, expected at most %d", length,
+                               MAX_PATTERN_BYTES);
     }
     struct graft_regex *made = graft_alloc(1, sizeof *made);
     pcre2_general_context *memory = pcre2_general_context_create(allocate, release, NULL);

@@ -147,17 +147,3 @@ size_t graft_utf8_valid_prefix(const char *bytes, size_t length) {
     }
     return at;
 }
-
-void graft_text_defang(char *string) {
-    size_t length = strlen(string);
-    for (size_t at = 0; at < length;) {
-        size_t step = graft_utf8_sequence(string + at, length - at);
-        unsigned char first = (unsigned char)string[at];
-        unsigned char second = step == 2 ? (unsigned char)string[at + 1] : 0;
-        if (step == 0 || first < 0x20 || first == 0x7F || (first == 0xC2 && second < 0xA0)) {
-            step = step > 0 ? step : 1;
-            memset(string + at, '?', step);
-        }
-        at += step;
-    }
-}

@@ -21,8 +21,4 @@ void graft_utf8_add(struct graft_text *text, uint32_t code);
 /* Length of the longest valid UTF-8 prefix. */
 size_t graft_utf8_valid_prefix(const char *bytes, size_t length);
 
-/* Replaces control characters (C0, DEL, C1) and bytes that are not UTF-8 in place by '?', so that untrusted text cannot
- * drive a terminal. */
-void graft_text_defang(char *string);
-
 #endif

@@ -116,7 +116,7 @@ int graft_bind(struct graft_plan *plan, struct graft_bound **bound, struct graft
     int status = GRAFT_OK;
     if (result == NULL || (result->weights = graft_alloc(plan->n_bindings + 1, sizeof *result->weights)) == NULL) {
         graft_bound_free(result);
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory");
+        return graft_fail_memory(error, "");
     }
     result->count = plan->n_bindings;
     status = compute_all(result, plan, error);

@@ -81,13 +81,13 @@ static int run_piece(const struct graft_computed *computed, struct piece *piece,
     return computed->operation->apply(computed->operation, &work, error);
 }
 
-static void failed(struct job *job, int status, const struct graft_error *failure) {
+static void failed(struct job *job, int status, struct graft_error *failure) {
     (void)pthread_mutex_lock(&job->lock);
     if (atomic_load(&job->status) == GRAFT_OK) {
         const struct graft_computed *computed = job->computed;
-        (void)graft_fail(job->error, status, computed->place, "%s of plugin %s: %s", computed->operation->name,
-                         computed->plugin != NULL ? computed->plugin : "(none)",
-                         failure->message[0] != '\0' ? failure->message : "failed without saying why");
+        status = graft_error_complete(failure, status, NULL, "failed with status %d and recorded no error", status);
+        (void)graft_error_set(job->error, status, computed->place, "%s of plugin %s: %s", computed->operation->name,
+                              computed->plugin != NULL ? computed->plugin : "(none)", failure->message);
         atomic_store(&job->status, status);
     }
     (void)pthread_mutex_unlock(&job->lock);

@@ -126,7 +126,7 @@ static const struct spec *find(const char *argument, const char **value) {
 
 static int append(struct graft_strings *list, const char *value, const char *argument, struct graft_error *error) {
     if (graft_grow(&list->items, &list->capacity, list->count, sizeof *list->items) != 0) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, argument, "out of memory");
+        return graft_fail_memory(error, argument);
     }
     list->items[list->count++] = value;
     return GRAFT_OK;

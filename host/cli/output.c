@@ -2,17 +2,17 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "cli/hints.h"
 #include "cli/program.h"
 
 int graft_output_json(const graft_json *document, FILE *out, int indent, struct graft_error *error) {
     char *text = graft_json_dump(document, indent);
     if (text == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "output", "out of memory");
+        return graft_fail_memory(error, "output");
     }
     (void)fputs(text, out);
     (void)fputc('\n', out);
@@ -31,9 +31,22 @@ int graft_output_flush(FILE *out, struct graft_error *error) {
 void graft_output_error(const struct graft_error *error) {
     struct graft_error shown = *error;
     graft_hint_translate(&shown);
-    graft_text_defang(shown.source);
-    graft_text_defang(shown.message);
-    graft_text_defang(shown.hint);
     (void)fprintf(stderr, "%s: %s%s%s%s%s\n", graft_program_name(), shown.source, shown.source[0] != '\0' ? ": " : "",
                   shown.message, shown.hint[0] != '\0' ? "; " : "", shown.hint);
+}
+
+void graft_output_line(FILE *out, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *line = length >= 0 ? graft_alloc((size_t)length + 1, 1) : NULL;
+    if (line != NULL) {
+        va_start(arguments, format);
+        (void)vsnprintf(line, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+        graft_error_clean(line);
+    }
+    (void)fprintf(out, "%s\n", line != NULL ? line : "?");
+    graft_free(line);
 }

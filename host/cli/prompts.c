@@ -61,13 +61,13 @@ int graft_prompts_read(const struct graft_options *options, const struct graft_t
         .prompts = graft_alloc(count + 1, sizeof *prompts->prompts),
     };
     if (prompts->ids == NULL || prompts->prompts == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "prompt", "out of memory");
+        return graft_fail_memory(error, "prompt");
     }
     for (; prompts->count < count && status == GRAFT_OK; prompts->count++) {
         struct graft_ids *ids = &prompts->ids[prompts->count];
         status = read_one(options, tokenizer, prompts->count, ids, error);
         if (status == GRAFT_OK && ids->failed) {
-            status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "prompt", "out of memory");
+            status = graft_fail_memory(error, "prompt");
         }
         if (status == GRAFT_OK && ids->n == 0) {
             status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "prompt %zu has no tokens", prompts->count + 1);

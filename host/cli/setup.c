@@ -78,7 +78,7 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
         list = graft_strdup(options->plugins);
         if (list == NULL || split(list, &allow, &wanted.n_allow) != 0) {
             graft_free(list);
-            return graft_error_set(error, GRAFT_ERROR_INTERNAL, "--plugins", "out of memory");
+            return graft_fail_memory(error, "--plugins");
         }
         wanted.allow = allow;
     }
@@ -109,7 +109,7 @@ static int make_fusion_config(const struct graft_options *options, char **text, 
         failed = (*text = graft_json_dump(object, 0)) == NULL;
     }
     graft_json_free(object);
-    return failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "--fusion", "out of memory") : GRAFT_OK;
+    return failed ? graft_fail_memory(error, "--fusion") : GRAFT_OK;
 }
 
 int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
@@ -127,7 +127,7 @@ int graft_setup_model(const struct graft_options *options, struct graft_library 
     int status = make_fusion_config(options, &fusion_config, error);
     if (status == GRAFT_OK && options->kernels != NULL &&
         ((kernels = graft_strdup(options->kernels)) == NULL || split(kernels, &kernel_names, &wanted.n_kernels) != 0)) {
-        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "--kernels", "out of memory");
+        status = graft_fail_memory(error, "--kernels");
     }
     if (status == GRAFT_OK) {
         wanted.fusion_config = fusion_config;
@@ -161,8 +161,7 @@ int graft_setup_report(const struct graft_options *options, const struct graft_m
         return graft_report_text(model, library, stderr, error);
     }
     graft_json *document = graft_report_json(model, library);
-    int status = document != NULL ? graft_output_json(document, stderr, 1, error)
-                                  : graft_error_set(error, GRAFT_ERROR_INTERNAL, "report", "out of memory");
+    int status = document != NULL ? graft_output_json(document, stderr, 1, error) : graft_fail_memory(error, "report");
     graft_json_free(document);
     return status;
 }

@@ -29,7 +29,7 @@ static int fuse(struct graft_model *model, const char *value, struct graft_error
     size_t n;
     char *list = graft_strdup(value);
     if (list == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "--fuse", "out of memory");
+        return graft_fail_memory(error, "--fuse");
     }
     int status = read_specs(list, specs, &n, error);
     if (status == GRAFT_OK) {

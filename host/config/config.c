@@ -148,7 +148,7 @@ int graft_model_config_read(const char *directory, struct graft_model_config **c
     int status = GRAFT_ERROR_INTERNAL;
     struct graft_model_config *result = graft_alloc(1, sizeof *result);
     if (result == NULL || (result->file = graft_path_join(directory, "config.json")) == NULL) {
-        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, directory, "out of memory");
+        status = graft_fail_memory(error, directory);
         goto fail;
     }
     status = graft_json_read(result->file, MAX_CONFIG_BYTES, &result->document, error);

@@ -31,10 +31,10 @@ int graft_quantization_check(const struct graft_config *config, struct graft_err
         return status;
     }
     if (method == NULL) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected a string", path);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected a string", path);
     }
-    (void)graft_fail(error, GRAFT_ERROR_MODEL, config->file,
-                     "%s: the weights are quantized, and quant_method \"%.100s\" is not supported", field, method);
+    (void)graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                          "%s: the weights are quantized, and quant_method \"%.100s\" is not supported", field, method);
     graft_error_hint(error, "load the unquantized model, or dequantize the weights to F32, F16 or BF16 and remove %s",
                      field);
     return GRAFT_ERROR_MODEL;

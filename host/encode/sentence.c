@@ -25,8 +25,8 @@ static int is_there(const graft_json *field) {
 
 static int expected(const char *file, const char *field, const char *what, const graft_json *value,
                     struct graft_error *error) {
-    return graft_fail(error, GRAFT_ERROR_MODEL, file, "%s: expected %s, got %s", field, what,
-                      graft_json_type_name(value));
+    return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected %s, got %s", field, what,
+                           graft_json_type_name(value));
 }
 
 /* An object in a file of the directory; *document stays NULL where an optional file is not there. */
@@ -42,8 +42,8 @@ static int read_object(const char *directory, const char *name, int optional, ch
     }
     int status = graft_json_read(*file, MAX_FILE_BYTES, document, error);
     if (status == GRAFT_OK && graft_json_type(*document) != GRAFT_JSON_OBJECT) {
-        status =
-            graft_fail(error, GRAFT_ERROR_MODEL, *file, "expected an object, got %s", graft_json_type_name(*document));
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, *file, "expected an object, got %s",
+                                 graft_json_type_name(*document));
     }
     return status;
 }
@@ -75,10 +75,11 @@ static int read_mode_name(const char *file, const graft_json *value, struct graf
             return GRAFT_OK;
         }
     }
-    return graft_fail(error, GRAFT_ERROR_MODEL, file,
-                      "pooling_mode: expected cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken, got "
-                      "\"%s\"",
-                      name);
+    return graft_error_set(
+        error, GRAFT_ERROR_MODEL, file,
+        "pooling_mode: expected cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken, got "
+        "\"%s\"",
+        name);
 }
 
 /* The mean is on where a file does not say otherwise. */
@@ -96,8 +97,9 @@ static int read_mode_fields(const char *file, const graft_json *document, struct
         }
         pooling->modes |= on ? modes[i].mode : 0;
     }
-    return pooling->modes != 0 ? GRAFT_OK
-                               : graft_fail(error, GRAFT_ERROR_MODEL, file, "pooling_mode_...: all of them are false");
+    return pooling->modes != 0
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, file, "pooling_mode_...: all of them are false");
 }
 
 static int check_width(const struct reading *reading, const char *file, const graft_json *document,
@@ -105,9 +107,9 @@ static int check_width(const struct reading *reading, const char *file, const gr
     const graft_json *width = graft_json_get(document, "word_embedding_dimension");
     if (is_there(width) &&
         (graft_json_type(width) != GRAFT_JSON_INT || graft_json_int(width) != reading->hidden_size)) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, file,
-                          "word_embedding_dimension: expected the model's hidden_size (%lld)",
-                          (long long)reading->hidden_size);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                               "word_embedding_dimension: expected the model's hidden_size (%lld)",
+                               (long long)reading->hidden_size);
     }
     return GRAFT_OK;
 }
@@ -144,17 +146,17 @@ static int read_module(struct reading *reading, const char *file, const graft_js
     const char *type = graft_json_string(graft_json_get(module, "type"), NULL);
     const char *path = graft_json_string(graft_json_get(module, "path"), NULL);
     if (type == NULL || path == NULL) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, file, "%zu: expected an object with strings type and path", i);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%zu: expected an object with strings type and path", i);
     }
     const char *dot = strrchr(type, '.');
     const char *name = dot != NULL ? dot + 1 : type;
     if (!is_inside(path)) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, file, "%zu.path: \"%s\" leaves the directory", i, path);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%zu.path: \"%s\" leaves the directory", i, path);
     }
     if (i == 0 && strcmp(name, "Transformer") == 0) {
         return path[0] == '\0' ? GRAFT_OK
-                               : graft_fail(error, GRAFT_ERROR_MODEL, file,
-                                            "0.path: the model is in \"%s\"; expected it beside this file", path);
+                               : graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                                                 "0.path: the model is in \"%s\"; expected it beside this file", path);
     }
     if (i > 0 && strcmp(name, "Pooling") == 0 && !reading->has_pooling) {
         return read_pooling(reading, path, error);
@@ -163,8 +165,9 @@ static int read_module(struct reading *reading, const char *file, const graft_js
         reading->sentence->pooling.normalize = 1;
         return GRAFT_OK;
     }
-    return graft_fail(error, GRAFT_ERROR_MODEL, file,
-                      "%zu.type: \"%s\" at this place is not known; expected Transformer, Pooling, Normalize", i, type);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                           "%zu.type: \"%s\" at this place is not known; expected Transformer, Pooling, Normalize", i,
+                           type);
 }
 
 static int read_modules(struct reading *reading, const char *file, struct graft_error *error) {
@@ -172,13 +175,13 @@ static int read_modules(struct reading *reading, const char *file, struct graft_
     int status = graft_json_read(file, MAX_FILE_BYTES, &document, error);
     size_t n = graft_json_size(document);
     if (status == GRAFT_OK && (graft_json_type(document) != GRAFT_JSON_ARRAY || n < 1 || n > MAX_MODULES)) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, file, "expected an array of 1 to %d modules", MAX_MODULES);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file, "expected an array of 1 to %d modules", MAX_MODULES);
     }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         status = read_module(reading, file, graft_json_at(document, i), i, error);
     }
     if (status == GRAFT_OK && !reading->has_pooling) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, file, "there is no Pooling among the modules");
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file, "there is no Pooling among the modules");
     }
     graft_json_free(document);
     return status;
@@ -195,16 +198,16 @@ static int read_length(struct reading *reading, struct graft_error *error) {
     if (status == GRAFT_OK && is_there(length)) {
         if (graft_json_type(length) != GRAFT_JSON_INT || graft_json_int(length) < 1 ||
             graft_json_int(length) > reading->max_tokens) {
-            status = graft_fail(error, GRAFT_ERROR_MODEL, file,
-                                "max_seq_length: expected 1 to %lld (max_position_embeddings)",
-                                (long long)reading->max_tokens);
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                                     "max_seq_length: expected 1 to %lld (max_position_embeddings)",
+                                     (long long)reading->max_tokens);
         } else {
             reading->sentence->max_tokens = graft_json_int(length);
         }
     }
     if (status == GRAFT_OK && graft_json_bool(lower)) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, file,
-                            "do_lower_case: true is not supported; a normalizer in tokenizer.json does it");
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                                 "do_lower_case: true is not supported; a normalizer in tokenizer.json does it");
     }
     graft_json_free(document);
     graft_free(file);
@@ -216,8 +219,8 @@ static int check_prompts(const struct reading *reading, struct graft_error *erro
     graft_json *document = NULL;
     int status = read_object(reading->directory, "config_sentence_transformers.json", 1, &file, &document, error);
     if (status == GRAFT_OK && is_there(graft_json_get(document, "default_prompt_name"))) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, file,
-                            "default_prompt_name: putting a prompt before each text is not supported");
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
+                                 "default_prompt_name: putting a prompt before each text is not supported");
     }
     graft_json_free(document);
     graft_free(file);

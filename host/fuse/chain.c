@@ -36,10 +36,10 @@ static int run(struct graft_fused_chain *chain, const struct graft_call *call, s
         int64_t mark = call->scratch_mark(call->scratch);
         status = chain->implementation->forward(chain->instance, call, &args, error);
         call->scratch_release(call->scratch, mark);
-        return status == GRAFT_OK
-                   ? status
-                   : graft_error_set(error, status, chain->modules[0].node->path,
-                                     "%s: forward failed without saying why", chain->implementation->name);
+        return status == GRAFT_OK ? status
+                                  : graft_error_complete(error, status, chain->modules[0].node->path,
+                                                         "%s: forward failed with status %d and recorded no error",
+                                                         chain->implementation->name, status);
     }
     for (size_t i = 0; i < chain->n && status == GRAFT_OK; i++) {
         status = interface_of(&chain->modules[i])->run(&chain->plain[i], call, chain->args[i], error);

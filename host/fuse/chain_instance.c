@@ -36,8 +36,9 @@ static int create(struct graft_fused_chain *chain, const struct graft_tree *tree
                                             chain->plain, sizeof *builds,    sizeof *chain->plain};
     int status = implementation->create(implementation, &build, &chain->instance, error);
     if (status != GRAFT_OK) {
-        return graft_error_set(error, status, chain->modules[0].node->path, "%s: create failed without saying why",
-                               implementation->name);
+        return graft_error_complete(error, status, chain->modules[0].node->path,
+                                    "%s: create failed with status %d and recorded no error", implementation->name,
+                                    status);
     }
     chain->implemented = 1;
     return GRAFT_OK;
@@ -48,9 +49,8 @@ int graft_chain_implement(struct graft_fused_chain *chain, const struct graft_tr
         return GRAFT_OK;
     }
     struct graft_build *builds = graft_alloc(chain->n, sizeof *builds);
-    int status = builds != NULL
-                     ? create(chain, tree, builds, error)
-                     : graft_error_set(error, GRAFT_ERROR_INTERNAL, chain->modules[0].node->path, "out of memory");
+    int status =
+        builds != NULL ? create(chain, tree, builds, error) : graft_fail_memory(error, chain->modules[0].node->path);
     graft_free(builds);
     return status;
 }

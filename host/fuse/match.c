@@ -21,7 +21,7 @@ struct fitting {
 };
 
 static int out_of_memory(const char *path, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
+    return graft_fail_memory(error, path);
 }
 
 /* Of a replacement and the original beside it, which have the same path, the replacement counts. */

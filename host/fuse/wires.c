@@ -62,7 +62,7 @@ static int connect(struct graft_fused_chain *chain, const struct graft_module_sp
             continue;
         }
         if (graft_grow(&chain->wires, &chain->wires_capacity, chain->n_wires, sizeof *chain->wires) != 0) {
-            return graft_error_set(error, GRAFT_ERROR_INTERNAL, node->path, "out of memory");
+            return graft_fail_memory(error, node->path);
         }
         chain->wires[chain->n_wires++] = (struct graft_fused_wire){index, giving.output, taking.inputs[i]};
     }

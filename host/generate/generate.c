@@ -25,7 +25,7 @@ struct run {
 };
 
 static int out_of_memory(struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "generation", "out of memory");
+    return graft_fail_memory(error, "generation");
 }
 
 static int append(struct sequence *sequence, int32_t id) {

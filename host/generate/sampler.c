@@ -31,7 +31,7 @@ int graft_sampler_create(int64_t vocab_size, struct graft_sampler **sampler, str
     }
     if (result == NULL || result->scores == NULL || result->seen == NULL || result->candidates == NULL) {
         graft_sampler_free(result);
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "generation", "out of memory");
+        return graft_fail_memory(error, "generation");
     }
     *sampler = result;
     return GRAFT_OK;

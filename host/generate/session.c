@@ -20,7 +20,7 @@ struct graft_session {
 };
 
 static int out_of_memory(struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "generation", "out of memory");
+    return graft_fail_memory(error, "generation");
 }
 
 int graft_session_create(const struct graft_module *model, int64_t vocab_size, int32_t precision, int32_t slots,

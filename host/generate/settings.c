@@ -112,7 +112,7 @@ int graft_generation_settings_read(const char *directory, const graft_json *conf
             },
     };
     if (file == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, directory, "out of memory");
+        return graft_fail_memory(error, directory);
     }
     if (graft_file_exists(file)) {
         status = graft_json_read(file, MAX_FILE_BYTES, &document, error);

@@ -8,7 +8,7 @@
 #include "kernels/kv_cache.h"
 
 static int out_of_memory(const char *path, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
+    return graft_fail_memory(error, path);
 }
 
 static struct graft_compared_node *find(const struct graft_tree_comparison *comparison, const struct graft_node *node) {

@@ -129,7 +129,7 @@ int graft_observe(struct graft_tree *tree, const struct graft_observer *observer
     if (result == NULL || watches == NULL) {
         graft_free(watches);
         graft_free(result);
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "observe", "out of memory");
+        return graft_fail_memory(error, "observe");
     }
     *result = (struct graft_observing){.tree = tree, .observer = *observer, .watches = watches};
     (void)graft_tree_walk(tree, begin, result, NULL);

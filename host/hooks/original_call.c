@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 static int out_of_memory(const struct graft_observation *observation, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, observation->node->path, "out of memory");
+    return graft_fail_memory(error, observation->node->path);
 }
 
 /* Makes the pointer that is `field` bytes into `args` point to `target`. */

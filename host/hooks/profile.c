@@ -65,7 +65,7 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
     struct graft_profile_row *row = find_row(profile, key);
     if (row == NULL) {
         if (graft_grow(&profile->rows, &profile->capacity, profile->count, sizeof *profile->rows) != 0) {
-            return graft_error_set(error, GRAFT_ERROR_INTERNAL, node->path, "out of memory");
+            return graft_fail_memory(error, node->path);
         }
         row = &profile->rows[profile->count++];
         *row = (struct graft_profile_row){

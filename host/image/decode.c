@@ -15,8 +15,8 @@ int graft_pixels_init(struct graft_pixels *pixels, int64_t width, int64_t height
                       struct graft_error *error) {
     *pixels = (struct graft_pixels){.width = width, .height = height};
     if (width < 1 || height < 1 || width > GRAFT_MAX_PIXELS / height) {
-        return graft_fail(error, GRAFT_ERROR_IO, source, "%lld x %lld pixels: expected 1 to %d in all",
-                          (long long)width, (long long)height, GRAFT_MAX_PIXELS);
+        return graft_error_set(error, GRAFT_ERROR_IO, source, "%lld x %lld pixels: expected 1 to %d in all",
+                               (long long)width, (long long)height, GRAFT_MAX_PIXELS);
     }
     pixels->rgb = graft_alloc((size_t)(width * height), 3);
     return pixels->rgb != NULL ? GRAFT_OK : graft_fail_memory(error, source);
@@ -39,7 +39,7 @@ int graft_pixels_decode(const uint8_t *bytes, size_t length, const char *source,
     } else if (length >= sizeof jpeg && memcmp(bytes, jpeg, sizeof jpeg) == 0) {
         status = graft_jpeg_decode(bytes, length, source, pixels, &orientation, error);
     } else {
-        status = graft_fail(error, GRAFT_ERROR_IO, source, "is neither a PNG nor a JPEG file");
+        status = graft_error_set(error, GRAFT_ERROR_IO, source, "is neither a PNG nor a JPEG file");
     }
     if (status == GRAFT_OK) {
         status = graft_pixels_turn(pixels, orientation, source, error);

@@ -49,8 +49,8 @@ static int compare(const void *one, const void *other) {
 
 static int add(struct graft_frame_files *files, const char *directory, const char *name, struct graft_error *error) {
     if (files->count == GRAFT_MAX_FRAMES) {
-        return graft_fail(error, GRAFT_ERROR_IO, directory, "has more than %d files: expected the frames of one video",
-                          GRAFT_MAX_FRAMES);
+        return graft_error_set(error, GRAFT_ERROR_IO, directory,
+                               "has more than %d files: expected the frames of one video", GRAFT_MAX_FRAMES);
     }
     if (graft_grow(&files->paths, &files->capacity, files->count, sizeof *files->paths) != 0) {
         return graft_fail_memory(error, directory);
@@ -81,7 +81,7 @@ int graft_frame_files_find(const char *directory, struct graft_frame_files *file
     }
     (void)closedir(stream);
     if (status == GRAFT_OK && files->count == 0) {
-        status = graft_fail(error, GRAFT_ERROR_IO, directory, "has no frames: expected PNG or JPEG files");
+        status = graft_error_set(error, GRAFT_ERROR_IO, directory, "has no frames: expected PNG or JPEG files");
     }
     if (status == GRAFT_OK) {
         qsort(files->paths, files->count, sizeof *files->paths, compare);

@@ -35,7 +35,8 @@ static void on_error(j_common_ptr info) {
     struct reading *reading = reading_of(info);
     char message[JMSG_LENGTH_MAX];
     info->err->format_message(info, message);
-    reading->status = graft_fail(reading->error, GRAFT_ERROR_IO, reading->source, "not a sound JPEG file: %s", message);
+    reading->status =
+        graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "not a sound JPEG file: %s", message);
     longjmp(reading->back, 1);
 }
 
@@ -43,7 +44,7 @@ static void on_error(j_common_ptr info) {
 static void on_message(j_common_ptr info, int level) {
     struct reading *reading = reading_of(info);
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) {
-        reading->status = graft_fail(reading->error, GRAFT_ERROR_IO, reading->source, "the file is truncated");
+        reading->status = graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "the file is truncated");
         longjmp(reading->back, 1);
     }
 }
@@ -53,7 +54,7 @@ static void on_progress(j_common_ptr info) {
     struct reading *reading = reading_of(info);
     if (((j_decompress_ptr)info)->input_scan_number > MAX_SCANS) {
         reading->status =
-            graft_fail(reading->error, GRAFT_ERROR_IO, reading->source, "expected at most %d scans", MAX_SCANS);
+            graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "expected at most %d scans", MAX_SCANS);
         longjmp(reading->back, 1);
     }
 }

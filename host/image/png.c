@@ -20,7 +20,8 @@ struct reading {
 
 static void on_error(png_structp png, png_const_charp message) {
     struct reading *reading = png_get_error_ptr(png);
-    reading->status = graft_fail(reading->error, GRAFT_ERROR_IO, reading->source, "not a sound PNG file: %s", message);
+    reading->status =
+        graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "not a sound PNG file: %s", message);
     png_longjmp(png, 1);
 }
 

@@ -15,9 +15,9 @@ static int check_grid(const struct graft_processor_config *config, const struct 
     if (pixels->width % factor == 0 && pixels->height % factor == 0) {
         return GRAFT_OK;
     }
-    return graft_fail(error, GRAFT_ERROR_IO, source,
-                      "%lld x %lld pixels: expected multiples of %lld, because do_resize is false",
-                      (long long)pixels->width, (long long)pixels->height, (long long)factor);
+    return graft_error_set(error, GRAFT_ERROR_IO, source,
+                           "%lld x %lld pixels: expected multiples of %lld, because do_resize is false",
+                           (long long)pixels->width, (long long)pixels->height, (long long)factor);
 }
 
 /* Transparent pixels, before white. */

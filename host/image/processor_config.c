@@ -22,8 +22,8 @@ static int is_there(const graft_json *field) {
 
 static int refuse(const struct source *source, const char *name, const char *expected, const graft_json *field,
                   struct graft_error *error) {
-    return graft_fail(error, GRAFT_ERROR_MODEL, source->name, "%s: expected %s, got %s", name, expected,
-                      graft_json_type_name(field));
+    return graft_error_set(error, GRAFT_ERROR_MODEL, source->name, "%s: expected %s, got %s", name, expected,
+                           graft_json_type_name(field));
 }
 
 static int read_bool(const struct source *source, const char *name, int32_t *value, struct graft_error *error) {
@@ -49,8 +49,8 @@ static int take_integer(const struct source *source, const graft_json *field, co
     }
     *value = graft_json_int(field);
     if (*value < 1 || *value > maximum) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, source->name, "%s: expected 1 to %lld, got %lld", name,
-                          (long long)maximum, (long long)*value);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source->name, "%s: expected 1 to %lld, got %lld", name,
+                               (long long)maximum, (long long)*value);
     }
     return GRAFT_OK;
 }
@@ -67,8 +67,8 @@ static int read_factor(const struct source *source, struct graft_processor_confi
     }
     config->rescale_factor = is_there(field) ? graft_json_real(field) : config->rescale_factor;
     if (config->is_video && (float)config->rescale_factor == 0.0f) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, source->name,
-                          "rescale_factor: expected no 0, which mean and deviation are divided by");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source->name,
+                               "rescale_factor: expected no 0, which mean and deviation are divided by");
     }
     return GRAFT_OK;
 }
@@ -82,8 +82,8 @@ static int read_channels(const struct source *source, const char *name, int is_d
         return GRAFT_OK;
     }
     if (is_array && graft_json_size(field) != 3) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, source->name, "%s: expected 3 numbers, got %zu", name,
-                          graft_json_size(field));
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source->name, "%s: expected 3 numbers, got %zu", name,
+                               graft_json_size(field));
     }
     for (size_t i = 0; i < 3; i++) {
         const graft_json *number = is_array ? graft_json_at(field, i) : field;
@@ -92,8 +92,8 @@ static int read_channels(const struct source *source, const char *name, int is_d
         }
         values[i] = graft_json_real(number);
         if (is_divisor && (float)values[i] == 0.0f) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, source->name, "%s: expected no 0, which pixels are divided by",
-                              name);
+            return graft_error_set(error, GRAFT_ERROR_MODEL, source->name,
+                                   "%s: expected no 0, which pixels are divided by", name);
         }
     }
     return GRAFT_OK;
@@ -125,9 +125,9 @@ static int read_size(const struct source *source, struct graft_processor_config 
         status = take_integer(source, fields[i].field, fields[i].name, GRAFT_MAX_PIXELS, fields[i].value, error);
     }
     if (status == GRAFT_OK && config->min_pixels > config->max_pixels) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, source->name,
-                            "the least number of pixels (%lld) is more than the most (%lld)",
-                            (long long)config->min_pixels, (long long)config->max_pixels);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, source->name,
+                                 "the least number of pixels (%lld) is more than the most (%lld)",
+                                 (long long)config->min_pixels, (long long)config->max_pixels);
     }
     return status;
 }
@@ -138,8 +138,8 @@ static int read_resample(const struct source *source, struct graft_processor_con
     int status =
         take_integer(source, graft_json_get(source->document, "resample"), "resample", INT32_MAX, &resample, error);
     if (status == GRAFT_OK && resample != GRAFT_RESAMPLE_BILINEAR && resample != GRAFT_RESAMPLE_BICUBIC) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, source->name,
-                            "resample: expected 2 (bilinear) or 3 (bicubic), got %lld", (long long)resample);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, source->name,
+                                 "resample: expected 2 (bilinear) or 3 (bicubic), got %lld", (long long)resample);
     }
     config->resample = (int32_t)resample;
     return status;
@@ -159,8 +159,8 @@ static int check_type(const struct source *source, const char *name, const char 
             return GRAFT_OK;
         }
     }
-    return graft_fail(error, GRAFT_ERROR_MODEL, source->name, "%s: expected \"%s\", got %s", name, known[0],
-                      type != NULL ? type : graft_json_type_name(field));
+    return graft_error_set(error, GRAFT_ERROR_MODEL, source->name, "%s: expected \"%s\", got %s", name, known[0],
+                           type != NULL ? type : graft_json_type_name(field));
 }
 
 static int check_types(const struct source *source, int32_t is_video, struct graft_error *error) {
@@ -238,7 +238,8 @@ int graft_processor_config_parse(const graft_json *document, const char *name, i
         .max_video_tokens = 128000,
     };
     if (graft_json_type(document) != GRAFT_JSON_OBJECT) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, name, "expected an object, got %s", graft_json_type_name(document));
+        return graft_error_set(error, GRAFT_ERROR_MODEL, name, "expected an object, got %s",
+                               graft_json_type_name(document));
     }
     return read_fields(&source, config, error);
 }
@@ -283,10 +284,10 @@ int graft_processor_config_read(const char *directory, int32_t is_video, struct 
         status = read_place(directory, &places[i], is_video, config, &found, error);
     }
     if (status == GRAFT_OK && !found) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, directory, "has no %s, which says how %s are prepared",
-                            is_video ? "video_preprocessor_config.json or preprocessor_config.json"
-                                     : "preprocessor_config.json",
-                            is_video ? "videos" : "images");
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, directory, "has no %s, which says how %s are prepared",
+                                 is_video ? "video_preprocessor_config.json or preprocessor_config.json"
+                                          : "preprocessor_config.json",
+                                 is_video ? "videos" : "images");
     }
     return status;
 }

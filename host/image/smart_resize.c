@@ -26,9 +26,9 @@ int graft_smart_resize(int64_t height, int64_t width, int64_t factor, int64_t mi
     int64_t longer = height > width ? height : width;
     int64_t shorter = height > width ? width : height;
     if ((double)longer / (double)shorter > MAX_RATIO) {
-        return graft_fail(error, GRAFT_ERROR_IO, source,
-                          "%lld x %lld pixels: expected one side to be at most %d times the other", (long long)width,
-                          (long long)height, MAX_RATIO);
+        return graft_error_set(error, GRAFT_ERROR_IO, source,
+                               "%lld x %lld pixels: expected one side to be at most %d times the other",
+                               (long long)width, (long long)height, MAX_RATIO);
     }
     *size = (struct smart_size){nearest(height, factor), nearest(width, factor)};
     if (size->height * size->width > max_pixels) {

@@ -24,7 +24,7 @@ static int check_size(const struct graft_pixels *first, const struct graft_pixel
     if (pixels->width == first->width && pixels->height == first->height) {
         return GRAFT_OK;
     }
-    return graft_fail(
+    return graft_error_set(
         error, GRAFT_ERROR_IO, source, "%lld x %lld pixels: expected %lld x %lld, the size of the video's first frame",
         (long long)pixels->width, (long long)pixels->height, (long long)first->width, (long long)first->height);
 }
@@ -74,8 +74,8 @@ int graft_process_frames(const struct graft_processor_config *config, const stru
     int status = GRAFT_OK;
     *video = (struct graft_image){.struct_size = sizeof *video};
     if (frames->count < 1 || frames->count > GRAFT_MAX_FRAMES) {
-        return graft_fail(error, GRAFT_ERROR_IO, source, "%zu frames: expected 1 to %d", frames->count,
-                          GRAFT_MAX_FRAMES);
+        return graft_error_set(error, GRAFT_ERROR_IO, source, "%zu frames: expected 1 to %d", frames->count,
+                               GRAFT_MAX_FRAMES);
     }
     progress.max_pixels = max_pixels(config, (int64_t)frames->count);
     for (size_t i = 0; i < frames->count && status == GRAFT_OK; i++) {

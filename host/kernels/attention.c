@@ -98,13 +98,18 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
         (struct graft_attention_sequence *)call->scratch_alloc(call->scratch, n * (int64_t)sizeof *sequences);
     int status = GRAFT_OK;
     if (sequences == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing attention");
+        return graft_fail_memory(error, "");
     }
     for (int32_t s = 0; s < n && status == GRAFT_OK; s++) {
         status = find_keys(args, s, &sequences[s], error);
     }
     const struct graft_attention_input input = input_of(args, sequences);
-    return status == GRAFT_OK ? chosen->forward(chosen, call, &input, error) : status;
+    if (status == GRAFT_OK && (status = chosen->forward(chosen, call, &input, error)) != GRAFT_OK) {
+        status = graft_error_complete(error, status, NULL,
+                                      "the attention implementation %s failed with status %d and recorded no error",
+                                      chosen->name, status);
+    }
+    return status;
 }
 
 int graft_attention(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error) {

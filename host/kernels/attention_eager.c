@@ -103,7 +103,7 @@ static int prepare(const struct graft_call *call, struct work *work, struct graf
     work->items = (struct item *)call->scratch_alloc(call->scratch, n_items * (int64_t)sizeof *work->items);
     work->scores = graft_scratch_floats(call, graft_parallel_workers() * (int64_t)QUERIES, work->longest, error);
     if (work->items == NULL || work->scores == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing attention");
+        return graft_fail_memory(error, "");
     }
     for (int32_t s = 0; s < input->n_sequences; s++) {
         work->n_items += cut(input, graft_attention_sequence_at(input, s), work->items + work->n_items);

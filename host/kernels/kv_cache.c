@@ -51,7 +51,7 @@ static int check_slot(const struct graft_kv_cache *cache, int32_t slot, struct g
 }
 
 static int out_of_memory(struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory: the KV cache cannot grow");
+    return graft_fail_memory(error, "KV cache");
 }
 
 static int add_layers(struct graft_kv_cache *cache, int32_t layers, struct graft_error *error) {

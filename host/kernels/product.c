@@ -40,7 +40,7 @@ struct plan {
 };
 
 static int out_of_memory(struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "out of memory while preparing a matrix product");
+    return graft_fail_memory(error, "");
 }
 
 int graft_check_types(const struct graft_weight *weight, const char *role, struct graft_error *error) {

@@ -61,7 +61,7 @@ int graft_library_find_class(struct graft_library *library, const char *name, co
     int status = GRAFT_OK;
     *cls = find(snapshot, name);
     if (*cls == NULL) {
-        status = graft_fail(error, GRAFT_ERROR_USAGE, name, "there is no class of that name");
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, name, "there is no class of that name");
         graft_snapshot_hint_nearest(snapshot, name, error);
     }
     graft_snapshot_release(snapshot);

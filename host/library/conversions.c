@@ -14,8 +14,8 @@ static int check_free(struct graft_library *library, const char *name, struct gr
     struct class_conversions own = {0};
     int status = name != NULL ? graft_class_conversions_collect(snapshot, name, &own, error) : GRAFT_OK;
     if (status == GRAFT_OK && own.n > 0) {
-        status = graft_fail(error, GRAFT_ERROR_USAGE, name,
-                            "there are conversions of that name already: %zu that classes own", own.n);
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, name,
+                                 "there are conversions of that name already: %zu that classes own", own.n);
         graft_error_hint(error, "register them with `overwrite`, in their place");
     }
     graft_class_conversions_finish(&own);
@@ -34,7 +34,7 @@ int graft_library_register_conversions(struct graft_library *library, const char
 
 int graft_library_unregister_conversions(struct graft_library *library, const char *name, struct graft_error *error) {
     return name != NULL ? graft_registry_unregister_conversions(library->registry, name, error)
-                        : graft_fail(error, GRAFT_ERROR_USAGE, "conversions", "expected a name, got NULL");
+                        : graft_error_set(error, GRAFT_ERROR_USAGE, "conversions", "expected a name, got NULL");
 }
 
 int graft_library_clear_conversions(struct graft_library *library, struct graft_error *error) {
@@ -59,7 +59,7 @@ int graft_library_conversions(struct graft_library *library, const char *name,
     *transforms = NULL;
     *n = 0;
     if (name == NULL) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, "conversions", "expected a name, got NULL");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "conversions", "expected a name, got NULL");
     }
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     const struct conversion_list *list = graft_snapshot_conversions(snapshot, name);

@@ -105,7 +105,7 @@ int graft_model_unfuse_modules(struct graft_model *model, const char *const *pat
     }
     struct search search = {.model = model, .wanted = graft_alloc(fusions->count, 1)};
     if (search.wanted == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
+        return graft_fail_memory(error, model->directory);
     }
     memset(search.wanted, n == 0, fusions->count);
     int status = choose(&search, paths, n, error);

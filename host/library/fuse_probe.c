@@ -181,9 +181,8 @@ int graft_chains_try(struct graft_model *model, size_t first, struct graft_error
     size_t bytes = TOKENS * width(model) * sizeof(float);
     float *plain = graft_alloc(1, bytes);
     float *fused = graft_alloc(1, bytes);
-    int status = plain != NULL && fused != NULL
-                     ? compare(model, &probe, plain, fused, error)
-                     : graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
+    int status = plain != NULL && fused != NULL ? compare(model, &probe, plain, fused, error)
+                                                : graft_fail_memory(error, model->directory);
     graft_free(plain);
     graft_free(fused);
     return status;

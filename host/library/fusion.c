@@ -16,13 +16,13 @@ int graft_model_set_fusion(struct graft_model *model, const char *fusion_config,
     }
     int status = graft_json_parse(fusion_config, strlen(fusion_config), option, &model->fusion_config, &cause);
     if (status == GRAFT_OK && graft_json_type(model->fusion_config) != GRAFT_JSON_OBJECT) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, option,
-                          "fusion_config: expected an object of fusion families, got %s",
-                          graft_json_type_name(model->fusion_config));
+        return graft_error_set(error, GRAFT_ERROR_USAGE, option,
+                               "fusion_config: expected an object of fusion families, got %s",
+                               graft_json_type_name(model->fusion_config));
     }
     return status == GRAFT_OK ? GRAFT_OK
-                              : graft_fail(error, status == GRAFT_ERROR_MODEL ? GRAFT_ERROR_USAGE : status, option,
-                                           "fusion_config: %s", cause.message);
+                              : graft_error_set(error, status == GRAFT_ERROR_MODEL ? GRAFT_ERROR_USAGE : status, option,
+                                                "fusion_config: %s", cause.message);
 }
 
 int graft_model_read_fusion(const struct graft_model *model, const struct graft_snapshot *snapshot,
@@ -41,8 +41,8 @@ int graft_library_add_fusion(struct graft_library *library, const struct graft_f
     const struct graft_place place = {.file = "fusion family", .index = -1};
     struct graft_error cause = graft_error_none();
     if (family == NULL || graft_fusion_validate(&place, family, &cause) != GRAFT_OK) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, "fusion family", "%s",
-                          family != NULL ? cause.message : "expected one, got NULL");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "fusion family", "%s",
+                               family != NULL ? cause.message : "expected one, got NULL");
     }
     return graft_registry_add_fusion(library->registry, family, NULL, error);
 }
@@ -56,8 +56,8 @@ static int register_for(struct graft_library *library, const struct graft_model 
     struct graft_tree_options options = {.config = config, .snapshot = snapshot, .fusion = &request};
     int status = GRAFT_OK;
     if (family == NULL) {
-        status =
-            graft_fail(error, GRAFT_ERROR_MODEL, config->file, "model_type: \"%s\" is not known", config->model_type);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: \"%s\" is not known",
+                                 config->model_type);
     } else {
         options.class_name = graft_family_root(family, config->architecture);
         status = graft_model_read_fusion(draft, snapshot, &request, error);

@@ -97,9 +97,10 @@ static int check(const struct graft_model *model, const struct graft_processor_c
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         int64_t expected = say(model, fields[i].attribute, fields[i].value);
         if (fields[i].value != expected) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, model->directory,
-                              "%s of the %s processor: expected %lld, as config.json has it, got %lld", fields[i].name,
-                              config->is_video ? "video" : "image", (long long)expected, (long long)fields[i].value);
+            return graft_error_set(error, GRAFT_ERROR_MODEL, model->directory,
+                                   "%s of the %s processor: expected %lld, as config.json has it, got %lld",
+                                   fields[i].name, config->is_video ? "video" : "image", (long long)expected,
+                                   (long long)fields[i].value);
         }
     }
     return GRAFT_OK;

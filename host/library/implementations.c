@@ -94,8 +94,8 @@ static int keep_note(void *data, char *note_take, struct graft_error *error) {
 static int fail_kernel(const struct graft_model *model, const char *name, struct graft_error *error) {
     char *why = NULL;
     (void)graft_assignment_notes(model->tree->assignment, keep_note, &why, NULL);
-    int status = graft_fail(error, GRAFT_ERROR_USAGE, "kernels", "no module of this model uses \"%s\"%s%s", name,
-                            why != NULL ? ": " : "", why != NULL ? why : "");
+    int status = graft_error_set(error, GRAFT_ERROR_USAGE, "kernels", "no module of this model uses \"%s\"%s%s", name,
+                                 why != NULL ? ": " : "", why != NULL ? why : "");
     graft_free(why);
     return status;
 }
@@ -107,13 +107,14 @@ int graft_model_check_implementations(const struct graft_model *model, const str
     }
     const struct users users = count(model, NULL);
     if (options->attn_implementation != NULL && users.attention == 0) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, "attn_implementation",
-                          "no module of this model uses \"%s\": none is an attention", options->attn_implementation);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "attn_implementation",
+                               "no module of this model uses \"%s\": none is an attention",
+                               options->attn_implementation);
     }
     if (options->experts_implementation != NULL && users.experts == 0) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, "experts_implementation",
-                          "no module of this model uses \"%s\": none holds stacked experts",
-                          options->experts_implementation);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "experts_implementation",
+                               "no module of this model uses \"%s\": none holds stacked experts",
+                               options->experts_implementation);
     }
     for (int32_t i = 0; i < options->n_kernels; i++) {
         if (count(model, options->kernels[i]).kernels == 0) {

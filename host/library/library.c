@@ -59,7 +59,7 @@ int graft_library_create(struct graft_library **library, struct graft_error *err
     struct graft_library *result = graft_alloc(1, sizeof *result);
     if (result == NULL || (result->registry = graft_registry_create()) == NULL) {
         graft_free(result);
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "library", "out of memory");
+        return graft_fail_memory(error, "library");
     }
     (void)pthread_mutex_init(&result->lock, NULL);
     int status = add_built_in(result->registry, error);

@@ -187,8 +187,8 @@ static int check_scopes(const struct graft_load_patch *patch, struct graft_error
     for (size_t i = 0; i < patch->n_conversions; i++) {
         const struct graft_weight_transform *transform = &patch->conversions[i];
         if (GRAFT_HAS(transform, struct graft_weight_transform, scope_class) && transform->scope_class != NULL) {
-            return graft_fail(error, GRAFT_ERROR_USAGE, "patch",
-                              "conversions[%zu].scope_class: expected NULL, it is for registered lists", i);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "patch",
+                                   "conversions[%zu].scope_class: expected NULL, it is for registered lists", i);
         }
     }
     return GRAFT_OK;
@@ -203,7 +203,7 @@ static int compile_filter(const struct graft_load_patch *patch, struct conversio
     }
     for (size_t i = 0; i < patch->n_without && status == GRAFT_OK; i++) {
         const char *pattern = patch->without[i];
-        status = pattern == NULL ? graft_fail(error, GRAFT_ERROR_USAGE, "without", "expected a string, got NULL")
+        status = pattern == NULL ? graft_error_set(error, GRAFT_ERROR_USAGE, "without", "expected a string, got NULL")
                                  : graft_regex_compile(pattern, strlen(pattern), "without", GRAFT_ERROR_USAGE,
                                                        &filter->patterns[i], error);
         filter->n += status == GRAFT_OK;

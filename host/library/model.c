@@ -150,7 +150,7 @@ int graft_model_open(struct graft_library *library, const char *directory, const
     struct graft_model *result = graft_alloc(1, sizeof *result);
     if (result == NULL || (result->directory = graft_strdup(directory)) == NULL) {
         graft_model_free(result);
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, directory, "out of memory");
+        return graft_fail_memory(error, directory);
     }
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
     result->without_weights =

@@ -10,8 +10,9 @@ static int add(void *data, char *note_take, struct graft_error *error) {
     struct graft_model *model = data;
     if (note_take == NULL || graft_grow(&model->notes, &model->notes_capacity, model->n_notes, sizeof(char *)) != 0) {
         graft_free(note_take);
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
+        return graft_fail_memory(error, model->directory);
     }
+    graft_error_clean(note_take);
     model->notes[model->n_notes++] = note_take;
     return GRAFT_OK;
 }

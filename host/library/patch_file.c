@@ -33,7 +33,8 @@ static int set_class(struct graft_patch *element, const struct json_place *place
                      const struct graft_snapshot *snapshot, struct graft_error *error) {
     element->replacement = find_class(snapshot, name);
     if (element->replacement == NULL) {
-        (void)graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s: there is no class \"%.100s\"", place->field, name);
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s: there is no class \"%.100s\"", place->field,
+                              name);
         graft_error_hint(error, "graft_library_classes lists the host's; a plugin's are known once it is loaded");
         return GRAFT_ERROR_USAGE;
     }
@@ -185,7 +186,7 @@ int graft_patch_file_read(const char *path, const struct graft_snapshot *snapsho
     if (status == GRAFT_OK || status == GRAFT_ERROR_INTERNAL) {
         return status == GRAFT_OK ? GRAFT_OK : graft_fail_memory(error, path);
     }
-    (void)graft_fail(error, GRAFT_ERROR_IO, cause.source, "%s", cause.message);
+    (void)graft_error_set(error, GRAFT_ERROR_IO, cause.source, "%s", cause.message);
     if (cause.hint[0] != '\0') {
         graft_error_hint(error, "%s", cause.hint);
     }

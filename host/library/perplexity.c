@@ -27,7 +27,7 @@ struct measurement {
 };
 
 static int out_of_memory(struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "perplexity", "out of memory");
+    return graft_fail_memory(error, "perplexity");
 }
 
 static int measurement_init(struct measurement *m, struct graft_error *error) {

@@ -29,14 +29,14 @@ struct file {
 
 static int check(const struct file *file, struct graft_error *error) {
     if (file->pixel_values == NULL || file->pixel_values->rank != 2 || file->pixel_values->dtype != GRAFT_DTYPE_F32) {
-        return graft_fail(error, GRAFT_ERROR_IO, file->name, "expected a tensor %s, F32 [patches, patch_dim]",
-                          file->kind->values);
+        return graft_error_set(error, GRAFT_ERROR_IO, file->name, "expected a tensor %s, F32 [patches, patch_dim]",
+                               file->kind->values);
     }
     if (file->grids == NULL || file->grids->rank != 2 || file->grids->shape[1] != 3 || file->grids->shape[0] < 1 ||
         file->grids->shape[0] > MAX_IMAGES ||
         (file->grids->dtype != GRAFT_DTYPE_I64 && file->grids->dtype != GRAFT_DTYPE_I32)) {
-        return graft_fail(error, GRAFT_ERROR_IO, file->name, "expected a tensor %s, I64 or I32 [1 to %d %ss, 3]",
-                          file->kind->grids, MAX_IMAGES, file->kind->name);
+        return graft_error_set(error, GRAFT_ERROR_IO, file->name, "expected a tensor %s, I64 or I32 [1 to %d %ss, 3]",
+                               file->kind->grids, MAX_IMAGES, file->kind->name);
     }
     return GRAFT_OK;
 }
@@ -61,15 +61,15 @@ static int take(const struct file *file, int64_t i, int64_t *row, struct graft_i
     for (int64_t k = 0; k < 3; k++) {
         image->grid[k] = element(file->grids, i * 3 + k);
         if (image->grid[k] < 1 || image->grid[k] > MAX_GRID) {
-            return graft_fail(error, GRAFT_ERROR_IO, file->name, "%s: expected 1 to %d, got %lld", file->kind->grids,
-                              MAX_GRID, (long long)image->grid[k]);
+            return graft_error_set(error, GRAFT_ERROR_IO, file->name, "%s: expected 1 to %d, got %lld",
+                                   file->kind->grids, MAX_GRID, (long long)image->grid[k]);
         }
         patches *= image->grid[k];
     }
     if (patches > file->pixel_values->shape[0] - *row) {
-        return graft_fail(error, GRAFT_ERROR_IO, file->name, "%s: %s %lld has %lld patches, %s has %lld left",
-                          file->kind->grids, file->kind->name, (long long)i + 1, (long long)patches, file->kind->values,
-                          (long long)(file->pixel_values->shape[0] - *row));
+        return graft_error_set(error, GRAFT_ERROR_IO, file->name, "%s: %s %lld has %lld patches, %s has %lld left",
+                               file->kind->grids, file->kind->name, (long long)i + 1, (long long)patches,
+                               file->kind->values, (long long)(file->pixel_values->shape[0] - *row));
     }
     size_t bytes = (size_t)(patches * image->patch_dim) * sizeof(float);
     float *values = graft_alloc(1, bytes);
@@ -94,9 +94,9 @@ static int take_kind(const struct file *file, struct graft_image *images, size_t
         *n += status == GRAFT_OK;
     }
     if (status == GRAFT_OK && row != file->pixel_values->shape[0]) {
-        status =
-            graft_fail(error, GRAFT_ERROR_IO, file->name, "%s: expected the %lld patches of %s, got %lld",
-                       file->kind->values, (long long)row, file->kind->grids, (long long)file->pixel_values->shape[0]);
+        status = graft_error_set(error, GRAFT_ERROR_IO, file->name, "%s: expected the %lld patches of %s, got %lld",
+                                 file->kind->values, (long long)row, file->kind->grids,
+                                 (long long)file->pixel_values->shape[0]);
     }
     return status;
 }
@@ -115,8 +115,8 @@ static int take_all(const struct graft_safetensors *safetensors, const char *nam
         }
     }
     if (count == 0) {
-        return graft_fail(error, GRAFT_ERROR_IO, name, "expected tensors %s and %s, or %s and %s", kinds[0].values,
-                          kinds[0].grids, kinds[1].values, kinds[1].grids);
+        return graft_error_set(error, GRAFT_ERROR_IO, name, "expected tensors %s and %s, or %s and %s", kinds[0].values,
+                               kinds[0].grids, kinds[1].values, kinds[1].grids);
     }
     for (size_t k = 0; k < count && status == GRAFT_OK; k++) {
         status = check(&files[k], error);

@@ -33,7 +33,7 @@ static int register_plugin(struct graft_library *library, const struct graft_plu
 int graft_library_register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
                                   struct graft_error *error) {
     if (plugin == NULL) {
-        return graft_fail(error, GRAFT_ERROR_PLUGIN, "plugin", "expected a descriptor, got NULL");
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "plugin", "expected a descriptor, got NULL");
     }
     (void)pthread_mutex_lock(&library->lock);
     int status = register_plugin(library, plugin, error);
@@ -50,7 +50,7 @@ static int check(const struct graft_plugin *plugin, struct graft_error *error) {
         return GRAFT_OK;
     }
     status = status == GRAFT_ERROR_INTERNAL ? status : GRAFT_ERROR_USAGE;
-    (void)graft_fail(error, status, cause.source, "%s", cause.message);
+    (void)graft_error_set(error, status, cause.source, "%s", cause.message);
     graft_error_hint(error, "%s", cause.hint);
     return status;
 }

@@ -60,7 +60,7 @@ static int request_init(struct request *request, const struct graft_model *model
     request->views = graft_alloc(n, sizeof *request->views);
     request->slots = graft_alloc(n, sizeof *request->slots);
     if (request->views == NULL || request->slots == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, model->directory, "out of memory");
+        return graft_fail_memory(error, model->directory);
     }
     for (size_t i = 0; i < n; i++) {
         request->views[i] =

@@ -9,7 +9,7 @@
 #include "registry/nearest.h"
 
 static int out_of_memory(const char *path, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
+    return graft_fail_memory(error, path);
 }
 
 /* Decides who describes and who makes the module: what a replacement leaves out is the original's, and a kernel makes

@@ -19,7 +19,7 @@ static int refuse(const struct builder *builder, struct graft_error *error, cons
 }
 
 static int out_of_memory(const struct builder *builder, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, builder->describing->path, "out of memory");
+    return graft_fail_memory(error, builder->describing->path);
 }
 
 /* Letters, digits, '_' and '-', in parts divided by single dots. */
@@ -209,6 +209,20 @@ static int on_tie(void *data, const char *name, const char *source, struct graft
     return tie->name != NULL && tie->source != NULL ? GRAFT_OK : out_of_memory(builder, error);
 }
 
+/* The innermost description that fails is the one at fault. */
+static int failed(struct builder *builder, const struct graft_node *node, int status, struct graft_error *error) {
+    const struct graft_known_class *known = node->describer;
+    const char *plugin = known->origin.plugin;
+    int code = graft_error_complete(error, status, node->path,
+                                    "describe of %s%s%s failed with status %d and recorded no error", known->cls->name,
+                                    plugin != NULL ? " of plugin " : "", plugin != NULL ? plugin : "", status);
+    if (!builder->blamed) {
+        graft_node_blame(node, known, builder->options->config, error);
+    }
+    builder->blamed = 1;
+    return code;
+}
+
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_node *outer = builder->describing;
     const struct graft_class *cls = node->describer->cls;
@@ -233,10 +247,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         status = refuse(builder, error, "more modules than this host takes, at", node->name);
     } else {
         status = cls->describe(cls, &builder->options->config->view, &node->args, &sink, error);
-        if (status != GRAFT_OK) {
-            (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s: describe failed without saying why",
-                                  cls->name);
-        }
+        status = status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
     }
     builder->depth--;
     builder->describing = outer;

@@ -19,6 +19,7 @@ struct builder {
     struct graft_tree *tree;
     struct graft_node *describing; /* the module whose `describe` is running; NULL at the root */
     int32_t depth;
+    int32_t blamed; /* a description failed, and the error says which */
     struct tie *ties;
     size_t n_ties;
     size_t ties_capacity;

@@ -14,9 +14,8 @@ struct search {
 /* A function of the family failed: with words, whose code goes on, or without. */
 static int family_failed(const struct search *search, const struct graft_node *node, const char *function,
                          struct graft_error *error) {
-    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "fusion family %s: %s failed without saying why",
-                          search->family->name, function);
-    return error != NULL ? error->code : GRAFT_ERROR_PLUGIN;
+    return graft_error_complete(error, GRAFT_ERROR_PLUGIN, node->path, "fusion family %s: %s failed without saying why",
+                                search->family->name, function);
 }
 
 static int add_arguments(void *data, const struct graft_args *args, struct graft_error *error) {

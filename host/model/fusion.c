@@ -25,9 +25,9 @@ static int check_overlap(const struct fusions *before, const struct graft_fused_
         const struct graft_candidate *mine = last->candidates[i];
         const struct graft_candidate *other = mine->fusable ? graft_fusions_at(before, mine->path) : NULL;
         if (other != NULL) {
-            int status =
-                graft_fail(error, GRAFT_ERROR_PLUGIN, mine->path, "fusion families %s and %s both fuse this module",
-                           family_name(other), family_name(mine));
+            int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, mine->path,
+                                         "fusion families %s and %s both fuse this module", family_name(other),
+                                         family_name(mine));
             graft_error_hint(error, "ask for one of the two");
             return status;
         }

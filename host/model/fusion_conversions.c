@@ -60,10 +60,10 @@ static const struct graft_fusion_family *family_of(const struct graft_tree *tree
 
 static int collide(const struct site *mine, const struct graft_node *node, struct graft_error *error) {
     const struct graft_fusion_family *other = family_of(mine->tree, node);
-    (void)graft_fail(error, GRAFT_ERROR_PLUGIN, mine->node->path,
-                     "fusion %s: its conversion of %s collides with that of %s%s at %s",
-                     family_of(mine->tree, mine->node)->name, mine->source, other != NULL ? "fusion " : "",
-                     other != NULL ? other->name : node->class_name, node->path);
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, mine->node->path,
+                          "fusion %s: its conversion of %s collides with that of %s%s at %s",
+                          family_of(mine->tree, mine->node)->name, mine->source, other != NULL ? "fusion " : "",
+                          other != NULL ? other->name : node->class_name, node->path);
     graft_error_hint(error, "ask for one of the two, or leave the plugin out that brings the other");
     return GRAFT_ERROR_PLUGIN;
 }

@@ -44,9 +44,9 @@ static int same_patterns(const char *const *a, int32_t n_a, const char *const *b
 static int conflict(const struct registration *registration, const struct graft_weight_transform *mine,
                     struct graft_error *error) {
     int status =
-        graft_fail(error, GRAFT_ERROR_USAGE, registration->options->config->model_type,
-                   "fusion %s: its transform of \"%s\" collides with one that is registered for the same source",
-                   graft_fusion_family_of(registration->choice->known)->name, mine->source_patterns[0]);
+        graft_error_set(error, GRAFT_ERROR_USAGE, registration->options->config->model_type,
+                        "fusion %s: its transform of \"%s\" collides with one that is registered for the same source",
+                        graft_fusion_family_of(registration->choice->known)->name, mine->source_patterns[0]);
     graft_error_hint(error, "register one of the two");
     return status;
 }

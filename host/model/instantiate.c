@@ -14,6 +14,17 @@ static const struct graft_module *find_child(void *data, const char *name) {
     return child != NULL && child->module.forward != NULL ? &child->module : NULL;
 }
 
+/* An error over config.json does not say who asked. */
+static int failed(const struct graft_node *node, const struct graft_tree *tree, int status, struct graft_error *error) {
+    const struct graft_known_class *maker = node->maker;
+    const char *plugin = maker->origin.plugin;
+    int code = graft_error_complete(error, status, node->path,
+                                    "create of %s%s%s failed with status %d and recorded no error", maker->cls->name,
+                                    plugin != NULL ? " of plugin " : "", plugin != NULL ? plugin : "", status);
+    graft_node_blame(node, maker, tree->config, error);
+    return code;
+}
+
 static int create(struct graft_node *node, const struct graft_tree *tree, const struct graft_host *host,
                   struct graft_error *error) {
     const struct graft_class *maker = node->maker->cls;
@@ -34,11 +45,11 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
     } else {
         int status = maker->create(maker, &build, &instance, error);
         if (status != GRAFT_OK) {
-            return graft_error_set(error, status, node->path, "%s: create failed without saying why", maker->name);
+            return failed(node, tree, status, error);
         }
     }
-    node->module =
-        (struct graft_module){sizeof node->module, 0, node->path, node->class_name, maker->forward, instance};
+    node->module = (struct graft_module){
+        sizeof node->module, 0, node->path, node->class_name, maker->forward, instance, node->maker->origin.plugin};
     return GRAFT_OK;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/node.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 
 struct graft_node *graft_node_create(struct graft_node *parent, const char *name) {
@@ -29,4 +31,14 @@ int graft_node_adopt(struct graft_node *parent, struct graft_node *child_take) {
     }
     parent->children[parent->n_children++] = child_take;
     return 0;
+}
+
+void graft_node_blame(const struct graft_node *node, const struct graft_known_class *known,
+                      const struct graft_model_config *config, struct graft_error *error) {
+    char file[sizeof error->source];
+    graft_error_print(file, sizeof file, "%s", config->view.file);
+    if (error != NULL && known->origin.plugin != NULL && strcmp(error->source, file) == 0) {
+        graft_error_add(error, "; %s of plugin %s asked for it, at %s", known->cls->name, known->origin.plugin,
+                        node->path);
+    }
 }

@@ -9,8 +9,8 @@
 int graft_json_place_wrong(const struct json_place *place, const char *key, const char *expected,
                            const graft_json *value, struct graft_error *error) {
     const char *dot = place->field[0] != '\0' && key[0] != '\0' ? "." : "";
-    return graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s%s%s: expected %s, got %s", place->field, dot, key,
-                      expected, value != NULL ? graft_json_type_name(value) : "nothing");
+    return graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s%s%s: expected %s, got %s", place->field, dot, key,
+                           expected, value != NULL ? graft_json_type_name(value) : "nothing");
 }
 
 int graft_json_place_only(const struct json_place *place, const graft_json *object, const char *const *keys,
@@ -28,8 +28,8 @@ int graft_json_place_only(const struct json_place *place, const graft_json *obje
         }
         if (keys[i] == NULL) {
             const char *dot = place->field[0] != '\0' ? "." : "";
-            return graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s%s%.100s: there is no such field", place->field,
-                              dot, key);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s%s%.100s: there is no such field",
+                                   place->field, dot, key);
         }
     }
     return GRAFT_OK;

@@ -164,8 +164,8 @@ static int search(const struct key_transform *transform, const char *name, struc
         return graft_fail_memory(error, name);
     }
     if (result == GRAFT_REGEX_TOO_COSTLY) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, name, "searching it for \"%.200s\" takes too long",
-                          transform->joined);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, name, "searching it for \"%.200s\" takes too long",
+                               transform->joined);
     }
     if (result == GRAFT_REGEX_MATCH) {
         match->source = matching_source(transform, match->groups);

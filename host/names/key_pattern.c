@@ -21,7 +21,7 @@ int graft_key_failed(enum key_fault *fault, enum key_fault which, struct graft_e
     if (fault != NULL && *fault == KEY_FAULT_NONE) {
         *fault = which;
     }
-    return graft_fail(error, code, place, "%s", message);
+    return graft_error_set(error, code, place, "%s", message);
 }
 
 /* Lookaheads and lookbehinds say where not to rename; there is nothing of them in a name. As in the reference one ends

@@ -118,7 +118,8 @@ static int check_strings(const char *const *strings, int32_t n, const char *what
         sound = strings[i] != NULL;
     }
     return sound ? GRAFT_OK
-                 : graft_fail(error, GRAFT_ERROR_USAGE, place, "%s: expected 0 to %d strings", what, (int)MAX_PATTERNS);
+                 : graft_error_set(error, GRAFT_ERROR_USAGE, place, "%s: expected 0 to %d strings", what,
+                                   (int)MAX_PATTERNS);
 }
 
 static int is_known(const struct graft_operation *operation) {
@@ -131,13 +132,14 @@ static int check_operations(const struct graft_weight_transform *transform, cons
                             struct graft_error *error) {
     int32_t n = transform->n_operations;
     if (n < 0 || n > MAX_OPERATIONS || (n > 0 && transform->operations == NULL)) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, place, "operations: expected 0 to %d", (int)MAX_OPERATIONS);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, place, "operations: expected 0 to %d", (int)MAX_OPERATIONS);
     }
     for (int32_t i = 0; i < n; i++) {
         const struct graft_operation *operation = graft_transform_operation(transform, i);
         if (transform->operation_stride < 16 || transform->operation_stride % 8 != 0 ||
             operation->struct_size > transform->operation_stride || !is_known(operation)) {
-            return graft_fail(error, GRAFT_ERROR_USAGE, place, "operations[%d]: size or kind is not known", (int)i);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, place, "operations[%d]: size or kind is not known",
+                                   (int)i);
         }
     }
     return GRAFT_OK;
@@ -147,7 +149,7 @@ int graft_transform_check(const struct graft_weight_transform *transform, const 
                           struct graft_error *error) {
     if (transform->struct_size < offsetof(struct graft_weight_transform, base_model_prefix) + sizeof(char *) ||
         transform->kind < GRAFT_TRANSFORM_RENAME || transform->kind > GRAFT_TRANSFORM_CONVERTER) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, place, "a transform of unknown size or kind");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, place, "a transform of unknown size or kind");
     }
     int status = check_strings(transform->source_patterns, transform->n_sources, "source_patterns", place, error);
     if (status == GRAFT_OK) {
@@ -155,7 +157,8 @@ int graft_transform_check(const struct graft_weight_transform *transform, const 
     }
     if (status == GRAFT_OK && transform->kind != GRAFT_TRANSFORM_PREFIX_CHANGE &&
         (transform->n_sources == 0 || transform->n_targets == 0)) {
-        status = graft_fail(error, GRAFT_ERROR_USAGE, place, "expected at least one source and one target pattern");
+        status =
+            graft_error_set(error, GRAFT_ERROR_USAGE, place, "expected at least one source and one target pattern");
     }
     return status == GRAFT_OK ? check_operations(transform, place, error) : status;
 }

@@ -47,7 +47,7 @@ static int read_strings(const struct json_place *place, const graft_json *object
         status = keep(read, list, place->file, error);
     }
     if (status == GRAFT_OK && count > INT32_MAX) {
-        status = graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s.%s: too long", place->field, key);
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s.%s: too long", place->field, key);
     }
     if (status == GRAFT_OK) {
         *strings = list;
@@ -68,8 +68,8 @@ static int read_int(const struct json_place *place, const graft_json *object, co
         return graft_json_place_wrong(place, key, "an integer", value, error);
     }
     if (found < least || found > most) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, place->file, "%s.%s: expected %lld to %lld, got %lld", place->field,
-                          key, (long long)least, (long long)most, (long long)found);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s.%s: expected %lld to %lld, got %lld",
+                               place->field, key, (long long)least, (long long)most, (long long)found);
     }
     *number = found;
     return GRAFT_OK;
@@ -116,8 +116,8 @@ static int read_kernel(const struct json_place *place, const graft_json *object,
     const graft_json *sizes = graft_json_get(object, "kernel_size");
     int status = read_int(place, object, "in_channels", 1, INT32_MAX, &operation->in_channels, error);
     if (status == GRAFT_OK && (operation->in_channels == 0 || graft_json_size(sizes) != 3)) {
-        status = graft_fail(error, GRAFT_ERROR_USAGE, place->file,
-                            "%s: expected in_channels and kernel_size, an array of 3 integers", place->field);
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, place->file,
+                                 "%s: expected in_channels and kernel_size, an array of 3 integers", place->field);
     }
     for (size_t i = 0; i < 3 && status == GRAFT_OK; i++) {
         const graft_json *size = graft_json_at(sizes, i);
@@ -136,10 +136,11 @@ static int read_operation(const struct json_place *place, const graft_json *obje
     int32_t n = 0;
     *operation = (struct graft_operation){.struct_size = sizeof *operation, .kind = kind};
     if (kind == 0) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, place->file,
-                          "%s.op: \"%.100s\" is no operation; known are Concatenate, Chunk, Split, Interleave, "
-                          "MergeModulelist, SplitModulelist, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope",
-                          place->field, name != NULL ? name : "");
+        return graft_error_set(
+            error, GRAFT_ERROR_USAGE, place->file,
+            "%s.op: \"%.100s\" is no operation; known are Concatenate, Chunk, Split, Interleave, "
+            "MergeModulelist, SplitModulelist, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope",
+            place->field, name != NULL ? name : "");
     }
     int status = graft_json_place_only(place, object, operation_fields(kind), error);
     operation->dim1 = kind == GRAFT_OP_TRANSPOSE;

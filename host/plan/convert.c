@@ -164,7 +164,7 @@ static int record_problem(struct conversion_site *site, const struct graft_error
             binding->status = GRAFT_BINDING_FAILED;
             binding->problem = graft_format("%s: %s", failure->source, failure->message);
             if (binding->problem == NULL) {
-                return graft_error_set(error, GRAFT_ERROR_INTERNAL, site->node->path, "out of memory");
+                return graft_fail_memory(error, site->node->path);
             }
         }
     }

@@ -96,7 +96,7 @@ int graft_plan_fail(const struct graft_plan *plan, const struct graft_binding *b
     add_quantization(plan, &text);
     if (status == GRAFT_OK) {
         status = text.failed ? graft_fail_memory(error, binding->parameter->name)
-                             : graft_fail(error, GRAFT_ERROR_MODEL, place_of(plan, binding), "%s", text.bytes);
+                             : graft_error_set(error, GRAFT_ERROR_MODEL, place_of(plan, binding), "%s", text.bytes);
     }
     graft_text_free(&text);
     return status;

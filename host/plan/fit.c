@@ -8,7 +8,7 @@
 #include "plan/conflicts.h"
 
 static int out_of_memory(const char *name, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, name, "out of memory");
+    return graft_fail_memory(error, name);
 }
 
 static int same_shape(const struct graft_parameter *parameter, const struct graft_value *value) {

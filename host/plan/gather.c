@@ -26,13 +26,13 @@ static int take(const struct gathered_tensor *tensor, int64_t index, struct graf
     const struct graft_tensor_view *view = tensor->view;
     char shape[GRAFT_SHAPE_TEXT];
     if (tensor->index != index) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, view->name,
-                          "index %lld, expected %lld: indices must run from 0 without gap or repetition",
-                          (long long)tensor->index, (long long)index);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, view->name,
+                               "index %lld, expected %lld: indices must run from 0 without gap or repetition",
+                               (long long)tensor->index, (long long)index);
     }
     if (view->bytes == 0) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, view->name, "there is nothing in it, its shape is %s",
-                          graft_shape_text(view->shape, view->rank, shape));
+        return graft_error_set(error, GRAFT_ERROR_MODEL, view->name, "there is nothing in it, its shape is %s",
+                               graft_shape_text(view->shape, view->rank, shape));
     }
     return sources != NULL ? graft_sources_take(sources, view, value, error) : graft_value_of(view, value, error);
 }

@@ -17,7 +17,7 @@ struct planner {
 };
 
 static int out_of_memory(const char *name, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, name, "out of memory");
+    return graft_fail_memory(error, name);
 }
 
 struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const struct graft_parameter *parameter) {
@@ -207,7 +207,7 @@ static int check_sources(const struct graft_plan *plan, struct graft_error *erro
     for (size_t i = 0; i < plan->sources->n; i++) {
         const struct graft_source *source = &plan->sources->items[i];
         if (source->problem != NULL && !source->used) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, source->view->name, "%s", source->problem);
+            return graft_error_set(error, GRAFT_ERROR_MODEL, source->view->name, "%s", source->problem);
         }
     }
     return GRAFT_OK;

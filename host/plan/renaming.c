@@ -40,7 +40,7 @@ static int collect(void *data, struct graft_node *node, struct graft_error *erro
         if (other == NULL ||
             graft_grow(&renamings->items, &renamings->capacity, renamings->count, sizeof *renamings->items) != 0) {
             graft_free(other);
-            return graft_error_set(error, GRAFT_ERROR_INTERNAL, node->path, "out of memory");
+            return graft_fail_memory(error, node->path);
         }
         renamings->items[renamings->count++] = (struct renaming){child->path, other, conversion};
     }

@@ -129,8 +129,8 @@ static int add_source(const struct converting *converting, int32_t target, int64
     char name[GRAFT_NAME_BYTES];
     if (!graft_name_indexed(converting->names[target], index, name)) {
         graft_free(problem_take);
-        return graft_fail(error, GRAFT_ERROR_MODEL, converting->names[target], "expected a name of less than %d bytes",
-                          GRAFT_NAME_BYTES);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, converting->names[target],
+                               "expected a name of less than %d bytes", GRAFT_NAME_BYTES);
     }
     return graft_sources_add(converting->uses->plan->sources, NULL, graft_strdup(name), value, problem_take, error);
 }
@@ -169,7 +169,7 @@ static int convert(struct source_use *source, struct converting *converting, str
         return graft_use_deliver(use, error);
     }
     return status != GRAFT_ERROR_INTERNAL ? add_problem(converting, use->n_targets, &failure, error)
-                                          : graft_fail(error, status, failure.source, "%s", failure.message);
+                                          : graft_error_set(error, status, failure.source, "%s", failure.message);
 }
 
 int graft_source_uses_convert(struct source_uses *uses, struct graft_error *error) {

@@ -30,7 +30,7 @@ int graft_sources_take(struct graft_sources *sources, const struct graft_tensor_
     struct graft_source *source = graft_sources_find(sources, tensor->name);
     source->used = 1;
     if (source->problem != NULL) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, tensor->name, "%s", source->problem);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, tensor->name, "%s", source->problem);
     }
     return source->stored != NULL ? graft_value_of(source->stored, value, error)
                                   : graft_value_copy(&source->value, value, error);

@@ -90,8 +90,8 @@ int graft_use_deliver(struct conversion_use *use, struct graft_error *error) {
     for (int32_t i = 0; i < use->n_targets && status == GRAFT_OK; i++) {
         const struct graft_value_list *list = &use->lists[i];
         if (strchr(use->target_names[i], '*') == NULL && list->count != 1) {
-            return graft_fail(error, GRAFT_ERROR_PLUGIN, use->place, "%s: got %zu values for one parameter",
-                              use->target_names[i], list->count);
+            return graft_error_set(error, GRAFT_ERROR_PLUGIN, use->place, "%s: got %zu values for one parameter",
+                                   use->target_names[i], list->count);
         }
         for (size_t k = 0; k < list->count && status == GRAFT_OK; k++) {
             status = use->deliver(use->data, i, (int64_t)k, &list->items[k], error);

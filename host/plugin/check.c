@@ -52,7 +52,8 @@ int graft_check_failed(const struct graft_place *place, const char *field, struc
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return graft_fail(error, GRAFT_ERROR_PLUGIN, file_of(place), "%s%s%s", path, path[0] != '\0' ? ": " : "", text);
+    return graft_error_set(error, GRAFT_ERROR_PLUGIN, file_of(place), "%s%s%s", path, path[0] != '\0' ? ": " : "",
+                           text);
 }
 
 static int has_control(const char *text) {
@@ -114,7 +115,7 @@ int graft_check_pattern(const struct graft_place *place, const char *field, cons
             return graft_check_failed(place, field, error, "%s", cause.message);
         }
         if (status != GRAFT_OK) {
-            return graft_fail(error, status, file_of(place), "%s", cause.message);
+            return graft_error_set(error, status, file_of(place), "%s", cause.message);
         }
     }
     return status;

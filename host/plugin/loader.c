@@ -85,11 +85,11 @@ static int start(const char *file, struct graft_error *error) {
         return GRAFT_OK;
     }
     if (lt_dlinit() != 0) {
-        return graft_fail(error, GRAFT_ERROR_INTERNAL, file, "libltdl does not start: %s", lt_dlerror());
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, file, "libltdl does not start: %s", lt_dlerror());
     }
     if (lt_dlloader_add(&loader) != 0) {
         (void)lt_dlexit();
-        return graft_fail(error, GRAFT_ERROR_INTERNAL, file, "libltdl takes no loader");
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, file, "libltdl takes no loader");
     }
     started = 1;
     return GRAFT_OK;
@@ -122,7 +122,7 @@ static int open_failed(const char *file, const struct request *request, struct g
     if (strncmp(words, request->name, length) == 0 && strncmp(words + length, ": ", 2) == 0) {
         words += length + 2;
     }
-    int status = graft_fail(error, GRAFT_ERROR_PLUGIN, file, "cannot be loaded: %s", words);
+    int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "cannot be loaded: %s", words);
     if (strstr(words, "undefined symbol") != NULL || strstr(words, "cannot open shared object") != NULL) {
         graft_error_hint(error, "`ldd -r` on the file lists the libraries and symbols that it lacks");
     } else {
@@ -148,7 +148,7 @@ static int open_new(const char *file, char *name, struct graft_object **object, 
     }
     int status = made->handle != NULL
                      ? open_failed(file, &request, error)
-                     : graft_fail(error, GRAFT_ERROR_INTERNAL, file, "libltdl did not open it: %s", lt_dlerror());
+                     : graft_error_set(error, GRAFT_ERROR_INTERNAL, file, "libltdl did not open it: %s", lt_dlerror());
     if (made->handle != NULL) {
         (void)lt_dlclose(made->handle);
     }
@@ -161,7 +161,7 @@ int graft_object_open(const char *file, struct graft_object **object, struct gra
     char *name = NULL;
     if (length < 4 || strcmp(file + length - 3, ".so") != 0) {
         /* libltdl would read a file called *.la as a description of where to find the object. */
-        return graft_fail(error, GRAFT_ERROR_PLUGIN, file, "expected a name that ends in .so");
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "expected a name that ends in .so");
     }
     int status = graft_elf_check(file, error);
     if (status == GRAFT_OK) {

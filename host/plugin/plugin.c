@@ -38,7 +38,7 @@ static int add_note(struct loading *loading, char *note_take, struct graft_error
         graft_free(note_take);
         return graft_fail_memory(error, NULL);
     }
-    graft_text_defang(note_take);
+    graft_error_clean(note_take);
     set->notes[set->n_notes++] = note_take;
     return GRAFT_OK;
 }
@@ -73,8 +73,8 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
     for (size_t i = 0; i < set->n; i++) {
         if (strcmp(set->plugins[i].descriptor->id, descriptor->id) == 0) {
             int status =
-                graft_fail(error, GRAFT_ERROR_PLUGIN, file, "expected an id of its own, got \"%s\", that of %s",
-                           descriptor->id, set->plugins[i].file);
+                graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "expected an id of its own, got \"%s\", that of %s",
+                                descriptor->id, set->plugins[i].file);
             graft_error_hint(error, "take one of the two away");
             return status;
         }
@@ -108,7 +108,7 @@ static int load_file(struct loading *loading, const char *file, int must_be_plug
     struct graft_use *use = NULL;
     int status = graft_use_open(file, &use, &cause);
     if (status == GRAFT_OK && use == NULL && must_be_plugin) {
-        status = graft_fail(&cause, GRAFT_ERROR_PLUGIN, file, "no plugin: it exports no graft_plugin_entry");
+        status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "no plugin: it exports no graft_plugin_entry");
     }
     if (status != GRAFT_OK) {
         /* With an allow list this file need not be one that was asked for: a missing id tells later. */
@@ -144,8 +144,8 @@ static int load_file(struct loading *loading, const char *file, int must_be_plug
 static int check_options(const struct graft_plugin_options *options, struct graft_error *error) {
     for (int i = 0; i < options->n_allow; i++) {
         if (rank_of(options, options->allow[i]) != i + 1) {
-            return graft_fail(error, GRAFT_ERROR_USAGE, NULL, "the plugin id \"%s\" is listed twice",
-                              options->allow[i]);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, NULL, "the plugin id \"%s\" is listed twice",
+                                   options->allow[i]);
         }
     }
     return GRAFT_OK;
@@ -155,9 +155,9 @@ static int check_found(const struct loading *loading, struct graft_error *error)
     for (int i = 0; i < loading->options->n_allow; i++) {
         if (!loading->found[i]) {
             const struct graft_plugin_set *set = loading->set;
-            int status = graft_fail(error, GRAFT_ERROR_PLUGIN, NULL, "no plugin has the id \"%s\"; known ids: %s",
-                                    loading->options->allow[i],
-                                    loading->known_ids.length > 0 ? loading->known_ids.bytes : "none");
+            int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, NULL, "no plugin has the id \"%s\"; known ids: %s",
+                                         loading->options->allow[i],
+                                         loading->known_ids.length > 0 ? loading->known_ids.bytes : "none");
             if (set->n_notes > 0) {
                 graft_error_hint(error, "see to the files that could not be used: %s", set->notes[0]);
             }

@@ -26,12 +26,12 @@ static struct graft_use *uses;
 
 /* Passes on the words that a plugin left in `own`, or says that it left none. */
 static int plugin_failed(const char *file, const char *what, struct graft_error *own, struct graft_error *error) {
-    own->source[sizeof own->source - 1] = own->message[sizeof own->message - 1] = own->hint[sizeof own->hint - 1] =
-        '\0';
+    own->code = GRAFT_ERROR_PLUGIN; /* also where it wrote the text by hand */
+    (void)graft_error_complete(own, GRAFT_ERROR_PLUGIN, NULL, "%s", "");
     int has_words = own->message[0] != '\0';
-    int status = graft_fail(error, GRAFT_ERROR_PLUGIN, file, "%s%s%s%s%s", what, has_words ? ": " : "", own->source,
-                            own->source[0] != '\0' ? ": " : "", has_words ? own->message : " without giving a reason");
-    graft_text_defang(own->hint);
+    int status =
+        graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "%s%s%s%s%s", what, has_words ? ": " : "", own->source,
+                        own->source[0] != '\0' ? ": " : "", has_words ? own->message : " without giving a reason");
     if (own->hint[0] != '\0') {
         graft_error_hint(error, "%s", own->hint);
     }

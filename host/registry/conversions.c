@@ -27,7 +27,7 @@ static int list_create(const char *name, const struct graft_weight_transform *tr
                        struct conversion_list **list, struct graft_error *error) {
     struct key_list compiled;
     if (name == NULL || name[0] == '\0') {
-        return graft_fail(error, GRAFT_ERROR_USAGE, "conversions", "expected the name of a model type or class");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "conversions", "expected the name of a model type or class");
     }
     int status = graft_key_list_init(&compiled, transforms, n, name, NULL, error);
     if (status != GRAFT_OK) {
@@ -67,7 +67,7 @@ static int commit(struct graft_registry *registry, struct conversion_list *list_
                   struct graft_error *error) {
     size_t place = place_of(registry->current, list_take->name);
     if (place < registry->current->n_conversions && !overwrite) {
-        (void)graft_fail(error, GRAFT_ERROR_USAGE, list_take->name, "there are conversions of that name already");
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, list_take->name, "there are conversions of that name already");
         graft_error_hint(error, "register them with `overwrite`");
         graft_conversion_list_release(list_take);
         return GRAFT_ERROR_USAGE;
@@ -125,7 +125,7 @@ int graft_registry_unregister_conversions(struct graft_registry *registry, const
     struct graft_snapshot *next = is_there ? graft_snapshot_copy(registry->current) : NULL;
     int status = next != NULL ? GRAFT_OK
                  : is_there   ? graft_fail_memory(error, "conversions")
-                              : graft_fail(error, GRAFT_ERROR_USAGE, name, "no conversions are registered under it");
+                            : graft_error_set(error, GRAFT_ERROR_USAGE, name, "no conversions are registered under it");
     if (status == GRAFT_OK) {
         size_t kept = 0;
         for (size_t i = 0; i < next->n_conversions; i++) {

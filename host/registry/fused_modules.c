@@ -61,7 +61,7 @@ struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *disc
         (void)graft_fail_memory(error, path);
         return NULL;
     }
-    graft_text_defang(candidate->reason);
+    graft_error_clean(candidate->reason);
     candidate->original = original;
     candidate->fusable = verdict->fusable;
     discovery->candidates[discovery->n++] = candidate;

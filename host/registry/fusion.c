@@ -83,8 +83,9 @@ int graft_fusion_append(struct graft_snapshot *snapshot, const struct graft_fusi
         return GRAFT_OK;
     }
     if (other != NULL) {
-        int status = graft_fail(error, GRAFT_ERROR_PLUGIN, origin->file != NULL ? origin->file : family->name,
-                                "fusion family %s: there is one of that name in %s", family->name, source_of(other));
+        int status =
+            graft_error_set(error, GRAFT_ERROR_PLUGIN, origin->file != NULL ? origin->file : family->name,
+                            "fusion family %s: there is one of that name in %s", family->name, source_of(other));
         graft_error_hint(error, "load one of the two");
         return status;
     }
@@ -121,9 +122,9 @@ int graft_fusion_targets(const struct graft_known_fusion *known, const char *pat
         hit = graft_regex_search(known->patterns[i], path, strlen(path), 0, &match);
     }
     if (hit < 0) {
-        (void)graft_fail(error, GRAFT_ERROR_PLUGIN, source_of(known),
-                         "fusion family %s: searching \"%s\" for its patterns costs too much", known->family->name,
-                         path);
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, source_of(known),
+                              "fusion family %s: searching \"%s\" for its patterns costs too much", known->family->name,
+                              path);
         graft_error_hint(error, "write patterns without nested repetition");
         return -1;
     }

@@ -20,8 +20,8 @@ static int unknown(const struct graft_snapshot *snapshot, const char *name, cons
     add_known(snapshot, &names);
     int status = names.failed
                      ? graft_fail_memory(error, source->name)
-                     : graft_fail(error, source->code, source->name,
-                                  "fusion_config: there is no fusion family \"%s\"; known: %s", name, names.bytes);
+                     : graft_error_set(error, source->code, source->name,
+                                       "fusion_config: there is no fusion family \"%s\"; known: %s", name, names.bytes);
     graft_error_hint(error, "load the plugin that brings it, or go without: fusion_config {}");
     graft_text_free(&names);
     return status;
@@ -43,11 +43,12 @@ static int bad_value(const struct graft_snapshot *snapshot, const char *name, co
                      const struct graft_fusion_source *source, struct graft_error *error) {
     struct graft_text names = {0};
     add_known(snapshot, &names);
-    int status = names.failed
-                     ? graft_fail_memory(error, source->name)
-                     : graft_fail(error, source->code, source->name,
-                                  "fusion_config.%s: expected true, false or an object of options, got %s; known: %s",
-                                  name, graft_json_type_name(value), names.bytes);
+    int status =
+        names.failed
+            ? graft_fail_memory(error, source->name)
+            : graft_error_set(error, source->code, source->name,
+                              "fusion_config.%s: expected true, false or an object of options, got %s; known: %s", name,
+                              graft_json_type_name(value), names.bytes);
     graft_text_free(&names);
     return status;
 }
@@ -83,9 +84,9 @@ int graft_fusion_request_read(const struct graft_snapshot *snapshot, const graft
         return GRAFT_OK;
     }
     if (type != GRAFT_JSON_OBJECT) {
-        return graft_fail(error, source->code, source->name,
-                          "fusion_config: expected an object of fusion families, got %s",
-                          graft_json_type_name(fusion_config));
+        return graft_error_set(error, source->code, source->name,
+                               "fusion_config: expected an object of fusion families, got %s",
+                               graft_json_type_name(fusion_config));
     }
     request->choices = graft_alloc(graft_json_size(fusion_config) + 1, sizeof *request->choices);
     if (request->choices == NULL) {

@@ -37,9 +37,9 @@ static int check_name(const struct implementations *old, const struct graft_impl
                           strcmp(other->origin.plugin, added->origin.plugin) == 0;
         if (other->kind == added->kind && strcmp(other->name, added->name) == 0 &&
             !(added->kind == GRAFT_IMPLEMENTATION_KERNEL && same_plugin)) {
-            int status = graft_fail(error, GRAFT_ERROR_PLUGIN, source_of(&added->origin),
-                                    "%s \"%s\": there is one of that name in %s", kinds[added->kind], added->name,
-                                    source_of(&other->origin));
+            int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, source_of(&added->origin),
+                                         "%s \"%s\": there is one of that name in %s", kinds[added->kind], added->name,
+                                         source_of(&other->origin));
             graft_error_hint(error, "load one of the two plugins only");
             return status;
         }
@@ -140,8 +140,8 @@ static int unknown(const struct graft_snapshot *snapshot, enum graft_implementat
             graft_text_printf(&known, "%s%s", known.length > 0 ? ", " : "", last);
         }
     }
-    int status = graft_fail(error, GRAFT_ERROR_USAGE, option, "there is no %s \"%s\"; known: %s", kinds[kind], name,
-                            known.length > 0 ? known.bytes : "none");
+    int status = graft_error_set(error, GRAFT_ERROR_USAGE, option, "there is no %s \"%s\"; known: %s", kinds[kind],
+                                 name, known.length > 0 ? known.bytes : "none");
     graft_error_hint(error, "plugins may offer more");
     graft_text_free(&known);
     return status;

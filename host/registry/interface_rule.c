@@ -40,7 +40,7 @@ static void list(const struct rule *patch, const struct graft_class *cls, struct
 static int report(const struct rule *patch, struct hits *hits, struct graft_error *error) {
     const struct graft_class *replacement = patch->declared->replacement;
     if (hits->misfits.failed || hits->fitting.failed || hits->narrower.failed) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, graft_rule_source(patch), "out of memory");
+        return graft_fail_memory(error, graft_rule_source(patch));
     }
     if (hits->misfits.length == 0) {
         return GRAFT_OK;

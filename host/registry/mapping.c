@@ -216,6 +216,9 @@ static int note_invalid(void *data, struct rule *patch, struct graft_error *erro
         return GRAFT_OK;
     }
     char *note = graft_format("key \"%s\" is taken for a name only: %s", patch->own.target, patch->invalid);
+    if (note != NULL) {
+        graft_error_clean(note);
+    }
     (void)pthread_mutex_lock(&registry->lock);
     int failed = note == NULL || graft_grow(&registry->notes, &registry->note_capacity, registry->n_notes,
                                             sizeof *registry->notes) != 0;
@@ -239,9 +242,9 @@ static int look_up(struct graft_registry *registry, const struct view *view, con
     }
     if (status == GRAFT_OK && found != NULL && !graft_rule_fits(found, original)) {
         const struct graft_class *replacement = found->declared->replacement;
-        status = graft_fail(error, GRAFT_ERROR_USAGE, found->declared->target,
-                            "%s cannot replace %s: its interface is %s, expected %s", replacement->name,
-                            original->cls->name, replacement->interface_id, original->cls->interface_id);
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, found->declared->target,
+                                 "%s cannot replace %s: its interface is %s, expected %s", replacement->name,
+                                 original->cls->name, replacement->interface_id, original->cls->interface_id);
     }
     if (status == GRAFT_OK) {
         *cls = found != NULL ? found->declared->replacement : original->cls;
@@ -260,7 +263,7 @@ int graft_registry_look_up(struct graft_registry *registry, const char *name, co
     if (original != NULL) {
         status = look_up(registry, &view, original, cls, error);
     } else {
-        status = graft_fail(error, GRAFT_ERROR_USAGE, name, "there is no class of this name");
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, name, "there is no class of this name");
         graft_snapshot_hint_nearest(view.snapshot, name, error);
     }
     view_finish(&view);

@@ -83,9 +83,9 @@ static void put(struct mapping_version *layer, struct rule *patch_take, int sour
 /* The key is there, and may not be. */
 static int taken(const struct rule *other, const struct graft_patch *element, struct graft_error *error) {
     int plugins = other->source == SOURCE_PLUGIN;
-    int status = graft_fail(error, GRAFT_ERROR_USAGE, element->key, "the key is registered already, for %s%s%s",
-                            other->declared->replacement->name, plugins ? " of plugin " : "",
-                            plugins ? other->origin.plugin : "");
+    int status = graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "the key is registered already, for %s%s%s",
+                                 other->declared->replacement->name, plugins ? " of plugin " : "",
+                                 plugins ? other->origin.plugin : "");
     graft_error_hint(error, "register it with `overwrite`, or unregister it before");
     return status;
 }
@@ -211,7 +211,7 @@ int graft_mapping_version_with_replacements(const struct mapping_version *old,
 static int take(struct mapping_version *layer, const char *key, struct graft_error *error) {
     size_t place = key != NULL ? place_of(layer, key, -1) : layer->n;
     if (place == layer->n) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, key, "the key is not registered");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, key, "the key is not registered");
     }
     for (; place < layer->n; place = place_of(layer, key, -1)) {
         take_out(layer, place);
@@ -244,8 +244,8 @@ static int is_general(const struct rule *patch, const char *model_type) {
 /* Two plugins without an order want the class. */
 static int undecided(const struct rule *a, const struct rule *b, const struct graft_known_class *original,
                      struct graft_error *error) {
-    int status = graft_fail(error, GRAFT_ERROR_PLUGIN, original->cls->name, "plugins %s and %s both replace it",
-                            a->origin.plugin, b->origin.plugin);
+    int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, original->cls->name, "plugins %s and %s both replace it",
+                                 a->origin.plugin, b->origin.plugin);
     graft_error_hint(error, "say which goes first where plugins are loaded, or unregister the key of one");
     return status;
 }

@@ -109,7 +109,7 @@ void graft_registry_restore(struct graft_registry *registry, struct graft_snapsh
 }
 
 static int out_of_memory(struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "registry", "out of memory");
+    return graft_fail_memory(error, "registry");
 }
 
 static int append_class(struct graft_snapshot *snapshot, const struct graft_known_class *added,
@@ -165,10 +165,10 @@ static int append_plugin(struct graft_snapshot *next, const struct graft_known_p
     for (size_t i = 0; i < next->n_plugins; i++) {
         const struct graft_origin *other = &next->plugins[i].origin;
         if (strcmp(next->plugins[i].descriptor->id, added->descriptor->id) == 0) {
-            int status = graft_fail(error, GRAFT_ERROR_PLUGIN,
-                                    added->origin.file != NULL ? added->origin.file : added->origin.plugin,
-                                    "expected an id of its own, got \"%s\", that of %s", added->descriptor->id,
-                                    other->file != NULL ? other->file : "a plugin registered by a call");
+            int status = graft_error_set(error, GRAFT_ERROR_PLUGIN,
+                                         added->origin.file != NULL ? added->origin.file : added->origin.plugin,
+                                         "expected an id of its own, got \"%s\", that of %s", added->descriptor->id,
+                                         other->file != NULL ? other->file : "a plugin registered by a call");
             graft_error_hint(error, "take one of the two away");
             return status;
         }

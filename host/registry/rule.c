@@ -20,7 +20,7 @@ int graft_rule_create(const struct graft_replacement *replacement, const struct 
     int status = GRAFT_OK;
     struct rule *result = graft_alloc(1, sizeof *result);
     if (result == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, replacement->target, "out of memory");
+        return graft_fail_memory(error, replacement->target);
     }
     result->references = 1;
     result->declared = replacement;

@@ -21,15 +21,15 @@ static int check_class(const char *key, const struct graft_class *cls, struct gr
         memcpy(&size, cls, sizeof size);
     }
     if (size < GRAFT_CLASS_SIZE_1_0 || size > MAX_CLASS_BYTES) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, key, "its replacement is not a class: expected %s",
-                          cls == NULL ? "one, got NULL" : "a struct graft_class with its struct_size");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, key, "its replacement is not a class: expected %s",
+                               cls == NULL ? "one, got NULL" : "a struct graft_class with its struct_size");
     }
     if (cls->interface_id == NULL) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, key,
-                          "its replacement is not a class of modules: it has no interface");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, key,
+                               "its replacement is not a class of modules: it has no interface");
     }
     if (graft_class_validate(&place, cls, 1, &cause) != GRAFT_OK) {
-        (void)graft_fail(error, GRAFT_ERROR_USAGE, key, "its replacement: %s", cause.message);
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, key, "its replacement: %s", cause.message);
         graft_error_hint(error, "%s", cause.hint);
         return GRAFT_ERROR_USAGE;
     }
@@ -38,10 +38,10 @@ static int check_class(const char *key, const struct graft_class *cls, struct gr
 
 static int check_element(const struct graft_patch *element, struct graft_error *error) {
     if (element->key == NULL) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, "mapping", "expected a key, got NULL");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "mapping", "expected a key, got NULL");
     }
     if (graft_utf8_valid_prefix(element->key, strlen(element->key)) < strlen(element->key)) {
-        return graft_fail(error, GRAFT_ERROR_USAGE, element->key, "expected a key in UTF-8");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "expected a key in UTF-8");
     }
     return check_class(element->key, element->replacement, error);
 }

@@ -175,9 +175,7 @@ static int add_class_of(void *data, struct graft_node *node, struct graft_error 
         return GRAFT_OK;
     }
     struct journal_class cls = {node->describer->cls->name, node->original->cls->name, node->describer->origin.plugin};
-    return graft_journal_add_class(data, &cls) == 0
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_INTERNAL, node->path, "out of memory");
+    return graft_journal_add_class(data, &cls) == 0 ? GRAFT_OK : graft_fail_memory(error, node->path);
 }
 
 int graft_journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {

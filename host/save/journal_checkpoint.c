@@ -18,8 +18,8 @@ static int check_entry(const char *directory, const struct graft_checkpoint *che
     const struct graft_tensor_view *view = graft_checkpoint_find(checkpoint, entry->name);
     int64_t left = view != NULL ? graft_journal_tensor_of(view).count : 0;
     if (view == NULL) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, directory, SAVE_JOURNAL_FILE " has \"%.300s\", no file does",
-                          entry->name);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, directory, SAVE_JOURNAL_FILE " has \"%.300s\", no file does",
+                               entry->name);
     }
     int fits = 1;
     int64_t all = left;
@@ -31,8 +31,8 @@ static int check_entry(const char *directory, const struct graft_checkpoint *che
         left -= count;
     }
     if (!fits || (entry->n_parts > 0 && left != 0)) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, directory,
-                          SAVE_JOURNAL_FILE " does not fit the size or type of tensor \"%.300s\"", entry->name);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, directory,
+                               SAVE_JOURNAL_FILE " does not fit the size or type of tensor \"%.300s\"", entry->name);
     }
     return GRAFT_OK;
 }
@@ -68,8 +68,8 @@ static int check_names(const char *directory, const struct journal *journal, str
     qsort(names, n, sizeof *names, compare_names);
     for (size_t i = 1; i < n && status == GRAFT_OK; i++) {
         if (strcmp(names[i - 1], names[i]) == 0) {
-            status = graft_fail(error, GRAFT_ERROR_MODEL, directory,
-                                SAVE_JOURNAL_FILE " and the files have two original tensors \"%.300s\"", names[i]);
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, directory,
+                                     SAVE_JOURNAL_FILE " and the files have two original tensors \"%.300s\"", names[i]);
         }
     }
     graft_free(names);

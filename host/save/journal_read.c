@@ -12,7 +12,7 @@
 enum { MAX_JOURNAL_BYTES = 256 << 20, VERSION = 1, MAX_INPUTS = 1 << 16 };
 
 static int malformed(const char *path, const char *list, size_t index, const char *what, struct graft_error *error) {
-    return graft_fail(error, GRAFT_ERROR_MODEL, path, "%s[%zu]: %s", list, index, what);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, path, "%s[%zu]: %s", list, index, what);
 }
 
 /* A string member without NUL bytes, or NULL. */
@@ -119,9 +119,9 @@ static int read_parts(const char *path, const graft_json *list, int are_runs, st
         if (tensor < 0 || part.tensor >= journal->n_tensors ||
             !(are_runs ? read_run(item, &at, &part) : read_box(item, &part)) ||
             !graft_box_valid(&part.box, INT64_MAX, journal->tensors[part.tensor].count)) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, path, "\"%.300s\": %s %zu is not %s inside a tensor",
-                              entry->name, are_runs ? "run" : "part", i,
-                              are_runs ? "[tensor, begin, count]" : "[tensor, at, begin, [size, to, from]...]");
+            return graft_error_set(error, GRAFT_ERROR_MODEL, path, "\"%.300s\": %s %zu is not %s inside a tensor",
+                                   entry->name, are_runs ? "run" : "part", i,
+                                   are_runs ? "[tensor, begin, count]" : "[tensor, at, begin, [size, to, from]...]");
         }
         if (graft_journal_add_part(entry, &part) != 0) {
             return graft_fail_memory(error, path);
@@ -223,8 +223,8 @@ static int read_entries(const char *path, const graft_json *list, struct journal
     graft_journal_sort(journal);
     for (size_t i = 1; i < journal->n_entries; i++) {
         if (strcmp(journal->entries[i - 1].name, journal->entries[i].name) == 0) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, path, "parameters: \"%.300s\" is there twice",
-                              journal->entries[i].name);
+            return graft_error_set(error, GRAFT_ERROR_MODEL, path, "parameters: \"%.300s\" is there twice",
+                                   journal->entries[i].name);
         }
     }
     return GRAFT_OK;
@@ -250,7 +250,7 @@ static int read_document(const char *path, struct journal *journal, struct graft
         return status;
     }
     if (number_of(graft_json_get(journal->document, "version")) != VERSION) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, path, "version: expected %d", VERSION);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "version: expected %d", VERSION);
     }
     status = read_classes(path, graft_json_get(journal->document, "replacements"), journal, error);
     if (status == GRAFT_OK) {

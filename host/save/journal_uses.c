@@ -141,9 +141,9 @@ static int check_outputs(const struct journal_use *use, struct graft_error *erro
     }
     graft_free(outputs);
     return fits ? GRAFT_OK
-                : graft_fail(error, GRAFT_ERROR_MODEL, SAVE_JOURNAL_FILE,
-                             "operations: what it has of %s of plugin %s is not what that makes", use->name,
-                             use->plugin);
+                : graft_error_set(error, GRAFT_ERROR_MODEL, SAVE_JOURNAL_FILE,
+                                  "operations: what it has of %s of plugin %s is not what that makes", use->name,
+                                  use->plugin);
 }
 
 int graft_journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {
@@ -159,10 +159,11 @@ int graft_journal_find_operations(struct journal *journal, struct graft_tree *tr
             (void)graft_tree_walk(tree, look_at_node, use, NULL);
         }
         if (use->operation == NULL || use->operation->reverse == NULL) {
-            return graft_fail(error, GRAFT_ERROR_PLUGIN, SAVE_JOURNAL_FILE,
-                              "the operation %s of plugin %s is needed to undo it, and is not there: load the model "
-                              "with that plugin",
-                              use->name, use->plugin);
+            return graft_error_set(
+                error, GRAFT_ERROR_PLUGIN, SAVE_JOURNAL_FILE,
+                "the operation %s of plugin %s is needed to undo it, and is not there: load the model "
+                "with that plugin",
+                use->name, use->plugin);
         }
         int status = check_outputs(use, error);
         if (status != GRAFT_OK) {

@@ -63,10 +63,11 @@ static int fill_tensors(const struct journal *stored, const struct claims *param
             continue;
         }
         if (form->lost != NULL) {
-            return graft_fail(error, GRAFT_ERROR_PLUGIN, form->name,
-                              "the operation %s, whose result this directory holds, cannot be undone: there is no way "
-                              "back to the original layout",
-                              form->lost);
+            return graft_error_set(
+                error, GRAFT_ERROR_PLUGIN, form->name,
+                "the operation %s, whose result this directory holds, cannot be undone: there is no way "
+                "back to the original layout",
+                form->lost);
         }
         if (graft_content_add_tensor(content, form) != 0) {
             return graft_fail_memory(error, form->name);
@@ -74,8 +75,8 @@ static int fill_tensors(const struct journal *stored, const struct claims *param
         int result = graft_claims_fill(parameters, mapped, i, &content->tensors[content->n_tensors - 1]);
         if (result != 0) {
             return result < 0 ? graft_fail_memory(error, form->name)
-                              : graft_fail(error, GRAFT_ERROR_MODEL, form->name,
-                                           SAVE_JOURNAL_FILE " does not say where all of this tensor is");
+                              : graft_error_set(error, GRAFT_ERROR_MODEL, form->name,
+                                                SAVE_JOURNAL_FILE " does not say where all of this tensor is");
         }
     }
     if (content->n_tensors > 0) {

@@ -93,9 +93,9 @@ static int find_repeated(const struct save_content *content, unsigned char *skip
         if (strcmp(named[i - 1].name, named[i].name) == 0) {
             skip[named[i].index] = 1;
             if (!same_value(content->bindings[named[i - 1].index], content->bindings[named[i].index])) {
-                status = graft_fail(error, GRAFT_ERROR_PLUGIN, named[i].name,
-                                    "a replacement and the original that it calls give this name to different "
-                                    "parameters; one runtime layout cannot hold both");
+                status = graft_error_set(error, GRAFT_ERROR_PLUGIN, named[i].name,
+                                         "a replacement and the original that it calls give this name to different "
+                                         "parameters; one runtime layout cannot hold both");
             }
         }
     }
@@ -133,9 +133,10 @@ static int check_complete(const struct journal *journal, struct graft_error *err
         int needed = tensor.form.lost == NULL && !tensor.form.made;
         int result = needed ? graft_claims_fill(&claims, NULL, i, &tensor) : 0;
         if (result != 0) {
-            status = result < 0 ? graft_fail_memory(error, tensor.form.name)
-                                : graft_fail(error, GRAFT_ERROR_MODEL, tensor.form.name,
-                                             "no parameter holds all of it, so the runtime layout would lose some");
+            status = result < 0
+                         ? graft_fail_memory(error, tensor.form.name)
+                         : graft_error_set(error, GRAFT_ERROR_MODEL, tensor.form.name,
+                                           "no parameter holds all of it, so the runtime layout would lose some");
         }
         graft_free(tensor.parts);
     }

@@ -72,7 +72,7 @@ static void note(const struct job *job, const char *what, const struct graft_tex
     if (job->options->on_note != NULL && names->length > 0 && !names->failed) {
         char *text = graft_format("%s: %s", what, names->bytes);
         if (text != NULL) {
-            graft_text_defang(text);
+            graft_error_clean(text);
             job->options->on_note(job->options->data, text);
         }
         graft_free(text);
@@ -166,11 +166,11 @@ int graft_save_check_target(const char *directory, const struct graft_plan *plan
     const struct graft_computed *lossy = options->runtime_layout ? NULL : graft_save_lossy(plan);
     int status = graft_save_staging_check(output, directory, error);
     if (status == GRAFT_OK && lossy != NULL) {
-        status =
-            graft_fail(error, GRAFT_ERROR_PLUGIN, directory,
-                       "the operation %s of plugin %s, at \"%s\", cannot be undone in saving: there is no way back to "
-                       "the original layout",
-                       lossy->operation->name, lossy->plugin != NULL ? lossy->plugin : "(none)", lossy->place);
+        status = graft_error_set(
+            error, GRAFT_ERROR_PLUGIN, directory,
+            "the operation %s of plugin %s, at \"%s\", cannot be undone in saving: there is no way back to "
+            "the original layout",
+            lossy->operation->name, lossy->plugin != NULL ? lossy->plugin : "(none)", lossy->place);
         graft_error_hint(error, "the runtime layout keeps what it made; the original is still in the source directory");
     }
     return status;

@@ -115,8 +115,8 @@ static int write_config(const struct folder *folder, struct graft_error *error) 
         status = graft_json_parse(text, length, path, &document, error);
     }
     if (status == GRAFT_OK && graft_json_type(document) != GRAFT_JSON_OBJECT) {
-        status =
-            graft_fail(error, GRAFT_ERROR_MODEL, path, "expected an object, got %s", graft_json_type_name(document));
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected an object, got %s",
+                                 graft_json_type_name(document));
     }
     if (status == GRAFT_OK) {
         graft_json_edit_member(text, length, "fusion_config", value, &edited);

@@ -40,23 +40,24 @@ int graft_save_staging_check(const char *output, const char *source, struct graf
         if (errno != ENOENT) {
             return graft_fail_errno(error, GRAFT_ERROR_IO, output, "cannot be examined", errno);
         }
-        return graft_file_exists(output) ? graft_fail(error, GRAFT_ERROR_IO, output, "is a link that leads nowhere")
-                                         : GRAFT_OK;
+        return graft_file_exists(output)
+                   ? graft_error_set(error, GRAFT_ERROR_IO, output, "is a link that leads nowhere")
+                   : GRAFT_OK;
     }
     if (stat(source, &from) == 0 && there.st_dev == from.st_dev && there.st_ino == from.st_ino) {
-        (void)graft_fail(error, GRAFT_ERROR_IO, output, "is the directory that the model is read from");
+        (void)graft_error_set(error, GRAFT_ERROR_IO, output, "is the directory that the model is read from");
         graft_error_hint(error, "name another directory");
         return GRAFT_ERROR_IO;
     }
     if (!S_ISDIR(there.st_mode)) {
-        return graft_fail(error, GRAFT_ERROR_IO, output, "expected no file or an empty directory, found a file");
+        return graft_error_set(error, GRAFT_ERROR_IO, output, "expected no file or an empty directory, found a file");
     }
     int empty = is_empty(output);
     if (empty < 0) {
         return graft_fail_errno(error, GRAFT_ERROR_IO, output, "cannot be read", errno);
     }
     if (!empty) {
-        (void)graft_fail(error, GRAFT_ERROR_IO, output, "is a directory with something in it");
+        (void)graft_error_set(error, GRAFT_ERROR_IO, output, "is a directory with something in it");
         graft_error_hint(error, "remove it first, or name another directory");
         return GRAFT_ERROR_IO;
     }

@@ -17,8 +17,9 @@ struct stream {
 
 static int inexact(const struct stream *stream, graft_dtype from, struct graft_error *error) {
     const struct journal_tensor *form = &stream->tensor->form;
-    return graft_fail(error, GRAFT_ERROR_MODEL, form->name, "a number of type %s does not fit the tensor's type %s",
-                      graft_stored_dtype_name(from), graft_stored_dtype_name(form->dtype));
+    return graft_error_set(error, GRAFT_ERROR_MODEL, form->name,
+                           "a number of type %s does not fit the tensor's type %s", graft_stored_dtype_name(from),
+                           graft_stored_dtype_name(form->dtype));
 }
 
 /* f16 or bf16 to f32. */

@@ -38,11 +38,12 @@ static int append(void *data, const void *bytes, size_t size, struct graft_error
     return GRAFT_OK;
 }
 
-static void failed(struct job *job, int status, const struct graft_error *failure) {
+static void failed(struct job *job, int status, struct graft_error *failure) {
     (void)pthread_mutex_lock(&job->lock);
     if (job->status == GRAFT_OK) {
-        job->status = graft_fail(job->error, status, job->use->name, "undoing it (plugin %s): %s", job->use->plugin,
-                                 failure->message[0] != '\0' ? failure->message : "failed without saying why");
+        status = graft_error_complete(failure, status, NULL, "failed with status %d and recorded no error", status);
+        job->status = graft_error_set(job->error, status, job->use->name, "undoing it (plugin %s): %s",
+                                      job->use->plugin, failure->message);
     }
     (void)pthread_mutex_unlock(&job->lock);
 }

@@ -29,8 +29,8 @@ static int add_source(const struct graft_plan *plan, const struct journal *store
     for (size_t i = 0; i < value->n_parts && !failed; i++) {
         const struct graft_tensor_view *tensor = value->parts[i].tensor;
         if (tensor->computed != NULL) {
-            return graft_fail(error, GRAFT_ERROR_PLUGIN, source->view->name,
-                              "what a custom operation makes can be saved as a parameter only, and there is none");
+            return graft_error_set(error, GRAFT_ERROR_PLUGIN, source->view->name,
+                                   "what a custom operation makes can be saved as a parameter only, and there is none");
         }
         size_t number = graft_checkpoint_lower_bound(plan->checkpoint, tensor->name);
         struct save_part part = {&content->stored[number], value->parts[i].box};

@@ -99,7 +99,7 @@ int graft_document_read(struct graft_document *document, const char *path, struc
     }
     size_t valid = graft_utf8_valid_prefix(document->text, length);
     if (valid < length) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, path, "not UTF-8 at byte %zu", valid);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "not UTF-8 at byte %zu", valid);
     }
     find_large_members(document, length);
     return parse_rest(document, length, path, error);

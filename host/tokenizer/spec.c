@@ -45,7 +45,7 @@ int graft_spec_error(const struct graft_spec *spec, struct graft_error *error, c
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     graft_spec_path(spec, path, sizeof path);
-    return graft_fail(error, GRAFT_ERROR_MODEL, spec->file, "%s%s%s", path, path[0] != '\0' ? ": " : "", text);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, spec->file, "%s%s%s", path, path[0] != '\0' ? ": " : "", text);
 }
 
 static int type_error(const struct graft_spec *spec, const char *expected, struct graft_error *error) {

@@ -39,9 +39,9 @@ static int describe_input(const struct graft_computed *computed, const struct gr
         dtype = GRAFT_DTYPE_F32;
     }
     if (dtype == GRAFT_DTYPE_NONE || (sees_f32 && dtype != GRAFT_DTYPE_F32) || value->n_parts == 0) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, computed->place, "%s: %s has no type that it can be given",
-                          computed->operation->name,
-                          value->n_parts > 0 ? value->parts[0].tensor->name : "an empty tensor");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, computed->place, "%s: %s has no type that it can be given",
+                               computed->operation->name,
+                               value->n_parts > 0 ? value->parts[0].tensor->name : "an empty tensor");
     }
     *info = (struct graft_value_info){.struct_size = sizeof *info, .dtype = dtype, .rank = value->rank};
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
@@ -63,14 +63,14 @@ static int check_output(const struct graft_computed *computed, struct graft_valu
         sound = info->shape[i] >= 1;
     }
     if (!sound || bytes_of(info) <= 0) {
-        return graft_fail(error, GRAFT_ERROR_PLUGIN, computed->place, "%s: infer made an output without type or shape",
-                          computed->operation->name);
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, computed->place,
+                               "%s: infer made an output without type or shape", computed->operation->name);
     }
     if ((computed->operation->flags & GRAFT_CUSTOM_ROWS) != 0 && info->shape[0] != computed->input_infos[0].shape[0]) {
-        return graft_fail(error, GRAFT_ERROR_PLUGIN, computed->place,
-                          "%s works row by row, but an output has %lld rows and the input %lld",
-                          computed->operation->name, (long long)info->shape[0],
-                          (long long)computed->input_infos[0].shape[0]);
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, computed->place,
+                               "%s works row by row, but an output has %lld rows and the input %lld",
+                               computed->operation->name, (long long)info->shape[0],
+                               (long long)computed->input_infos[0].shape[0]);
     }
     return GRAFT_OK;
 }
@@ -120,10 +120,10 @@ static int infer(struct graft_computed *computed, const struct graft_value *cons
         status = describe_input(computed, values[i], &computed->input_infos[i], error);
         if (status == GRAFT_OK && (computed->operation->flags & GRAFT_CUSTOM_ROWS) != 0 &&
             values[i]->shape[0] != values[0]->shape[0]) {
-            status =
-                graft_fail(error, GRAFT_ERROR_MODEL, computed->place,
-                           "%s works row by row, but its inputs have %lld and %lld rows", computed->operation->name,
-                           (long long)values[0]->shape[0], (long long)values[i]->shape[0]);
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, computed->place,
+                                     "%s works row by row, but its inputs have %lld and %lld rows",
+                                     computed->operation->name, (long long)values[0]->shape[0],
+                                     (long long)values[i]->shape[0]);
         }
         status = status == GRAFT_OK ? graft_value_copy(values[i], &computed->inputs[i], error) : status;
     }
@@ -132,6 +132,11 @@ static int infer(struct graft_computed *computed, const struct graft_value *cons
     }
     if (status == GRAFT_OK) {
         status = computed->operation->infer(computed->operation, &shapes, error);
+        if (status != GRAFT_OK) {
+            status = graft_error_complete(error, status, computed->place,
+                                          "infer of %s failed with status %d and recorded no error",
+                                          computed->operation->name, status);
+        }
     }
     for (int32_t i = 0; i < computed->n_outputs && status == GRAFT_OK; i++) {
         status = check_output(computed, &computed->output_infos[i], error);

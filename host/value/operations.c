@@ -33,7 +33,7 @@ int graft_operation_failed(const struct operation_run *run, enum graft_operation
     if (run->fault != NULL && *run->fault == GRAFT_FAULT_NONE) {
         *run->fault = fault;
     }
-    return graft_fail(run->error, status_of(fault), run->operations->place, "%s", message);
+    return graft_error_set(run->error, status_of(fault), run->operations->place, "%s", message);
 }
 
 int graft_operation_no_memory(const struct operation_run *run) {

@@ -8,7 +8,7 @@
 #include "value/value_parts.h"
 
 static int out_of_memory(const char *name, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, name, "out of memory");
+    return graft_fail_memory(error, name);
 }
 
 int64_t graft_value_extent(const struct graft_value *value, int64_t from, int64_t to) {

@@ -7,7 +7,7 @@
 
 static int failed(int result, const char *name, struct graft_error *error) {
     return result == 1
-               ? graft_error_set(error, GRAFT_ERROR_INTERNAL, name, "out of memory")
+               ? graft_fail_memory(error, name)
                : graft_error_set(error, GRAFT_ERROR_MODEL, name,
                                  "the operations leave more than %d separate pieces of a tensor", (int)VALUE_MAX_PARTS);
 }

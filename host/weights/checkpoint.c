@@ -20,7 +20,7 @@ int graft_checkpoint_add_note(struct graft_checkpoint *checkpoint, char *note_ta
         graft_free(note_take);
         return graft_fail_memory(error, checkpoint->directory);
     }
-    graft_text_defang(note_take);
+    graft_error_clean(note_take);
     checkpoint->notes[checkpoint->n_notes++] = note_take;
     return GRAFT_OK;
 }
@@ -55,8 +55,8 @@ int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *n
 static int no_weights(const char *directory, struct graft_error *error) {
     static const char *const others[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
                                          "flax_model.msgpack"};
-    int status = graft_fail(error, GRAFT_ERROR_MODEL, directory, "expected %s or %s, found neither", single_name,
-                            GRAFT_CHECKPOINT_INDEX);
+    int status = graft_error_set(error, GRAFT_ERROR_MODEL, directory, "expected %s or %s, found neither", single_name,
+                                 GRAFT_CHECKPOINT_INDEX);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         char *path = graft_path_join(directory, others[i]);
         if (path != NULL && graft_file_exists(path)) {
@@ -115,9 +115,9 @@ static int collect_tensors(struct graft_checkpoint *checkpoint, struct graft_err
     for (size_t i = 1; i < total; i++) {
         const struct graft_tensor_view *a = checkpoint->tensors[i - 1], *b = checkpoint->tensors[i];
         if (strcmp(a->name, b->name) == 0) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, checkpoint->directory,
-                              "tensor \"%.300s\" is in two files, \"%.300s\" and \"%.300s\"", a->name, a->file,
-                              b->file);
+            return graft_error_set(error, GRAFT_ERROR_MODEL, checkpoint->directory,
+                                   "tensor \"%.300s\" is in two files, \"%.300s\" and \"%.300s\"", a->name, a->file,
+                                   b->file);
         }
     }
     return GRAFT_OK;

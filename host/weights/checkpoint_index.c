@@ -25,9 +25,9 @@ static int check_file(const struct follower *follower, const struct graft_shard_
     if (path == NULL) {
         status = graft_fail_memory(follower->error, follower->path);
     } else if (!graft_file_exists(path)) {
-        status = graft_fail(follower->error, GRAFT_ERROR_MODEL, follower->path,
-                            "weight_map lists \"%.300s\" for %zu tensors (\"%.300s\"), but that file is not there",
-                            entries->file, n, entries->tensor);
+        status = graft_error_set(follower->error, GRAFT_ERROR_MODEL, follower->path,
+                                 "weight_map lists \"%.300s\" for %zu tensors (\"%.300s\"), but that file is not there",
+                                 entries->file, n, entries->tensor);
     } else {
         status = graft_shard_place_check(follower->root, path, follower->error);
     }
@@ -40,9 +40,9 @@ static int check_listed(const struct follower *follower, const struct graft_chec
                         const struct graft_shard_entry *entries, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (graft_safetensors_find(part->safetensors, entries[i].tensor) == NULL) {
-            return graft_fail(follower->error, GRAFT_ERROR_MODEL, follower->path,
-                              "weight_map lists tensor \"%.300s\" for \"%.300s\", which does not have it",
-                              entries[i].tensor, part->name);
+            return graft_error_set(follower->error, GRAFT_ERROR_MODEL, follower->path,
+                                   "weight_map lists tensor \"%.300s\" for \"%.300s\", which does not have it",
+                                   entries[i].tensor, part->name);
         }
     }
     return GRAFT_OK;
@@ -58,9 +58,9 @@ static int check_unlisted(const struct follower *follower, const struct graft_ch
         if (listed == NULL) {
             first = unlisted++ == 0 ? tensor : first;
         } else if (strcmp(listed, part->name) != 0) {
-            return graft_fail(follower->error, GRAFT_ERROR_MODEL, follower->path,
-                              "tensor \"%.300s\" is in \"%.300s\", but weight_map lists it for \"%.300s\"", tensor,
-                              part->name, listed);
+            return graft_error_set(follower->error, GRAFT_ERROR_MODEL, follower->path,
+                                   "tensor \"%.300s\" is in \"%.300s\", but weight_map lists it for \"%.300s\"", tensor,
+                                   part->name, listed);
         }
     }
     if (unlisted == 0) {

@@ -27,8 +27,8 @@ static int map_file(struct graft_safetensors *file, struct graft_error *error) {
         return status;
     }
     if (file->size < 8) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, file->path, "has %zu bytes, expected at least 8 of safetensors",
-                            file->size);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file->path,
+                                 "has %zu bytes, expected at least 8 of safetensors", file->size);
     } else {
         void *map = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {

@@ -10,21 +10,21 @@ int graft_safetensors_entry_place(const struct graft_safetensors_data *data, int
                                   struct graft_tensor_view *view, struct graft_error *error) {
     view->bytes = graft_tensor_view_size(view->dtype, view->rank, view->shape);
     if (view->bytes < 0) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path, "tensor \"%.300s\": the size that shape gives %s",
-                          view->name,
-                          view->bytes == GRAFT_SIZE_IN_A_BYTE ? "is no whole number of bytes" : "overflows");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path, "tensor \"%.300s\": the size that shape gives %s",
+                               view->name,
+                               view->bytes == GRAFT_SIZE_IN_A_BYTE ? "is no whole number of bytes" : "overflows");
     }
     if (begin > end || end > data->bytes) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                          "tensor \"%.300s\": data_offsets [%" PRId64 ", %" PRId64
-                          "] are no range of the file's %" PRId64 " bytes of data",
-                          view->name, begin, end, data->bytes);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                               "tensor \"%.300s\": data_offsets [%" PRId64 ", %" PRId64
+                               "] are no range of the file's %" PRId64 " bytes of data",
+                               view->name, begin, end, data->bytes);
     }
     if (end - begin != view->bytes) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                          "tensor \"%.300s\": data_offsets hold %" PRId64 " bytes, expected %" PRId64
-                          " by dtype %s and shape",
-                          view->name, end - begin, view->bytes, graft_stored_dtype_name(view->dtype));
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                               "tensor \"%.300s\": data_offsets hold %" PRId64 " bytes, expected %" PRId64
+                               " by dtype %s and shape",
+                               view->name, end - begin, view->bytes, graft_stored_dtype_name(view->dtype));
     }
     view->data = data->start + begin;
     view->file = data->path;
@@ -36,17 +36,17 @@ static int read_dtype(const struct graft_safetensors_data *data, const graft_jso
     size_t length = 0;
     const char *name = graft_json_string(value, &length);
     if (name == NULL) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                          "tensor \"%.300s\": expected dtype to be a string, found %s", view->name,
-                          graft_json_type_name(value));
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                               "tensor \"%.300s\": expected dtype to be a string, found %s", view->name,
+                               graft_json_type_name(value));
     }
     view->dtype = strlen(name) == length ? graft_dtype_from_name(name) : GRAFT_DTYPE_NONE;
     if (strlen(name) != length) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path, "tensor \"%.300s\": dtype has a NUL character in it",
-                          view->name);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                               "tensor \"%.300s\": dtype has a NUL character in it", view->name);
     }
     if (view->dtype == GRAFT_DTYPE_NONE) {
-        return graft_fail(
+        return graft_error_set(
             error, GRAFT_ERROR_MODEL, data->path,
             "tensor \"%.300s\": dtype \"%.40s\" is unknown, expected C64, F64, F32, F16, BF16, an F8_..., "
             "F6_... or F4 of the format, I64 to I8, U64 to U8 or BOOL",
@@ -59,24 +59,24 @@ static int read_shape(const struct graft_safetensors_data *data, const graft_jso
                       struct graft_tensor_view *view, struct graft_error *error) {
     size_t rank = graft_json_size(value);
     if (graft_json_type(value) != GRAFT_JSON_ARRAY) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                          "tensor \"%.300s\": expected shape to be an array, found %s", view->name,
-                          graft_json_type_name(value));
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                               "tensor \"%.300s\": expected shape to be an array, found %s", view->name,
+                               graft_json_type_name(value));
     }
     if (rank > GRAFT_MAX_RANK) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                          "tensor \"%.300s\": shape has %zu dimensions, expected at most %d", view->name, rank,
-                          GRAFT_MAX_RANK);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                               "tensor \"%.300s\": shape has %zu dimensions, expected at most %d", view->name, rank,
+                               GRAFT_MAX_RANK);
     }
     view->rank = (int32_t)rank;
     for (size_t i = 0; i < GRAFT_MAX_RANK; i++) {
         const graft_json *dimension = graft_json_at(value, i);
         view->shape[i] = i < rank ? graft_json_int(dimension) : 1;
         if (view->shape[i] < 0 || (i < rank && graft_json_type(dimension) != GRAFT_JSON_INT)) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                              "tensor \"%.300s\": expected dimension %zu of shape to be an integer of at least 0, "
-                              "found %s",
-                              view->name, i, view->shape[i] < 0 ? "less" : graft_json_type_name(dimension));
+            return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                                   "tensor \"%.300s\": expected dimension %zu of shape to be an integer of at least 0, "
+                                   "found %s",
+                                   view->name, i, view->shape[i] < 0 ? "less" : graft_json_type_name(dimension));
         }
     }
     return GRAFT_OK;
@@ -90,8 +90,8 @@ static int read_offsets(const struct graft_safetensors_data *data, const graft_j
     int64_t end = graft_json_int(second);
     if (graft_json_size(value) != 2 || graft_json_type(first) != GRAFT_JSON_INT ||
         graft_json_type(second) != GRAFT_JSON_INT || begin < 0) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path,
-                          "tensor \"%.300s\": expected data_offsets to be two integers of at least 0", view->name);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                               "tensor \"%.300s\": expected data_offsets to be two integers of at least 0", view->name);
     }
     return graft_safetensors_entry_place(data, begin, end, view, error);
 }
@@ -99,8 +99,8 @@ static int read_offsets(const struct graft_safetensors_data *data, const graft_j
 int graft_safetensors_entry_read(const struct graft_safetensors_data *data, const graft_json *entry,
                                  struct graft_tensor_view *view, struct graft_error *error) {
     if (graft_json_type(entry) != GRAFT_JSON_OBJECT) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, data->path, "tensor \"%.300s\": expected an object, found %s",
-                          view->name, graft_json_type_name(entry));
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path, "tensor \"%.300s\": expected an object, found %s",
+                               view->name, graft_json_type_name(entry));
     }
     int status = read_dtype(data, graft_json_get(entry, "dtype"), view, error);
     if (status == GRAFT_OK) {

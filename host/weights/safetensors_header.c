@@ -38,8 +38,8 @@ static int read_metadata(const struct reader *reader, const graft_json *value) {
         return GRAFT_OK; /* the official implementation takes that for none */
     }
     if (graft_json_type(value) != GRAFT_JSON_OBJECT) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->data.path, "expected %s to be an object, found %s",
-                          metadata_key, graft_json_type_name(value));
+        return graft_error_set(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
+                               "expected %s to be an object, found %s", metadata_key, graft_json_type_name(value));
     }
     graft_json *copy = graft_json_new_object();
     reader->header->metadata = copy;
@@ -50,9 +50,9 @@ static int read_metadata(const struct reader *reader, const graft_json *value) {
         size_t length;
         const char *text = graft_json_string(member, &length);
         if (text == NULL) {
-            return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
-                              "%s: expected \"%.300s\" to be a string, found %s", metadata_key, key,
-                              graft_json_type_name(member));
+            return graft_error_set(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
+                                   "%s: expected \"%.300s\" to be a string, found %s", metadata_key, key,
+                                   graft_json_type_name(member));
         }
         if (graft_json_set_take(copy, key, graft_json_new_string_n(text, length)) != 0) {
             return graft_fail_memory(reader->error, reader->data.path);
@@ -202,15 +202,17 @@ static int check_places(const struct reader *reader, const struct graft_tensor_v
     for (size_t i = 0; i < reader->header->count; i++) {
         int64_t begin = (const unsigned char *)views[i]->data - reader->data.start;
         if (begin != covered) {
-            return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
-                              "tensor \"%.300s\": data_offsets begin at %" PRId64 ", expected %" PRId64 ": %s",
-                              views[i]->name, begin, covered, begin > covered ? "a hole" : "another tensor's bytes");
+            return graft_error_set(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
+                                   "tensor \"%.300s\": data_offsets begin at %" PRId64 ", expected %" PRId64 ": %s",
+                                   views[i]->name, begin, covered,
+                                   begin > covered ? "a hole" : "another tensor's bytes");
         }
         covered += views[i]->bytes;
     }
     if (covered != reader->data.bytes) {
-        return graft_fail(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
-                          "the tensors have %" PRId64 " bytes, the file has %" PRId64, covered, reader->data.bytes);
+        return graft_error_set(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
+                               "the tensors have %" PRId64 " bytes, the file has %" PRId64, covered,
+                               reader->data.bytes);
     }
     return GRAFT_OK;
 }
@@ -238,13 +240,13 @@ static int read_length(const char *path, const unsigned char *map, size_t size, 
         number = number << 8 | map[i];
     }
     if (number > MAX_HEADER_BYTES || number > size - 8) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, path,
-                          "header of %" PRIu64 " bytes, expected at most %" PRIu64
-                          " and no more than the file's %zu: no safetensors file, or one that was cut",
-                          number, MAX_HEADER_BYTES, size - 8);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                               "header of %" PRIu64 " bytes, expected at most %" PRIu64
+                               " and no more than the file's %zu: no safetensors file, or one that was cut",
+                               number, MAX_HEADER_BYTES, size - 8);
     }
     if (number == 0 || map[8] != '{') {
-        return graft_fail(error, GRAFT_ERROR_MODEL, path, "expected the header to begin with '{'");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected the header to begin with '{'");
     }
     *length = (size_t)number;
     return GRAFT_OK;

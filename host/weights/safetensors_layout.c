@@ -28,16 +28,17 @@ static int check_tensors(const char *path, const struct graft_tensor_view *const
         const struct graft_tensor_view *view = sorted[i];
         size_t length = strlen(view->name);
         if (i > 0 && strcmp(sorted[i - 1]->name, view->name) == 0) {
-            return graft_fail(error, GRAFT_ERROR_INTERNAL, path, "two tensors are called \"%.300s\"", view->name);
+            return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "two tensors are called \"%.300s\"", view->name);
         }
         if (graft_utf8_valid_prefix(view->name, length) != length || strcmp(view->name, "__metadata__") == 0) {
-            return graft_fail(error, GRAFT_ERROR_INTERNAL, path, "a tensor cannot be called \"%.300s\"", view->name);
+            return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "a tensor cannot be called \"%.300s\"",
+                                   view->name);
         }
         int64_t size = graft_tensor_view_size(view->dtype, view->rank, view->shape);
         if (size != view->bytes || graft_stored_dtype_bits(view->dtype) == 0) {
-            return graft_fail(error, GRAFT_ERROR_INTERNAL, path,
-                              "tensor \"%.300s\": %" PRId64 " bytes, expected %" PRId64 " by dtype %s and shape",
-                              view->name, view->bytes, size, graft_stored_dtype_name(view->dtype));
+            return graft_error_set(error, GRAFT_ERROR_INTERNAL, path,
+                                   "tensor \"%.300s\": %" PRId64 " bytes, expected %" PRId64 " by dtype %s and shape",
+                                   view->name, view->bytes, size, graft_stored_dtype_name(view->dtype));
         }
     }
     return GRAFT_OK;

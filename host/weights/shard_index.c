@@ -50,16 +50,17 @@ static int read_entries(const char *path, struct graft_shard_index *index, struc
         size_t length;
         const char *file = graft_json_string(value, &length);
         if (file == NULL) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, path,
-                              "weight_map: expected a file name for \"%.300s\", found %s", tensor,
-                              graft_json_type_name(value));
+            return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                                   "weight_map: expected a file name for \"%.300s\", found %s", tensor,
+                                   graft_json_type_name(value));
         }
         const char *plain = plain_path(file);
         if (!is_plain_path(plain, length - (size_t)(plain - file))) {
-            return graft_fail(error, GRAFT_ERROR_MODEL, path,
-                              "weight_map: \"%.300s\", named for \"%.300s\", is not the relative path of a file in the "
-                              "model's directory",
-                              file, tensor);
+            return graft_error_set(
+                error, GRAFT_ERROR_MODEL, path,
+                "weight_map: \"%.300s\", named for \"%.300s\", is not the relative path of a file in the "
+                "model's directory",
+                file, tensor);
         }
         index->entries[index->count++] = (struct graft_shard_entry){plain, tensor};
     }
@@ -72,8 +73,8 @@ static int read_object(const char *path, const graft_json *document, const char 
                        struct graft_error *error) {
     *object = graft_json_get(document, key);
     if (graft_json_type(*object) != GRAFT_JSON_OBJECT) {
-        return graft_fail(error, GRAFT_ERROR_MODEL, path, "expected \"%s\" to be an object, found %s", key,
-                          graft_json_type_name(*object));
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected \"%s\" to be an object, found %s", key,
+                               graft_json_type_name(*object));
     }
     return GRAFT_OK;
 }
@@ -83,8 +84,8 @@ int graft_shard_index_read(const char *path, struct graft_shard_index *index, st
     memset(index, 0, sizeof *index);
     int status = graft_json_read(path, MAX_INDEX_BYTES, &index->document, error);
     if (status == GRAFT_OK && graft_json_type(index->document) != GRAFT_JSON_OBJECT) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, path, "expected an object, found %s",
-                            graft_json_type_name(index->document));
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected an object, found %s",
+                                 graft_json_type_name(index->document));
     }
     if (status == GRAFT_OK) {
         status = read_object(path, index->document, "metadata", &metadata, error);

@@ -34,8 +34,8 @@ int graft_shard_place_check(const char *root, const char *path, struct graft_err
                                : graft_fail_errno(error, GRAFT_ERROR_MODEL, path, "cannot be found", errno);
     }
     if (!is_below(resolved, root, strlen(root)) && !is_blob(resolved, root)) {
-        status = graft_fail(error, GRAFT_ERROR_MODEL, path,
-                            "is a link that leaves the model's directory, to \"%.300s\"", resolved);
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                                 "is a link that leaves the model's directory, to \"%.300s\"", resolved);
     }
     free(resolved);
     return status;

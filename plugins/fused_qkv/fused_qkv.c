@@ -110,7 +110,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     }
     struct fused_attention *self = calloc(1, sizeof *self);
     if (self == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        return graft_fail_memory(error, build->path);
     }
     status = read_sizes(build->args, &self->sizes, error);
     self->layer = (int32_t)layer;

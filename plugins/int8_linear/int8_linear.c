@@ -59,7 +59,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     struct int8_linear *self = calloc(1, sizeof *self);
     (void)cls;
     if (self == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        return graft_fail_memory(error, build->path);
     }
     self->loops = int8_loops_get();
     self->qweight = graft_build_weight(build, "qweight", &status, error);

@@ -45,7 +45,7 @@ static int moe_mlp_create(const struct graft_class *cls, const struct graft_buil
     struct moe_mlp *self = calloc(1, sizeof *self);
     (void)cls;
     if (self == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        return graft_fail_memory(error, build->path);
     }
     self->intermediate_size = graft_args_int(build->args, "intermediate_size", 0);
     self->gate_proj = graft_build_child(build, "gate_proj", &status, error);
@@ -136,7 +136,7 @@ static int experts_create(const struct graft_class *cls, const struct graft_buil
     struct experts *self = calloc(1, sizeof *self + (size_t)count * sizeof self->items[0]);
     (void)cls;
     if (self == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        return graft_fail_memory(error, build->path);
     }
     self->num_experts = count;
     self->hidden_size = graft_args_int(build->args, "hidden_size", 0);

@@ -118,7 +118,7 @@ int case_tree_init(struct case_tree *made, const graft_json *params, struct graf
     made->config.model_type = "conformance";
     made->config.view = graft_config_view(NULL, made->config.file);
     if (made->registry == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "registry", "out of memory");
+        return graft_fail_memory(error, "registry");
     }
     int status = add_module(made, "", error);
     struct graft_snapshot *snapshot = graft_registry_snapshot(made->registry);

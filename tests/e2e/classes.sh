@@ -67,5 +67,52 @@ host plan --model "$qwen3" --plugins-dir some --kernels silent
 check 'kernel of a replaced class: an error' 2 "$status"
 has 'kernel of a replaced class: says why' 'kernel for class "Qwen3MLP" does nothing here: what it matches is replaced by fused_norm_mlp' err
 
+
+# What is said when a class fails: which module, class and plugin; an unknown status is the plugin's.
+run() { host --quiet --model "$qwen3" --input-ids 5,6,7 --max-new-tokens 1 --output-ids --plugins-dir some "$@"; }
+said() { # said WHAT STATUS TEXT OPTIONS...
+    what=$1 wanted=$2 text=$3
+    shift 3
+    run "$@"
+    check "$what: exit status" "$wanted" "$status"
+    check "$what: one line" 1 "$(wc -l <err)"
+    has "$what: says why" "$text" err
+}
+only class_probe
+said 'forward without a word' 3 ': model.layers.0.mlp: forward of SilentMLP of plugin class_probe failed with status 42 and recorded no error' --kernels silent
+said 'forward that names nothing' 3 ': model.layers.0.mlp: no room on the device' --kernels terse
+for class in AskingMLP LateMLP; do
+    echo "{\"classes\": {\"Qwen3MLP\": \"$class\"}}" >class.json
+    said "$class asks for a field" 4 "config.json: device_count: missing, expected an integer; $class of plugin class_probe asked for it, at model.layers.0.mlp" --patch class.json
+done
+echo '{"classes": {"Qwen3MLP": "OddMLP"}}' >class.json
+said 'create without a word' 3 ': model.layers.0.mlp: create of OddMLP of plugin class_probe failed with status 77 and recorded no error' --patch class.json
+
+# Names of tensors that a terminal would obey reach nobody as they are, and break no JSON.
+mkdir model && cp "$qwen3"/* model/
+header='{"a\u001b[31m\nb\u009b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+{ printf '%b' "\\0$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0" && printf '%s\0\0\0\0' "$header"; } >model/model-00002-of-00002.safetensors
+mv model/model.safetensors model/model-00001-of-00002.safetensors
+names=$(length=$(($(od -An -tu8 -N8 model/model-00001-of-00002.safetensors))) && tail -c +9 model/model-00001-of-00002.safetensors |
+    head -c "$length" | grep -o '"[a-z][a-z0-9_.]*":{"' | grep -o '"[a-z0-9_.]*"' | sed 's/.*/&:"model-00001-of-00002.safetensors",/')
+printf '{"metadata":{},"weight_map":{%s"a\\u001b[31m\\nb\\u009b":"model-00002-of-00002.safetensors"}}' "$(echo "$names" | tr -d '\n')" >model/model.safetensors.index.json
+unsafe() { LC_ALL=C tr -d '\n[:print:]' <"$1" | wc -c; } # bytes that are neither lines nor ASCII
+host plan --model model
+check 'a hostile name: planned' 0 "$status"
+has 'a hostile name: in the report' 'unexpected a?[31m?b??' out
+check 'a hostile name: the report drives no terminal' 0 "$(unsafe out)"
+host plan --model model --json
+has 'a hostile name: in JSON' '"a\u001b[31m\nb\u009b"' out
+check 'a hostile name: JSON drives no terminal' 0 "$(unsafe out)"
+host plan --model model --html page.html
+check 'a hostile name: the page has no control characters' '' "$(LC_ALL=C grep -c "$(printf '\033\|\302\233')" page.html | grep -v '^0')"
+has 'a hostile name: on the page' 'a?[31m?b??' page.html
+host plan --model model --strict
+check 'a hostile name: an error' 4 "$status"
+has 'a hostile name: in the error' ': a?[31m?b??: unexpected' err
+check 'a hostile name: the error drives no terminal' 0 "$(unsafe err)"
+host plan --model "$(printf 'no\033[31m\377model')"
+has 'a hostile directory: in the error' ': no?[31m?model' err
+
 echo "1..$number"
 exit $failed

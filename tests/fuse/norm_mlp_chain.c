@@ -34,7 +34,7 @@ static int create(const struct graft_chain *self, const struct graft_chain_build
     }
     struct norm_mlp *made = calloc(1, sizeof *made);
     if (made == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, norm->path, "out of memory");
+        return graft_fail_memory(error, norm->path);
     }
     *made = (struct norm_mlp){graft_chain_module_at(build, 1), block->data, weight->rows, eps};
     *instance = made;

@@ -38,7 +38,7 @@ static int allocate(const struct graft_call *call, const struct graft_experts_in
     };
     if (batch->expert == NULL || batch->token == NULL || batch->weight == NULL || batch->x == NULL ||
         batch->gate == NULL || batch->up == NULL || batch->products == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, input->path, "out of memory");
+        return graft_fail_memory(error, input->path);
     }
     return GRAFT_OK;
 }

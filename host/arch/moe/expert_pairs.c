@@ -23,7 +23,7 @@ int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_ex
     pairs->token = graft_scratch_ints(call, n, error);
     pairs->weight = graft_scratch_floats(call, n, 1, error);
     if (next == NULL || pairs->first == NULL || pairs->token == NULL || pairs->weight == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, input->path, "out of memory");
+        return graft_fail_memory(error, input->path);
     }
     count_pairs(input, pairs->first);
     memcpy(next, pairs->first, (size_t)bytes);

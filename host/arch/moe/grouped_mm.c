@@ -42,7 +42,7 @@ static int allocate(const struct graft_experts_input *input, const struct graft_
     buffers->up = graft_scratch_floats(call, room, input->intermediate_size, error);
     buffers->products = call->scratch_alloc(call->scratch, 2 * input->num_experts * (int64_t)sizeof *buffers->products);
     if (buffers->x == NULL || buffers->gate == NULL || buffers->up == NULL || buffers->products == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, input->path, "out of memory");
+        return graft_fail_memory(error, input->path);
     }
     return GRAFT_OK;
 }

@@ -14,7 +14,7 @@
 enum { BANDWIDTH_BYTES = 512 << 20 };
 
 static int out_of_memory(struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "bench", "out of memory");
+    return graft_fail_memory(error, "bench");
 }
 
 /* One run: the first token comes when the prompt is done, the last `new_tokens` after it. */

@@ -15,7 +15,7 @@
 static int print(const struct graft_options *options, const struct graft_writer *writer, const graft_json *document,
                  struct graft_error *error) {
     if (writer->failed) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "inspect", "out of memory");
+        return graft_fail_memory(error, "inspect");
     }
     return options->json ? graft_output_json(document, stdout, 1, error) : graft_outline_print(document, stdout, error);
 }

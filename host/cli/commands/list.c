@@ -94,8 +94,8 @@ static graft_json *classes_json(const struct graft_class_info *classes, size_t n
 }
 
 static int print_json(graft_json *array_take, struct graft_error *error) {
-    int status = array_take == NULL ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "list", "out of memory")
-                                    : graft_output_json(array_take, stdout, 1, error);
+    int status =
+        array_take == NULL ? graft_fail_memory(error, "list") : graft_output_json(array_take, stdout, 1, error);
     graft_json_free(array_take);
     return status;
 }

@@ -41,7 +41,7 @@ static int read_ids(const struct graft_options *options, struct graft_ids *ids, 
         status = graft_tokenizer_encode(tokenizer, text, length, 0, ids, error);
     }
     if (status == GRAFT_OK && ids->failed) {
-        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, options->text, "out of memory");
+        status = graft_fail_memory(error, options->text);
     }
     if (status == GRAFT_OK && ids->n < 2) {
         status =
@@ -75,8 +75,7 @@ static int print_json(const struct graft_perplexity *result, size_t tokens, int6
     graft_writer_set_int(&writer, object, "tokens", (int64_t)tokens);
     graft_writer_set_int(&writer, object, "windows", result->windows);
     graft_writer_set_int(&writer, object, "window", window);
-    int status = writer.failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "perplexity", "out of memory")
-                               : graft_output_json(object, stdout, 1, error);
+    int status = writer.failed ? graft_fail_memory(error, "perplexity") : graft_output_json(object, stdout, 1, error);
     graft_json_free(object);
     return status;
 }

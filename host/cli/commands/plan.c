@@ -20,7 +20,7 @@ int graft_command_plan(const struct graft_options *options, const struct graft_m
     if (options->json || options->html != NULL) {
         graft_json *document = graft_report_json(model, library);
         status = document != NULL ? with_document(options, model, library, document, error)
-                                  : graft_error_set(error, GRAFT_ERROR_INTERNAL, "plan", "out of memory");
+                                  : graft_fail_memory(error, "plan");
         graft_json_free(document);
     }
     if (status == GRAFT_OK && !options->json) {

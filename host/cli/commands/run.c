@@ -41,9 +41,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
         return print_streamed(printer, id, last, error);
     }
     graft_ids_add(&printer->sequences[sequence], id);
-    return printer->sequences[sequence].failed
-               ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "generation", "out of memory")
-               : GRAFT_OK;
+    return printer->sequences[sequence].failed ? graft_fail_memory(error, "generation") : GRAFT_OK;
 }
 
 static int print_sequence(const struct printer *printer, const struct graft_ids *ids, struct graft_error *error) {
@@ -68,7 +66,7 @@ static int printer_init(struct printer *printer, const struct graft_tokenizer *t
                         struct graft_error *error) {
     *printer = (struct printer){tokenizer, NULL, graft_alloc(count, sizeof *printer->sequences), count};
     if (printer->sequences == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "generation", "out of memory");
+        return graft_fail_memory(error, "generation");
     }
     return tokenizer != NULL && count == 1 ? graft_decode_stream_create(tokenizer, 1, &printer->stream, error)
                                            : GRAFT_OK;

@@ -90,8 +90,7 @@ static int print_text(const struct graft_text *text, int json, struct graft_erro
         return GRAFT_OK;
     }
     graft_json *string = graft_json_new_string_n(bytes, text->length);
-    int status = string != NULL ? graft_output_json(string, stdout, 0, error)
-                                : graft_error_set(error, GRAFT_ERROR_INTERNAL, "tokenize", "out of memory");
+    int status = string != NULL ? graft_output_json(string, stdout, 0, error) : graft_fail_memory(error, "tokenize");
     graft_json_free(string);
     return status;
 }
@@ -102,7 +101,7 @@ static int decode_line(const struct graft_options *options, const struct graft_t
     struct graft_text text = {0};
     int status = parse_ids(options, line, &ids, error);
     if (status == GRAFT_OK && ids.failed) {
-        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "tokenize", "out of memory");
+        status = graft_fail_memory(error, "tokenize");
     }
     if (status == GRAFT_OK) {
         status = graft_tokenizer_decode(tokenizer, ids.ids, ids.n, 0, &text, error);

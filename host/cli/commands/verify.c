@@ -18,7 +18,7 @@
 enum { DEFAULT_PROMPT = 16, DEFAULT_NEW_TOKENS = 16 };
 
 static int out_of_memory(struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_INTERNAL, "verify", "out of memory");
+    return graft_fail_memory(error, "verify");
 }
 
 int graft_verify_original(int status, const struct graft_error *failure, struct graft_error *error) {

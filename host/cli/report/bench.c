@@ -212,8 +212,7 @@ int graft_bench_report(const struct graft_options *options, const struct graft_b
         return graft_output_flush(stdout, error);
     }
     graft_json *object = document(&writer, options, bench);
-    int status = writer.failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "bench", "out of memory")
-                               : graft_output_json(object, stdout, 1, error);
+    int status = writer.failed ? graft_fail_memory(error, "bench") : graft_output_json(object, stdout, 1, error);
     graft_json_free(object);
     return status;
 }

@@ -41,8 +41,8 @@ int32_t graft_fill_mask_token(const char *directory, const struct graft_tokenize
     if (read_mask(directory, &mask, error) == GRAFT_OK) {
         id = graft_tokenizer_id(tokenizer, mask);
         if (id < 0) {
-            (void)graft_fail(error, GRAFT_ERROR_MODEL, directory, "the tokenizer has no token \"%s\" to be filled in",
-                             mask);
+            (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory,
+                                  "the tokenizer has no token \"%s\" to be filled in", mask);
         }
     }
     graft_free(mask);
@@ -94,7 +94,7 @@ static int print_text(const struct graft_encode_run *run, const struct filling *
         if (token == NULL) {
             return graft_fail_memory(error, "fillings");
         }
-        graft_text_defang(token);
+        graft_error_clean(token);
         if (run->options->output_ids) {
             (void)printf("%.6g\t%ld\n", best[i].probability, (long)best[i].id);
         } else {

@@ -40,7 +40,7 @@ int graft_report_fusion_text(const struct graft_model_plan *plan, FILE *out, str
     }
     graft_rows_free(&fused);
     graft_rows_free(&left);
-    return failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "report", "out of memory") : GRAFT_OK;
+    return failed ? graft_fail_memory(error, "report") : GRAFT_OK;
 }
 
 static graft_json *module_json(struct graft_writer *writer, const struct graft_considered_module *module) {

@@ -67,7 +67,7 @@ static int print_text(const struct scored *labels, int64_t n, struct graft_error
         if (label == NULL) {
             return graft_fail_memory(error, "labels");
         }
-        graft_text_defang(label);
+        graft_error_clean(label);
         (void)printf("%.6g\t%s\n", labels[i].score, label);
         graft_free(label);
     }

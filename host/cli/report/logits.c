@@ -36,7 +36,7 @@ int graft_logits_write(struct graft_model *model, const struct graft_prompt *pro
     char *names = graft_alloc(n, NAME_BYTES);
     struct graft_recorded *tensors = graft_alloc(n, sizeof *tensors);
     int status = logits == NULL || names == NULL || tensors == NULL
-                     ? graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory")
+                     ? graft_fail_memory(error, path)
                      : graft_model_logits(model, prompts, n, logits, error);
     if (status == GRAFT_OK) {
         fill(prompts, n, vocab_size, logits, names, tensors);

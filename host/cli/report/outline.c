@@ -33,7 +33,7 @@ static void add_plain(struct graft_text *text, const graft_json *value) {
         text->failed = 1;
         return;
     }
-    graft_text_defang(dumped);
+    graft_error_clean(dumped);
     graft_text_add_string(text, dumped);
     graft_free(dumped);
 }
@@ -91,5 +91,5 @@ int graft_outline_print(const graft_json *document, FILE *out, struct graft_erro
         (void)fwrite(text.bytes, 1, text.length, out);
     }
     graft_text_free(&text);
-    return failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "output", "out of memory") : GRAFT_OK;
+    return failed ? graft_fail_memory(error, "output") : GRAFT_OK;
 }

@@ -7,28 +7,25 @@
 #include "base/file.h"
 
 void plan_html_escape(struct graft_text *page, const char *text) {
-    size_t length = text != NULL ? strlen(text) : 0;
-    for (size_t i = 0; i < length; i++) {
-        switch (text[i]) {
-        case '&':
-            graft_text_add_string(page, "&amp;");
-            break;
-        case '<':
-            graft_text_add_string(page, "&lt;");
-            break;
-        case '>':
-            graft_text_add_string(page, "&gt;");
-            break;
-        case '"':
-            graft_text_add_string(page, "&quot;");
-            break;
-        case '\'':
-            graft_text_add_string(page, "&#39;");
-            break;
-        default:
-            graft_text_add(page, (unsigned char)text[i] < ' ' || text[i] == 0x7f ? "?" : &text[i], 1);
+    static const char special[] = "&<>\"'";
+    static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    char *clean = text != NULL ? graft_strdup(text) : NULL;
+    if (text != NULL && clean == NULL) {
+        page->failed = 1;
+        return;
+    }
+    if (clean != NULL) {
+        graft_error_clean(clean);
+    }
+    for (const char *at = clean; at != NULL && *at != '\0'; at++) {
+        const char *found = strchr(special, *at);
+        if (found != NULL) {
+            graft_text_add_string(page, escapes[found - special]);
+        } else {
+            graft_text_add(page, at, 1);
         }
     }
+    graft_free(clean);
 }
 
 void plan_html_size(struct graft_text *page, int64_t bytes) {
@@ -222,7 +219,7 @@ int graft_plan_html_write(const struct graft_model *model, const struct graft_li
         graft_text_add_string(&page, "</body>\n</html>\n");
     }
     if (json == NULL || page.failed) {
-        status = graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "out of memory");
+        status = graft_fail_memory(error, path);
     } else {
         const struct graft_file_piece piece = {page.bytes, page.length};
         status = graft_file_write(path, &piece, 1, error);

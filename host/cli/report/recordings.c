@@ -38,7 +38,7 @@ static int write_kind(const struct kind *kind, const struct graft_recording *rec
     }
     struct graft_recorded *tensors = graft_alloc(count, sizeof *tensors);
     if (tensors == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, kind->path, "out of memory");
+        return graft_fail_memory(error, kind->path);
     }
     for (size_t i = 0; (recorded = graft_recording_at(recording, i)) != NULL; i++) {
         if (strncmp(recorded->name, kind->start, strlen(kind->start)) == 0) {

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/generic_name.h"
 #include "cli/hints.h"
+#include "cli/output.h"
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
 #include "cli/report/rows.h"
@@ -177,7 +178,7 @@ static void print_initial(FILE *out, const struct graft_rows *rows) {
 
 static void print_unexpected(FILE *out, const struct graft_model_plan *plan) {
     for (size_t i = 0; i < plan->n_unexpected && i < MAX_ROWS; i++) {
-        (void)fprintf(out, "  unexpected %s\n", plan->unexpected[i]);
+        graft_output_line(out, "  unexpected %s", plan->unexpected[i]);
     }
     if (plan->n_unexpected > MAX_ROWS) {
         (void)fprintf(out, "  unexpected ... and %zu more\n", plan->n_unexpected - MAX_ROWS);
@@ -187,8 +188,9 @@ static void print_unexpected(FILE *out, const struct graft_model_plan *plan) {
 static int print(FILE *out, const struct graft_model *model, const struct graft_library *library,
                  const struct summary *summary, struct graft_error *error) {
     const struct graft_model_plan *plan = graft_model_plan(model);
-    (void)fprintf(out, "%s: %s (%s), %zu modules, %zu tensors in %zu file%s\n", plan->directory, plan->architecture,
-                  plan->model_type, summary->modules, plan->n_tensors, plan->n_files, plan->n_files == 1 ? "" : "s");
+    graft_output_line(out, "%s: %s (%s), %zu modules, %zu tensors in %zu file%s", plan->directory, plan->architecture,
+                      plan->model_type, summary->modules, plan->n_tensors, plan->n_files,
+                      plan->n_files == 1 ? "" : "s");
     print_replaced(out, &summary->replaced);
     int status = graft_report_fusion_text(plan, out, error);
     print_fused(out, &summary->fused);
@@ -200,10 +202,10 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     print_unexpected(out, plan);
     for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
         const char *note = graft_library_note(library, i);
-        (void)fprintf(out, "  note       %s%s\n", note, graft_hint_for_note(note));
+        graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
     }
     for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
-        (void)fprintf(out, "  note       %s\n", graft_model_note(model, i));
+        graft_output_line(out, "  note       %s", graft_model_note(model, i));
     }
     (void)fprintf(out, "  memory     ");
     print_size(out, plan->mapped_bytes);
@@ -235,8 +237,7 @@ int graft_report_text(const struct graft_model *model, const struct graft_librar
     summarize(&summary, model);
     int failed = summary.replaced.failed || summary.fused.failed || summary.converted.failed ||
                  summary.initial.failed || summary.problems.failed;
-    int status = failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "report", "out of memory")
-                        : print(out, model, library, &summary, error);
+    int status = failed ? graft_fail_memory(error, "report") : print(out, model, library, &summary, error);
     graft_rows_free(&summary.replaced);
     graft_rows_free(&summary.fused);
     graft_rows_free(&summary.converted);

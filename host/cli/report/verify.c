@@ -118,8 +118,7 @@ int graft_verify_report(const struct graft_options *options, const struct graft_
         return graft_output_flush(stdout, error);
     }
     graft_json *object = document(&writer, run);
-    int status = writer.failed ? graft_error_set(error, GRAFT_ERROR_INTERNAL, "verify", "out of memory")
-                               : graft_output_json(object, stdout, 1, error);
+    int status = writer.failed ? graft_fail_memory(error, "verify") : graft_output_json(object, stdout, 1, error);
     graft_json_free(object);
     return status;
 }

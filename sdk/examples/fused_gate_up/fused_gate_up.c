@@ -81,7 +81,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     (void)cls;
     struct fused_mlp *self = calloc(1, sizeof *self);
     if (self == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        return graft_fail_memory(error, build->path);
     }
     self->intermediate = graft_args_int(build->args, "intermediate_size", 0); /* checked by describe */
     self->gate_up_proj = graft_build_child(build, "gate_up_proj", &status, error);

@@ -43,7 +43,7 @@ static int mlp_create(const struct graft_class *cls, const struct graft_build *b
     }
     struct norm_mlp *self = calloc(1, sizeof *self);
     if (self == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        return graft_fail_memory(error, build->path);
     }
     *self = (struct norm_mlp){build->super, norm_weight, (float)eps};
     *instance = self;
@@ -169,7 +169,7 @@ static int layer_create(const struct graft_class *cls, const struct graft_build 
     }
     struct layer *self = calloc(1, sizeof *self);
     if (self == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "out of memory");
+        return graft_fail_memory(error, build->path);
     }
     *self = (struct layer){self_attn, mlp, input_layernorm, sizes.hidden_size};
     *instance = self;

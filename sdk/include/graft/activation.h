@@ -46,7 +46,7 @@ static inline int graft_activation_forward(const struct graft_module *module, co
         status = vtable->forward(module->instance, call, args, error);
     }
     call->scratch_release(call->scratch, mark);
-    return status;
+    return graft_module_status(module, status, error);
 }
 
 /* [forward] gate = act(gate) * up, both dense [tokens, columns]: fused where the activation is one of the kernels. */

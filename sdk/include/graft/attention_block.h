@@ -50,7 +50,7 @@ static inline int graft_attention_block_forward(const struct graft_module *modul
         status = vtable->forward(module->instance, call, args, error);
     }
     call->scratch_release(call->scratch, mark);
-    return status;
+    return graft_module_status(module, status, error);
 }
 
 #ifdef __cplusplus

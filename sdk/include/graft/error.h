@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "abi.h"
 
@@ -49,23 +50,90 @@ static inline struct graft_error graft_error_none(void) {
     return error;
 }
 
+/* Bytes of the UTF-8 sequence at the start of a string, 0 when there is none (the Unicode standard, table 3-7). */
+static inline size_t graft_error_utf8(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF0 && at[1] < 0x90) ||
+        (at[0] == 0xF4 && at[1] > 0x8F)) {
+        return 0;
+    }
+    return length;
+}
+
+/* [any] Replaces control characters (C0, DEL, C1) and bytes that are not UTF-8 by '?', in place: what is left is one
+ * line that cannot drive a terminal. */
+static inline void graft_error_clean(char *text) {
+    while (*text != '\0') {
+        size_t step = graft_error_utf8(text);
+        unsigned char first = (unsigned char)text[0];
+        if (step == 0 || first < 0x20 || first == 0x7F || (first == 0xC2 && (unsigned char)text[1] < 0xA0)) {
+            step = step > 0 ? step : 1;
+            memset(text, '?', step);
+        }
+        text += step;
+    }
+}
+
+/* Formats into `text`, cuts what does not fit between two characters, and cleans it. */
+static inline void graft_error_write(char *text, size_t size, const char *format, va_list arguments) {
+    int length = vsnprintf(text, size, format, arguments);
+    if (length < 0) {
+        text[0] = '\0';
+    } else if ((size_t)length >= size) {
+        size_t end = size - 1;
+        for (size_t i = 1; i <= 3 && i <= end; i++) {
+            unsigned char byte = (unsigned char)text[end - i];
+            if (byte >= 0xC0) {
+                end = graft_error_utf8(text + end - i) == 0 ? end - i : end;
+                break;
+            }
+        }
+        text[end] = '\0';
+    }
+    graft_error_clean(text);
+}
+
+/* The same with the arguments themselves. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static inline void
+graft_error_print(char *text, size_t size, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    graft_error_write(text, size, format, arguments);
+    va_end(arguments);
+}
+
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
 /* [any] Records the first error and returns `code`, so that `return graft_error_set(...)` reads as one step.
- * `error` and `source` may be NULL. Texts that are too long are cut. */
+ * `error` and `source` may be NULL. Arguments may come from anywhere: the texts are cleaned, and cut where they are too
+ * long. */
 static inline int
 graft_error_set(struct graft_error *error, int code, const char *source, const char *format, ...) {
     if (error != NULL && error->code == GRAFT_OK) {
         va_list arguments;
         error->code = code;
-        (void)snprintf(error->source, sizeof error->source, "%s", source != NULL ? source : "");
+        graft_error_print(error->source, sizeof error->source, "%s", source != NULL ? source : "");
         va_start(arguments, format);
-        (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+        graft_error_write(error->message, sizeof error->message, format, arguments);
         va_end(arguments);
         error->hint[0] = '\0';
     }
     return code;
+}
+
+/* [any] Records "out of memory" and returns GRAFT_ERROR_INTERNAL. */
+static inline int graft_fail_memory(struct graft_error *error, const char *source) {
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, source, "out of memory");
 }
 
 #if defined(__GNUC__)
@@ -77,9 +145,61 @@ graft_error_hint(struct graft_error *error, const char *format, ...) {
     if (error != NULL && error->code != GRAFT_OK && error->hint[0] == '\0') {
         va_list arguments;
         va_start(arguments, format);
-        (void)vsnprintf(error->hint, sizeof error->hint, format, arguments);
+        graft_error_write(error->hint, sizeof error->hint, format, arguments);
         va_end(arguments);
     }
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+/* [any] Adds to the message of the error that `error` holds: who asked for what was at fault. */
+static inline void
+graft_error_add(struct graft_error *error, const char *format, ...) {
+    if (error != NULL && error->code != GRAFT_OK) {
+        size_t length = strlen(error->message);
+        va_list arguments;
+        va_start(arguments, format);
+        graft_error_write(error->message + length, sizeof error->message - length, format, arguments);
+        va_end(arguments);
+    }
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+/* [any] After a function of a plugin has failed with `status`, returns what its caller is to return. A code that is not
+ * one of the above becomes GRAFT_ERROR_PLUGIN; where no error was recorded this one is; one without a source gets it;
+ * and what was written by other means than these functions is cleaned. */
+static inline int
+graft_error_complete(struct graft_error *error, int status, const char *source, const char *format, ...) {
+    int code = status > GRAFT_OK && status <= GRAFT_ERROR_VERIFY ? status : GRAFT_ERROR_PLUGIN;
+    if (error == NULL) {
+        return code;
+    }
+    if (error->code == GRAFT_OK) {
+        va_list arguments;
+        va_start(arguments, format);
+        graft_error_print(error->source, sizeof error->source, "%s", source != NULL ? source : "");
+        graft_error_write(error->message, sizeof error->message, format, arguments);
+        va_end(arguments);
+        error->hint[0] = '\0';
+        error->code = code;
+        return code;
+    }
+    error->source[sizeof error->source - 1] = '\0';
+    error->message[sizeof error->message - 1] = '\0';
+    error->hint[sizeof error->hint - 1] = '\0';
+    if (error->source[0] == '\0' && source != NULL) {
+        graft_error_print(error->source, sizeof error->source, "%s", source);
+    }
+    graft_error_clean(error->source);
+    graft_error_clean(error->message);
+    graft_error_clean(error->hint);
+    if (error->code < GRAFT_OK || error->code > GRAFT_ERROR_VERIFY) {
+        error->code = GRAFT_ERROR_PLUGIN;
+    }
+    return error->code;
 }
 
 #ifdef __cplusplus

@@ -48,7 +48,7 @@ static inline int graft_experts_forward(const struct graft_module *module, const
         status = vtable->forward(module->instance, call, args, error);
     }
     call->scratch_release(call->scratch, mark);
-    return status;
+    return graft_module_status(module, status, error);
 }
 
 #ifdef __cplusplus

@@ -65,7 +65,7 @@ static inline int graft_linear_forward(const struct graft_module *module, const 
         status = vtable->forward(module->instance, call, args, error);
     }
     call->scratch_release(call->scratch, mark);
-    return status;
+    return graft_module_status(module, status, error);
 }
 
 /* The most modules that graft_linear_forward_all takes. */

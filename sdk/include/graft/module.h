@@ -25,9 +25,21 @@ struct graft_module {
     const char *class_name; /* "LlamaAttention" */
     const void *forward;    /* the vtable of its interface, e.g. struct graft_linear */
     void *instance;         /* the `self` of the vtable's functions */
+    const char *plugin;     /* the id of the plugin that brought the class; NULL: the host's own */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_module, 40);
+GRAFT_ASSERT_SIZE(struct graft_module, 48);
+
+/* [forward] What a forward helper returns after its module returned `status`. A failure that came without an error is
+ * given one that names the module; one with an error that names nothing gets the module's path. */
+static inline int graft_module_status(const struct graft_module *module, int status, struct graft_error *error) {
+    const char *plugin = GRAFT_HAS(module, struct graft_module, plugin) ? module->plugin : NULL;
+    return status == GRAFT_OK ? GRAFT_OK
+                              : graft_error_complete(error, status, module->path,
+                                                     "forward of %s%s%s failed with status %d and recorded no error",
+                                                     module->class_name, plugin != NULL ? " of plugin " : "",
+                                                     plugin != NULL ? plugin : "", status);
+}
 
 /* [forward] Whether a class knows all that a call asks of it; else an error. The forward helpers ask before they call,
  * so that a feature younger than a class cannot be ignored by it. */

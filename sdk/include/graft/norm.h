@@ -46,7 +46,7 @@ static inline int graft_norm_forward(const struct graft_module *module, const st
         status = vtable->forward(module->instance, call, args, error);
     }
     call->scratch_release(call->scratch, mark);
-    return status;
+    return graft_module_status(module, status, error);
 }
 
 #ifdef __cplusplus

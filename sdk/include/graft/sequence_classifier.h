@@ -47,7 +47,7 @@ static inline int graft_sequence_classifier_forward(const struct graft_module *m
         status = vtable->forward(module->instance, call, args, error);
     }
     call->scratch_release(call->scratch, mark);
-    return status;
+    return graft_module_status(module, status, error);
 }
 
 #ifdef __cplusplus

@@ -49,7 +49,7 @@ static inline int graft_vision_attention_forward(const struct graft_module *modu
         status = vtable->forward(module->instance, call, args, error);
     }
     call->scratch_release(call->scratch, mark);
-    return status;
+    return graft_module_status(module, status, error);
 }
 
 #ifdef __cplusplus

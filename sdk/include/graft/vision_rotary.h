@@ -46,7 +46,7 @@ static inline int graft_vision_rotary_forward(const struct graft_module *module,
         status = vtable->forward(module->instance, call, args, error);
     }
     call->scratch_release(call->scratch, mark);
-    return status;
+    return graft_module_status(module, status, error);
 }
 
 #ifdef __cplusplus
