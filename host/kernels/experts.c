@@ -32,5 +32,9 @@ int graft_experts(const struct graft_call *call, const struct graft_experts_impl
     int64_t mark = call->scratch_mark(call->scratch);
     status = chosen->forward(chosen, call, input, error);
     call->scratch_release(call->scratch, mark);
-    return status;
+    return status == GRAFT_OK
+               ? GRAFT_OK
+               : graft_error_complete(error, status, input->path,
+                                      "the experts implementation %s failed with status %d and recorded no error",
+                                      chosen->name, status);
 }

@@ -198,7 +198,9 @@ static int compile_filter(const struct graft_load_patch *patch, struct conversio
                           struct graft_error *error) {
     int status = GRAFT_OK;
     filter->patterns = graft_alloc(patch->n_without, sizeof(struct graft_regex *));
-    if (filter->patterns == NULL) {
+    filter->texts = graft_alloc(patch->n_without, sizeof(char *));
+    filter->used = graft_alloc(patch->n_without, sizeof *filter->used);
+    if (filter->patterns == NULL || filter->texts == NULL || filter->used == NULL) {
         return graft_fail_memory(error, "without");
     }
     for (size_t i = 0; i < patch->n_without && status == GRAFT_OK; i++) {
@@ -206,15 +208,21 @@ static int compile_filter(const struct graft_load_patch *patch, struct conversio
         status = pattern == NULL ? graft_error_set(error, GRAFT_ERROR_USAGE, "without", "expected a string, got NULL")
                                  : graft_regex_compile(pattern, strlen(pattern), "without", GRAFT_ERROR_USAGE,
                                                        &filter->patterns[i], error);
-        filter->n += status == GRAFT_OK;
+        if (status == GRAFT_OK) {
+            filter->texts[filter->n++] = graft_strdup(pattern);
+            status = filter->texts[i] != NULL ? GRAFT_OK : graft_fail_memory(error, "without");
+        }
     }
     return status;
 }
 
 static int is_left_out(const struct key_transform *transform, const struct conversion_filter *filter) {
     int hit = 0;
-    for (int32_t i = 0; i < transform->patterns.n_targets && !hit; i++) {
-        hit = graft_conversion_filter_hits(filter, transform->patterns.targets[i]);
+    for (int32_t i = 0; i < transform->patterns.n_sources; i++) {
+        hit |= graft_conversion_filter_hits(filter, transform->patterns.sources[i]);
+    }
+    for (int32_t i = 0; i < transform->patterns.n_targets; i++) {
+        hit |= graft_conversion_filter_hits(filter, transform->patterns.targets[i]);
     }
     return hit;
 }
@@ -277,6 +285,9 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
     if (status == GRAFT_OK) {
         status = compile_filter(given, &lists->without, error);
     }
+    if (status == GRAFT_OK && (lists->used = graft_alloc(given->n_conversions, sizeof *lists->used)) == NULL) {
+        status = graft_fail_memory(error, "conversions");
+    }
     if (status == GRAFT_OK) {
         leave_out(&lists->transforms, given->n_conversions, n_registered, &lists->without);
     }
@@ -288,7 +299,11 @@ void graft_model_lists_finish(struct graft_model_lists *lists) {
     graft_key_list_finish(&lists->transforms);
     for (size_t i = 0; i < lists->without.n; i++) {
         graft_regex_free(lists->without.patterns[i]);
+        graft_free(lists->without.texts[i]);
     }
     graft_free(lists->without.patterns);
+    graft_free(lists->without.texts);
+    graft_free(lists->without.used);
+    graft_free(lists->used);
     *lists = (struct graft_model_lists){0};
 }

@@ -12,6 +12,7 @@
 struct graft_model_lists {
     struct key_list transforms;
     size_t n_forced; /* the first so many are the patch's */
+    int32_t *used;   /* [n_forced]: whether a name of the checkpoint matched */
     struct conversion_filter without;
     int32_t relaid; /* a patch changes the layout of this load */
 };

@@ -130,6 +130,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
             .base_model_prefix = model->family->base_model_prefix,
             .transforms = &model->lists.transforms,
             .n_forced = model->lists.n_forced,
+            .used = model->lists.used,
             .without = &model->lists.without,
             .relaid = model->lists.relaid,
         };

@@ -30,8 +30,27 @@ static int note_lossy(struct graft_model *model, struct graft_error *error) {
                      error);
 }
 
+/* What a patch asks for, and does nothing: more likely than not it is misspelt. */
+static int note_idle_patch(struct graft_model *model, struct graft_error *error) {
+    const struct graft_model_lists *lists = &model->lists;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < lists->without.n && status == GRAFT_OK; i++) {
+        if (!lists->without.used[i]) {
+            status =
+                add(model, graft_format("patch: without \"%s\" matches no conversion", lists->without.texts[i]), error);
+        }
+    }
+    for (size_t i = 0; i < lists->n_forced && !model->without_weights && status == GRAFT_OK; i++) {
+        if (!lists->used[i]) {
+            status = add(model, graft_format("patch: conversions[%zu] matches no tensor", i), error);
+        }
+    }
+    return status;
+}
+
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
     int status = graft_assignment_notes(model->tree->assignment, add, model, error);
+    status = status == GRAFT_OK ? note_idle_patch(model, error) : status;
     for (size_t i = 0; i < model->tree->n_discoveries && status == GRAFT_OK; i++) {
         struct graft_text text = {0};
         graft_tree_fusion_note(model->tree, model->tree->discoveries[i], &text);

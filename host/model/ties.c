@@ -27,12 +27,36 @@ static int same_shape(const struct graft_parameter *a, const struct graft_parame
     return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 
+/* Keeps that `name`, below the tie's module, stands for the parameter: a conversion may ask for it. */
+static int add_tied_name(struct builder *builder, const struct tie *tie, const char *name,
+                         const struct graft_parameter *parameter, struct graft_error *error) {
+    struct graft_tree *tree = builder->tree;
+    if (graft_grow(&tree->tied_names, &tree->tied_names_capacity, tree->n_tied_names, sizeof *tree->tied_names) != 0) {
+        return graft_fail_memory(error, name);
+    }
+    const char *path = tie->node->path;
+    char *full = path[0] != '\0' ? graft_format("%s.%s", path, name) : graft_strdup(name);
+    if (full == NULL) {
+        return graft_fail_memory(error, name);
+    }
+    tree->tied_names[tree->n_tied_names++] = (struct graft_tied_name){full, parameter};
+    return GRAFT_OK;
+}
+
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error) {
     for (size_t i = 0; i < builder->n_ties; i++) {
         const struct tie *tie = &builder->ties[i];
         struct graft_parameter *parameter = parameter_at(tie->node, tie->name);
         struct graft_parameter *source = parameter_at(tie->node, tie->source);
-        /* A replaced class may keep its weights under other names: then there is nothing to tie. */
+        /* A replaced class may keep its weights under other names: then there is nothing to tie, but what it is made of
+         * may be the other's. */
+        if ((parameter == NULL) != (source == NULL)) {
+            int status = parameter == NULL ? add_tied_name(builder, tie, tie->name, source, error)
+                                           : add_tied_name(builder, tie, tie->source, parameter, error);
+            if (status != GRAFT_OK) {
+                return status;
+            }
+        }
         if (parameter == NULL || source == NULL || parameter == source) {
             continue;
         }

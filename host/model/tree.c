@@ -95,6 +95,10 @@ void graft_tree_free(struct graft_tree *tree) {
             graft_fused_modules_release(tree->discoveries[i]);
         }
         graft_free(tree->discoveries);
+        for (size_t i = 0; i < tree->n_tied_names; i++) {
+            graft_free(tree->tied_names[i].name);
+        }
+        graft_free(tree->tied_names);
         graft_snapshot_release(tree->snapshot);
         graft_free(tree);
     }

@@ -62,6 +62,13 @@ struct graft_node {
     struct graft_module module;    /* the instance, once made: `module.forward` is NULL until then */
 };
 
+/* A name that is tied to a parameter, and whose own module has no parameter of that name: a replacement makes another.
+ */
+struct graft_tied_name {
+    char *name; /* "lm_head.weight" */
+    const struct graft_parameter *parameter;
+};
+
 struct graft_tree {
     struct graft_node *root;
     const struct graft_model_config *config;
@@ -70,6 +77,9 @@ struct graft_tree {
     /* What each fusion family that was asked for found: registry/discovery.h. */
     const struct graft_fused_modules **discoveries;
     size_t n_discoveries;
+    struct graft_tied_name *tied_names;
+    size_t n_tied_names;
+    size_t tied_names_capacity;
     size_t n_nodes;
     size_t n_parameters;
 };

@@ -20,7 +20,7 @@ enum key_fault {
     KEY_FAULT_INDEX                /* what should be a number to shift is none, or becomes negative */
 };
 
-/* As graft_fail; also sets `*fault` (which may be NULL). */
+/* As graft_error_set; also sets `*fault` (which may be NULL). */
 int graft_key_failed(enum key_fault *fault, enum key_fault which, struct graft_error *error, int code,
                      const char *place, const char *format, ...) __attribute__((format(printf, 6, 7)));
 

@@ -40,7 +40,7 @@ int graft_conversion_from_parents(struct conversion_site *site, const char *name
             const struct graft_conversion *conversion = graft_class_conversion(cls, i);
             int32_t target = find_target(node, conversion, name);
             if (target >= 0 && !graft_lookup_leaves_out(site->lookup, node, conversion)) {
-                struct conversion_site above = {site->plan, node, conversion, site->lookup, site->config, NULL};
+                struct conversion_site above = {site->plan, node, conversion, site->lookup, site->config, NULL, 0, 0};
                 int status = take_target(&above, target, list, error);
                 site->listed = site->listed != NULL ? site->listed : above.listed;
                 return status;

@@ -76,7 +76,7 @@ int graft_conflicts_find(struct graft_plan *plan, struct graft_error *error) {
     }
     for (size_t i = 0; i < plan->n_bindings && status == GRAFT_OK; i++) {
         struct graft_binding *binding = &plan->bindings[i];
-        if (binding->status == GRAFT_BINDING_FOUND) {
+        if (binding->status == GRAFT_BINDING_FOUND && !binding->from_tied) {
             status = visit_value(plan, takers, binding, &binding->value, error);
         }
     }

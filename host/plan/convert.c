@@ -73,6 +73,7 @@ static int fill(void *data, int32_t target, int64_t index, struct graft_value *v
     binding->site = site->node;
     binding->transform = site->listed != NULL ? site->listed->transform : NULL;
     binding->by_patch = site->listed != NULL && site->listed->by_patch;
+    binding->from_tied = site->from_tied;
     binding->value = *value;
     *value = (struct graft_value){0};
     return GRAFT_OK;
@@ -86,7 +87,22 @@ static void note_list(struct conversion_site *site, const struct gathered *gathe
     }
 }
 
-/* Gathers what the checkpoint has of each source, or modules above make. `*present` counts those sources. */
+/* The tensor of the parameter that a name is tied to. */
+static int gather_tied(struct conversion_site *site, const char *name, struct gathered *gathered,
+                       struct graft_error *error) {
+    const struct graft_tree *tree = site->lookup->tree;
+    int status = GRAFT_OK;
+    for (size_t i = 0; tree != NULL && i < tree->n_tied_names && gathered->n == 0 && status == GRAFT_OK; i++) {
+        if (strcmp(tree->tied_names[i].name, name) == 0) {
+            status = graft_lookup_gather(site->lookup, tree->tied_names[i].parameter->name, gathered, error);
+        }
+    }
+    site->n_tied += gathered->n > 0;
+    return status;
+}
+
+/* Gathers what the checkpoint has of each source, or modules above make, or what it is tied to. `*present` counts those
+ * sources. */
 static int gather(struct conversion_site *site, struct conversion_use *use, int32_t *present,
                   struct graft_error *error) {
     const char *path = site->node->path, *absent = NULL;
@@ -101,6 +117,9 @@ static int gather(struct conversion_site *site, struct conversion_use *use, int3
             note_list(site, &use->gathered[i]);
             if (status == GRAFT_OK && use->gathered[i].n == 0) {
                 status = graft_conversion_from_parents(site, name, &use->lists[i], error);
+            }
+            if (status == GRAFT_OK && use->gathered[i].n == 0 && use->lists[i].count == 0) {
+                status = gather_tied(site, name, &use->gathered[i], error);
             }
         }
         int is_present = use->gathered[i].n + use->lists[i].count > 0;
@@ -139,6 +158,8 @@ int graft_conversion_values(struct conversion_site *site, struct conversion_use 
     if (status == GRAFT_OK) {
         status = gather(site, use, &present, error);
     }
+    site->from_tied = present > 0 && site->n_tied == present;
+    use->from_tied = site->from_tied;
     if (status == GRAFT_OK && present > 0) {
         return graft_use_run(use, error);
     }

@@ -14,6 +14,8 @@ struct conversion_site {
     struct lookup *lookup;
     const struct graft_config *config; /* NULL: none */
     const struct graft_source *listed; /* the first source taken that a list made or renamed; NULL: none so far */
+    int32_t n_tied;                    /* sources found so far under names that are tied to a parameter */
+    int32_t from_tied;                 /* 1: all of them were */
 };
 
 /* The binding of a parameter; every parameter of the tree has one. */

@@ -51,26 +51,35 @@ int graft_lookup_is_below(const struct lookup *lookup, const char *path, const c
     return 0;
 }
 
-int graft_conversion_filter_hits(const struct conversion_filter *filter, const char *target) {
+int graft_conversion_filter_hits(const struct conversion_filter *filter, const char *name) {
     struct graft_regex_match match;
+    int hits = 0;
     for (size_t i = 0; filter != NULL && i < filter->n; i++) {
-        if (graft_regex_search(filter->patterns[i], target, strlen(target), 0, &match) == GRAFT_REGEX_MATCH) {
-            return 1;
+        if (graft_regex_search(filter->patterns[i], name, strlen(name), 0, &match) == GRAFT_REGEX_MATCH) {
+            filter->used[i] = 1;
+            hits = 1;
         }
     }
-    return 0;
+    return hits;
+}
+
+/* Whether one of `n` names below a module is hit. */
+static int hits_below(const struct conversion_filter *filter, const struct graft_node *node, const char *const *names,
+                      int32_t n) {
+    int hits = 0;
+    for (int32_t i = 0; i < n; i++) {
+        char name[GRAFT_NAME_BYTES];
+        int length = snprintf(name, sizeof name, "%s%s%s", node->path, node->path[0] != '\0' ? "." : "", names[i]);
+        hits |= length > 0 && length < GRAFT_NAME_BYTES && graft_conversion_filter_hits(filter, name);
+    }
+    return hits;
 }
 
 int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node,
                             const struct graft_conversion *conversion) {
-    int hit = 0;
-    for (int32_t i = 0; lookup->without != NULL && i < conversion->n_targets && !hit; i++) {
-        char name[GRAFT_NAME_BYTES];
-        int length =
-            snprintf(name, sizeof name, "%s%s%s", node->path, node->path[0] != '\0' ? "." : "", conversion->targets[i]);
-        hit = length > 0 && length < GRAFT_NAME_BYTES && graft_conversion_filter_hits(lookup->without, name);
-    }
-    return hit;
+    return lookup->without != NULL &&
+           (hits_below(lookup->without, node, conversion->sources, conversion->n_sources) |
+            hits_below(lookup->without, node, conversion->targets, conversion->n_targets)) != 0;
 }
 
 /* The tensors of one spelling, whose `*` begins at `star`. */

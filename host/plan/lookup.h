@@ -7,9 +7,11 @@
 #include "plan/gather.h"
 #include "plan/renaming.h"
 
-/* Patterns of the targets whose conversions are left out. */
+/* Patterns of the conversions that are left out, by their sources and targets. */
 struct conversion_filter {
     struct graft_regex **patterns;
+    char **texts;  /* as they were given */
+    int32_t *used; /* whether one hit something */
     size_t n;
 };
 
@@ -18,10 +20,11 @@ struct lookup {
     const char *prefix; /* base_model_prefix, or "" */
     struct renamings renamings;
     const struct conversion_filter *without; /* NULL: nothing is left out */
+    const struct graft_tree *tree;           /* for names that are tied to a parameter */
 };
 
-/* Whether one of the patterns is found in a target's full name. */
-int graft_conversion_filter_hits(const struct conversion_filter *filter, const char *target);
+/* Whether one of the patterns is found in a source's or target's full name. Marks those that are. */
+int graft_conversion_filter_hits(const struct conversion_filter *filter, const char *name);
 
 /* Whether a class's conversion at a module is left out. */
 int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node *node,

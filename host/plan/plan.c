@@ -67,8 +67,8 @@ static int apply_conversions(void *data, struct graft_node *node, struct graft_e
     int status = GRAFT_OK;
     const struct graft_class *cls = graft_node_converter(node);
     for (int32_t i = 0; cls != NULL && i < cls->n_conversions && status == GRAFT_OK; i++) {
-        struct conversion_site site = {planner->plan,   node, graft_class_conversion(cls, i), &planner->lookup,
-                                       planner->config, NULL};
+        struct conversion_site site = {
+            planner->plan, node, graft_class_conversion(cls, i), &planner->lookup, planner->config, NULL, 0, 0};
         if (!graft_lookup_leaves_out(&planner->lookup, node, site.conversion)) {
             status = graft_conversion_apply(&site, error);
         }
@@ -161,9 +161,10 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
 
 int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,
                     const struct graft_plan_options *options, struct graft_plan **plan, struct graft_error *error) {
-    struct planner planner = {.plan = graft_alloc(1, sizeof **plan),
-                              .options = options,
-                              .lookup = {.prefix = options->base_model_prefix, .without = options->without}};
+    struct planner planner = {
+        .plan = graft_alloc(1, sizeof **plan),
+        .options = options,
+        .lookup = {.prefix = options->base_model_prefix, .without = options->without, .tree = tree}};
     if (planner.plan == NULL) {
         return out_of_memory("", error);
     }

@@ -35,6 +35,7 @@ struct graft_binding {
     struct graft_binding *tied_to;
     struct graft_binding *shared_with; /* a binding of the same name, of an original beside its replacement; or NULL */
     char *problem;
+    int32_t from_tied;  /* 1: converted from what a parameter that its name is tied to has, and keeps */
     int32_t contiguous; /* 1: it, or one tied to it, wants one row block */
     graft_dtype dtype;  /* of the weight once bound */
     int32_t copied;     /* 1: one contiguous copy is made; 0: row blocks in the mapped files */
@@ -67,6 +68,7 @@ struct graft_plan_options {
                                               * outlives the plan */
     const struct key_list *transforms;       /* what a checkpoint goes through before classes see it; NULL: nothing */
     size_t n_forced;                         /* the first so many of them change layouts that the model knows, too */
+    int32_t *used;                           /* [n_forced]: becomes whether a name of the checkpoint matched; or NULL */
     const struct conversion_filter *without; /* conversions of classes to leave out; NULL: none */
     int32_t relaid;                          /* the layout is changed on purpose: the tree may not have what results */
 };

@@ -112,6 +112,9 @@ static int convert(struct pass *pass, struct graft_error *error) {
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         status = add_tensor(pass, views[i], error);
     }
+    for (size_t i = 0; pass->options->used != NULL && status == GRAFT_OK && i < pass->options->n_forced; i++) {
+        pass->options->used[i] = pass->states[i].used;
+    }
     if (status == GRAFT_OK) {
         status = graft_source_uses_convert(&pass->uses, error);
     }

@@ -40,7 +40,9 @@ static int apply_custom(void *data, const struct graft_operation *operation, con
     }
     int status = graft_computed_make(operation->custom, use->plugin, use->module, values, n, results,
                                      (size_t)use->n_targets, &plan->computed[plan->n_computed], error);
-    plan->n_computed += status == GRAFT_OK;
+    if (status == GRAFT_OK) {
+        plan->computed[plan->n_computed++]->from_tied = use->from_tied;
+    }
     return status;
 }
 

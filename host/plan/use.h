@@ -19,6 +19,7 @@ struct conversion_use {
     const char *module;                /* the path of the class's module; "" for lists */
     const char *plugin;                /* whose class it is; NULL: the host's, or a list's */
     struct graft_sources *sources;     /* where the tensors are from; NULL: they are the checkpoint's own */
+    int32_t from_tied;                 /* 1: all its tensors are those of parameters that its sources are tied to */
     const struct graft_operation *operations;
     int32_t n_operations;
     uint32_t operation_stride;

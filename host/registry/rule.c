@@ -121,6 +121,9 @@ int graft_rule_hits(const struct rule *patch, const struct graft_known_class *or
     if (patch->target == NULL || (original->cls->flags & GRAFT_CLASS_BASIC) != 0 || is_of_another(patch, original)) {
         return 0;
     }
+    if (patch->is_name && !graft_rule_fits(patch, original)) {
+        return 0;
+    }
     int hit = graft_regex_search(patch->target, name, strlen(name), 0, &match);
     return hit < 0 ? too_costly(patch, patch->declared->target, name, error) : hit;
 }

@@ -36,6 +36,7 @@ struct rule {
     char *invalid;                   /* KEY_BOTH: why the key is no regular expression, and so a name only; or NULL */
     const struct graft_fused_modules
         *discovery;      /* of a fusion: it is for the modules that fit, each with its own class */
+    int is_name;         /* KEY_BOTH: there is a class of that name, so other interfaces are not what it is meant for */
     int is_kernel;       /* asked for by name: it runs a class, whatever that class replaces */
     atomic_int reported; /* whether a look-up that came across it made a note of `invalid` */
 };

@@ -183,7 +183,7 @@ static int mark_lost(const struct graft_plan *plan, const struct journal *stored
     }
     for (size_t i = 0; i < plan->n_computed; i++) {
         const struct graft_computed *computed = plan->computed[i];
-        if (computed->operation->reverse != NULL) {
+        if (computed->operation->reverse != NULL || computed->from_tied) {
             continue;
         }
         char *text = graft_format("%s of plugin %s", computed->operation->name,

@@ -154,7 +154,7 @@ static int write_aside(const struct job *job, const char *output, struct graft_e
 
 const struct graft_computed *graft_save_lossy(const struct graft_plan *plan) {
     for (size_t i = 0; i < plan->n_computed; i++) {
-        if (plan->computed[i]->operation->reverse == NULL) {
+        if (plan->computed[i]->operation->reverse == NULL && !plan->computed[i]->from_tied) {
             return plan->computed[i];
         }
     }

@@ -17,6 +17,7 @@ struct graft_computed {
     struct graft_tensor_view *outputs; /* [n_outputs]; `data` is set while binding */
     struct graft_value_info *output_infos;
     int32_t n_outputs;
+    int32_t from_tied; /* 1: its inputs are another parameter's as well, so they are not lost */
     int64_t output_bytes;
     int64_t scratch_bytes; /* that applying it takes at most, beside the outputs */
 };

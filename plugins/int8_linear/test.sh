@@ -103,3 +103,25 @@ for list in int8_linear fused_qkv,int8_linear,int8_linear_head; do
     grep -q 'int8_linear' "$scratch/err" || fail 'it does not say which plugin is needed'
     rm -r "$scratch/saved"
 done
+
+echo 'a head that is tied to the embedding'
+for case in qwen3_tied_f16; do
+    model=$goldens/$case
+    plan int8_linear_head --model "$model" --strict --json | tr -d ' \n' >"$scratch/plan"
+    grep -q '"name":"lm_head.qweight"[^}]*"sources":\["model.embed_tokens.weight"\]' "$scratch/plan" || fail "$case: plan"
+    logits before.safetensors --model "$model" --plugins int8_linear_head
+    "$host" verify --model "$model" --plugins-dir "$plugins" --plugins int8_linear_head --tolerance 1 >"$scratch/verify" || true
+    sed -n 's/^lm_head: Linear -> Int8Linear .*largest difference \([^ ]*\) of values up to \([^;]*\);.*/\1 \2/p' \
+        "$scratch/verify" | awk '{ ok = $1 > 0 && $1 < 0.02 * $2 } END { exit !ok }' || fail "$case: verify"
+    rm -rf "$scratch/saved" "$scratch/original"
+    "$host" save --model "$model" --plugins-dir "$plugins" --plugins int8_linear_head --output "$scratch/original" --quiet
+    cmp "$model/model.safetensors" "$scratch/original/model.safetensors" || fail "$case: the original layout"
+    "$host" save --model "$model" --plugins-dir "$plugins" --plugins int8_linear_head --output "$scratch/saved" \
+        --runtime-layout --quiet
+    logits after.safetensors --model "$scratch/saved" --plugins int8_linear_head
+    cmp -s "$scratch/before.safetensors" "$scratch/after.safetensors" || fail "$case: differs after saving"
+    rm -rf "$scratch/original"
+    "$host" save --model "$scratch/saved" --plugins-dir "$plugins" --plugins int8_linear_head --output "$scratch/original" --quiet
+    cmp "$model/model.safetensors" "$scratch/original/model.safetensors" || fail "$case: back from the runtime layout"
+    rm -rf "$scratch/saved" "$scratch/original"
+done

@@ -21,7 +21,7 @@ none() { # none WHAT FILE: the file is empty
 for header in "$include"/graft/host/*.h; do
     cc -E -P -I "$include" -I "$sdk" "$header"
 done | tr '\n' ' ' | tr ';{}' '[\n*]' | grep -v -w -e static -e return -e graft_plugin_entry -e '.*=.*' |
-    sed -n 's/^[^(]*[ *]\(graft_[a-z0-9_]*\) *(.*/\1/p' | sort -u >"$scratch/declared"
+    sed -n 's/^ *[a-z][^(=]*[ *]\(graft_[a-z0-9_]*\) *(.*/\1/p' | sort -u >"$scratch/declared"
 nm -D --defined-only "$shared" | awk '$2 != "A" {print $3}' >"$scratch/versioned"
 sed 's/@.*//' "$scratch/versioned" | sort >"$scratch/exported"
 comm -23 "$scratch/declared" "$scratch/exported" >"$scratch/missing"

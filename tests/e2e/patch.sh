@@ -110,5 +110,23 @@ check 'classes: replaced' 2 "$(grep -o '"class": *"MistralMLP"' out | wc -l | tr
 host plan --model "$goldens/llama" --patch classes.json --strict
 check 'classes: nothing is missing' 0 "$status"
 
+# What does nothing gets a note; names in sources count for `without` as those in targets do.
+cat >idle.json <<'EOF'
+{"without": ["no_such", "gate_proj"],
+ "conversions": [{"kind": "rename", "source_patterns": "nowhere", "target_patterns": "elsewhere"},
+  {"kind": "rename", "source_patterns": "lm_head", "target_patterns": "lm_head"}]}
+EOF
+host plan --model "$goldens/qwen2_moe" --patch idle.json
+has 'without: nothing hit' 'note       patch: without "no_such" matches no conversion' out
+check 'without: found in sources' '' "$(grep 'without "gate_proj"' out)"
+has 'without: a conversion is left out by a source' 'missing model.layers.*.mlp.experts.gate_up_proj' out
+has 'conversions: nothing hit' 'note       patch: conversions[0] matches no tensor' out
+check 'conversions: one that hits has no note' '' "$(grep 'conversions\[1\]' out)"
+
+# A key that is the name of a class is not taken for a pattern of classes of another interface (LlamaRotaryEmbedding).
+echo '{"classes": {"Embedding": "Embedding"}}' >name.json
+host --quiet --model "$goldens/llama" --patch name.json --input-ids 5,6 --max-new-tokens 1 --output-ids
+check 'classes: Embedding is a name' 0 "$status"
+
 echo "1..$number"
 exit "$failed"
