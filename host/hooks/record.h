@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording what modules give while a model runs (graft/host/recording.h). Modules are found by their interfaces and by the
- * layer they are in, not by their classes. Attention weights come from the attention implementation, which every
+ * Recording what modules give while a model runs (graft/host/recording.h). Modules are found by their interfaces and by
+ * the layer they are in, not by their classes. Attention weights come from the attention implementation, which every
  * attention class goes through.
  */
 #ifndef GRAFT_HOOKS_RECORD_H

@@ -43,9 +43,8 @@ int graft_name_spell(const char *prefix, const char *name, enum graft_spelling s
         return 0;
     }
     memcpy(spelled + before, name, length + 1);
-    if (before > 0) {
-        memcpy(spelled, prefix, behind);
-        spelled[behind] = '.';
+    for (size_t i = 0; i < before; i++) {
+        spelled[i] = i < behind ? prefix[i] : '.';
     }
     return 1;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Model-wide lists of transforms by the name of a model type or class. graft/host/conversions.h says what registering does;
- * here it is for a registry. A list is immutable and shared by the snapshots that hold it. All functions are [any].
+ * Model-wide lists of transforms by the name of a model type or class. graft/host/conversions.h says what registering
+ * does; here it is for a registry. A list is immutable and shared by the snapshots that hold it. All functions are
+ * [any].
  */
 #ifndef GRAFT_REGISTRY_CONVERSIONS_H
 #define GRAFT_REGISTRY_CONVERSIONS_H

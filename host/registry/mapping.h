@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What library calls register: a mapping of keys that are names and patterns at once. graft/host/registry.h says what these
- * functions do; there they are called for a library, here for its registry. All are [any].
+ * What library calls register: a mapping of keys that are names and patterns at once. graft/host/registry.h says what
+ * these functions do; there they are called for a library, here for its registry. All are [any].
  */
 #ifndef GRAFT_REGISTRY_MAPPING_H
 #define GRAFT_REGISTRY_MAPPING_H

@@ -92,7 +92,8 @@ static void test_refused(void **state) {
     refuse((struct graft_patch){.key = "\xff", .replacement = &first_mlp}, "UTF-8");
     refuse((struct graft_patch){.key = "a"}, "not a class: expected one, got NULL");
     refuse((struct graft_patch){.key = "a", .replacement = &no_interface}, "not a class of modules");
-    refuse((struct graft_patch){.key = "a", .replacement = &bad}, "flags: 0x80000000 is a requirement that this host does not know");
+    refuse((struct graft_patch){.key = "a", .replacement = &bad},
+           "flags: 0x80000000 is a requirement that this host does not know");
     refuse((struct graft_patch){.key = "a", .replacement = &first_mlp, .module_path = "("}, "regular expression");
 }
 
