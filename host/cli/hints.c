@@ -25,9 +25,9 @@ static const struct translation hints[] = {
      "@ list --classes names the host's; a plugin's are known once it is loaded"},
     {"graft_model_module tells the modules there are; `*` stands for anything but a dot",
      "@ plan --json names the modules; `*` stands for anything but a dot"},
-    {"load them in the order that is to decide, or leave one out",
-     "say which goes first with --plugins, or leave one out"},
-    {"load one of the two plugins only", "choose one of the plugins with --plugins"},
+    {"load first the one that should win, or leave one out",
+     "use --plugins to say which comes first, or leave one out"},
+    {"load only one of the two plugins", "choose one of the plugins with --plugins"},
     {"plugins may offer more", "plugins of --plugins-dir may offer more: @ list"},
     {"choose another attention implementation", "choose another with --attn-implementation"},
     {"load the plugin that brings it, or go without: fusion_config {}",
@@ -57,5 +57,5 @@ void graft_hint_translate(struct graft_error *error) {
 }
 
 const char *graft_hint_for_note(const char *note) {
-    return strstr(note, "has to be enabled by its id") != NULL ? " (--plugins)" : "";
+    return strstr(note, "enable it by its id") != NULL ? " (--plugins)" : "";
 }

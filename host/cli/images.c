@@ -66,7 +66,7 @@ static int read_images(const struct graft_options *options, const struct graft_m
                                    video ? "videos" : "images");
         }
         if (prompts->count == 0) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, option, "needs a prompt: what about the %s?",
+            return graft_error_set(error, GRAFT_ERROR_USAGE, option, "needs a prompt that says what to do with the %s",
                                    video ? "videos" : "images");
         }
     }

@@ -192,7 +192,7 @@ static int parse_option(struct parser *parser, struct graft_error *error) {
         return usage(error, "takes no value", argument);
     }
     if (is_repeated(parser, spec)) {
-        return usage(error, "is given more than once, but takes one value", argument);
+        return usage(error, "is given more than once", argument);
     }
     if (spec->kind != FLAG && value == NULL) {
         if (parser->at + 1 >= parser->argc) {
@@ -229,7 +229,7 @@ static int check(const struct graft_options *options, struct graft_error *error)
         return usage(error, "expected a plugin's file or a class", "inspect");
     }
     if (options->model == NULL && (options->command & (LIST | INSPECT)) == 0) {
-        return usage(error, "is missing: which model directory?", "--model");
+        return usage(error, "is missing: name a model directory", "--model");
     }
     if (options->command == GRAFT_COMMAND_LIST && !options->classes && options->plugins_dirs.count == 0) {
         return usage(error, "expected --plugins-dir or --classes", "list");
@@ -244,16 +244,16 @@ static int check(const struct graft_options *options, struct graft_error *error)
         return usage(error, "names plugins, but no --plugins-dir says where they are", "--plugins");
     }
     if (options->command == GRAFT_COMMAND_SAVE && options->output == NULL) {
-        return usage(error, "is missing: to which directory?", "--output");
+        return usage(error, "is missing: name an output directory", "--output");
     }
     if (options->command == GRAFT_COMMAND_PERPLEXITY && options->text == NULL) {
-        return usage(error, "is missing: of which file?", "--text");
+        return usage(error, "is missing: name a text file", "--text");
     }
     if (options->window < 2) {
         return usage(error, "expected 2 or more: the first token of a window is not predicted", "--window");
     }
     if (options->fusion.count > 0 && options->fusion_config != NULL) {
-        return usage(error, "say it in one of the two", "--fusion and --fusion-config");
+        return usage(error, "use only one of them", "--fusion and --fusion-config");
     }
     if (!one_of(options->dtype, dtypes)) {
         return usage(error, "expected auto, float32 or bfloat16", "--dtype");

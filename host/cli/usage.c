@@ -6,77 +6,77 @@
 
 /* What follows the program's name. */
 static const char *const commands[] = {
-    "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report what was replaced, generate\n",
-    "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE]    the same decisions, no weight read\n",
+    "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report replacements, generate\n",
+    "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE]    the same decisions, reading no weights\n",
     "tokenize   --model DIR [--decode] [--json]                         lines of stdin: text to ids, or back\n",
-    "save       --model DIR [--plugins-dir DIR]... --output DIR         the model as it was read, bit for bit\n",
-    "list       --plugins-dir DIR | --classes [--json]                  plugins; classes that can be replaced\n",
-    "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     all that it declares\n",
-    "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    replaced against original, by module\n",
-    "bench      --model DIR [--plugins-dir DIR]... [--json]             how fast it loads, reads, generates\n",
+    "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
+    "list       --plugins-dir DIR | --classes [--json]                  plugins, or classes that can be replaced\n",
+    "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     what it declares\n",
+    "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced with original, by module\n",
+    "bench      --model DIR [--plugins-dir DIR]... [--json]             how fast it loads, reads prompts, generates\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] how well it predicts a text\n",
 };
 
 /* In sections, since compilers need not take longer strings. */
 static const char *const sections[] = {
     "Plugins\n"
-    "  --plugins-dir DIR      where plugins lie (NAME.so or NAME/NAME.so); may be repeated; default: those installed\n"
-    "  --plugins ID,ID        only these; the order decides when two want one module\n"
-    "  --no-plugins           none at all\n"
-    "  --skip-bad-plugins     go on without a plugin that cannot be used\n"
-    "  --fusion NAME          fuses the modules that fit this family of a plugin; may be repeated\n"
-    "  --fusion-config JSON   the same with options: {\"NAME\": true | false | {...}}; {} for none\n"
+    "  --plugins-dir DIR      look for plugins here (NAME.so, NAME/NAME.so); repeatable; default: those installed\n"
+    "  --plugins ID,ID        use only these; when two want a module, the first listed gets it\n"
+    "  --no-plugins           load no plugins\n"
+    "  --skip-bad-plugins     leave out a plugin that cannot be used and go on\n"
+    "  --fusion NAME          fuse the modules that fit this fusion family; repeatable\n"
+    "  --fusion-config JSON   the same, with options: {\"NAME\": true | false | {...}}; {} for none\n"
     "\n",
 
     "Without replacing a class\n"
     "  --attn-implementation NAME      eager, sdpa, or a plugin's\n"
     "  --experts-implementation NAME   eager, batched_mm, grouped_mm, or a plugin's\n"
-    "  --kernels NAME,NAME    kernels of plugins: another forward for a class, on the same weights\n"
-    "  --fuse 'GLOB,GLOB'     runs modules of such paths as one chain; may be repeated\n"
-    "  --patch FILE           JSON: classes, names and layouts of this load (docs/patch.md)\n"
+    "  --kernels NAME,NAME    kernels from plugins: another forward for a class, same weights\n"
+    "  --fuse 'GLOB,GLOB'     run the modules at these paths as one chain; repeatable\n"
+    "  --patch FILE           JSON file: classes, names and layouts for this load\n"
     "\n",
 
     "Prompt\n"
-    "  --prompt TEXT, --prompt-file FILE, --input-ids 1,2,3         may be repeated: a batch\n"
-    "  --image FILE           a PNG or JPEG, for models that take images; may be repeated\n"
-    "  --video DIR            a video: its frames are the files of DIR, PNG or JPEG, in order of name; may be "
-    "repeated\n"
-    "  --pixel-values FILE    prepared images and videos instead: safetensors with pixel_values, image_grid_thw,\n"
+    "  --prompt TEXT, --prompt-file FILE, --input-ids 1,2,3         repeat for a batch\n"
+    "  --image FILE           a PNG or JPEG, for models that take images; repeatable\n"
+    "  --video DIR            a video: DIR holds its frames, PNG or JPEG, in order of name; repeatable\n"
+    "  --pixel-values FILE    prepared images and videos: a safetensors file with pixel_values, image_grid_thw,\n"
     "                         pixel_values_videos, video_grid_thw\n"
-    "  --max-new-tokens N     at most N new tokens each\n"
-    "  --output-ids           print ids instead of text, a line a sequence\n"
-    "  --no-special-tokens    add none when encoding\n"
+    "  --max-new-tokens N     generate at most N tokens for each prompt\n"
+    "  --output-ids           print ids instead of text, one line for each sequence\n"
+    "  --no-special-tokens    add no special tokens when encoding\n"
     "  --temperature T, --top-k K, --top-p P, --repetition-penalty R, --seed S\n"
-    "                         sampling; without them as generation_config.json says, else greedy; 0 is greedy\n"
+    "                         sampling; by default as generation_config.json says, else greedy; --temperature 0 is\n"
+    "                         always greedy\n"
     "\n",
 
     "Encoders\n"
-    "  --embed                a vector for each text, a JSON array a line; of the lines of stdin without texts\n"
-    "  --lines, --pairs       the lines of stdin are texts, or pairs with a tab between\n"
-    "  --text-pair TEXT, --token-type-ids 0,0,1         the second text of a pair; types of tokens\n"
+    "  --embed                print a vector for each text, one JSON array a line; reads stdin if no text is given\n"
+    "  --lines, --pairs       each line of stdin is a text, or a pair separated by a tab\n"
+    "  --text-pair TEXT, --token-type-ids 0,0,1         second text of a pair; token types\n"
     "\n",
 
-    "What goes on inside, for the prompts, as safetensors\n"
+    "Recording, for the prompts, as safetensors files\n"
     "  --logits FILE, --hidden-states FILE, --attentions FILE, --router-logits FILE\n"
     "\n",
 
     "Saving\n"
-    "  --output DIR           where to: nothing, or an empty directory\n"
-    "  --runtime-layout       parameters as they are at run time, with a journal that leads back\n"
-    "  --max-shard-size SIZE  500MB, 5GB, ...: of a file (50GB)\n"
+    "  --output DIR           where to write; must be absent or empty\n"
+    "  --runtime-layout       keep the run-time layout, with a journal to restore the original\n"
+    "  --max-shard-size SIZE  maximum file size: 500MB, 5GB, ... (default 50GB)\n"
     "\n",
 
     "Comparing and measuring\n"
-    "  --tolerance T          verify: how far logits may be apart (5e-5)\n"
-    "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes (512, 32), runs (3)\n"
-    "  --modules              bench: time and bytes by class, and those of what was replaced\n"
-    "  --text FILE, --window N          perplexity: the text, tokens of a window (512)\n"
+    "  --tolerance T          verify: largest difference of logits allowed (default 5e-5)\n"
+    "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes and runs (default 512, 32, 3)\n"
+    "  --modules              bench: time and bytes by class, and of each replaced class\n"
+    "  --text FILE, --window N          perplexity: the text; tokens per window (default 512)\n"
     "\n",
 
     "Other\n"
     "  --dtype auto|float32|bfloat16   how products are computed (auto: bf16 weights in bf16, others in f32)\n"
-    "  --threads N            threads to use (all that there are)\n"
-    "  --strict               missing or unexpected tensors are errors\n"
+    "  --threads N            threads to use (default: all)\n"
+    "  --strict               treat missing or unexpected tensors as errors\n"
     "  --report text|json|none, --quiet, --version, --help\n"
     "\n"
     "Exit status: 0 success, 1 internal, 2 usage, 3 plugin, 4 model files, 5 input or output, 6 verification failed\n",

@@ -13,7 +13,7 @@ static int check_args(const struct graft_attention_args *args, struct graft_erro
     }
     if (args->heads <= 0 || args->kv_heads <= 0 || args->heads % args->kv_heads != 0 || args->head_dim <= 0) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
-                               "attention with %lld heads of %lld numbers on %lld key/value heads",
+                               "attention with %lld heads of %lld numbers and %lld key/value heads",
                                (long long)args->heads, (long long)args->head_dim, (long long)args->kv_heads);
     }
     if (mask->kind < GRAFT_MASK_NONE || mask->kind > GRAFT_MASK_DENSE ||

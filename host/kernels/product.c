@@ -47,7 +47,7 @@ int graft_check_types(const struct graft_weight *weight, const char *role, struc
     for (int32_t i = 0; i < weight->n_blocks; i++) {
         graft_dtype dtype = graft_weight_block(weight, i)->dtype;
         if (graft_reading_of(dtype) == GRAFT_READ_NONE) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, "", "a %s of type %s is not one that kernels read", role,
+            return graft_error_set(error, GRAFT_ERROR_MODEL, "", "kernels cannot read a %s of type %s", role,
                                    graft_dtype_name(dtype));
         }
     }

@@ -101,7 +101,7 @@ int graft_model_unfuse_modules(struct graft_model *model, const char *const *pat
                                struct graft_error *error) {
     struct graft_chains *fusions = &model->fusions;
     if (fusions->count == 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "nothing is fused in this model");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "no module of this model was fused");
     }
     struct search search = {.model = model, .wanted = graft_alloc(fusions->count, 1)};
     if (search.wanted == NULL) {

@@ -108,7 +108,7 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
         return refuse(builder, error, "two parameters of the name", info->name);
     }
     if (++builder->tree->n_parameters > MAX_PARAMETERS) {
-        return refuse(builder, error, "more parameters than this host takes, from", info->name);
+        return refuse(builder, error, "too many parameters, from", info->name);
     }
     return add_parameter(node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
 }
@@ -244,7 +244,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     if (builder->depth > MAX_DEPTH) {
         status = refuse(builder, error, "modules nested too deeply, at", node->name);
     } else if (builder->tree->n_nodes > MAX_NODES) {
-        status = refuse(builder, error, "more modules than this host takes, at", node->name);
+        status = refuse(builder, error, "too many modules, at", node->name);
     } else {
         status = cls->describe(cls, &builder->options->config->view, &node->args, &sink, error);
         status = status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);

@@ -14,8 +14,9 @@ struct search {
 /* A function of the family failed: with words, whose code goes on, or without. */
 static int family_failed(const struct search *search, const struct graft_node *node, const char *function,
                          struct graft_error *error) {
-    return graft_error_complete(error, GRAFT_ERROR_PLUGIN, node->path, "fusion family %s: %s failed without saying why",
-                                search->family->name, function);
+    return graft_error_complete(error, GRAFT_ERROR_PLUGIN, node->path,
+                                "fusion family %s: %s failed without recording an error", search->family->name,
+                                function);
 }
 
 static int add_arguments(void *data, const struct graft_args *args, struct graft_error *error) {

@@ -47,7 +47,7 @@ static int conflict(const struct registration *registration, const struct graft_
         graft_error_set(error, GRAFT_ERROR_USAGE, registration->options->config->model_type,
                         "fusion %s: its transform of \"%s\" collides with one that is registered for the same source",
                         graft_fusion_family_of(registration->choice->known)->name, mine->source_patterns[0]);
-    graft_error_hint(error, "register one of the two");
+    graft_error_hint(error, "register only one of them");
     return status;
 }
 

@@ -75,7 +75,7 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
             int status =
                 graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "expected an id of its own, got \"%s\", that of %s",
                                 descriptor->id, set->plugins[i].file);
-            graft_error_hint(error, "take one of the two away");
+            graft_error_hint(error, "remove one of them");
             return status;
         }
     }
@@ -123,8 +123,7 @@ static int load_file(struct loading *loading, const char *file, int must_be_plug
     if (!must_be_plugin && has_to_be_named(loading, graft_use_descriptor(use), rank)) {
         status = add_note(
             loading,
-            graft_format("%s: not used: it changes what the model computes, and has to be enabled by its id, %s", file,
-                         id),
+            graft_format("%s: not used, since it changes the model's results; enable it by its id, %s", file, id),
             error);
         graft_use_close(use);
         return status;
@@ -159,7 +158,7 @@ static int check_found(const struct loading *loading, struct graft_error *error)
                                          loading->options->allow[i],
                                          loading->known_ids.length > 0 ? loading->known_ids.bytes : "none");
             if (set->n_notes > 0) {
-                graft_error_hint(error, "see to the files that could not be used: %s", set->notes[0]);
+                graft_error_hint(error, "fix or remove the files that could not be used: %s", set->notes[0]);
             }
             return status;
         }

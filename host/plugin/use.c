@@ -35,7 +35,7 @@ static int plugin_failed(const char *file, const char *what, struct graft_error 
     if (own->hint[0] != '\0') {
         graft_error_hint(error, "%s", own->hint);
     }
-    graft_error_hint(error, "the plugin refuses by itself: its author knows why");
+    graft_error_hint(error, "the plugin rejected this host without giving a reason");
     return status;
 }
 

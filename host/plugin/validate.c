@@ -112,7 +112,7 @@ static int validate_extensions(const struct graft_place *place, const char *cons
                                graft_host_extension_id(k));
             }
             status = graft_check_failed(&element, NULL, error, "expected one of %s, got \"%s\"", known, ids[i]);
-            graft_error_hint(error, "this host has no such service: a newer one may");
+            graft_error_hint(error, "this host has no such service; a newer one may have it");
             return status;
         }
     }

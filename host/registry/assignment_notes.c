@@ -69,9 +69,9 @@ static void write_remark(const struct graft_assignment *assignment, size_t i, st
         if (row->wanted == 0) {
             graft_text_add_string(text, " matches nothing in this model");
         } else if (row->lost_to != NULL) {
-            graft_text_printf(text, " does nothing here: what it matches is replaced by %s", row->lost_to);
+            graft_text_printf(text, " has no effect: %s replaces what it matches", row->lost_to);
         } else {
-            graft_text_add_string(text, " does nothing here: others of its own go before it");
+            graft_text_add_string(text, " has no effect: earlier replacements of the same plugin take these modules");
         }
     }
 }
@@ -82,12 +82,12 @@ static int remark_on(const struct graft_assignment *assignment, size_t i, graft_
     struct graft_text text = {0};
     int status = GRAFT_OK;
     if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i)) {
-        status = add(data, graft_format("plugin %s replaces nothing in this model", patch->origin.plugin), error);
+        status = add(data, graft_format("plugin %s has no effect on this model", patch->origin.plugin), error);
     }
     if (status == GRAFT_OK && patch->invalid != NULL && assignment->rows[i].counts) {
-        status =
-            add(data, graft_format("key \"%s\" is taken for a name only: %s", patch->declared->target, patch->invalid),
-                error);
+        status = add(data,
+                     graft_format("key \"%s\" is treated as a plain name: %s", patch->declared->target, patch->invalid),
+                     error);
     }
     write_remark(assignment, i, &text);
     if (status == GRAFT_OK && text.failed) {

@@ -88,7 +88,8 @@ int graft_fusion_transforms_make(const struct graft_known_fusion *known, const c
     const struct graft_fusion_sink sink = {sizeof sink, 0, made->collected, add_arguments, add_conversion};
     if (family->make_transforms(family, config, module, options, &sink, error) != GRAFT_OK) {
         return graft_error_complete(error, GRAFT_ERROR_PLUGIN, module_name,
-                                    "fusion family %s: make_transforms failed without saying why", family->name);
+                                    "fusion family %s: make_transforms failed without recording an error",
+                                    family->name);
     }
     return make_items(module_name, made, error);
 }

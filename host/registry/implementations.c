@@ -40,7 +40,7 @@ static int check_name(const struct implementations *old, const struct graft_impl
             int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, source_of(&added->origin),
                                          "%s \"%s\": there is one of that name in %s", kinds[added->kind], added->name,
                                          source_of(&other->origin));
-            graft_error_hint(error, "load one of the two plugins only");
+            graft_error_hint(error, "load only one of the two plugins");
             return status;
         }
     }

@@ -215,7 +215,7 @@ static int note_invalid(void *data, struct rule *patch, struct graft_error *erro
     if (atomic_exchange(&patch->reported, 1) != 0) {
         return GRAFT_OK;
     }
-    char *note = graft_format("key \"%s\" is taken for a name only: %s", patch->own.target, patch->invalid);
+    char *note = graft_format("key \"%s\" is treated as a plain name: %s", patch->own.target, patch->invalid);
     if (note != NULL) {
         graft_error_clean(note);
     }

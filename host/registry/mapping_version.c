@@ -246,7 +246,7 @@ static int undecided(const struct rule *a, const struct rule *b, const struct gr
                      struct graft_error *error) {
     int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, original->cls->name, "plugins %s and %s both replace it",
                                  a->origin.plugin, b->origin.plugin);
-    graft_error_hint(error, "say which goes first where plugins are loaded, or unregister the key of one");
+    graft_error_hint(error, "give an order when plugins are loaded, or unregister one of the keys");
     return status;
 }
 

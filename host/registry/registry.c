@@ -169,7 +169,7 @@ static int append_plugin(struct graft_snapshot *next, const struct graft_known_p
                                          added->origin.file != NULL ? added->origin.file : added->origin.plugin,
                                          "expected an id of its own, got \"%s\", that of %s", added->descriptor->id,
                                          other->file != NULL ? other->file : "a plugin registered by a call");
-            graft_error_hint(error, "take one of the two away");
+            graft_error_hint(error, "remove one of them");
             return status;
         }
     }

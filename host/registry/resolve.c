@@ -78,7 +78,7 @@ static int undecided(const struct rule *a, const struct rule *b, const struct gr
                      struct graft_error *error) {
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, place->path, "plugins %s and %s both replace %s", a->origin.plugin,
                           b->origin.plugin, place->class_name);
-    graft_error_hint(error, "load them in the order that is to decide, or leave one out");
+    graft_error_hint(error, "load first the one that should win, or leave one out");
     return GRAFT_ERROR_PLUGIN;
 }
 

@@ -159,11 +159,10 @@ int graft_journal_find_operations(struct journal *journal, struct graft_tree *tr
             (void)graft_tree_walk(tree, look_at_node, use, NULL);
         }
         if (use->operation == NULL || use->operation->reverse == NULL) {
-            return graft_error_set(
-                error, GRAFT_ERROR_PLUGIN, SAVE_JOURNAL_FILE,
-                "the operation %s of plugin %s is needed to undo it, and is not there: load the model "
-                "with that plugin",
-                use->name, use->plugin);
+            return graft_error_set(error, GRAFT_ERROR_PLUGIN, SAVE_JOURNAL_FILE,
+                                   "the operation %s of plugin %s is needed to undo it and is missing: load the model "
+                                   "with that plugin",
+                                   use->name, use->plugin);
         }
         int status = check_outputs(use, error);
         if (status != GRAFT_OK) {

@@ -129,7 +129,7 @@ static int fill(const struct job *job, const struct save_staging *staging, struc
         status = graft_save_write_tensors(staging, &job->content, job->metadata, job->options, error);
     }
     if (status == GRAFT_OK) {
-        note(job, "not part of the model and left behind", &left);
+        note(job, "not part of the model; left behind", &left);
     }
     graft_text_free(&left);
     return status;
@@ -139,7 +139,7 @@ static int write_aside(const struct job *job, const char *output, struct graft_e
     struct save_staging staging;
     struct graft_text cleared = {0};
     int status = graft_save_staging_begin(output, &staging, &cleared, error);
-    note(job, "what a save that was killed had left is removed", &cleared);
+    note(job, "removed what an interrupted save left behind", &cleared);
     graft_text_free(&cleared);
     if (status != GRAFT_OK) {
         return status;

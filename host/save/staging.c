@@ -57,7 +57,7 @@ int graft_save_staging_check(const char *output, const char *source, struct graf
         return graft_fail_errno(error, GRAFT_ERROR_IO, output, "cannot be read", errno);
     }
     if (!empty) {
-        (void)graft_error_set(error, GRAFT_ERROR_IO, output, "is a directory with something in it");
+        (void)graft_error_set(error, GRAFT_ERROR_IO, output, "is a directory that is not empty");
         graft_error_hint(error, "remove it first, or name another directory");
         return GRAFT_ERROR_IO;
     }

@@ -60,8 +60,8 @@ static int no_weights(const char *directory, struct graft_error *error) {
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         char *path = graft_path_join(directory, others[i]);
         if (path != NULL && graft_file_exists(path)) {
-            graft_error_hint(error, "%s is there, but only safetensors files are read: save the model as those",
-                             others[i]);
+            graft_error_hint(
+                error, "%s exists, but only safetensors files are supported; save the model as safetensors", others[i]);
         }
         graft_free(path);
     }
@@ -77,7 +77,7 @@ static int open_files(struct graft_checkpoint *checkpoint, const char *root, str
     } else if (graft_file_exists(single_path)) {
         status = graft_checkpoint_add_file(checkpoint, single_name, error);
         if (status == GRAFT_OK && graft_file_exists(index_path)) {
-            char *note = graft_format("%s is not read, since %s is there", GRAFT_CHECKPOINT_INDEX, single_name);
+            char *note = graft_format("%s is ignored, because %s exists", GRAFT_CHECKPOINT_INDEX, single_name);
             status = graft_checkpoint_add_note(checkpoint, note, error);
         }
     } else if (graft_file_exists(index_path)) {

@@ -101,7 +101,7 @@ static int as_recorded(const struct expectation *expected, const char *name, con
 }
 
 static int is_noted(struct graft_registry *registry, const char *key) {
-    char *start = graft_format("key \"%s\" is taken for a name only: ", key);
+    char *start = graft_format("key \"%s\" is treated as a plain name: ", key);
     int found = 0;
     for (size_t i = 0; start != NULL && graft_registry_note(registry, i) != NULL; i++) {
         found = found || strncmp(graft_registry_note(registry, i), start, strlen(start)) == 0;

@@ -107,7 +107,7 @@ refused 'a template without videos' 2 'the model directory no chat template that
     --video "$videos/up/frames" --prompt x
 refused 'videos for a model without a tower' 2 'this model takes no videos' --model "$source/demo/tiny-qwen2-moe" \
     --video "$videos/up/frames" --prompt x
-refused 'videos without a prompt' 2 'what about the videos?' --model "$model" --video "$videos/up/frames"
+refused 'videos without a prompt' 2 'says what to do with the videos' --model "$model" --video "$videos/up/frames"
 refused 'videos of both kinds' 2 'does not go with --video' --model "$model" --video "$videos/up/frames" \
     --pixel-values "$golden/golden.safetensors" --prompt x
 refused 'a directory that is none' 5 'cannot be read as a directory of frames' --model "$model" --video "$circle" \

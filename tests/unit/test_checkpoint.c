@@ -136,7 +136,7 @@ static void test_single_before_index(void **state) {
     assert_tensors(checkpoint, "a");
     assert_int_equal(graft_checkpoint_note_count(checkpoint), 1);
     assert_string_equal(graft_checkpoint_note_at(checkpoint, 0),
-                        INDEX " is not read, since model.safetensors is there");
+                        INDEX " is ignored, because model.safetensors exists");
     graft_checkpoint_close(checkpoint);
 }
 
@@ -146,8 +146,9 @@ static void test_no_weights(void **state) {
     assert_string_equal(error.hint, "");
     folder_put(folder, "pytorch_model.bin", "", 0);
     error = assert_refused(NULL, "expected model.safetensors or " INDEX ", found neither");
-    assert_string_equal(error.hint,
-                        "pytorch_model.bin is there, but only safetensors files are read: save the model as those");
+    assert_string_equal(
+        error.hint,
+        "pytorch_model.bin exists, but only safetensors files are supported; save the model as safetensors");
 
     struct graft_checkpoint *checkpoint = NULL;
     error = graft_error_none();

@@ -314,7 +314,7 @@ static void test_before_plugins(void **state) {
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
     assert_class("a.stem", "FusedEven");
     assert_int_equal(graft_assignment_notes(model.tree->assignment, remember, note, &model.error), GRAFT_OK);
-    assert_string_equal(note, "plugin test replaces nothing in this model");
+    assert_string_equal(note, "plugin test has no effect on this model");
     assert_int_equal(open_with("{}"), GRAFT_OK);
     assert_class("a.stem", "Mine");
 }
@@ -422,7 +422,7 @@ static void test_bad_class(void **state) {
     (void)state;
     add_family(&broken);
     add_family(&silent);
-    assert_refused("{\"silent\": true}", "fusion family silent: make_fused_class failed without saying why");
+    assert_refused("{\"silent\": true}", "fusion family silent: make_fused_class failed without recording an error");
     bad = fused;
     bad.struct_size = 8;
     assert_refused("{\"broken\": true}", "broken.make_fused_class.struct_size: ");

@@ -175,7 +175,7 @@ static void test_one_rule(void **state) {
     assert_string_equal(mlp_class(NULL), "PluginsMLP");
     put(library, "^Llama.LP", &first_mlp);
     assert_string_equal(mlp_class(NULL), "FirstMLP");
-    assert_true(has_note("plugin named replaces nothing in this model"));
+    assert_true(has_note("plugin named has no effect on this model"));
     check(unregister("^Llama.LP"));
     check(unregister("LlamaMLP"));
     put(library, "LlamaMLP", &first_mlp);

@@ -99,7 +99,7 @@ static void test_absent(void **state) {
     assert_class("a.leaf", "Leaf");
     assert_class("a.norm", "MyNorm");
     assert_string_equal(notes, "one: group pair is left out: \"Absent\" matches nothing in this model\n"
-                               "plugin one replaces nothing in this model\n");
+                               "plugin one has no effect on this model\n");
 }
 
 static void test_other_model_type(void **state) {

@@ -64,7 +64,7 @@ static void test_exact_first(void **state) {
     put(library, "LlamaMLP", &second_mlp);
     assert_int_equal(open_llama(), GRAFT_OK);
     assert_string_equal(class_at("model.layers.0.mlp"), "SecondMLP");
-    assert_true(has_note("key \"MLP$\" does nothing here: others of its own go before it"));
+    assert_true(has_note("key \"MLP$\" has no effect: earlier replacements of the same plugin take these modules"));
 }
 
 static void test_paths_and_types(void **state) {
@@ -106,7 +106,7 @@ static void test_notes(void **state) {
     assert_true(has_note("key \"LlamaMPL\" matches nothing in this model, and there is no class of that name; "
                          "did you mean LlamaMLP?"));
     assert_true(has_note("key \"^Falcon\" matches nothing in this model"));
-    assert_true(has_note("key \"Llama(\" is taken for a name only: invalid regular expression"));
+    assert_true(has_note("key \"Llama(\" is treated as a plain name: invalid regular expression"));
 }
 
 static void test_group(void **state) {

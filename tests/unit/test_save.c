@@ -154,7 +154,7 @@ static void test_notes(void **state) {
     saver_bind(&saver, "Root");
     const char *saved = saver_save(&saver, "out", 0, 0);
     assert_string_equal(saver.notes, "tensors that no parameter uses are kept as they are: zz.steps\n"
-                                     "not part of the model and left behind: optimizer.pt\n");
+                                     "not part of the model; left behind: optimizer.pt\n");
     assert_int_equal(folder_count(saved), 2);
     char *text = NULL;
     size_t length = 0;
@@ -205,7 +205,7 @@ static void test_output(void **state) {
     saver_bind(&saver, "Root");
     folder_make(saver.outputs, "full");
     folder_put(saver.outputs, "full/kept", "x", 1);
-    assert_refused("full", "with something in it");
+    assert_refused("full", "is not empty");
     assert_refused("full/kept", "found a file");
     assert_refused("full/kept/below", "cannot be examined");
     assert_refused("absent/out", "cannot be created");

@@ -192,7 +192,7 @@ int graft_encode_command(const struct graft_options *options, struct graft_model
         return GRAFT_OK; /* loading and reporting was all that was asked for */
     }
     if (graft_model_task(model) == GRAFT_TASK_FEATURES && !options->embed && !writes_files(options)) {
-        (void)graft_error_set(error, GRAFT_ERROR_USAGE, options->model, "%s has no head whose answer could be printed",
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, options->model, "%s has no head, so there is nothing to print",
                               graft_model_class_at(model, ""));
         graft_error_hint(error, "--embed prints a vector for each text");
         return GRAFT_ERROR_USAGE;

@@ -213,7 +213,7 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     print_size(out, plan->copied_bytes);
     (void)fprintf(out, " copied, ");
     print_size(out, plan->peak_anonymous_bytes);
-    (void)fprintf(out, " at most beside the files\n  time       %.1f ms to plan", plan->seconds * 1e3);
+    (void)fprintf(out, " peak memory besides mapped files\n  time       %.1f ms to plan", plan->seconds * 1e3);
     if (graft_model_load_seconds(model) >= 0.0) {
         (void)fprintf(out, ", %.1f ms to load", graft_model_load_seconds(model) * 1e3);
     }
