@@ -43,31 +43,31 @@ static int before(void *data, struct graft_observation *observation, struct graf
     if (compared->cache == NULL) {
         compared->cache = graft_kv_cache_create(comparison->slots);
     }
-    struct graft_original_call *shadow = call->scratch_alloc(call->scratch, sizeof *shadow);
-    if (compared->cache == NULL || shadow == NULL) {
+    struct graft_original_call *original = call->scratch_alloc(call->scratch, sizeof *original);
+    if (compared->cache == NULL || original == NULL) {
         return out_of_memory(observation->node->path, error);
     }
-    *shadow = (struct graft_original_call){.module = &compared->original->module, .cache = compared->cache};
-    observation->data = shadow;
-    int status = graft_original_call_prepare(shadow, observation, error);
-    return status == GRAFT_OK && original_first(compared) ? graft_original_call_run(shadow, observation, error)
+    *original = (struct graft_original_call){.module = &compared->original->module, .cache = compared->cache};
+    observation->data = original;
+    int status = graft_original_call_prepare(original, observation, error);
+    return status == GRAFT_OK && original_first(compared) ? graft_original_call_run(original, observation, error)
                                                           : status;
 }
 
 static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
     struct graft_compared_node *compared = find(data, observation->node);
-    struct graft_original_call *shadow = observation->data;
-    if (shadow == NULL) {
+    struct graft_original_call *original = observation->data;
+    if (original == NULL) {
         return GRAFT_OK;
     }
-    int status = original_first(compared) ? GRAFT_OK : graft_original_call_run(shadow, observation, error);
+    int status = original_first(compared) ? GRAFT_OK : graft_original_call_run(original, observation, error);
     if (status == GRAFT_OK) {
-        struct graft_difference found = graft_original_call_compare(shadow, observation);
+        struct graft_difference found = graft_original_call_compare(original, observation);
         compared->largest.difference =
             found.difference > compared->largest.difference ? found.difference : compared->largest.difference;
         compared->largest.value = found.value > compared->largest.value ? found.value : compared->largest.value;
         compared->seconds += observation->seconds;
-        compared->original_seconds += shadow->seconds;
+        compared->original_seconds += original->seconds;
         compared->calls++;
     }
     return status;

@@ -31,13 +31,13 @@ static int is_overwritten(const struct graft_observation *observation, const str
     return 0;
 }
 
-/* Lets the shadow have a copy of what it writes, and of what is written over. */
-static int copy_view(struct graft_original_call *shadow, const struct graft_observation *observation, int32_t i,
+/* Lets the original have a copy of what it writes, and of what is written over. */
+static int copy_view(struct graft_original_call *original, const struct graft_observation *observation, int32_t i,
                      struct graft_error *error) {
     const struct graft_call *call = observation->call;
     const struct graft_view *view = &observation->views[i];
     int64_t bytes = view->rows * view->columns * graft_dtype_size(view->dtype);
-    shadow->outputs[i] = NULL;
+    original->outputs[i] = NULL;
     if (view->direction == GRAFT_VIEW_IN && !is_overwritten(observation, view)) {
         return GRAFT_OK;
     }
@@ -48,39 +48,39 @@ static int copy_view(struct graft_original_call *shadow, const struct graft_obse
     if (view->direction != GRAFT_VIEW_OUT) {
         memcpy(copy, view->data, (size_t)bytes);
     }
-    set_pointer(shadow->args, view->field, copy);
-    shadow->outputs[i] = view->direction != GRAFT_VIEW_IN ? copy : NULL;
+    set_pointer(original->args, view->field, copy);
+    original->outputs[i] = view->direction != GRAFT_VIEW_IN ? copy : NULL;
     return GRAFT_OK;
 }
 
-int graft_original_call_prepare(struct graft_original_call *shadow, const struct graft_observation *observation,
+int graft_original_call_prepare(struct graft_original_call *original, const struct graft_observation *observation,
                                 struct graft_error *error) {
     const struct graft_call *call = observation->call;
     const struct graft_interface *interface = graft_interface_find(observation->node->maker->cls->interface_id);
     size_t size = interface->args_size, batch_field = interface->batch_field;
-    shadow->args = call->scratch_alloc(call->scratch, (int64_t)size);
-    if (shadow->args == NULL) {
+    original->args = call->scratch_alloc(call->scratch, (int64_t)size);
+    if (original->args == NULL) {
         return out_of_memory(observation, error);
     }
-    memcpy(shadow->args, observation->args, size);
+    memcpy(original->args, observation->args, size);
     if (batch_field > 0) {
-        shadow->batch = *batch_of(observation->args, batch_field);
-        shadow->batch.cache = shadow->batch.cache != NULL ? shadow->cache : NULL;
-        set_pointer(shadow->args, batch_field, &shadow->batch);
+        original->batch = *batch_of(observation->args, batch_field);
+        original->batch.cache = original->batch.cache != NULL ? original->cache : NULL;
+        set_pointer(original->args, batch_field, &original->batch);
     }
     int status = GRAFT_OK;
     for (int32_t i = 0; i < observation->n_views && status == GRAFT_OK; i++) {
-        status = copy_view(shadow, observation, i, error);
+        status = copy_view(original, observation, i, error);
     }
     return status;
 }
 
-int graft_original_call_run(struct graft_original_call *shadow, const struct graft_observation *observation,
+int graft_original_call_run(struct graft_original_call *original, const struct graft_observation *observation,
                             struct graft_error *error) {
     double start = graft_seconds();
     int status = graft_interface_find(observation->node->maker->cls->interface_id)
-                     ->run(shadow->module, observation->call, shadow->args, error);
-    shadow->seconds = graft_seconds() - start;
+                     ->run(original->module, observation->call, original->args, error);
+    original->seconds = graft_seconds() - start;
     return status;
 }
 
@@ -108,16 +108,16 @@ static void add_ids(struct graft_difference *found, const int32_t *values, const
     }
 }
 
-struct graft_difference graft_original_call_compare(const struct graft_original_call *shadow,
+struct graft_difference graft_original_call_compare(const struct graft_original_call *original,
                                                     const struct graft_observation *observation) {
     struct graft_difference found = {0};
     for (int32_t i = 0; i < observation->n_views; i++) {
         const struct graft_view *view = &observation->views[i];
         int64_t count = view->rows * view->columns;
-        if (shadow->outputs[i] != NULL && view->dtype == GRAFT_DTYPE_I32) {
-            add_ids(&found, view->data, shadow->outputs[i], count);
-        } else if (shadow->outputs[i] != NULL) {
-            graft_difference_add(&found, view->data, shadow->outputs[i], count);
+        if (original->outputs[i] != NULL && view->dtype == GRAFT_DTYPE_I32) {
+            add_ids(&found, view->data, original->outputs[i], count);
+        } else if (original->outputs[i] != NULL) {
+            graft_difference_add(&found, view->data, original->outputs[i], count);
         }
     }
     return found;

@@ -18,15 +18,15 @@ struct graft_original_call {
 
 /* [forward] To be called before the observed module runs: copies what it will change, into the call's scratch memory.
  */
-int graft_original_call_prepare(struct graft_original_call *shadow, const struct graft_observation *observation,
+int graft_original_call_prepare(struct graft_original_call *original, const struct graft_observation *observation,
                                 struct graft_error *error);
 
 /* [forward] Before the observed module runs, or after. */
-int graft_original_call_run(struct graft_original_call *shadow, const struct graft_observation *observation,
+int graft_original_call_run(struct graft_original_call *original, const struct graft_observation *observation,
                             struct graft_error *error);
 
-/* [forward] After both: how far what both wrote differs; the shadow is the reference. */
-struct graft_difference graft_original_call_compare(const struct graft_original_call *shadow,
+/* [forward] After both: how far what both wrote differs; the original is the reference. */
+struct graft_difference graft_original_call_compare(const struct graft_original_call *original,
                                                     const struct graft_observation *observation);
 
 #endif

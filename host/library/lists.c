@@ -267,7 +267,7 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
     size_t n_legacy, n_registered = 0;
     const struct graft_weight_transform *legacy = graft_legacy_transforms(&n_legacy);
     *lists = (struct graft_model_lists){.n_forced = given->n_conversions,
-                                        .relaid = given->n_conversions > 0 || given->n_without > 0};
+                                        .layout_patched = given->n_conversions > 0 || given->n_without > 0};
     int status = check_scopes(given, error);
     if (status == GRAFT_OK) {
         status = add_all(&all, given->conversions, given->n_conversions, NULL, error);

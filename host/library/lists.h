@@ -14,7 +14,7 @@ struct graft_model_lists {
     size_t n_forced; /* the first so many are the patch's */
     int32_t *used;   /* [n_forced]: whether a name of the checkpoint matched */
     struct conversion_filter without;
-    int32_t relaid; /* a patch changes the layout of this load */
+    int32_t layout_patched; /* a patch changes the layout of this load */
 };
 
 /* [load] Collects them for a tree: the patch's conversions (NULL: no patch), the list of the root's class or else of

@@ -132,7 +132,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
             .n_forced = model->lists.n_forced,
             .used = model->lists.used,
             .without = &model->lists.without,
-            .relaid = model->lists.relaid,
+            .layout_patched = model->lists.layout_patched,
         };
         status = graft_plan_make(model->tree, model->checkpoint, &wanted, &model->plan, error);
     }

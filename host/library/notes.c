@@ -51,9 +51,9 @@ static int note_idle_patch(struct graft_model *model, struct graft_error *error)
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
     int status = graft_assignment_notes(model->tree->assignment, add, model, error);
     status = status == GRAFT_OK ? note_idle_patch(model, error) : status;
-    for (size_t i = 0; i < model->tree->n_discoveries && status == GRAFT_OK; i++) {
+    for (size_t i = 0; i < model->tree->n_fused_modules && status == GRAFT_OK; i++) {
         struct graft_text text = {0};
-        graft_tree_fusion_note(model->tree, model->tree->discoveries[i], &text);
+        graft_tree_fusion_note(model->tree, model->tree->fused_modules[i], &text);
         if (text.length > 0 || text.failed) {
             status = add(model, text.failed ? NULL : graft_strdup(text.bytes), error);
         }

@@ -43,12 +43,12 @@ static int fill(struct graft_model *model, const struct graft_fused_modules *fou
 
 int graft_publish_fusions(struct graft_model *model, struct graft_error *error) {
     struct graft_published *published = &model->published;
-    size_t n = model->tree->n_discoveries;
+    size_t n = model->tree->n_fused_modules;
     const struct graft_planned_fusion **pointers = graft_pool_alloc(&published->pool, n, sizeof *pointers);
     struct graft_planned_fusion *fusions = graft_pool_alloc(&published->pool, n, sizeof *fusions);
     int failed = pointers == NULL || fusions == NULL;
     for (size_t i = 0; i < n && !failed; i++) {
-        failed = fill(model, model->tree->discoveries[i], &fusions[i]) != 0;
+        failed = fill(model, model->tree->fused_modules[i], &fusions[i]) != 0;
         pointers[i] = &fusions[i];
     }
     published->plan.fusions = pointers;

@@ -8,7 +8,7 @@ struct search {
     const struct graft_tree_options *options;
     const struct graft_fusion_family *family;
     struct graft_config family_options;
-    struct graft_fused_modules *discovery;
+    struct graft_fused_modules *fused;
 };
 
 /* A function of the family failed: with words, whose code goes on, or without. */
@@ -49,7 +49,7 @@ static int make_class(const struct search *search, const struct graft_node *node
 static int refuse_path(const struct search *search, struct graft_fusion_verdict *verdict, struct graft_error *error) {
     struct graft_text reason = {0};
     graft_text_add_string(&reason, "its path is not one of ");
-    graft_fusion_add_patterns(search->discovery->known, &reason);
+    graft_fusion_add_patterns(search->fused->known, &reason);
     if (reason.failed) {
         return graft_fail_memory(error, search->family->name);
     }
@@ -68,7 +68,7 @@ static int ask(void *data, struct graft_node *node, struct graft_error *error) {
     if (search->family->is_fusable(search->family, &info, &search->family_options, &verdict, error) != GRAFT_OK) {
         return family_failed(search, node, "is_fusable", error);
     }
-    int targeted = graft_fusion_targets(search->discovery->known, node->path, error);
+    int targeted = graft_fusion_targets(search->fused->known, node->path, error);
     if (targeted < 0) {
         return GRAFT_ERROR_PLUGIN;
     }
@@ -81,7 +81,7 @@ static int ask(void *data, struct graft_node *node, struct graft_error *error) {
         return status;
     }
     struct graft_candidate *candidate =
-        graft_fused_modules_add(search->discovery, node->path, node->known->cls, &verdict, error);
+        graft_fused_modules_add(search->fused, node->path, node->known->cls, &verdict, error);
     if (candidate == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -89,13 +89,12 @@ static int ask(void *data, struct graft_node *node, struct graft_error *error) {
 }
 
 static int discover(const struct graft_tree_options *options, const struct graft_fusion_choice *choice,
-                    const graft_json *family_options, struct graft_fused_modules *discovery,
-                    struct graft_error *error) {
+                    const graft_json *family_options, struct graft_fused_modules *fused, struct graft_error *error) {
     struct search search = {
         .options = options,
         .family = graft_fusion_family_of(choice->known),
         .family_options = graft_config_view(family_options, options->config->file),
-        .discovery = discovery,
+        .fused = fused,
     };
     struct graft_tree *tree = NULL;
     int status = graft_builder_build_plain(options, &tree, error);
@@ -109,9 +108,9 @@ static int discover(const struct graft_tree_options *options, const struct graft
 /* Asks, and keeps the answer. */
 static int find(const struct graft_tree_options *options, const struct graft_fusion_choice *choice,
                 const graft_json *family_options, const struct graft_fused_modules_key *key,
-                const struct graft_fused_modules **discovery, struct graft_error *error) {
-    *discovery = graft_fusion_recall(choice->known, key);
-    if (*discovery != NULL) {
+                const struct graft_fused_modules **fused, struct graft_error *error) {
+    *fused = graft_fusion_recall(choice->known, key);
+    if (*fused != NULL) {
         return GRAFT_OK;
     }
     struct graft_fused_modules *made = graft_fused_modules_create(choice->known);
@@ -122,12 +121,12 @@ static int find(const struct graft_tree_options *options, const struct graft_fus
         return status;
     }
     graft_fusion_remember(choice->known, key, made);
-    *discovery = made;
+    *fused = made;
     return GRAFT_OK;
 }
 
 int graft_fusion_find_modules(const struct graft_tree_options *options, const struct graft_fusion_choice *choice,
-                              const struct graft_fused_modules **discovery, struct graft_error *error) {
+                              const struct graft_fused_modules **fused, struct graft_error *error) {
     const struct graft_known_class *root = graft_snapshot_class(options->snapshot, options->class_name, NULL);
     graft_json *none = graft_json_new_object();
     const graft_json *given = choice->options != NULL ? choice->options : none;
@@ -135,9 +134,9 @@ int graft_fusion_find_modules(const struct graft_tree_options *options, const st
     char *family_options = none != NULL ? graft_json_dump(given, 0) : NULL;
     const struct graft_fused_modules_key key = {root != NULL ? root->cls : NULL, config, family_options};
     int status = config != NULL && family_options != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);
-    *discovery = NULL;
+    *fused = NULL;
     if (status == GRAFT_OK) {
-        status = find(options, choice, given, &key, discovery, error);
+        status = find(options, choice, given, &key, fused, error);
     }
     graft_free(config);
     graft_free(family_options);

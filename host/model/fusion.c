@@ -6,7 +6,7 @@
 
 const struct graft_candidate *graft_fusions_at(const struct fusions *fusions, const char *path) {
     for (size_t i = 0; i < fusions->n; i++) {
-        const struct graft_candidate *candidate = graft_fused_modules_at(fusions->discoveries[i], path);
+        const struct graft_candidate *candidate = graft_fused_modules_at(fusions->fused_modules[i], path);
         if (candidate != NULL) {
             return candidate;
         }
@@ -40,7 +40,7 @@ int graft_fusions_find_modules(const struct graft_tree_options *options, struct 
     size_t n = options->fusion != NULL ? options->fusion->n : 0;
     int status = GRAFT_OK;
     *fusions = (struct fusions){0};
-    if (n > 0 && (fusions->discoveries = graft_alloc(n, sizeof(struct graft_fused_modules *))) == NULL) {
+    if (n > 0 && (fusions->fused_modules = graft_alloc(n, sizeof(struct graft_fused_modules *))) == NULL) {
         return graft_fail_memory(error, options->class_name);
     }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
@@ -48,7 +48,7 @@ int graft_fusions_find_modules(const struct graft_tree_options *options, struct 
         status = graft_fusion_find_modules(options, &options->fusion->choices[i], &found, error);
         if (status == GRAFT_OK) {
             status = check_overlap(fusions, found, error);
-            fusions->discoveries[fusions->n++] = found;
+            fusions->fused_modules[fusions->n++] = found;
         }
     }
     return status;
@@ -56,9 +56,9 @@ int graft_fusions_find_modules(const struct graft_tree_options *options, struct 
 
 void graft_model_fusions_finish(struct fusions *fusions) {
     for (size_t i = 0; i < fusions->n; i++) {
-        graft_fused_modules_release(fusions->discoveries[i]);
+        graft_fused_modules_release(fusions->fused_modules[i]);
     }
-    graft_free(fusions->discoveries);
+    graft_free(fusions->fused_modules);
 }
 
 int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candidate *candidate,
@@ -78,23 +78,23 @@ int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candid
     return 0;
 }
 
-void graft_tree_fusion_note(const struct graft_tree *tree, const struct graft_fused_modules *discovery,
+void graft_tree_fusion_note(const struct graft_tree *tree, const struct graft_fused_modules *fused,
                             struct graft_text *text) {
-    const char *name = graft_fusion_family_of(discovery->known)->name;
-    for (size_t i = 0; i < discovery->n; i++) {
-        if (graft_tree_is_fused(tree, discovery->candidates[i], NULL)) {
+    const char *name = graft_fusion_family_of(fused->known)->name;
+    for (size_t i = 0; i < fused->n; i++) {
+        if (graft_tree_is_fused(tree, fused->candidates[i], NULL)) {
             return;
         }
     }
     graft_text_printf(text, "fusion %s: nothing in this model is compatible: ", name);
-    if (discovery->n == 0) {
+    if (fused->n == 0) {
         graft_text_add_string(text, "no module's path is one of ");
-        graft_fusion_add_patterns(discovery->known, text);
+        graft_fusion_add_patterns(fused->known, text);
         return;
     }
-    graft_text_printf(text, "%s: ", discovery->candidates[0]->path);
-    (void)graft_tree_is_fused(tree, discovery->candidates[0], text);
-    if (discovery->n > 1) {
-        graft_text_printf(text, " (and %zu more)", discovery->n - 1);
+    graft_text_printf(text, "%s: ", fused->candidates[0]->path);
+    (void)graft_tree_is_fused(tree, fused->candidates[0], text);
+    if (fused->n > 1) {
+        graft_text_printf(text, " (and %zu more)", fused->n - 1);
     }
 }

@@ -8,7 +8,7 @@
 
 /* What the families asked for found, in the order in which they were asked for. */
 struct fusions {
-    const struct graft_fused_modules **discoveries;
+    const struct graft_fused_modules **fused_modules;
     size_t n;
 };
 
@@ -25,9 +25,9 @@ const struct graft_candidate *graft_fusions_at(const struct fusions *fusions, co
  * names both. */
 int graft_fusions_check_conversions(struct graft_tree *tree, struct graft_error *error);
 
-/* [load] A family's discovery in the model. `*discovery` is the caller's reference. */
+/* [load] The modules that a family fuses in the model. `*fused` is the caller's reference. */
 int graft_fusion_find_modules(const struct graft_tree_options *options, const struct graft_fusion_choice *choice,
-                              const struct graft_fused_modules **discovery, struct graft_error *error);
+                              const struct graft_fused_modules **fused, struct graft_error *error);
 
 /* [load] Registers what the families of `options->fusion` find in the model: their classes in the mapping, their
  * transforms in the list of the model type. A transform of the same source that is there already is an error; then, as
@@ -42,8 +42,8 @@ struct graft_module_info graft_module_info_of(const struct graft_node *node);
 int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candidate *candidate,
                         struct graft_text *reason);
 
-/* [any] What there is to note on a discovery in which nothing was fused; nothing is added otherwise. */
-void graft_tree_fusion_note(const struct graft_tree *tree, const struct graft_fused_modules *discovery,
+/* [any] What there is to note on a family that fused nothing; nothing is added otherwise. */
+void graft_tree_fusion_note(const struct graft_tree *tree, const struct graft_fused_modules *fused,
                             struct graft_text *text);
 
 #endif

@@ -46,12 +46,11 @@ static int is_same(const struct site *a, const struct site *b) {
 
 /* The family that fused the module, or NULL. */
 static const struct graft_fusion_family *family_of(const struct graft_tree *tree, const struct graft_node *node) {
-    for (size_t i = 0; i < tree->n_discoveries; i++) {
-        const struct graft_fused_modules *discovery = tree->discoveries[i];
-        for (size_t k = 0; k < discovery->n; k++) {
-            if (node->known == &discovery->candidates[k]->known ||
-                node->kernel_on == &discovery->candidates[k]->known) {
-                return graft_fusion_family_of(discovery->known);
+    for (size_t i = 0; i < tree->n_fused_modules; i++) {
+        const struct graft_fused_modules *fused = tree->fused_modules[i];
+        for (size_t k = 0; k < fused->n; k++) {
+            if (node->known == &fused->candidates[k]->known || node->kernel_on == &fused->candidates[k]->known) {
+                return graft_fusion_family_of(fused->known);
             }
         }
     }
@@ -102,5 +101,5 @@ static int check_node(void *data, struct graft_node *node, struct graft_error *e
 }
 
 int graft_fusions_check_conversions(struct graft_tree *tree, struct graft_error *error) {
-    return tree->n_discoveries > 0 ? graft_tree_walk(tree, check_node, tree, error) : GRAFT_OK;
+    return tree->n_fused_modules > 0 ? graft_tree_walk(tree, check_node, tree, error) : GRAFT_OK;
 }

@@ -17,7 +17,7 @@ struct registration {
     struct graft_registry *registry;
     const struct graft_tree_options *options;
     const struct graft_fusion_choice *choice;
-    const struct graft_fused_modules *discovery;
+    const struct graft_fused_modules *fused;
 };
 
 /* What the list of the model type is to become; patterns are those of the old one and of what is added. */
@@ -104,10 +104,10 @@ static int make_transforms(const struct registration *registration, const struct
 }
 
 /* Whether a candidate before number `i` has the same name: the list has its transforms already. */
-static int is_named_before(const struct graft_fused_modules *discovery, size_t i) {
+static int is_named_before(const struct graft_fused_modules *fused, size_t i) {
     for (size_t k = 0; k < i; k++) {
-        if (discovery->candidates[k]->fusable &&
-            strcmp(name_of(discovery->candidates[k]->path), name_of(discovery->candidates[i]->path)) == 0) {
+        if (fused->candidates[k]->fusable &&
+            strcmp(name_of(fused->candidates[k]->path), name_of(fused->candidates[i]->path)) == 0) {
             return 1;
         }
     }
@@ -136,14 +136,14 @@ static int register_list(const struct registration *registration, const struct g
 }
 
 static int register_transforms(const struct registration *registration, struct graft_error *error) {
-    const struct graft_fused_modules *discovery = registration->discovery;
+    const struct graft_fused_modules *fused = registration->fused;
     int status = GRAFT_OK;
-    for (size_t i = 0; i < discovery->n && status == GRAFT_OK; i++) {
+    for (size_t i = 0; i < fused->n && status == GRAFT_OK; i++) {
         struct graft_fusion_transforms made = {0};
-        if (!discovery->candidates[i]->fusable || is_named_before(discovery, i)) {
+        if (!fused->candidates[i]->fusable || is_named_before(fused, i)) {
             continue;
         }
-        status = make_transforms(registration, discovery->candidates[i], &made, error);
+        status = make_transforms(registration, fused->candidates[i], &made, error);
         if (status == GRAFT_OK) {
             status = register_list(registration, &made, error);
         }
@@ -155,14 +155,14 @@ static int register_transforms(const struct registration *registration, struct g
 static int register_choice(struct graft_registry *registry, const struct graft_tree_options *options,
                            const struct graft_fusion_choice *choice, struct graft_error *error) {
     struct registration registration = {registry, options, choice, NULL};
-    int status = graft_fusion_find_modules(options, choice, &registration.discovery, error);
+    int status = graft_fusion_find_modules(options, choice, &registration.fused, error);
     if (status == GRAFT_OK) {
         status = register_transforms(&registration, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_registry_put_fusion(registry, registration.discovery, options->config->model_type, error);
+        status = graft_registry_put_fusion(registry, registration.fused, options->config->model_type, error);
     }
-    graft_fused_modules_release(registration.discovery);
+    graft_fused_modules_release(registration.fused);
     return status;
 }
 

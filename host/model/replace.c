@@ -89,8 +89,8 @@ int graft_tree_build(const struct graft_tree_options *options, struct graft_tree
     }
     built->snapshot = graft_snapshot_retain(options->snapshot);
     built->assignment = assignment;
-    built->discoveries = fusions.discoveries;
-    built->n_discoveries = fusions.n;
+    built->fused_modules = fusions.fused_modules;
+    built->n_fused_modules = fusions.n;
     status = graft_fusions_check_conversions(built, error);
     if (status != GRAFT_OK) {
         graft_tree_free(built);

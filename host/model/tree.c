@@ -91,10 +91,10 @@ void graft_tree_free(struct graft_tree *tree) {
         }
         graft_node_free(tree->root);
         graft_assignment_free(tree->assignment);
-        for (size_t i = 0; i < tree->n_discoveries; i++) {
-            graft_fused_modules_release(tree->discoveries[i]);
+        for (size_t i = 0; i < tree->n_fused_modules; i++) {
+            graft_fused_modules_release(tree->fused_modules[i]);
         }
-        graft_free(tree->discoveries);
+        graft_free(tree->fused_modules);
         for (size_t i = 0; i < tree->n_tied_names; i++) {
             graft_free(tree->tied_names[i].name);
         }

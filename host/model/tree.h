@@ -74,9 +74,9 @@ struct graft_tree {
     const struct graft_model_config *config;
     struct graft_snapshot *snapshot;
     struct graft_assignment *assignment; /* what the replacements did: registry/assignment.h */
-    /* What each fusion family that was asked for found: registry/discovery.h. */
-    const struct graft_fused_modules **discoveries;
-    size_t n_discoveries;
+    /* What each fusion family that was asked for found: registry/fused_modules.h. */
+    const struct graft_fused_modules **fused_modules;
+    size_t n_fused_modules;
     struct graft_tied_name *tied_names;
     size_t n_tied_names;
     size_t tied_names_capacity;

@@ -171,7 +171,7 @@ int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *chec
     planner.plan->tree = tree;
     planner.plan->checkpoint = checkpoint;
     planner.plan->base_model_prefix = options->base_model_prefix;
-    planner.plan->relaid = options->relaid;
+    planner.plan->layout_patched = options->layout_patched;
     planner.config = tree->config != NULL ? &tree->config->view : NULL;
     int status = make(&planner, tree, error);
     graft_renamings_free(&planner.lookup.renamings);

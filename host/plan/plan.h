@@ -51,7 +51,7 @@ struct graft_plan {
     struct graft_sources *sources;               /* the checkpoint as classes see it */
     const struct graft_tensor_view **unexpected; /* of those, the ones used by nobody */
     size_t n_unexpected;
-    int32_t relaid; /* as asked for */
+    int32_t layout_patched; /* as asked for */
     int64_t mapped_bytes;
     int64_t copied_bytes;
     struct graft_computed **computed; /* the custom operations, in the order they have to run in */
@@ -70,7 +70,7 @@ struct graft_plan_options {
     size_t n_forced;                         /* the first so many of them change layouts that the model knows, too */
     int32_t *used;                           /* [n_forced]: becomes whether a name of the checkpoint matched; or NULL */
     const struct conversion_filter *without; /* conversions of classes to leave out; NULL: none */
-    int32_t relaid;                          /* the layout is changed on purpose: the tree may not have what results */
+    int32_t layout_patched;                  /* the layout is changed on purpose: the tree may not have what results */
 };
 
 /* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is

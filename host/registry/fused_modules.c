@@ -8,13 +8,13 @@
 #include "base/fail.h"
 #include "base/text.h"
 
-struct shared_discovery {
+struct shared_modules {
     struct graft_fused_modules content; /* first: what others see */
     atomic_long references;
 };
 
 struct graft_fused_modules *graft_fused_modules_create(const struct graft_known_fusion *known) {
-    struct shared_discovery *shared = graft_alloc(1, sizeof *shared);
+    struct shared_modules *shared = graft_alloc(1, sizeof *shared);
     if (shared == NULL) {
         return NULL;
     }
@@ -23,40 +23,40 @@ struct graft_fused_modules *graft_fused_modules_create(const struct graft_known_
     return &shared->content;
 }
 
-static struct shared_discovery *shared_of(const struct graft_fused_modules *discovery) {
-    return (struct shared_discovery *)(uintptr_t)discovery;
+static struct shared_modules *shared_of(const struct graft_fused_modules *fused) {
+    return (struct shared_modules *)(uintptr_t)fused;
 }
 
-const struct graft_fused_modules *graft_fused_modules_retain(const struct graft_fused_modules *discovery) {
-    atomic_fetch_add(&shared_of(discovery)->references, 1);
-    return discovery;
+const struct graft_fused_modules *graft_fused_modules_retain(const struct graft_fused_modules *fused) {
+    atomic_fetch_add(&shared_of(fused)->references, 1);
+    return fused;
 }
 
-void graft_fused_modules_release(const struct graft_fused_modules *discovery) {
-    if (discovery != NULL && atomic_fetch_sub(&shared_of(discovery)->references, 1) == 1) {
-        for (size_t i = 0; i < discovery->n; i++) {
-            graft_candidate_free(discovery->candidates[i]);
+void graft_fused_modules_release(const struct graft_fused_modules *fused) {
+    if (fused != NULL && atomic_fetch_sub(&shared_of(fused)->references, 1) == 1) {
+        for (size_t i = 0; i < fused->n; i++) {
+            graft_candidate_free(fused->candidates[i]);
         }
-        graft_free(discovery->candidates);
-        graft_free(shared_of(discovery));
+        graft_free(fused->candidates);
+        graft_free(shared_of(fused));
     }
 }
 
-const struct graft_candidate *graft_fused_modules_at(const struct graft_fused_modules *discovery, const char *path) {
-    for (size_t i = 0; i < discovery->n; i++) {
-        if (discovery->candidates[i]->fusable && strcmp(discovery->candidates[i]->path, path) == 0) {
-            return discovery->candidates[i];
+const struct graft_candidate *graft_fused_modules_at(const struct graft_fused_modules *fused, const char *path) {
+    for (size_t i = 0; i < fused->n; i++) {
+        if (fused->candidates[i]->fusable && strcmp(fused->candidates[i]->path, path) == 0) {
+            return fused->candidates[i];
         }
     }
     return NULL;
 }
 
-struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *discovery, const char *path,
+struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *fused, const char *path,
                                                 const struct graft_class *original,
                                                 const struct graft_fusion_verdict *verdict, struct graft_error *error) {
-    struct graft_candidate *candidate = graft_candidate_create(discovery->known, path);
+    struct graft_candidate *candidate = graft_candidate_create(fused->known, path);
     if (candidate == NULL || (candidate->reason = graft_strdup(verdict->reason)) == NULL ||
-        graft_grow(&discovery->candidates, &discovery->capacity, discovery->n, sizeof(struct graft_candidate *)) != 0) {
+        graft_grow(&fused->candidates, &fused->capacity, fused->n, sizeof(struct graft_candidate *)) != 0) {
         graft_candidate_free(candidate);
         (void)graft_fail_memory(error, path);
         return NULL;
@@ -64,6 +64,6 @@ struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *disc
     graft_error_clean(candidate->reason);
     candidate->original = original;
     candidate->fusable = verdict->fusable;
-    discovery->candidates[discovery->n++] = candidate;
+    fused->candidates[fused->n++] = candidate;
     return candidate;
 }

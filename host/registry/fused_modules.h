@@ -2,7 +2,7 @@
 /*
  * What a fusion family found in a model: the modules it took into consideration, and the class for each that fits.
  *
- * A discovery is immutable once made, and shared: the family keeps those made for it, so that opening the same
+ * Such a list is immutable once made, and shared: the family keeps those made for it, so that opening the same
  * architecture with the same config again asks no module anything. model/find_fusable.c makes them; here nothing knows
  * of trees.
  */
@@ -33,16 +33,16 @@ struct graft_fused_modules {
     size_t capacity;
 };
 
-/* [any] A new discovery with one reference, or NULL when memory ran out. */
+/* [any] A new list with one reference, or NULL when memory ran out. */
 struct graft_fused_modules *graft_fused_modules_create(const struct graft_known_fusion *known);
-const struct graft_fused_modules *graft_fused_modules_retain(const struct graft_fused_modules *discovery);
-void graft_fused_modules_release(const struct graft_fused_modules *discovery);
+const struct graft_fused_modules *graft_fused_modules_retain(const struct graft_fused_modules *fused);
+void graft_fused_modules_release(const struct graft_fused_modules *fused);
 
 /* [any] The candidate that fits at that path, or NULL. */
-const struct graft_candidate *graft_fused_modules_at(const struct graft_fused_modules *discovery, const char *path);
+const struct graft_candidate *graft_fused_modules_at(const struct graft_fused_modules *fused, const char *path);
 
 /* [load] A new candidate at the end, or NULL with an error recorded. */
-struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *discovery, const char *path,
+struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *fused, const char *path,
                                                 const struct graft_class *original,
                                                 const struct graft_fusion_verdict *verdict, struct graft_error *error);
 
@@ -64,19 +64,19 @@ int graft_candidate_check(const struct graft_candidate *candidate, struct graft_
 /* Frees what a candidate holds, and it. */
 void graft_candidate_free(struct graft_candidate *candidate);
 
-/* [any] What a discovery depends on: the model's class, its config and the family's options, as texts. */
+/* [any] What the list depends on: the model's class, its config and the family's options, as texts. */
 struct graft_fused_modules_key {
     const struct graft_class *architecture;
     const char *config;
     const char *options;
 };
 
-/* [any] The discovery that the family keeps under that key, with a reference for the caller; NULL if there is none. */
+/* [any] The list that the family keeps under that key, with a reference for the caller; NULL if there is none. */
 const struct graft_fused_modules *graft_fusion_recall(const struct graft_known_fusion *known,
                                                       const struct graft_fused_modules_key *key);
 
-/* [any] Keeps a discovery; the oldest goes when there are many. Without memory it is not kept, and nothing is lost. */
+/* [any] Keeps a list; the oldest goes when there are many. Without memory it is not kept, and nothing is lost. */
 void graft_fusion_remember(const struct graft_known_fusion *known, const struct graft_fused_modules_key *key,
-                           const struct graft_fused_modules *discovery);
+                           const struct graft_fused_modules *fused);
 
 #endif

@@ -143,6 +143,6 @@ const struct graft_fused_modules *graft_fusion_recall(const struct graft_known_f
 }
 
 void graft_fusion_remember(const struct graft_known_fusion *known, const struct graft_fused_modules_key *key,
-                           const struct graft_fused_modules *discovery) {
-    graft_fusion_cache_add(known->cache, key, discovery);
+                           const struct graft_fused_modules *fused) {
+    graft_fusion_cache_add(known->cache, key, fused);
 }

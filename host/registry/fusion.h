@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fusion families in a registry, and what a `fusion_config` asks of them. What a family finds in a model: discovery.h.
+ * Fusion families in a registry, and what a `fusion_config` asks of them. What a family finds in a model:
+ * fused_modules.h.
  */
 #ifndef GRAFT_REGISTRY_FUSION_H
 #define GRAFT_REGISTRY_FUSION_H
@@ -35,7 +36,7 @@ struct graft_fused_modules;
 
 /* [any] Puts what a family found in models of a type into the mapping that calls register: an element for each class of
  * modules that fit, in the place of one that has its name. It holds for those modules. */
-int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_fused_modules *discovery,
+int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_fused_modules *fused,
                               const char *model_type, struct graft_error *error);
 
 /* One family asked for. */

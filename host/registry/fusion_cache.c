@@ -13,7 +13,7 @@ struct entry {
     const struct graft_class *architecture;
     char *config;
     char *options;
-    const struct graft_fused_modules *discovery;
+    const struct graft_fused_modules *fused;
 };
 
 struct fusion_cache {
@@ -32,7 +32,7 @@ struct fusion_cache *graft_fusion_cache_create(void) {
 }
 
 static void entry_finish(struct entry *entry) {
-    graft_fused_modules_release(entry->discovery);
+    graft_fused_modules_release(entry->fused);
     graft_free(entry->config);
     graft_free(entry->options);
 }
@@ -54,7 +54,7 @@ static const struct graft_fused_modules *find(const struct fusion_cache *cache,
         const struct entry *entry = &cache->entries[i];
         if (entry->architecture == key->architecture && strcmp(entry->config, key->config) == 0 &&
             strcmp(entry->options, key->options) == 0) {
-            return entry->discovery;
+            return entry->fused;
         }
     }
     return NULL;
@@ -72,9 +72,9 @@ const struct graft_fused_modules *graft_fusion_cache_find(struct fusion_cache *c
 }
 
 void graft_fusion_cache_add(struct fusion_cache *cache, const struct graft_fused_modules_key *key,
-                            const struct graft_fused_modules *discovery) {
+                            const struct graft_fused_modules *fused) {
     struct entry entry = {key->architecture, graft_strdup(key->config), graft_strdup(key->options),
-                          graft_fused_modules_retain(discovery)};
+                          graft_fused_modules_retain(fused)};
     if (entry.config == NULL || entry.options == NULL) {
         entry_finish(&entry);
         return;

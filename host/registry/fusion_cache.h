@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The discoveries that a family keeps. Shared by the units of this folder only. */
+/* The lists of modules that a family keeps. Shared by the units of this folder only. */
 #ifndef GRAFT_REGISTRY_FUSION_CACHE_H
 #define GRAFT_REGISTRY_FUSION_CACHE_H
 
@@ -15,6 +15,6 @@ void graft_fusion_cache_free(struct fusion_cache *cache);
 const struct graft_fused_modules *graft_fusion_cache_find(struct fusion_cache *cache,
                                                           const struct graft_fused_modules_key *key);
 void graft_fusion_cache_add(struct fusion_cache *cache, const struct graft_fused_modules_key *key,
-                            const struct graft_fused_modules *discovery);
+                            const struct graft_fused_modules *fused);
 
 #endif

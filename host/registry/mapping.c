@@ -35,11 +35,11 @@ int graft_registry_register(struct graft_registry *registry, const struct graft_
     return status;
 }
 
-int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_fused_modules *discovery,
+int graft_registry_put_fusion(struct graft_registry *registry, const struct graft_fused_modules *fused,
                               const char *model_type, struct graft_error *error) {
     struct mapping_version *next = NULL;
     (void)pthread_mutex_lock(&registry->lock);
-    int status = graft_mapping_version_with_fused(registry->current, discovery, model_type, &next, error);
+    int status = graft_mapping_version_with_fused(registry->current, fused, model_type, &next, error);
     if (status == GRAFT_OK) {
         status = commit(registry, next, error);
     }
@@ -84,9 +84,9 @@ int graft_registry_clear(struct graft_registry *registry, struct graft_error *er
     return status;
 }
 
-/* A copy handed out: its strings are those of the layer. */
+/* A copy handed out: its strings are those of the version. */
 struct copy {
-    struct mapping_version *layer;
+    struct mapping_version *version;
     struct graft_patch elements[];
 };
 
@@ -108,26 +108,26 @@ static struct graft_patch describe(const struct rule *rule) {
 int graft_registry_patches(struct graft_registry *registry, struct graft_patch **patches, size_t *n,
                            struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
-    struct mapping_version *layer = graft_mapping_version_retain(registry->current->mapping);
+    struct mapping_version *version = graft_mapping_version_retain(registry->current->mapping);
     (void)pthread_mutex_unlock(&registry->lock);
-    struct copy *copy = graft_alloc(1, sizeof *copy + layer->n * sizeof copy->elements[0]);
+    struct copy *copy = graft_alloc(1, sizeof *copy + version->n * sizeof copy->elements[0]);
     if (copy == NULL) {
-        graft_mapping_version_release(layer);
+        graft_mapping_version_release(version);
         return graft_fail_memory(error, "mapping");
     }
-    copy->layer = layer;
-    for (size_t i = 0; i < layer->n; i++) {
-        copy->elements[i] = describe(layer->patches[i]);
+    copy->version = version;
+    for (size_t i = 0; i < version->n; i++) {
+        copy->elements[i] = describe(version->patches[i]);
     }
     *patches = copy->elements;
-    *n = layer->n;
+    *n = version->n;
     return GRAFT_OK;
 }
 
 void graft_patches_free(struct graft_patch *patches) {
     if (patches != NULL) {
         struct copy *copy = (struct copy *)(void *)((char *)patches - offsetof(struct copy, elements));
-        graft_mapping_version_release(copy->layer);
+        graft_mapping_version_release(copy->version);
         graft_free(copy);
     }
 }
@@ -138,7 +138,7 @@ int graft_registry_enter(struct graft_registry *registry, struct graft_scope **s
         return graft_fail_memory(error, "scope");
     }
     (void)pthread_mutex_lock(&registry->lock);
-    entered->layer = graft_mapping_version_retain(registry->current->mapping);
+    entered->version = graft_mapping_version_retain(registry->current->mapping);
     entered->outer = registry->innermost;
     registry->innermost = entered;
     (void)pthread_mutex_unlock(&registry->lock);
@@ -157,14 +157,14 @@ void graft_registry_leave(struct graft_registry *registry, struct graft_scope *s
     }
     *link = scope_take->outer;
     (void)pthread_mutex_unlock(&registry->lock);
-    graft_mapping_version_release(scope_take->layer);
+    graft_mapping_version_release(scope_take->version);
     graft_free(scope_take);
 }
 
 /* What a look-up works on: the registry as it is when it begins. */
 struct view {
     struct graft_snapshot *snapshot;
-    struct mapping_version **layers; /* the innermost scope's first */
+    struct mapping_version **versions; /* the innermost scope's first */
     size_t n;
 };
 
@@ -175,22 +175,22 @@ static int view_init(struct view *view, struct graft_registry *registry, struct 
     for (const struct graft_scope *scope = registry->innermost; scope != NULL; scope = scope->outer) {
         n++;
     }
-    view->layers = graft_alloc(n, sizeof(struct mapping_version *));
-    if (view->layers != NULL) {
+    view->versions = graft_alloc(n, sizeof(struct mapping_version *));
+    if (view->versions != NULL) {
         view->snapshot = graft_snapshot_retain(registry->current);
         for (const struct graft_scope *scope = registry->innermost; scope != NULL; scope = scope->outer) {
-            view->layers[view->n++] = graft_mapping_version_retain(scope->layer);
+            view->versions[view->n++] = graft_mapping_version_retain(scope->version);
         }
     }
     (void)pthread_mutex_unlock(&registry->lock);
-    return view->layers != NULL ? GRAFT_OK : graft_fail_memory(error, "scope");
+    return view->versions != NULL ? GRAFT_OK : graft_fail_memory(error, "scope");
 }
 
 static void view_finish(struct view *view) {
     for (size_t i = 0; i < view->n; i++) {
-        graft_mapping_version_release(view->layers[i]);
+        graft_mapping_version_release(view->versions[i]);
     }
-    graft_free(view->layers);
+    graft_free(view->versions);
     graft_snapshot_release(view->snapshot);
 }
 
@@ -238,7 +238,8 @@ static int look_up(struct graft_registry *registry, const struct view *view, con
     const struct rule *found = NULL;
     int status = GRAFT_OK;
     for (size_t i = 0; i < view->n && found == NULL && status == GRAFT_OK; i++) {
-        status = graft_mapping_version_look_up(view->layers[i], original, NULL, note_invalid, registry, &found, error);
+        status =
+            graft_mapping_version_look_up(view->versions[i], original, NULL, note_invalid, registry, &found, error);
     }
     if (status == GRAFT_OK && found != NULL && !graft_rule_fits(found, original)) {
         const struct graft_class *replacement = found->declared->replacement;

@@ -8,31 +8,31 @@
 #include "registry/snapshot.h"
 
 struct mapping_version *graft_mapping_version_create(size_t capacity) {
-    struct mapping_version *layer = graft_alloc(1, sizeof *layer);
-    if (layer == NULL || (layer->patches = graft_alloc(capacity + 1, sizeof(struct rule *))) == NULL) {
-        graft_free(layer);
+    struct mapping_version *version = graft_alloc(1, sizeof *version);
+    if (version == NULL || (version->patches = graft_alloc(capacity + 1, sizeof(struct rule *))) == NULL) {
+        graft_free(version);
         return NULL;
     }
-    layer->references = 1;
-    return layer;
+    version->references = 1;
+    return version;
 }
 
-struct mapping_version *graft_mapping_version_retain(struct mapping_version *layer) {
-    atomic_fetch_add(&layer->references, 1);
-    return layer;
+struct mapping_version *graft_mapping_version_retain(struct mapping_version *version) {
+    atomic_fetch_add(&version->references, 1);
+    return version;
 }
 
-void graft_mapping_version_release(struct mapping_version *layer) {
-    if (layer != NULL && atomic_fetch_sub(&layer->references, 1) == 1) {
-        for (size_t i = 0; i < layer->n; i++) {
-            graft_rule_release(layer->patches[i]);
+void graft_mapping_version_release(struct mapping_version *version) {
+    if (version != NULL && atomic_fetch_sub(&version->references, 1) == 1) {
+        for (size_t i = 0; i < version->n; i++) {
+            graft_rule_release(version->patches[i]);
         }
-        graft_free(layer->patches);
-        graft_free(layer);
+        graft_free(version->patches);
+        graft_free(version);
     }
 }
 
-/* What the old layer holds, with room for `n` elements more. */
+/* What the old version holds, with room for `n` elements more. */
 static struct mapping_version *grown(const struct mapping_version *old, size_t n, struct graft_error *error) {
     struct mapping_version *next = graft_mapping_version_create(old->n + n);
     if (next == NULL) {
@@ -46,36 +46,36 @@ static struct mapping_version *grown(const struct mapping_version *old, size_t n
 }
 
 /* The place of a key among those of one source, or of all (-1); behind the last when it is not there. */
-static size_t place_of(const struct mapping_version *layer, const char *key, int source) {
+static size_t place_of(const struct mapping_version *version, const char *key, int source) {
     size_t i = 0;
-    while (i < layer->n && ((source >= 0 && (int)layer->patches[i]->source != source) ||
-                            strcmp(layer->patches[i]->declared->target, key) != 0)) {
+    while (i < version->n && ((source >= 0 && (int)version->patches[i]->source != source) ||
+                              strcmp(version->patches[i]->declared->target, key) != 0)) {
         i++;
     }
     return i;
 }
 
-static void take_out(struct mapping_version *layer, size_t place) {
-    graft_rule_release(layer->patches[place]);
-    memmove(&layer->patches[place], &layer->patches[place + 1], (layer->n - place - 1) * sizeof(struct rule *));
-    layer->n--;
+static void take_out(struct mapping_version *version, size_t place) {
+    graft_rule_release(version->patches[place]);
+    memmove(&version->patches[place], &version->patches[place + 1], (version->n - place - 1) * sizeof(struct rule *));
+    version->n--;
 }
 
 /* At the first place of its key, or behind the last. Others of the key (plugins may bring several, for several paths or
  * model types) go, those of one source or of all (-1). */
-static void put(struct mapping_version *layer, struct rule *patch_take, int source) {
+static void put(struct mapping_version *version, struct rule *patch_take, int source) {
     const char *key = patch_take->declared->target;
-    size_t place = place_of(layer, key, source);
-    if (place == layer->n) {
-        layer->patches[layer->n++] = patch_take;
+    size_t place = place_of(version, key, source);
+    if (place == version->n) {
+        version->patches[version->n++] = patch_take;
         return;
     }
-    graft_rule_release(layer->patches[place]);
-    layer->patches[place] = patch_take;
-    for (size_t i = layer->n - 1; i > place; i--) {
-        if ((source < 0 || (int)layer->patches[i]->source == source) &&
-            strcmp(layer->patches[i]->declared->target, key) == 0) {
-            take_out(layer, i);
+    graft_rule_release(version->patches[place]);
+    version->patches[place] = patch_take;
+    for (size_t i = version->n - 1; i > place; i--) {
+        if ((source < 0 || (int)version->patches[i]->source == source) &&
+            strcmp(version->patches[i]->declared->target, key) == 0) {
+            take_out(version, i);
         }
     }
 }
@@ -90,7 +90,7 @@ static int taken(const struct rule *other, const struct graft_patch *element, st
     return status;
 }
 
-static int put_element(struct mapping_version *layer, const struct graft_snapshot *snapshot,
+static int put_element(struct mapping_version *version, const struct graft_snapshot *snapshot,
                        const struct graft_patch *element, enum source source, int overwrite,
                        struct graft_error *error) {
     struct rule *patch = NULL;
@@ -98,78 +98,77 @@ static int put_element(struct mapping_version *layer, const struct graft_snapsho
     if (status != GRAFT_OK) {
         return status;
     }
-    size_t place = place_of(layer, element->key, -1);
-    if (place < layer->n && !overwrite) {
+    size_t place = place_of(version, element->key, -1);
+    if (place < version->n && !overwrite) {
         graft_rule_release(patch);
-        return taken(layer->patches[place], element, error);
+        return taken(version->patches[place], element, error);
     }
-    put(layer, patch, -1);
+    put(version, patch, -1);
     return GRAFT_OK;
 }
 
 int graft_mapping_version_with(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                int overwrite, struct mapping_version **next, struct graft_error *error) {
-    struct mapping_version *layer = grown(snapshot->mapping, n, error);
-    int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    struct mapping_version *version = grown(snapshot->mapping, n, error);
+    int status = version != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put_element(layer, snapshot, &elements[i], SOURCE_CALL, overwrite, error);
+        status = put_element(version, snapshot, &elements[i], SOURCE_CALL, overwrite, error);
     }
     if (status != GRAFT_OK) {
-        graft_mapping_version_release(layer);
+        graft_mapping_version_release(version);
         return status;
     }
-    *next = layer;
+    *next = version;
     return GRAFT_OK;
 }
 
 /* Whether the first candidate of this class that fits is number `i`: there is one element a class. */
-static int is_first_of_class(const struct graft_fused_modules *discovery, size_t i) {
+static int is_first_of_class(const struct graft_fused_modules *fused, size_t i) {
     for (size_t k = 0; k < i; k++) {
-        if (discovery->candidates[k]->fusable &&
-            discovery->candidates[k]->original == discovery->candidates[i]->original) {
+        if (fused->candidates[k]->fusable && fused->candidates[k]->original == fused->candidates[i]->original) {
             return 0;
         }
     }
-    return discovery->candidates[i]->fusable;
+    return fused->candidates[i]->fusable;
 }
 
-int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, const struct graft_fused_modules *discovery,
+int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, const struct graft_fused_modules *fused,
                                      const char *model_type, struct mapping_version **next, struct graft_error *error) {
-    struct mapping_version *layer = grown(snapshot->mapping, discovery->n, error);
-    int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    for (size_t i = 0; i < discovery->n && status == GRAFT_OK; i++) {
+    struct mapping_version *version = grown(snapshot->mapping, fused->n, error);
+    int status = version != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (size_t i = 0; i < fused->n && status == GRAFT_OK; i++) {
         struct rule *patch = NULL;
-        if (is_first_of_class(discovery, i)) {
-            status = graft_rule_create_fused(discovery, discovery->candidates[i], snapshot, model_type, &patch, error);
+        if (is_first_of_class(fused, i)) {
+            status = graft_rule_create_fused(fused, fused->candidates[i], snapshot, model_type, &patch, error);
         }
         if (status == GRAFT_OK && patch != NULL) {
-            put(layer, patch, SOURCE_CALL);
+            put(version, patch, SOURCE_CALL);
         }
     }
     if (status != GRAFT_OK) {
-        graft_mapping_version_release(layer);
+        graft_mapping_version_release(version);
         return status;
     }
-    *next = layer;
+    *next = version;
     return GRAFT_OK;
 }
 
 int graft_mapping_version_over(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                struct mapping_version **next, struct graft_error *error) {
     const struct mapping_version *old = snapshot->mapping;
-    struct mapping_version *layer = graft_mapping_version_create(old->n + n);
-    int status = layer != NULL ? GRAFT_OK : graft_fail_memory(error, "mapping");
+    struct mapping_version *version = graft_mapping_version_create(old->n + n);
+    int status = version != NULL ? GRAFT_OK : graft_fail_memory(error, "mapping");
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = put_element(layer, snapshot, &elements[i], SOURCE_PATCH, 0, error);
+        status = put_element(version, snapshot, &elements[i], SOURCE_PATCH, 0, error);
     }
     for (size_t i = 0; i < old->n && status == GRAFT_OK; i++) {
-        layer->patches[layer->n++] = graft_rule_retain(old->patches[i]);
+        version->patches[version->n++] = graft_rule_retain(old->patches[i]);
     }
     if (status != GRAFT_OK) {
-        graft_mapping_version_release(layer);
+        graft_mapping_version_release(version);
         return status;
     }
-    *next = layer;
+    *next = version;
     return GRAFT_OK;
 }
 
@@ -189,55 +188,55 @@ int graft_mapping_version_with_replacements(const struct mapping_version *old,
                                             const struct graft_replacement *replacements, size_t n, size_t stride,
                                             const struct graft_origin *origin, struct mapping_version **next,
                                             struct graft_error *error) {
-    struct mapping_version *layer = grown(old, n, error);
-    int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    struct mapping_version *version = grown(old, n, error);
+    int status = version != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         const char *at = (const char *)replacements + i * stride;
         status = graft_rule_create((const struct graft_replacement *)(const void *)at, origin,
-                                   &layer->patches[layer->n], error);
+                                   &version->patches[version->n], error);
         if (status == GRAFT_OK) {
-            layer->patches[layer->n++]->group_size = group_size(replacements, n, stride, i);
+            version->patches[version->n++]->group_size = group_size(replacements, n, stride, i);
         }
     }
     if (status != GRAFT_OK) {
-        graft_mapping_version_release(layer);
+        graft_mapping_version_release(version);
         return status;
     }
-    *next = layer;
+    *next = version;
     return GRAFT_OK;
 }
 
 /* All that the key stands for. */
-static int take(struct mapping_version *layer, const char *key, struct graft_error *error) {
-    size_t place = key != NULL ? place_of(layer, key, -1) : layer->n;
-    if (place == layer->n) {
+static int take(struct mapping_version *version, const char *key, struct graft_error *error) {
+    size_t place = key != NULL ? place_of(version, key, -1) : version->n;
+    if (place == version->n) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, key, "the key is not registered");
     }
-    for (; place < layer->n; place = place_of(layer, key, -1)) {
-        take_out(layer, place);
+    for (; place < version->n; place = place_of(version, key, -1)) {
+        take_out(version, place);
     }
     return GRAFT_OK;
 }
 
 int graft_mapping_version_without(const struct mapping_version *old, const char *const *keys, size_t n,
                                   struct mapping_version **next, struct graft_error *error) {
-    struct mapping_version *layer = grown(old, 0, error);
-    int status = layer != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    struct mapping_version *version = grown(old, 0, error);
+    int status = version != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = take(layer, keys[i], error);
+        status = take(version, keys[i], error);
     }
     if (status != GRAFT_OK) {
-        graft_mapping_version_release(layer);
+        graft_mapping_version_release(version);
         return status;
     }
-    *next = layer;
+    *next = version;
     return GRAFT_OK;
 }
 
 /* Whether the element depends on nothing but the class and, unless that is NULL, the model type. */
 static int is_general(const struct rule *patch, const char *model_type) {
     int any_type = patch->declared->model_types == NULL;
-    return patch->declared->module_path == NULL && patch->discovery == NULL &&
+    return patch->declared->module_path == NULL && patch->fused == NULL &&
            (any_type || (model_type != NULL && graft_rule_is_for_model(patch, model_type)));
 }
 
@@ -274,19 +273,19 @@ static int may_matter(const struct look_up *at, const struct rule *rule) {
            (at->best == NULL || graft_rule_prefer(at->best, rule, at->original) != at->best);
 }
 
-int graft_mapping_version_look_up(const struct mapping_version *layer, const struct graft_known_class *original,
+int graft_mapping_version_look_up(const struct mapping_version *version, const struct graft_known_class *original,
                                   const char *model_type, mapping_invalid_function invalid, void *data,
                                   const struct rule **found, struct graft_error *error) {
     struct look_up at = {.original = original, .model_type = model_type};
     int status = GRAFT_OK;
     *found = NULL;
-    for (size_t i = 0; i < layer->n && !original->private_to_plugin; i++) {
-        if (is_general(layer->patches[i], model_type) && graft_rule_names(layer->patches[i], original)) {
-            consider(&at, layer->patches[i]);
+    for (size_t i = 0; i < version->n && !original->private_to_plugin; i++) {
+        if (is_general(version->patches[i], model_type) && graft_rule_names(version->patches[i], original)) {
+            consider(&at, version->patches[i]);
         }
     }
-    for (size_t i = 0; i < layer->n && status == GRAFT_OK; i++) {
-        struct rule *patch = layer->patches[i];
+    for (size_t i = 0; i < version->n && status == GRAFT_OK; i++) {
+        struct rule *patch = version->patches[i];
         if (!may_matter(&at, patch)) {
             continue;
         }

@@ -80,7 +80,7 @@ struct graft_module_place {
     const char *path;                    /* of the module */
     const char *model_type;              /* of the model */
     const char *asking;                  /* id of the plugin whose class describes this child, or NULL */
-    const struct graft_candidate *fused; /* what a fusion family found at this path (discovery.h), or NULL */
+    const struct graft_candidate *fused; /* what a fusion family found at this path (fused.h), or NULL */
 };
 
 /* What replacements do in one model: registry/assignment.h. */

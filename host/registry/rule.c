@@ -58,7 +58,7 @@ static void free_own(const struct graft_replacement *own) {
 
 void graft_rule_release(struct rule *patch) {
     if (patch != NULL && atomic_fetch_sub(&patch->references, 1) == 1) {
-        graft_fused_modules_release(patch->discovery);
+        graft_fused_modules_release(patch->fused);
         graft_regex_free(patch->target);
         graft_regex_free(patch->module_path);
         free_own(&patch->own);
@@ -145,8 +145,8 @@ int graft_rule_wants(const struct rule *patch, const struct graft_known_class *o
                      const struct graft_module_place *place, struct graft_error *error) {
     struct graft_regex_match match;
     int hit = graft_rule_is_for_model(patch, place->model_type) ? graft_rule_hits(patch, original, error) : 0;
-    if (patch->discovery != NULL) {
-        const struct graft_candidate *candidate = graft_fused_modules_at(patch->discovery, place->path);
+    if (patch->fused != NULL) {
+        const struct graft_candidate *candidate = graft_fused_modules_at(patch->fused, place->path);
         return hit < 0 ? hit : hit == 1 && candidate != NULL && candidate->original == original->cls;
     }
     if (hit == 1 && patch->module_path != NULL) {
@@ -159,6 +159,6 @@ int graft_rule_wants(const struct rule *patch, const struct graft_known_class *o
 const struct graft_known_class *graft_rule_replacement(const struct rule *patch,
                                                        const struct graft_module_place *place) {
     const struct graft_candidate *candidate =
-        patch->discovery != NULL ? graft_fused_modules_at(patch->discovery, place->path) : NULL;
+        patch->fused != NULL ? graft_fused_modules_at(patch->fused, place->path) : NULL;
     return candidate != NULL ? &candidate->known : &patch->replacement;
 }

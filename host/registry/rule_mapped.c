@@ -126,7 +126,7 @@ int graft_rule_create_mapped(const struct graft_patch *element, enum source sour
     return GRAFT_OK;
 }
 
-int graft_rule_create_fused(const struct graft_fused_modules *discovery, const struct graft_candidate *candidate,
+int graft_rule_create_fused(const struct graft_fused_modules *fused, const struct graft_candidate *candidate,
                             const struct graft_snapshot *snapshot, const char *model_type, struct rule **patch,
                             struct graft_error *error) {
     const char *const types[] = {model_type, NULL};
@@ -134,7 +134,7 @@ int graft_rule_create_fused(const struct graft_fused_modules *discovery, const s
         .key = candidate->original->name, .replacement = candidate->known.cls, .model_types = types};
     int status = graft_rule_create_mapped(&element, SOURCE_CALL, snapshot, patch, error);
     if (status == GRAFT_OK) {
-        (*patch)->discovery = graft_fused_modules_retain(discovery);
+        (*patch)->fused = graft_fused_modules_retain(fused);
     }
     return status;
 }

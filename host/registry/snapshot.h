@@ -34,8 +34,7 @@ struct rule {
     struct graft_regex *target;      /* of a pattern; NULL for a name, and for what `invalid` tells of */
     struct graft_regex *module_path; /* NULL: everywhere */
     char *invalid;                   /* KEY_BOTH: why the key is no regular expression, and so a name only; or NULL */
-    const struct graft_fused_modules
-        *discovery;      /* of a fusion: it is for the modules that fit, each with its own class */
+    const struct graft_fused_modules *fused; /* of a fusion: it is for the modules that fit, each with its own class */
     int is_name;         /* KEY_BOTH: there is a class of that name, so other interfaces are not what it is meant for */
     int is_kernel;       /* asked for by name: it runs a class, whatever that class replaces */
     atomic_int reported; /* whether a look-up that came across it made a note of `invalid` */
@@ -72,7 +71,7 @@ struct graft_snapshot {
 
 /* The mapping as it was when the scope was entered. */
 struct graft_scope {
-    struct mapping_version *layer;
+    struct mapping_version *version;
     struct graft_scope *outer;
 };
 
@@ -114,7 +113,7 @@ void graft_rule_release(struct rule *patch);
 
 /* A patch for what a family makes of a class, in models of a type. It reads as one that a call registered for the
  * class's name. */
-int graft_rule_create_fused(const struct graft_fused_modules *discovery, const struct graft_candidate *candidate,
+int graft_rule_create_fused(const struct graft_fused_modules *fused, const struct graft_candidate *candidate,
                             const struct graft_snapshot *snapshot, const char *model_type, struct rule **patch,
                             struct graft_error *error);
 
@@ -157,12 +156,12 @@ struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i
 /* A copy with room for one more of each. */
 struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old);
 
-/* [any] An empty layer; what the snapshot's holds and `n` elements more, or new values for keys that are there; what it
- * holds but for `n` keys. On failure `*next` is left alone. */
+/* [any] An empty version; what the snapshot's holds and `n` elements more, or new values for keys that are there; what
+ * it holds but for `n` keys. On failure `*next` is left alone. */
 struct mapping_version *graft_mapping_version_create(size_t capacity);
 int graft_mapping_version_with(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                int overwrite, struct mapping_version **next, struct graft_error *error);
-int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, const struct graft_fused_modules *discovery,
+int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, const struct graft_fused_modules *fused,
                                      const char *model_type, struct mapping_version **next, struct graft_error *error);
 /* The `n` elements of a load's patch, and behind them what the snapshot's holds. */
 int graft_mapping_version_over(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
@@ -174,16 +173,16 @@ int graft_mapping_version_with_replacements(const struct mapping_version *old,
                                             struct graft_error *error);
 int graft_mapping_version_without(const struct mapping_version *old, const char *const *keys, size_t n,
                                   struct mapping_version **next, struct graft_error *error);
-struct mapping_version *graft_mapping_version_retain(struct mapping_version *layer);
-void graft_mapping_version_release(struct mapping_version *layer);
+struct mapping_version *graft_mapping_version_retain(struct mapping_version *version);
+void graft_mapping_version_release(struct mapping_version *version);
 
 /* A patch met on the way whose key is no regular expression. */
 typedef int (*mapping_invalid_function)(void *data, struct rule *patch, struct graft_error *error);
 
-/* [any] What the layer makes of the class where no module is known, by graft_rule_prefer. `*found` is NULL when nothing
- * hits. Elements with a module path are left out, and those with model types that do not list `model_type` (which may
- * be NULL). `invalid` may be NULL. */
-int graft_mapping_version_look_up(const struct mapping_version *layer, const struct graft_known_class *original,
+/* [any] What the version makes of the class where no module is known, by graft_rule_prefer. `*found` is NULL when
+ * nothing hits. Elements with a module path are left out, and those with model types that do not list `model_type`
+ * (which may be NULL). `invalid` may be NULL. */
+int graft_mapping_version_look_up(const struct mapping_version *version, const struct graft_known_class *original,
                                   const char *model_type, mapping_invalid_function invalid, void *data,
                                   const struct rule **found, struct graft_error *error);
 

@@ -11,7 +11,7 @@ struct lacking {
 
 static int may_lack(void *data, const char *name) {
     const struct lacking *lacking = data;
-    return lacking->plan->relaid || graft_journal_is_absent(lacking->journal, name);
+    return lacking->plan->layout_patched || graft_journal_is_absent(lacking->journal, name);
 }
 
 int graft_save_check(const char *directory, struct graft_tree *tree, const struct graft_plan *plan,

@@ -8,9 +8,9 @@
 #include "weights/checkpoint.h"
 #include "weights/safetensors_write.h"
 
-enum { RELAID_TENSORS = 64, RELAID_VOCABULARY = 583, RELAID_TOKENS = 3 };
+enum { PATCHED_LLAMA_TENSORS = 64, PATCHED_LLAMA_VOCABULARY = 583, PATCHED_LLAMA_TOKENS = 3 };
 
-static inline void relaid_copy(const char *from, const char *to) {
+static inline void patched_llama_copy(const char *from, const char *to) {
     char bytes[4096];
     size_t n;
     FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
@@ -24,7 +24,7 @@ static inline void relaid_copy(const char *from, const char *to) {
 }
 
 /* Whether two files have the same bytes. */
-static inline int relaid_same(const char *left, const char *right) {
+static inline int patched_llama_same(const char *left, const char *right) {
     FILE *a = fopen(left, "rb"), *b = fopen(right, "rb");
     int c, same = a != NULL && b != NULL;
     while (same && (c = fgetc(a)) == fgetc(b) && c != EOF) {
@@ -40,15 +40,15 @@ static inline int relaid_same(const char *left, const char *right) {
 }
 
 /* Writes the golden llama into a folder, each name with `from` replaced by `to` where it begins with that. */
-static inline void relaid_write(const char *folder, const char *from, const char *to) {
-    static char names[RELAID_TENSORS][256];
-    struct graft_tensor_view views[RELAID_TENSORS];
+static inline void patched_llama_write(const char *folder, const char *from, const char *to) {
+    static char names[PATCHED_LLAMA_TENSORS][256];
+    struct graft_tensor_view views[PATCHED_LLAMA_TENSORS];
     struct graft_checkpoint *checkpoint = NULL;
     struct graft_error error = graft_error_none();
     char path[512], config[600];
     assert_int_equal(graft_checkpoint_open(llama_directory(path), &checkpoint, &error), GRAFT_OK);
     size_t n = graft_checkpoint_count(checkpoint);
-    assert_in_range(n, 1, RELAID_TENSORS);
+    assert_in_range(n, 1, PATCHED_LLAMA_TENSORS);
     for (size_t i = 0; i < n; i++) {
         views[i] = *graft_checkpoint_at(checkpoint, i);
         int starts = strncmp(views[i].name, from, strlen(from)) == 0;
@@ -60,13 +60,14 @@ static inline void relaid_write(const char *folder, const char *from, const char
                      GRAFT_OK);
     graft_checkpoint_close(checkpoint);
     (void)snprintf(config, sizeof config, "%s/config.json", path);
-    relaid_copy(config, folder_path(folder, "config.json"));
+    patched_llama_copy(config, folder_path(folder, "config.json"));
 }
 
 /* The logits of a model that can be run. */
-static inline void relaid_run(struct graft_model *model, float logits[RELAID_TOKENS * RELAID_VOCABULARY]) {
-    static const int32_t ids[RELAID_TOKENS] = {5, 7, 11};
-    const struct graft_prompt prompt = {.ids = ids, .count = RELAID_TOKENS};
+static inline void patched_llama_run(struct graft_model *model,
+                                     float logits[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY]) {
+    static const int32_t ids[PATCHED_LLAMA_TOKENS] = {5, 7, 11};
+    const struct graft_prompt prompt = {.ids = ids, .count = PATCHED_LLAMA_TOKENS};
     struct graft_error error = graft_error_none();
     if (graft_model_load(model, &error) != GRAFT_OK ||
         graft_model_logits(model, &prompt, 1, logits, &error) != GRAFT_OK) {

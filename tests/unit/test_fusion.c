@@ -188,7 +188,7 @@ static void test_nothing_asked(void **state) {
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(open_with(configs[i]), GRAFT_OK);
         assert_class("a.stem", "Even");
-        assert_int_equal(model.tree->n_discoveries, 0);
+        assert_int_equal(model.tree->n_fused_modules, 0);
     }
     assert_int_equal(asked, 0);
 }
@@ -200,8 +200,8 @@ static void test_reasons(void **state) {
                                           {"top", "its path is not one of \"(^|\\.)stem$\""}};
     (void)state;
     assert_int_equal(open_with("{\"stems\": {\"any\": \"option\"}}"), GRAFT_OK);
-    assert_int_equal(model.tree->n_discoveries, 1);
-    const struct graft_fused_modules *discovery = model.tree->discoveries[0];
+    assert_int_equal(model.tree->n_fused_modules, 1);
+    const struct graft_fused_modules *discovery = model.tree->fused_modules[0];
     assert_int_equal(discovery->n, 4);
     for (size_t i = 0; i < 4; i++) {
         struct graft_text reason = {0};
@@ -220,9 +220,9 @@ static void test_discovery_is_kept(void **state) {
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
     int once = asked;
     assert_true(once > 0);
-    const struct graft_fused_modules *first = model.tree->discoveries[0];
+    const struct graft_fused_modules *first = model.tree->fused_modules[0];
     assert_int_equal(open_with("{\"stems\": {}}"), GRAFT_OK); /* as true */
-    assert_ptr_equal(model.tree->discoveries[0], first);
+    assert_ptr_equal(model.tree->fused_modules[0], first);
     assert_int_equal(asked, once);
     assert_int_equal(made, 2);
     assert_int_equal(open_with("{\"stems\": {\"x\": 1}}"), GRAFT_OK);
@@ -292,7 +292,7 @@ static void test_registered_twice(void **state) {
     (void)state;
     add_family(&stems);
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
-    assert_int_equal(model.tree->n_discoveries, 1);
+    assert_int_equal(model.tree->n_fused_modules, 1);
     assert_int_equal(graft_registry_add_fusion(model.registry, &other, &origin, &model.error), GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(model.error.message, "fusion family stems: there is one of that name in halving.so"));
 }
@@ -331,7 +331,7 @@ static void test_below_replaced(void **state) {
     fake_model_replace(&model, &make_bare);
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
     assert_class("a.stem", "Odd");
-    const struct graft_fused_modules *discovery = model.tree->discoveries[0];
+    const struct graft_fused_modules *discovery = model.tree->fused_modules[0];
     assert_int_equal(graft_tree_is_fused(model.tree, discovery->candidates[0], &text), 0);
     graft_text_add_string(&text, "; ");
     assert_int_equal(graft_tree_is_fused(model.tree, discovery->candidates[2], &text), 0);
@@ -351,7 +351,7 @@ static void test_in_the_mapping(void **state) {
     size_t n = 0;
     (void)state;
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
-    const struct graft_fused_modules *discovery = graft_fused_modules_retain(model.tree->discoveries[0]);
+    const struct graft_fused_modules *discovery = graft_fused_modules_retain(model.tree->fused_modules[0]);
     plain.name = "Earlier";
     assert_int_equal(graft_registry_register(model.registry, &earlier, 1, 0, &model.error), GRAFT_OK);
     for (int i = 0; i < 2; i++) { /* twice is once */

@@ -101,18 +101,19 @@ static void test_refused(void **state) {
 
 /* The class's list goes before the type's; either leads from other names to the same model, and saving leads back. */
 static void test_names(void **state) {
-    static float golden[RELAID_TOKENS * RELAID_VOCABULARY], logits[RELAID_TOKENS * RELAID_VOCABULARY];
+    static float golden[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY],
+        logits[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY];
     static const struct graft_save_options saving = {.struct_size = sizeof saving};
     static const char *const names[] = {"llama", "LlamaForCausalLM"};
     struct graft_error error = graft_error_none();
     char folder[64], saved[128], path[512];
     (void)state;
     folder_create(folder);
-    relaid_write(folder, "model.", "transformer.");
+    patched_llama_write(folder, "model.", "transformer.");
     for (int i = 0; i < 2; i++) {
         struct graft_library *library = new_library();
         struct graft_model *model = open_model(library, llama_directory(path));
-        relaid_run(model, golden);
+        patched_llama_run(model, golden);
         graft_model_free(model);
         model = open_model(library, folder);
         assert_int_equal(graft_model_load(model, &error), GRAFT_ERROR_MODEL);
@@ -124,11 +125,12 @@ static void test_names(void **state) {
         }
         model = open_model(library, folder);
         check(graft_library_register_conversions(library, names[i], &idle, 1, 1, &error), &error);
-        relaid_run(model, logits);
+        patched_llama_run(model, logits);
         assert_memory_equal(logits, golden, sizeof golden);
         (void)snprintf(saved, sizeof saved, "%s/saved%d", folder, i);
         check(graft_model_save(model, saved, &saving, &error), &error);
-        assert_true(relaid_same(folder_path(folder, "model.safetensors"), folder_path(saved, "model.safetensors")));
+        assert_true(
+            patched_llama_same(folder_path(folder, "model.safetensors"), folder_path(saved, "model.safetensors")));
         graft_model_free(model);
         graft_library_free(library);
     }
@@ -139,15 +141,16 @@ static void test_names(void **state) {
 static void test_scope(void **state) {
     static const char *const q[] = {"^query\\."}, *const q_proj[] = {"q_proj."};
     const struct graft_weight_transform rename = RENAME(q, q_proj);
-    static float golden[RELAID_TOKENS * RELAID_VOCABULARY], logits[RELAID_TOKENS * RELAID_VOCABULARY];
+    static float golden[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY],
+        logits[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY];
     struct graft_error error = graft_error_none();
     struct graft_library *library = new_library();
     char folder[64], path[512];
     (void)state;
     folder_create(folder);
-    relaid_write(folder, "model.layers.0.self_attn.q_proj.", "model.layers.0.self_attn.query.");
+    patched_llama_write(folder, "model.layers.0.self_attn.q_proj.", "model.layers.0.self_attn.query.");
     struct graft_model *model = open_model(library, llama_directory(path));
-    relaid_run(model, golden);
+    patched_llama_run(model, golden);
     graft_model_free(model);
     check(graft_library_register_conversions(library, "LlamaMLP", &rename, 1, 0, &error), &error);
     model = open_model(library, folder);
@@ -156,7 +159,7 @@ static void test_scope(void **state) {
     graft_model_free(model);
     check(graft_library_register_conversions(library, "LlamaAttention", &rename, 1, 0, &error), &error);
     model = open_model(library, folder);
-    relaid_run(model, logits);
+    patched_llama_run(model, logits);
     assert_memory_equal(logits, golden, sizeof golden);
     graft_model_free(model);
     graft_library_free(library);

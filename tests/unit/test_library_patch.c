@@ -29,25 +29,25 @@ static void test_layout(void **state) {
     struct graft_error error = graft_error_none();
     struct graft_library *library = new_library();
     struct graft_model *model = NULL;
-    char folder[64], path[512], relaid[128], back[128], original[600];
+    char folder[64], path[512], patched[128], back[128], original[600];
     (void)state;
     folder_create(folder);
-    (void)snprintf(relaid, sizeof relaid, "%s/relaid", folder);
+    (void)snprintf(patched, sizeof patched, "%s/patched", folder);
     (void)snprintf(back, sizeof back, "%s/back", folder);
     folder_put(folder, "patch.json", fused_qkv, sizeof fused_qkv - 1);
     options.patch_file = folder_path(folder, "patch.json");
     check(graft_model_open(library, llama_directory(path), &options, &model, &error), &error);
-    check(save_to(model, relaid, 1, &error), &error);
+    check(save_to(model, patched, 1, &error), &error);
     graft_model_free(model);
-    check(graft_model_open(library, relaid, NULL, &model, &error), &error);
+    check(graft_model_open(library, patched, NULL, &model, &error), &error);
     assert_int_equal(graft_model_load(model, &error), GRAFT_ERROR_MODEL);
     assert_non_null(strstr(error.hint, "a patch"));
     error = graft_error_none();
     check(save_to(model, back, 0, &error), &error);
     graft_model_free(model);
     (void)snprintf(original, sizeof original, "%s/model.safetensors", path);
-    assert_true(relaid_same(original, folder_path(back, "model.safetensors")));
-    assert_false(relaid_same(original, folder_path(relaid, "model.safetensors")));
+    assert_true(patched_llama_same(original, folder_path(back, "model.safetensors")));
+    assert_false(patched_llama_same(original, folder_path(patched, "model.safetensors")));
     graft_library_free(library);
     folder_remove(folder);
 }
@@ -67,7 +67,7 @@ static void *open_patched(void *data) {
     struct graft_model_options options = {.struct_size = sizeof options, .patch = job->patch};
     static const int32_t ids[] = {5, 7, 11};
     const struct graft_prompt prompt = {.ids = ids, .count = 3};
-    float *logits = malloc(sizeof(float) * RELAID_TOKENS * RELAID_VOCABULARY);
+    float *logits = malloc(sizeof(float) * PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY);
     char path[512];
     for (int i = 0; i < ROUNDS && logits != NULL; i++) {
         struct graft_model *model = NULL;
