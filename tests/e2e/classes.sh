@@ -65,7 +65,7 @@ cmp -s saved/model.safetensors "$qwen3/model.safetensors"
 check 'kernel on a replacement: saved as it was' 0 $?
 host plan --model "$qwen3" --plugins-dir some --kernels silent
 check 'kernel of a replaced class: an error' 2 "$status"
-has 'kernel of a replaced class: says why' 'kernel for class "Qwen3MLP" has no effect: it is replaced by fused_norm_mlp' err
+has 'kernel of a replaced class: says why' 'kernel for class "Qwen3MLP" has no effect: fused_norm_mlp replaces what it matches' err
 
 
 # What is said when a class fails: which module, class and plugin; an unknown status is the plugin's.

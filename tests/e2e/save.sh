@@ -66,7 +66,7 @@ refused 'no output' 2 'output' --model "$model"
 refused 'no size' 2 'max-shard-size' --model "$model" --output new --max-shard-size 5XB
 refused 'size 0' 2 'max-shard-size' --model "$model" --output new --max-shard-size 0
 refused 'size with a sign' 2 'max-shard-size' --model "$model" --output new --max-shard-size -5MB
-refused 'full directory' 5 'something in it; remove it' --model "$model" --output copy
+refused 'full directory' 5 'not empty; remove it' --model "$model" --output copy
 refused 'itself' 5 'read from' --model copy --output ./copy/
 ln -s copy link
 refused 'itself by a link' 5 'read from' --model copy --output link
@@ -131,7 +131,7 @@ echo mine >"new.tmp-$gone-7"
 ln -s "other.tmp-$gone-0" "new.tmp-$gone-8"
 (flock 9 && exec "$host" save --model "$model" --output new 2>err) 9<"new.tmp-$gone-1"
 has 'cleared: a note names it' "new.tmp-$gone-0" err
-check 'cleared: once' 1 "$(grep -c 'a save that was killed' err)"
+check 'cleared: once' 1 "$(grep -c 'an interrupted save' err)"
 check 'cleared: nothing else' "$(printf '%s\n' "new.tmp-$gone-1" "new.tmp-$$-0" "new.tmp-$gone-x" "new.tmp-0$gone" \
     "other.tmp-$gone-0" "new.tmp-$gone-7" "new.tmp-$gone-8" | sort)" "$(find . -maxdepth 1 -name '*.tmp-*' | sed 's|^./||' | sort)"
 rm -rf new ./*.tmp-*

@@ -104,7 +104,7 @@ check 'save: exit status' 0 "$status"
 has 'save: under the names of the file' 'LayerNorm.gamma' saved/model.safetensors
 host bench --model "$cases/bert_mlm" </dev/null
 check 'bench: refused' 2 "$status"
-has 'bench: says why' 'does not generate' err
+has 'bench: says why' 'bench measures generation' err
 host inspect BertSelfAttention --model "$cases/bert_mlm" </dev/null
 has 'inspect: a class' 'interface: graft.self_attention/1' out
 host verify --model "$cases/bert_mlm" --plugins-dir narrow --prompt 'the [MASK]' --json </dev/null

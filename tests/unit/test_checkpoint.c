@@ -135,8 +135,7 @@ static void test_single_before_index(void **state) {
     struct graft_checkpoint *checkpoint = open_directory(folder);
     assert_tensors(checkpoint, "a");
     assert_int_equal(graft_checkpoint_note_count(checkpoint), 1);
-    assert_string_equal(graft_checkpoint_note_at(checkpoint, 0),
-                        INDEX " is ignored, because model.safetensors exists");
+    assert_string_equal(graft_checkpoint_note_at(checkpoint, 0), INDEX " is ignored, because model.safetensors exists");
     graft_checkpoint_close(checkpoint);
 }
 

@@ -40,8 +40,7 @@ static void test_same_id_twice(void **state) {
     copy_plugin(folder, "good", "a.so");
     copy_plugin(folder, "good_twin", "b.so");
     expect_report(NULL,
-                  "error: DIR/b.so: expected an id of its own, got \"good\", that of DIR/a.so; take one of the two "
-                  "away\n");
+                  "error: DIR/b.so: expected an id of its own, got \"good\", that of DIR/a.so; remove one of them\n");
 }
 
 /* entry_refuses has an id that nobody can know, rename_two is not wanted: neither stands in the way. */
@@ -63,7 +62,7 @@ static void test_allow_list(void **state) {
     struct graft_text report = {0};
     load_report(&report, folder, &options);
     assert_non_null(strstr(report.bytes,
-                           "error: : no plugin has the id \"second\"; known ids: good, rename_two; see to "
+                           "error: : no plugin has the id \"second\"; known ids: good, rename_two; fix or remove "
                            "the files that could not be used: DIR/entry_refuses.so: skipped: "));
     graft_text_free(&report);
 }

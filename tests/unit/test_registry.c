@@ -215,7 +215,7 @@ static void test_conflict(void **state) {
     assert_int_equal(error.code, GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(error.message, "one_plugin"));
     assert_non_null(strstr(error.message, "other_plugin"));
-    assert_non_null(strstr(error.hint, "in the order that is to decide"));
+    assert_non_null(strstr(error.hint, "load first the one that should win"));
     assert_string_equal(winner("BertSelfAttention"), "BertSelfAttention");
 }
 

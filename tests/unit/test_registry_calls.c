@@ -144,7 +144,8 @@ static void test_invalid_key(void **state) {
     assert_int_equal(graft_library_enter(library, &scope, NULL), GRAFT_OK);
     assert_string_equal(class_of("LlamaMLP"), "LlamaMLP");
     assert_string_equal(class_of("LlamaMLP"), "LlamaMLP");
-    assert_non_null(strstr(graft_library_note(library, 0), "key \"Llama(\" is treated as a plain name: invalid regular"));
+    assert_non_null(
+        strstr(graft_library_note(library, 0), "key \"Llama(\" is treated as a plain name: invalid regular"));
     assert_null(graft_library_note(library, 1));
     graft_library_leave(library, scope);
 }

@@ -152,7 +152,7 @@ static void test_breadth_bomb(void **state) {
     fake_model_init(&model);
     fake_model_add(&model, &many);
     assert_int_not_equal(fake_model_build(&model, "Many"), GRAFT_OK);
-    assert_non_null(strstr(model.error.message, "more modules"));
+    assert_non_null(strstr(model.error.message, "too many modules"));
     fake_model_finish(&model);
 }
 
