@@ -20,10 +20,6 @@ struct fitting {
     size_t capacity;
 };
 
-static int out_of_memory(const char *path, struct graft_error *error) {
-    return graft_fail_memory(error, path);
-}
-
 /* Of a replacement and the original beside it, which have the same path, the replacement counts. */
 static int visit(void *data, struct graft_node *node, struct graft_error *error) {
     struct fitting *fitting = data;
@@ -32,7 +28,7 @@ static int visit(void *data, struct graft_node *node, struct graft_error *error)
         return GRAFT_OK;
     }
     if (graft_grow(&fitting->nodes, &fitting->capacity, fitting->count, sizeof(struct graft_node *)) != 0) {
-        return out_of_memory(fitting->path, error);
+        return graft_fail_memory(error, fitting->path);
     }
     fitting->nodes[fitting->count++] = node;
     return GRAFT_OK;
@@ -90,7 +86,7 @@ static int add_module(struct graft_fused_chain *chain, size_t index, struct graf
     if (index + 1 < chain->n) {
         module->args = graft_alloc(1, module->args_size);
         if (module->args == NULL) {
-            return out_of_memory(node->path, error);
+            return graft_fail_memory(error, node->path);
         }
     }
     return GRAFT_OK;
@@ -120,7 +116,7 @@ static int add_chain(struct graft_chains *fusions, const struct graft_snapshot *
     if (chain == NULL ||
         graft_grow(&fusions->items, &fusions->capacity, fusions->count, sizeof(struct graft_fused_chain *)) != 0) {
         graft_chain_free(chain);
-        return out_of_memory(specs[0].path, error);
+        return graft_fail_memory(error, specs[0].path);
     }
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {

@@ -24,10 +24,6 @@ struct run {
     struct graft_sampler *sampler;
 };
 
-static int out_of_memory(struct graft_error *error) {
-    return graft_fail_memory(error, "generation");
-}
-
 static int append(struct sequence *sequence, int32_t id) {
     if (graft_grow(&sequence->ids, &sequence->capacity, sequence->count, sizeof *sequence->ids) != 0) {
         return -1;
@@ -44,13 +40,13 @@ static int run_init(struct run *run, int64_t vocab_size, const struct graft_ids_
     run->news = graft_alloc(n, sizeof *run->news);
     if (run->sequences == NULL || run->slots == NULL || run->news == NULL) {
         run->n = 0;
-        return out_of_memory(error);
+        return graft_fail_memory(error, "generation");
     }
     for (size_t i = 0; i < n; i++) {
         struct sequence *sequence = &run->sequences[i];
         sequence->ids = graft_alloc(prompts[i].count, sizeof *sequence->ids);
         if (sequence->ids == NULL) {
-            return out_of_memory(error);
+            return graft_fail_memory(error, "generation");
         }
         memcpy(sequence->ids, prompts[i].ids, prompts[i].count * sizeof *sequence->ids);
         sequence->count = sequence->capacity = prompts[i].count;
@@ -96,8 +92,8 @@ static int pick(struct run *run, const float *logits, int64_t vocab_size, int at
         int32_t id = graft_sampler_pick(run->sampler, &settings->generation, logits + (int64_t)i * vocab_size,
                                         sequence->ids, sequence->count, &sequence->state);
         int last = at_limit || is_eos(settings, id);
-        int status =
-            append(sequence, id) != 0 ? out_of_memory(error) : sink->call(sink->data, (size_t)slot, id, last, error);
+        int status = append(sequence, id) != 0 ? graft_fail_memory(error, "generation")
+                                               : sink->call(sink->data, (size_t)slot, id, last, error);
         if (status != GRAFT_OK) {
             return status;
         }

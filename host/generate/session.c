@@ -19,15 +19,11 @@ struct graft_session {
     int64_t logits_rows;
 };
 
-static int out_of_memory(struct graft_error *error) {
-    return graft_fail_memory(error, "generation");
-}
-
 int graft_session_create(const struct graft_module *model, int64_t vocab_size, int32_t precision, int32_t slots,
                          struct graft_session **session, struct graft_error *error) {
     struct graft_session *result = graft_alloc(1, sizeof *result);
     if (result == NULL) {
-        return out_of_memory(error);
+        return graft_fail_memory(error, "generation");
     }
     result->model = model;
     result->vocab_size = vocab_size;
@@ -38,7 +34,7 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
     result->offsets = graft_alloc((size_t)slots, sizeof *result->offsets);
     if (result->cache == NULL || result->scratch == NULL || result->lengths == NULL || result->offsets == NULL) {
         graft_session_free(result);
-        return out_of_memory(error);
+        return graft_fail_memory(error, "generation");
     }
     graft_call_init(&result->call, precision, result->scratch);
     *session = result;
@@ -193,7 +189,7 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
     int status = check_ids(session, news, n, error);
     if (status == GRAFT_OK &&
         (step_init(&step, session, slots, news, n, which) != 0 || reserve_logits(session, step.n_rows) != 0)) {
-        status = out_of_memory(error);
+        status = graft_fail_memory(error, "generation");
     }
     if (status == GRAFT_OK) {
         status = run(session, &step, slots, n, error);

@@ -7,10 +7,6 @@
 #include "hooks/bytes.h"
 #include "kernels/kv_cache.h"
 
-static int out_of_memory(const char *path, struct graft_error *error) {
-    return graft_fail_memory(error, path);
-}
-
 static struct graft_compared_node *find(const struct graft_tree_comparison *comparison, const struct graft_node *node) {
     for (size_t i = 0; i < comparison->count; i++) {
         if (comparison->items[i].node == node) {
@@ -45,7 +41,7 @@ static int before(void *data, struct graft_observation *observation, struct graf
     }
     struct graft_original_call *original = call->scratch_alloc(call->scratch, sizeof *original);
     if (compared->cache == NULL || original == NULL) {
-        return out_of_memory(observation->node->path, error);
+        return graft_fail_memory(error, observation->node->path);
     }
     *original = (struct graft_original_call){.module = &compared->original->module, .cache = compared->cache};
     observation->data = original;
@@ -119,7 +115,7 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
         return GRAFT_OK;
     }
     if (graft_grow(&comparison->items, &search->capacity, comparison->count, sizeof *comparison->items) != 0) {
-        return out_of_memory(node->path, error);
+        return graft_fail_memory(error, node->path);
     }
     const struct graft_node *original = graft_node_find(search->original->root, node->path);
     const char *reason = incomparable(search->tree, node, original);

@@ -50,16 +50,12 @@ static int check_slot(const struct graft_kv_cache *cache, int32_t slot, struct g
     return GRAFT_OK;
 }
 
-static int out_of_memory(struct graft_error *error) {
-    return graft_fail_memory(error, "KV cache");
-}
-
 static int add_layers(struct graft_kv_cache *cache, int32_t layers, struct graft_error *error) {
     size_t before = (size_t)cache->layers * (size_t)cache->slots;
     size_t after = (size_t)layers * (size_t)cache->slots;
     struct entry *entries = (struct entry *)graft_realloc(cache->entries, after, sizeof *entries);
     if (entries == NULL) {
-        return out_of_memory(error);
+        return graft_fail_memory(error, "KV cache");
     }
     memset(entries + before, 0, (after - before) * sizeof *entries);
     cache->entries = entries;
@@ -94,7 +90,7 @@ static int reserve(struct entry *entry, int64_t length, struct graft_error *erro
     if (keys == NULL || values == NULL) {
         graft_free(keys);
         graft_free(values);
-        return out_of_memory(error);
+        return graft_fail_memory(error, "KV cache");
     }
     graft_free(entry->keys);
     graft_free(entry->values);

@@ -39,10 +39,6 @@ struct plan {
     atomic_int failed;
 };
 
-static int out_of_memory(struct graft_error *error) {
-    return graft_fail_memory(error, "");
-}
-
 int graft_check_types(const struct graft_weight *weight, const char *role, struct graft_error *error) {
     for (int32_t i = 0; i < weight->n_blocks; i++) {
         graft_dtype dtype = graft_weight_block(weight, i)->dtype;
@@ -239,7 +235,7 @@ int graft_linear(const struct graft_call *call, const struct graft_product *prod
     struct plan plan = {.call = call, .loops = graft_loops_get()};
     int64_t mark = call->scratch_mark(call->scratch);
     if (make_plan(&plan, products, product_stride, n) != 0) {
-        status = out_of_memory(error);
+        status = graft_fail_memory(error, "");
     } else {
         graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, product_stride, n), run_panels, &plan);
         if (atomic_load(&plan.failed)) {

@@ -26,10 +26,6 @@ struct measurement {
     int64_t windows;
 };
 
-static int out_of_memory(struct graft_error *error) {
-    return graft_fail_memory(error, "perplexity");
-}
-
 static int measurement_init(struct measurement *m, struct graft_error *error) {
     m->window = m->window < m->n ? m->window : m->n;
     m->at_once = m->window < STEP_TOKENS ? STEP_TOKENS / m->window : 1;
@@ -38,7 +34,7 @@ static int measurement_init(struct measurement *m, struct graft_error *error) {
     m->targets = graft_alloc(m->at_once * m->window, sizeof *m->targets);
     m->loss = graft_alloc(m->at_once * m->window, sizeof *m->loss);
     if (m->news == NULL || m->slots == NULL || m->targets == NULL || m->loss == NULL) {
-        return out_of_memory(error);
+        return graft_fail_memory(error, "perplexity");
     }
     for (size_t i = 0; i < m->at_once; i++) {
         m->slots[i] = (int32_t)i;

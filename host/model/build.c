@@ -8,10 +8,6 @@
 #include "model/node.h"
 #include "registry/nearest.h"
 
-static int out_of_memory(const char *path, struct graft_error *error) {
-    return graft_fail_memory(error, path);
-}
-
 /* Decides who describes and who makes the module: what a replacement leaves out is the original's, and a kernel makes
  * what they describe. */
 static void choose_class(struct graft_node *node, const struct graft_resolution *found) {
@@ -56,7 +52,7 @@ static int build_super(struct builder *builder, struct graft_node *node, struct 
     }
     node->super = graft_node_create(node->parent, node->name);
     if (node->super == NULL || graft_args_append(&node->super->args, &node->args) != 0) {
-        return out_of_memory(node->path, error);
+        return graft_fail_memory(error, node->path);
     }
     node->super->is_super = 1;
     node->super->below_super = 1;
@@ -69,7 +65,7 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
     struct graft_node *child = graft_node_create(parent, name);
     if (child == NULL || graft_args_append(&child->args, info->args) != 0) {
         graft_node_free(child);
-        return out_of_memory(parent != NULL ? parent->path : name, error);
+        return graft_fail_memory(error, parent != NULL ? parent->path : name);
     }
     struct graft_node *owner = builder->describing;
     struct graft_module_place place = {
@@ -95,12 +91,12 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
     const struct graft_args *more = found.replacement != NULL ? found.replacement->args : NULL;
     if (more != NULL && graft_args_append(&child->args, more) != 0) {
         graft_node_free(child);
-        return out_of_memory(place.class_name, error);
+        return graft_fail_memory(error, place.class_name);
     }
     if (parent == NULL) {
         builder->tree->root = child;
     } else if (graft_node_adopt(parent, child) != 0) {
-        return out_of_memory(place.class_name, error);
+        return graft_fail_memory(error, place.class_name);
     }
     status = graft_builder_describe(builder, child, error);
     return status == GRAFT_OK ? build_super(builder, child, error) : status;
@@ -130,7 +126,7 @@ int graft_builder_build(const struct graft_tree_options *options, struct graft_a
     struct builder builder = {.options = options, .assignment = assignment, .fusions = fusions};
     builder.tree = graft_alloc(1, sizeof *builder.tree);
     if (builder.tree == NULL) {
-        return out_of_memory(options->class_name, error);
+        return graft_fail_memory(error, options->class_name);
     }
     builder.tree->config = options->config;
     int status = build(&builder, error);

@@ -14,6 +14,20 @@ static const struct graft_module *find_child(void *data, const char *name) {
     return child != NULL && child->module.forward != NULL ? &child->module : NULL;
 }
 
+struct graft_build graft_node_build(struct graft_node *node, const struct graft_tree *tree,
+                                    const struct graft_host *host) {
+    return (struct graft_build){
+        .struct_size = sizeof(struct graft_build),
+        .path = node->path,
+        .host = host,
+        .config = &tree->config->view,
+        .args = &node->args,
+        .data = node,
+        .weight = find_weight,
+        .child = find_child,
+    };
+}
+
 /* An error over config.json does not say who asked. */
 static int failed(const struct graft_node *node, const struct graft_tree *tree, int status, struct graft_error *error) {
     const struct graft_known_class *maker = node->maker;
@@ -29,17 +43,8 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
                   struct graft_error *error) {
     const struct graft_class *maker = node->maker->cls;
     void *instance = NULL;
-    struct graft_build build = {
-        .struct_size = sizeof build,
-        .path = node->path,
-        .host = host,
-        .config = &tree->config->view,
-        .args = &node->args,
-        .data = node,
-        .weight = find_weight,
-        .child = find_child,
-        .super = node->super != NULL ? &node->super->module : NULL,
-    };
+    struct graft_build build = graft_node_build(node, tree, host);
+    build.super = node->super != NULL ? &node->super->module : NULL;
     if (maker->create == NULL) {
         instance = node->super != NULL ? &node->super->module : NULL;
     } else {

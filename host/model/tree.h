@@ -103,6 +103,10 @@ struct graft_node *graft_node_find(struct graft_node *from, const char *path);
 /* [any] The class whose conversions hold at a module; NULL: none do. */
 const struct graft_class *graft_node_converter(const struct graft_node *node);
 
+/* [load] What a `create` for the node works with; without the original of a replacement. The tree's, and the node's. */
+struct graft_build graft_node_build(struct graft_node *node, const struct graft_tree *tree,
+                                    const struct graft_host *host);
+
 /* [any] The parameter of that own name, or NULL. */
 struct graft_parameter *graft_node_parameter(const struct graft_node *node, const char *own_name);
 

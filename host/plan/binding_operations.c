@@ -22,9 +22,3 @@ void graft_binding_operations(const struct graft_binding *binding, struct graft_
         graft_text_add_string(text, "renamed");
     }
 }
-
-const char *graft_binding_initial(const struct graft_binding *binding) {
-    return binding->status != GRAFT_BINDING_INITIAL      ? NULL
-           : binding->parameter->init == GRAFT_INIT_ONES ? "ones"
-                                                         : "zeros";
-}

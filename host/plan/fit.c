@@ -7,10 +7,6 @@
 #include "base/alloc.h"
 #include "plan/conflicts.h"
 
-static int out_of_memory(const char *name, struct graft_error *error) {
-    return graft_fail_memory(error, name);
-}
-
 static int same_shape(const struct graft_parameter *parameter, const struct graft_value *value) {
     return parameter->rank == value->rank && memcmp(parameter->shape, value->shape, sizeof value->shape) == 0;
 }
@@ -29,14 +25,14 @@ static int check_value(struct graft_binding *binding, struct graft_error *error)
             binding->status = GRAFT_BINDING_FAILED;
             binding->problem = graft_format("%s: type %s, expected %s", tensor->name, graft_dtype_name(tensor->dtype),
                                             wanted != GRAFT_DTYPE_NONE ? graft_dtype_name(wanted) : "F32, F16 or BF16");
-            return binding->problem != NULL ? GRAFT_OK : out_of_memory(tensor->name, error);
+            return binding->problem != NULL ? GRAFT_OK : graft_fail_memory(error, tensor->name);
         }
     }
     if (!same_shape(binding->parameter, &binding->value)) {
         binding->status = GRAFT_BINDING_MISMATCHED;
         binding->problem = graft_format("the checkpoint has the shape %s",
                                         graft_shape_text(binding->value.shape, binding->value.rank, shape));
-        return binding->problem != NULL ? GRAFT_OK : out_of_memory(binding->parameter->name, error);
+        return binding->problem != NULL ? GRAFT_OK : graft_fail_memory(error, binding->parameter->name);
     }
     return GRAFT_OK;
 }

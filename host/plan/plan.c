@@ -16,10 +16,6 @@ struct planner {
     const struct graft_config *config;
 };
 
-static int out_of_memory(const char *name, struct graft_error *error) {
-    return graft_fail_memory(error, name);
-}
-
 struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const struct graft_parameter *parameter) {
     return &plan->bindings[parameter->index];
 }
@@ -38,7 +34,7 @@ static int take_own(struct planner *planner, const struct graft_tensor_view *ten
     }
     binding->status = GRAFT_BINDING_FAILED;
     binding->problem = graft_strdup(failure.message);
-    return status == GRAFT_ERROR_MODEL && binding->problem != NULL ? GRAFT_OK : out_of_memory(tensor->name, error);
+    return status == GRAFT_ERROR_MODEL && binding->problem != NULL ? GRAFT_OK : graft_fail_memory(error, tensor->name);
 }
 
 /* First pass: a binding for each parameter, found under its own name where the checkpoint has that. */
@@ -120,7 +116,7 @@ static int list_unexpected(struct graft_plan *plan, struct graft_error *error) {
     size_t n = plan->sources->n;
     plan->unexpected = graft_alloc(n + 1, sizeof(struct graft_tensor_view *));
     if (plan->unexpected == NULL) {
-        return out_of_memory("", error);
+        return graft_fail_memory(error, "");
     }
     for (size_t i = 0; i < n; i++) {
         const struct graft_source *source = &plan->sources->items[i];
@@ -136,7 +132,7 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
     plan->bindings = graft_alloc(tree->n_parameters + 1, sizeof *plan->bindings);
     plan->sources = graft_alloc(1, sizeof *plan->sources);
     if (plan->bindings == NULL || plan->sources == NULL) {
-        return out_of_memory("", error);
+        return graft_fail_memory(error, "");
     }
     planner->lookup.sources = plan->sources;
     int status = graft_plan_sources_make(plan, tree, planner->options, error);
@@ -166,7 +162,7 @@ int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *chec
         .options = options,
         .lookup = {.prefix = options->base_model_prefix, .without = options->without, .tree = tree}};
     if (planner.plan == NULL) {
-        return out_of_memory("", error);
+        return graft_fail_memory(error, "");
     }
     planner.plan->tree = tree;
     planner.plan->checkpoint = checkpoint;

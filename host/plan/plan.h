@@ -98,9 +98,6 @@ int graft_plan_fail(const struct graft_plan *plan, const struct graft_binding *b
  * NULL when there is none. Reads those tensors. Each keeps its own: a report, no error, but for the strict. */
 const struct graft_binding *graft_plan_tied_apart(const struct graft_plan *plan);
 
-/* [any] "zeros" or "ones", what a binding without a tensor starts as; NULL of any other. */
-const char *graft_binding_initial(const struct graft_binding *binding);
-
 /* [any] The operations of a binding as text, "MergeModulelist(dim=0), Concatenate(dim=1)", those of lists first;
  * "renamed" where there are none but another name; "" for a plain one. */
 struct graft_text;

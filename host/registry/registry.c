@@ -108,10 +108,6 @@ void graft_registry_restore(struct graft_registry *registry, struct graft_snapsh
     graft_snapshot_release(old);
 }
 
-static int out_of_memory(struct graft_error *error) {
-    return graft_fail_memory(error, "registry");
-}
-
 static int append_class(struct graft_snapshot *snapshot, const struct graft_known_class *added,
                         struct graft_error *error) {
     const char *name = added->cls->name;
@@ -174,7 +170,7 @@ static int append_plugin(struct graft_snapshot *next, const struct graft_known_p
         }
     }
     if (make_room_for(next, added->descriptor) != 0) {
-        return out_of_memory(error);
+        return graft_fail_memory(error, "registry");
     }
     next->plugins[next->n_plugins++] = *added;
     return GRAFT_OK;
@@ -216,7 +212,8 @@ int graft_registry_add_class(struct graft_registry *registry, const struct graft
     struct graft_known_class added = {cls, origin != NULL ? *origin : host, private_to_plugin, NULL};
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
-    int status = next == NULL ? out_of_memory(error) : commit(registry, next, append_class(next, &added, error));
+    int status =
+        next == NULL ? graft_fail_memory(error, "registry") : commit(registry, next, append_class(next, &added, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }
@@ -225,7 +222,7 @@ int graft_registry_add_replacement(struct graft_registry *registry, const struct
                                    const struct graft_origin *origin, struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
-    int status = next == NULL ? out_of_memory(error)
+    int status = next == NULL ? graft_fail_memory(error, "registry")
                               : commit(registry, next,
                                        append_replacements(next, replacement, 1, sizeof *replacement, origin, error));
     (void)pthread_mutex_unlock(&registry->lock);
@@ -236,7 +233,7 @@ int graft_registry_add_plugins(struct graft_registry *registry, const struct gra
                                struct graft_error *error) {
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
-    int status = next != NULL ? GRAFT_OK : out_of_memory(error);
+    int status = next != NULL ? GRAFT_OK : graft_fail_memory(error, "registry");
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         status = add_all(next, &plugins[i], error);
     }
@@ -257,8 +254,8 @@ int graft_registry_add_fusion(struct graft_registry *registry, const struct graf
     const struct graft_origin *from = origin != NULL ? origin : &host;
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
-    int status =
-        next == NULL ? out_of_memory(error) : commit(registry, next, graft_fusion_append(next, family, from, error));
+    int status = next == NULL ? graft_fail_memory(error, "registry")
+                              : commit(registry, next, graft_fusion_append(next, family, from, error));
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }

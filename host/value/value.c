@@ -7,10 +7,6 @@
 #include "base/alloc.h"
 #include "value/value_parts.h"
 
-static int out_of_memory(const char *name, struct graft_error *error) {
-    return graft_fail_memory(error, name);
-}
-
 int64_t graft_value_extent(const struct graft_value *value, int64_t from, int64_t to) {
     int64_t product = 1;
     for (int64_t i = from; i < to; i++) {
@@ -30,7 +26,7 @@ int graft_value_of(const struct graft_tensor_view *tensor, struct graft_value *v
     }
     int64_t count = graft_value_extent(value, 0, value->rank);
     struct graft_part all = {tensor, graft_box_run(0, 0, count)};
-    return count == 0 || graft_value_add_part(value, &all) == 0 ? GRAFT_OK : out_of_memory(tensor->name, error);
+    return count == 0 || graft_value_add_part(value, &all) == 0 ? GRAFT_OK : graft_fail_memory(error, tensor->name);
 }
 
 int graft_value_copy(const struct graft_value *from, struct graft_value *value, struct graft_error *error) {
@@ -39,7 +35,7 @@ int graft_value_copy(const struct graft_value *from, struct graft_value *value, 
     value->parts = graft_alloc(from->n_parts + 1, sizeof *value->parts);
     if (value->parts == NULL) {
         *value = (struct graft_value){0};
-        return out_of_memory("", error);
+        return graft_fail_memory(error, "");
     }
     if (from->n_parts > 0) {
         memcpy(value->parts, from->parts, from->n_parts * sizeof *value->parts);

@@ -13,10 +13,6 @@
 
 enum { BANDWIDTH_BYTES = 512 << 20 };
 
-static int out_of_memory(struct graft_error *error) {
-    return graft_fail_memory(error, "bench");
-}
-
 /* One run: the first token comes when the prompt is done, the last `new_tokens` after it. */
 struct timing {
     double start;
@@ -72,7 +68,7 @@ static struct graft_spread spread_of(double *values, int64_t n) {
 static int run_timed(struct graft_bench *bench, struct graft_error *error) {
     double *prompt = graft_alloc((size_t)bench->repeat, sizeof *prompt);
     double *token = graft_alloc((size_t)bench->repeat, sizeof *token);
-    int status = prompt == NULL || token == NULL ? out_of_memory(error) : GRAFT_OK;
+    int status = prompt == NULL || token == NULL ? graft_fail_memory(error, "bench") : GRAFT_OK;
     for (int64_t i = 0; i < bench->repeat && status == GRAFT_OK; i++) {
         struct timing timing;
         status = run_once(bench, bench->model, NULL, &timing, error);
@@ -189,7 +185,7 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
         .repeat = options->repeat,
         .ids = graft_sample_ids((size_t)options->prompt_tokens, model),
     };
-    int status = bench.ids == NULL ? out_of_memory(error) : graft_library_create(&plain, error);
+    int status = bench.ids == NULL ? graft_fail_memory(error, "bench") : graft_library_create(&plain, error);
     if (status == GRAFT_OK) {
         status = measure(options, &bench, plain, error);
     }

@@ -17,10 +17,6 @@
 
 enum { DEFAULT_PROMPT = 16, DEFAULT_NEW_TOKENS = 16 };
 
-static int out_of_memory(struct graft_error *error) {
-    return graft_fail_memory(error, "verify");
-}
-
 int graft_verify_original(int status, const struct graft_error *failure, struct graft_error *error) {
     if (status != GRAFT_OK) {
         (void)graft_error_set(error, status, failure->source, "the original model, without replacements, fails: %s",
@@ -45,7 +41,7 @@ static int compare_logits(struct graft_verification *run, struct graft_error *er
     size_t vocab_size = (size_t)graft_model_vocab_size(run->model);
     float *logits = graft_alloc(tokens, vocab_size * sizeof *logits);
     float *original = graft_alloc(tokens, vocab_size * sizeof *original);
-    int status = logits == NULL || original == NULL ? out_of_memory(error) : GRAFT_OK;
+    int status = logits == NULL || original == NULL ? graft_fail_memory(error, "verify") : GRAFT_OK;
     if (status == GRAFT_OK) {
         status = graft_model_logits(run->model, run->prompts.prompts, run->prompts.count, logits, error);
     }
@@ -66,7 +62,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
     struct graft_ids *ids = data;
     (void)last;
     graft_ids_add(&ids[sequence], id);
-    return ids[sequence].failed ? out_of_memory(error) : GRAFT_OK;
+    return ids[sequence].failed ? graft_fail_memory(error, "verify") : GRAFT_OK;
 }
 
 /* What both models go on with. */
@@ -82,7 +78,7 @@ static int compare_greedy(struct graft_verification *run, struct graft_error *er
     run->ids = graft_alloc(n, sizeof *run->ids);
     run->original_ids = graft_alloc(n, sizeof *run->original_ids);
     if (run->ids == NULL || run->original_ids == NULL) {
-        return out_of_memory(error);
+        return graft_fail_memory(error, "verify");
     }
     int status = graft_model_generate(run->model, run->prompts.prompts, n, &generation, on_token, run->ids, error);
     if (status == GRAFT_OK) {
@@ -128,7 +124,7 @@ static int read_prompts(const struct graft_options *options, struct graft_verifi
     if (status == GRAFT_OK && run->prompts.count == 0) {
         run->sample = graft_sample_ids(DEFAULT_PROMPT, run->model);
         if (run->sample == NULL) {
-            return out_of_memory(error);
+            return graft_fail_memory(error, "verify");
         }
         run->prompts.prompts[0] = (struct graft_prompt){.ids = run->sample, .count = DEFAULT_PROMPT};
         run->prompts.count = 1;
