@@ -127,7 +127,7 @@ static void test_experts(void **state) {
 
 /* Ten experts and more: 10 comes behind 9, not behind 1. */
 static void test_order_of_indices(void **state) {
-    static char names[24][24];
+    static char names[24][32];
     struct fake_tensor tensors[25] = {{0}};
     static const struct fake_parameter parameters[] = {{.name = "gate_up", .rank = 3, .shape = {12, 2, 1}},
                                                        {.name = NULL}};
