@@ -3,19 +3,24 @@
 
 #include "base/alloc.h"
 #include "graft/causal_lm.h"
+#include "kernels/cache.h"
 #include "kernels/kernels.h"
-#include "kernels/kv_cache.h"
+
+/* What is known of the sequence in a slot, beside the cache. */
+struct sequence {
+    int64_t length;        /* tokens that it holds */
+    int64_t rotary_offset; /* what rotary positions are ahead by, behind images */
+    int64_t images_end;    /* how many tokens it held when that changed last */
+};
 
 struct graft_session {
     const struct graft_module *model;
     int64_t vocab_size;
-    struct graft_kv_cache *cache;
+    struct graft_cache *cache;
     struct graft_scratch *scratch;
     struct graft_call call;
-    int64_t *lengths; /* [slots]: tokens that each sequence holds */
-    int64_t *offsets; /* [slots]: what rotary positions are ahead by, behind images */
-    int32_t slots;
-    float *logits; /* [logits_rows, vocab_size] */
+    struct sequence *sequences; /* [slots] */
+    float *logits;              /* [logits_rows, vocab_size] */
     int64_t logits_rows;
 };
 
@@ -27,12 +32,10 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
     }
     result->model = model;
     result->vocab_size = vocab_size;
-    result->slots = slots;
-    result->cache = graft_kv_cache_create(slots);
+    result->cache = graft_cache_create(slots);
     result->scratch = graft_scratch_create();
-    result->lengths = graft_alloc((size_t)slots, sizeof *result->lengths);
-    result->offsets = graft_alloc((size_t)slots, sizeof *result->offsets);
-    if (result->cache == NULL || result->scratch == NULL || result->lengths == NULL || result->offsets == NULL) {
+    result->sequences = graft_alloc((size_t)slots, sizeof *result->sequences);
+    if (result->cache == NULL || result->scratch == NULL || result->sequences == NULL) {
         graft_session_free(result);
         return graft_fail_memory(error, "generation");
     }
@@ -43,10 +46,9 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
 
 void graft_session_free(struct graft_session *session) {
     if (session != NULL) {
-        graft_kv_cache_destroy(session->cache);
+        graft_cache_destroy(session->cache);
         graft_scratch_destroy(session->scratch);
-        graft_free(session->lengths);
-        graft_free(session->offsets);
+        graft_free(session->sequences);
         graft_free(session->logits);
         graft_free(session);
     }
@@ -101,7 +103,7 @@ static int check_ids(const struct graft_session *session, const struct graft_ids
 static void place_images(struct step *step, const struct graft_session *session, const int32_t *slots,
                          const struct graft_ids_view *news, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        step->offsets[i] = step->offsets[n + i] = session->offsets[slots[i]];
+        step->offsets[i] = step->offsets[n + i] = session->sequences[slots[i]].rotary_offset;
         for (size_t j = 0; j < news[i].n_images; j++) {
             step->images[step->n_images] = news[i].images[j];
             step->images[step->n_images++].sequence = (int32_t)i;
@@ -133,7 +135,7 @@ static int step_init(struct step *step, const struct graft_session *session, con
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < news[i].count; j++, at++) {
             step->ids[at] = news[i].ids[j];
-            step->positions[at] = session->lengths[slots[i]] + (int64_t)j;
+            step->positions[at] = session->sequences[slots[i]].length + (int64_t)j;
             if (which == GRAFT_LOGITS_ALL || j + 1 == news[i].count) {
                 step->rows[step->n_rows++] = (int32_t)at;
             }
@@ -183,6 +185,22 @@ static int run(struct graft_session *session, const struct step *step, const int
     return graft_causal_lm_forward(session->model, &session->call, &args, error);
 }
 
+/* Makes a step part of the sequences; or of none, if it failed: some modules have run, and others have not. */
+static void settle(struct graft_session *session, const struct step *step, const int32_t *slots, size_t n, int status) {
+    for (size_t i = 0; i < n; i++) {
+        struct sequence *sequence = &session->sequences[slots[i]];
+        if (status != GRAFT_OK) {
+            (void)graft_cache_rewind(session->cache, slots[i], sequence->length, &sequence->length, NULL);
+            continue;
+        }
+        sequence->length += step->cu_seqlens[i + 1] - step->cu_seqlens[i];
+        if (step->offsets[n + i] != sequence->rotary_offset) {
+            sequence->rotary_offset = step->offsets[n + i];
+            sequence->images_end = sequence->length;
+        }
+    }
+}
+
 int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                        enum graft_logits_rows which, const float **logits, struct graft_error *error) {
     struct step step = {0};
@@ -193,12 +211,31 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
     }
     if (status == GRAFT_OK) {
         status = run(session, &step, slots, n, error);
-    }
-    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        session->lengths[slots[i]] += (int64_t)news[i].count;
-        session->offsets[slots[i]] = step.offsets[n + i];
+        settle(session, &step, slots, n, status);
     }
     *logits = session->logits;
     step_finish(&step);
+    return status;
+}
+
+int graft_session_rewind(struct graft_session *session, int32_t slot, int64_t length, int64_t *reached,
+                         struct graft_error *error) {
+    struct sequence *sequence = &session->sequences[slot];
+    length = length < sequence->length ? length : sequence->length;
+    int status = graft_cache_rewind(session->cache, slot, length, reached, error);
+    if (status == GRAFT_OK && *reached < sequence->images_end) {
+        status = graft_cache_rewind(session->cache, slot, 0, reached, error);
+    }
+    if (status == GRAFT_OK && *reached == 0) {
+        *sequence = (struct sequence){0};
+    } else if (status == GRAFT_OK) {
+        sequence->length = *reached;
+    }
+    return status;
+}
+
+int graft_session_fork(struct graft_session *session, int32_t from, int32_t to, struct graft_error *error) {
+    int status = graft_cache_fork(session->cache, from, to, error);
+    session->sequences[to] = status == GRAFT_OK ? session->sequences[from] : (struct sequence){0};
     return status;
 }

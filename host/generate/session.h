@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a built model on token ids, with a cache of keys and values. One thread uses a session at a time. */
+/* Running a built model on token ids, with a cache of what they leave behind. One thread uses a session at a time. */
 #ifndef GRAFT_GENERATE_SESSION_H
 #define GRAFT_GENERATE_SESSION_H
 
@@ -38,8 +38,19 @@ enum graft_logits_rows {
 
 /* Appends `news[i]` (at least one id each) to the sequence in `slots[i]`, for `n` sequences as one ragged batch,
  * with their images if the model takes any. `logits` [rows, vocab_size] belongs to the session and is valid until its
- * next step. */
+ * next step. A step that fails leaves all sequences as they were. */
 int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                        enum graft_logits_rows which, const float **logits, struct graft_error *error);
+
+/* Takes the sequence in a slot back to its first `length` tokens, or to fewer, `reached`: the caller feeds those in
+ * between again. Keys and values can be cut anywhere. States of modules (graft/state.h) are known where they are,
+ * before the last step, and at the start; rotary positions behind the last image, and at the start. A length of 0
+ * empties the slot for another sequence. */
+int graft_session_rewind(struct graft_session *session, int32_t slot, int64_t length, int64_t *reached,
+                         struct graft_error *error);
+
+/* Makes the sequence in slot `to` a copy of the one in slot `from`, which goes on by itself: to try several ways on, or
+ * to come back to this place. On failure slot `to` is empty. */
+int graft_session_fork(struct graft_session *session, int32_t from, int32_t to, struct graft_error *error);
 
 #endif

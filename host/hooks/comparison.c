@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "hooks/bytes.h"
-#include "kernels/kv_cache.h"
+#include "kernels/cache.h"
 
 static struct graft_compared_node *find(const struct graft_tree_comparison *comparison, const struct graft_node *node) {
     for (size_t i = 0; i < comparison->count; i++) {
@@ -37,7 +37,7 @@ static int before(void *data, struct graft_observation *observation, struct graf
         return GRAFT_OK;
     }
     if (compared->cache == NULL) {
-        compared->cache = graft_kv_cache_create(comparison->slots);
+        compared->cache = graft_cache_create(comparison->slots);
     }
     struct graft_original_call *original = call->scratch_alloc(call->scratch, sizeof *original);
     if (compared->cache == NULL || original == NULL) {
@@ -138,17 +138,6 @@ int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *orig
     return status == GRAFT_OK ? graft_observe(tree, &observer, &comparison->observing, error) : status;
 }
 
-int graft_tree_comparison_restart(struct graft_tree_comparison *comparison, struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < comparison->count; i++) {
-        struct graft_compared_node *compared = &comparison->items[i];
-        for (int32_t slot = 0; slot < comparison->slots && compared->cache != NULL && status == GRAFT_OK; slot++) {
-            status = graft_kv_cache_truncate(compared->cache, slot, 0, error);
-        }
-    }
-    return status;
-}
-
 void graft_tree_comparison_end(struct graft_tree_comparison *comparison) {
     graft_observe_end(comparison->observing);
     comparison->observing = NULL;
@@ -157,7 +146,7 @@ void graft_tree_comparison_end(struct graft_tree_comparison *comparison) {
 void graft_tree_comparison_finish(struct graft_tree_comparison *comparison) {
     graft_tree_comparison_end(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
-        graft_kv_cache_destroy(comparison->items[i].cache);
+        graft_cache_destroy(comparison->items[i].cache);
     }
     graft_free(comparison->items);
 }

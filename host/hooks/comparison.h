@@ -17,7 +17,7 @@ struct graft_compared_node {
     double original_seconds;
     int64_t bytes; /* of weights */
     int64_t original_bytes;
-    struct graft_kv_cache *cache; /* the original's; NULL until used */
+    struct graft_cache *cache; /* the original's; NULL until used */
 };
 
 struct graft_tree_comparison {
@@ -31,9 +31,6 @@ struct graft_tree_comparison {
  * instantiated and outlive the comparison. Batches have at most `slots` slots. */
 int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int32_t slots,
                                 struct graft_tree_comparison *comparison, struct graft_error *error);
-
-/* [load] To be called before each new session: sequences start anew. */
-int graft_tree_comparison_restart(struct graft_tree_comparison *comparison, struct graft_error *error);
 
 /* [load] Stops. The results stay valid until graft_tree_comparison_finish. */
 void graft_tree_comparison_end(struct graft_tree_comparison *comparison);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "kernels/cache.h"
 
 static int out_of_memory(const struct graft_observation *observation, struct graft_error *error) {
     return graft_fail_memory(error, observation->node->path);
@@ -53,6 +54,26 @@ static int copy_view(struct graft_original_call *original, const struct graft_ob
     return GRAFT_OK;
 }
 
+/* Lets the original have a cache of its own, which follows the batch's: to the start of another sequence, and back
+ * behind a forward that failed. */
+static int replace_batch(struct graft_original_call *original, size_t field, struct graft_error *error) {
+    struct graft_batch *batch = &original->batch;
+    graft_struct_copy(batch, sizeof *batch, batch_of(original->args, field));
+    set_pointer(original->args, field, batch);
+    int status = GRAFT_OK;
+    if (batch->cache == NULL) {
+        return GRAFT_OK;
+    }
+    batch->cache = original->cache;
+    for (int32_t s = 0; s < batch->sequences && status == GRAFT_OK; s++) {
+        int64_t first = batch->cu_seqlens[s], reached;
+        if (first < batch->cu_seqlens[s + 1]) {
+            status = graft_cache_rewind(batch->cache, batch->slots[s], batch->positions[first], &reached, error);
+        }
+    }
+    return status;
+}
+
 int graft_original_call_prepare(struct graft_original_call *original, const struct graft_observation *observation,
                                 struct graft_error *error) {
     const struct graft_call *call = observation->call;
@@ -63,12 +84,7 @@ int graft_original_call_prepare(struct graft_original_call *original, const stru
         return out_of_memory(observation, error);
     }
     memcpy(original->args, observation->args, size);
-    if (batch_field > 0) {
-        original->batch = *batch_of(observation->args, batch_field);
-        original->batch.cache = original->batch.cache != NULL ? original->cache : NULL;
-        set_pointer(original->args, batch_field, &original->batch);
-    }
-    int status = GRAFT_OK;
+    int status = batch_field > 0 ? replace_batch(original, batch_field, error) : GRAFT_OK;
     for (int32_t i = 0; i < observation->n_views && status == GRAFT_OK; i++) {
         status = copy_view(original, observation, i, error);
     }

@@ -9,7 +9,7 @@
 
 struct graft_original_call {
     const struct graft_module *module; /* of the same interface */
-    struct graft_kv_cache *cache;      /* in the place of the batch's; given the same calls, it holds the same tokens */
+    struct graft_cache *cache;         /* in the place of the batch's; its sequences are where the batch's are */
     void *args;
     struct graft_batch batch;
     void *outputs[GRAFT_MAX_VIEWS]; /* [n_views]: what the module gave; NULL where it only reads */

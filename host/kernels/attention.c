@@ -2,7 +2,7 @@
 /* The way to attention: checks, appends to the cache, and runs the implementation that the call names. */
 #include "kernels/attention.h"
 
-#include "kernels/kv_cache.h"
+#include "kernels/cache.h"
 #include "kernels/table.h"
 
 static int check_args(const struct graft_attention_args *args, struct graft_error *error) {
@@ -52,7 +52,7 @@ static int find_keys(const struct graft_attention_args *args, int32_t index, str
     if (batch->cache != NULL && tokens > 0) {
         struct graft_kv_new added = {
             k, v, args->k_stride, args->v_stride, tokens, args->kv_heads, args->head_dim, batch->positions[first]};
-        status = graft_kv_cache_append(batch->cache, args->layer, batch->slots[index], &added, &view, error);
+        status = graft_kv_cache_append(batch->cache->kv, args->layer, batch->slots[index], &added, &view, error);
     }
     *sequence = (struct graft_attention_sequence){
         .struct_size = sizeof *sequence,

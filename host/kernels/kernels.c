@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 
+#include "kernels/cache.h"
 #include "kernels/loops.h"
 #include "kernels/parallel.h"
 #include "kernels/table.h"
@@ -37,6 +38,7 @@ void graft_call_init(struct graft_call *call, int32_t precision, struct graft_sc
         .scratch_alloc = graft_scratch_alloc,
         .scratch_mark = graft_scratch_mark,
         .scratch_release = graft_scratch_release,
+        .state = graft_cache_state,
     };
 }
 

@@ -63,6 +63,14 @@ static int add_layers(struct graft_kv_cache *cache, int32_t layers, struct graft
     return GRAFT_OK;
 }
 
+/* Copies the rows that an entry holds in one of its arrays to an array with room for `capacity` tokens. */
+static void copy_rows(const struct entry *entry, const float *from, float *to, int64_t capacity) {
+    for (int64_t h = 0; h < entry->kv_heads; h++) {
+        memcpy(to + h * capacity * entry->head_dim, from + h * entry->capacity * entry->head_dim,
+               (size_t)(entry->length * entry->head_dim) * sizeof(float));
+    }
+}
+
 /* A copy of `old` with room for `capacity` tokens; NULL when memory ran out or the size overflows. */
 static float *enlarged(const struct entry *entry, const float *old, int64_t capacity) {
     int64_t head = capacity <= INT64_MAX / 4 / entry->head_dim ? capacity * entry->head_dim : INT64_MAX / 4;
@@ -70,9 +78,8 @@ static float *enlarged(const struct entry *entry, const float *old, int64_t capa
         return NULL;
     }
     float *fresh = (float *)graft_alloc_aligned(64, (size_t)(head * entry->kv_heads) * sizeof(float));
-    for (int64_t h = 0; fresh != NULL && old != NULL && h < entry->kv_heads; h++) {
-        memcpy(fresh + h * head, old + h * entry->capacity * entry->head_dim,
-               (size_t)(entry->length * entry->head_dim) * sizeof(float));
+    if (fresh != NULL && old != NULL) {
+        copy_rows(entry, old, fresh, capacity);
     }
     return fresh;
 }
@@ -187,6 +194,24 @@ int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t 
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
         struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
         entry->length = entry->length < length ? entry->length : length;
+    }
+    return status;
+}
+
+int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, struct graft_error *error) {
+    int status = check_slot(cache, from, error);
+    status = status == GRAFT_OK ? check_slot(cache, to, error) : status;
+    for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
+        const struct entry *source = &cache->entries[(int64_t)layer * cache->slots + from];
+        struct entry *target = &cache->entries[(int64_t)layer * cache->slots + to];
+        target->kv_heads = source->kv_heads;
+        target->head_dim = source->head_dim;
+        target->length = 0;
+        if (source->length > 0 && (status = reserve(target, source->length, error)) == GRAFT_OK) {
+            copy_rows(source, source->keys, target->keys, target->capacity);
+            copy_rows(source, source->values, target->values, target->capacity);
+            target->length = source->length;
+        }
     }
     return status;
 }

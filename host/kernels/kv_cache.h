@@ -8,8 +8,8 @@
 #ifndef GRAFT_KERNELS_KV_CACHE_H
 #define GRAFT_KERNELS_KV_CACHE_H
 
-#include "graft/attention_implementation.h"
-#include "graft/batch.h"
+#include <stdint.h>
+
 #include "graft/error.h"
 
 /* What attention reads. */
@@ -19,6 +19,8 @@ struct graft_kv_rows {
     int64_t head_stride;
     int64_t row_stride;
 };
+
+struct graft_kv_cache;
 
 struct graft_kv_view {
     struct graft_kv_rows keys;
@@ -51,5 +53,8 @@ int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int6
 
 /* Forgets all but the first `length` tokens of a slot, in every layer; 0 empties it. Memory is kept for reuse. */
 int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
+
+/* Makes slot `to` what slot `from` is. On failure it is in part. */
+int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, struct graft_error *error);
 
 #endif

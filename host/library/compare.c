@@ -44,10 +44,6 @@ int graft_model_compare(struct graft_model *model, struct graft_model *original,
     return GRAFT_OK;
 }
 
-int graft_comparison_restart(struct graft_comparison *comparison, struct graft_error *error) {
-    return graft_tree_comparison_restart(&comparison->trees, error);
-}
-
 const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i) {
     if (i >= comparison->trees.count) {
         return NULL;

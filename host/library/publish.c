@@ -14,6 +14,17 @@ static int publish_unexpected(struct graft_model *model, struct graft_error *err
     return names != NULL ? GRAFT_OK : graft_fail_memory(error, model->directory);
 }
 
+/* A class that calls the one it replaces and inherits its description leaves the states to it as well. */
+static int add_states(void *data, struct graft_node *node, struct graft_error *error) {
+    int64_t *bytes = data;
+    int inherits = node->super != NULL && node->super->describer == node->describer;
+    (void)error;
+    for (size_t i = 0; i < node->n_states && !inherits; i++) {
+        *bytes += GRAFT_STATE_ARRAYS * node->states[i].state.bytes;
+    }
+    return GRAFT_OK;
+}
+
 int graft_model_publish(struct graft_model *model, struct graft_error *error) {
     model->published.plan = (struct graft_model_plan){
         .struct_size = sizeof model->published.plan,
@@ -27,6 +38,7 @@ int graft_model_publish(struct graft_model *model, struct graft_error *error) {
         .computed_bytes = model->plan->computed_bytes,
         .peak_anonymous_bytes = model->plan->peak_anonymous_bytes,
     };
+    (void)graft_tree_walk(model->tree, add_states, &model->published.plan.state_bytes, NULL);
     int status = graft_publish_modules(model, error);
     if (status == GRAFT_OK) {
         status = graft_publish_parameters(model, error);

@@ -6,10 +6,12 @@
 
 #include "base/alloc.h"
 #include "base/args.h"
+#include "graft/state.h"
 #include "model/node.h"
 
 /* Bounds on what a config can make a class describe. */
-enum { MAX_DEPTH = 64, MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_NAME = 256 };
+enum { MAX_DEPTH = 64, MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_STATES = 1 << 20, MAX_NAME = 256 };
+static const int64_t MAX_STATE_BYTES = INT64_C(1) << 40; /* of one: their sum fits */
 
 static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
     const struct graft_node *node = builder->describing;
@@ -209,6 +211,49 @@ static int on_tie(void *data, const char *name, const char *source, struct graft
     return tie->name != NULL && tie->source != NULL ? GRAFT_OK : out_of_memory(builder, error);
 }
 
+/* 0 where a state cannot have this type and shape. */
+static int64_t state_bytes(const struct graft_state_info *info) {
+    int64_t bytes = is_shape(info->shape, info->rank) ? graft_dtype_size(info->dtype) : 0;
+    for (int32_t i = 0; bytes > 0 && i < info->rank; i++) {
+        bytes *= info->shape[i];
+    }
+    return bytes <= MAX_STATE_BYTES ? bytes : 0;
+}
+
+static int on_state(void *data, const struct graft_state_info *info, struct graft_error *error) {
+    struct builder *builder = data;
+    struct graft_node *node = builder->describing;
+    if (info->struct_size < GRAFT_STATE_INFO_SIZE_1_0) {
+        return refuse(builder, error, "a state whose struct is too short:", info->name);
+    }
+    if (!is_name(info->name, 0)) {
+        return refuse(builder, error, "a state with the bad name", info->name);
+    }
+    if (graft_flags_unknown(info->flags, 0) != 0) {
+        return refuse(builder, error, "unknown requirements for state", info->name);
+    }
+    if (graft_node_state(node, info->name) != NULL) {
+        return refuse(builder, error, "two states of the name", info->name);
+    }
+    if (state_bytes(info) == 0) {
+        return refuse(builder, error, "a type or a shape that it cannot have for state", info->name);
+    }
+    if (builder->tree->n_states == MAX_STATES) {
+        return refuse(builder, error, "too many states, from", info->name);
+    }
+    if (graft_grow(&node->states, &node->states_capacity, node->n_states, sizeof *node->states) != 0) {
+        return out_of_memory(builder, error);
+    }
+    struct graft_node_state *state = &node->states[node->n_states];
+    *state = (struct graft_node_state){graft_strdup(info->name), {builder->tree->n_states, state_bytes(info)}};
+    if (state->name == NULL) {
+        return out_of_memory(builder, error);
+    }
+    node->n_states++;
+    builder->tree->n_states++;
+    return GRAFT_OK;
+}
+
 /* The innermost description that fails is the one at fault. */
 static int failed(struct builder *builder, const struct graft_node *node, int status, struct graft_error *error) {
     const struct graft_known_class *known = node->describer;
@@ -233,6 +278,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .child = on_child,
         .attribute = on_attribute,
         .tie = on_tie,
+        .state = on_state,
     };
     if (cls->describe == NULL) {
         return GRAFT_OK;

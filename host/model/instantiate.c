@@ -14,6 +14,10 @@ static const struct graft_module *find_child(void *data, const char *name) {
     return child != NULL && child->module.forward != NULL ? &child->module : NULL;
 }
 
+static const struct graft_state *find_state(void *data, const char *name) {
+    return graft_node_state(data, name);
+}
+
 struct graft_build graft_node_build(struct graft_node *node, const struct graft_tree *tree,
                                     const struct graft_host *host) {
     return (struct graft_build){
@@ -25,6 +29,7 @@ struct graft_build graft_node_build(struct graft_node *node, const struct graft_
         .data = node,
         .weight = find_weight,
         .child = find_child,
+        .state = find_state,
     };
 }
 

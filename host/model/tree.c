@@ -45,6 +45,15 @@ struct graft_parameter *graft_node_parameter(const struct graft_node *node, cons
     return NULL;
 }
 
+const struct graft_state *graft_node_state(const struct graft_node *node, const char *name) {
+    for (size_t i = 0; i < node->n_states; i++) {
+        if (strcmp(node->states[i].name, name) == 0) {
+            return &node->states[i].state;
+        }
+    }
+    return NULL;
+}
+
 static int walk(struct graft_node *node, graft_node_visitor visit, void *data, struct graft_error *error) {
     int status = visit(data, node, error);
     if (status == GRAFT_OK && node->super != NULL) {
@@ -75,8 +84,12 @@ void graft_node_free(struct graft_node *node) {
     for (size_t i = 0; i < node->n_attributes; i++) {
         graft_free(node->attributes[i].name);
     }
+    for (size_t i = 0; i < node->n_states; i++) {
+        graft_free(node->states[i].name);
+    }
     graft_args_finish(&node->args);
     graft_free(node->attributes);
+    graft_free(node->states);
     graft_free(node->parameters);
     graft_free(node->children);
     graft_free(node->name);

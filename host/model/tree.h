@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "graft/fusion.h"
+#include "kernels/states.h"
 #include "registry/fusion.h"
 #include "registry/registry.h"
 
@@ -30,6 +31,12 @@ struct graft_attribute {
     char *name; /* "kernel_size" */
     int32_t count;
     int64_t values[GRAFT_MAX_RANK];
+};
+
+/* What a module keeps of each sequence. */
+struct graft_node_state {
+    char *name; /* "conv_states" */
+    struct graft_state state;
 };
 
 /* A module. */
@@ -58,6 +65,9 @@ struct graft_node {
     struct graft_attribute *attributes;
     size_t n_attributes;
     size_t attributes_capacity;
+    struct graft_node_state *states;
+    size_t n_states;
+    size_t states_capacity;
     struct graft_module_info info; /* for fusion families that look at it from a module above */
     struct graft_module module;    /* the instance, once made: `module.forward` is NULL until then */
 };
@@ -82,6 +92,7 @@ struct graft_tree {
     size_t tied_names_capacity;
     size_t n_nodes;
     size_t n_parameters;
+    int32_t n_states;
 };
 
 /* What to build. */
@@ -109,6 +120,9 @@ struct graft_build graft_node_build(struct graft_node *node, const struct graft_
 
 /* [any] The parameter of that own name, or NULL. */
 struct graft_parameter *graft_node_parameter(const struct graft_node *node, const char *own_name);
+
+/* [any] The state of that name, or NULL. */
+const struct graft_state *graft_node_state(const struct graft_node *node, const char *name);
 
 /* [any] Calls `visit` for every module, parents first, a module's `super` right after the module. Stops at the first
  * status that is not GRAFT_OK, and returns it. */

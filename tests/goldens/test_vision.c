@@ -180,6 +180,39 @@ static void check_greedy(const struct golden *golden, const struct runner *runne
     graft_session_free(session);
 }
 
+/* Feeds ids to a slot, with the logits that are due. */
+static void feed(const struct golden *golden, const struct runner *runner, struct graft_session *session, int32_t slot,
+                 const struct graft_ids_view *view, size_t step) {
+    const float *expected = golden_tensor(golden, "greedy_logits", golden->n_greedy, runner->vocab_size);
+    struct graft_error error = graft_error_none();
+    const float *logits = NULL;
+    need(graft_session_step(session, &slot, view, 1, GRAFT_LOGITS_LAST, &logits, &error), &error);
+    double difference = max_difference(logits, expected + step * runner->vocab_size, runner->vocab_size);
+    check(difference <= F32_TOLERANCE, "slot %d: logits of step %zu differ by %g", (int)slot, step, difference);
+}
+
+/* A fork has the positions of what it was made of. Behind the images a sequence can go back, not to within the prompt.
+ */
+static void check_sequences(const struct golden *golden, const struct runner *runner,
+                            const struct graft_prompt *prompt) {
+    const struct graft_ids_view view = {prompt->ids, prompt->count, prompt->images, prompt->n_images};
+    const struct graft_ids_view next = {.ids = golden->greedy_ids, .count = 1};
+    struct graft_error error = graft_error_none();
+    struct graft_session *session = runner_session(runner, 2);
+    int64_t reached = -1;
+    feed(golden, runner, session, 0, &view, 0);
+    feed(golden, runner, session, 0, &next, 1);
+    need(graft_session_rewind(session, 0, (int64_t)prompt->count, &reached, &error), &error);
+    check(reached == (int64_t)prompt->count, "reached %lld behind the images", (long long)reached);
+    need(graft_session_fork(session, 0, 1, &error), &error);
+    feed(golden, runner, session, 1, &next, 1);
+    feed(golden, runner, session, 0, &next, 1);
+    need(graft_session_rewind(session, 0, (int64_t)prompt->count - 1, &reached, &error), &error);
+    check(reached == 0, "reached %lld within the prompt", (long long)reached);
+    feed(golden, runner, session, 0, &view, 0);
+    graft_session_free(session);
+}
+
 static void check_refused(struct runner *runner, const char *what, const struct graft_prompt *prompt,
                           const char *message) {
     struct graft_error error = graft_error_none();
@@ -234,6 +267,7 @@ int main(int argc, char **argv) {
     }
     check_logits(&golden, &runner, &prompt);
     check_greedy(&golden, &runner, &prompt);
+    check_sequences(&golden, &runner, &prompt);
     check_refusals(&runner, &prompt);
     runner_close(&runner);
     golden_close(&golden);

@@ -31,11 +31,12 @@ struct fake_child {
     const char *interface_id;
 };
 
-/* What a class describes; all three lists end with a name that is NULL, and may be NULL. */
+/* What a class describes; all lists end with a name that is NULL, and may be NULL. */
 struct fake_structure {
     const struct fake_parameter *parameters;
     const struct fake_child *children;
     const char *const (*ties)[2];
+    const struct graft_state_info *states;
 };
 
 /* A `describe` that says what the class's `data` holds. */
@@ -56,6 +57,10 @@ static inline int fake_describe(const struct graft_class *cls, const struct graf
     }
     for (size_t i = 0; structure->ties != NULL && structure->ties[i][0] != NULL && status == GRAFT_OK; i++) {
         status = sink->tie(sink->data, structure->ties[i][0], structure->ties[i][1], error);
+    }
+    for (const struct graft_state_info *at = structure->states; at != NULL && at->name != NULL && status == GRAFT_OK;
+         at++) {
+        status = sink->state(sink->data, at, error);
     }
     return status;
 }

@@ -9,9 +9,9 @@
 
 #include "base/alloc.h"
 #include "kernels/attention.h"
+#include "kernels/cache.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
-#include "kernels/kv_cache.h"
 #include "kernels/parallel.h"
 #include "numbers.h"
 
@@ -79,7 +79,7 @@ static float *copied(const struct sequences *sequences, const float *from, int64
 }
 
 static struct batch *batch_create(const struct heads *heads, const struct sequences *sequences, struct graft_mask mask,
-                                  struct graft_kv_cache *cache) {
+                                  struct graft_cache *cache) {
     struct batch *batch = calloc(1, sizeof *batch);
     int64_t q_row = heads->heads * heads->head_dim;
     int64_t kv_row = heads->kv_heads * heads->head_dim;
@@ -239,7 +239,7 @@ static void test_with_cache(void **state) {
     for (int i = 0; i < SHAPES * 2; i++) {
         const struct heads *heads = &shapes[i / 2];
         struct sequences sequences = sequences_create(heads, 2);
-        struct graft_kv_cache *cache = graft_kv_cache_create(2);
+        struct graft_cache *cache = graft_cache_create(2);
         for (size_t step = 0; step < sizeof steps / sizeof steps[0]; step++) {
             sequences.tokens[0] = steps[step][0];
             sequences.tokens[1] = steps[step][1];
@@ -250,7 +250,7 @@ static void test_with_cache(void **state) {
             sequences.past[0] += sequences.tokens[0];
             sequences.past[1] += sequences.tokens[1];
         }
-        graft_kv_cache_destroy(cache);
+        graft_cache_destroy(cache);
         sequences_destroy(&sequences);
     }
 }
@@ -353,7 +353,7 @@ static void test_refused_mask(void **state) {
     const struct heads heads = {4, 2, 8};
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 3;
-    struct graft_kv_cache *cache = graft_kv_cache_create(1);
+    struct graft_cache *cache = graft_cache_create(1);
     struct graft_mask mask = {sizeof mask, GRAFT_MASK_CAUSAL, 0, NULL, 0};
     struct batch *batch = batch_create(&heads, &sequences, mask, cache);
     struct graft_attention_implementation blind = graft_attention_eager;
@@ -367,10 +367,10 @@ static void test_refused_mask(void **state) {
     call.attention = before;
     assert_string_equal(error.source, "blind");
     assert_non_null(strstr(error.message, "\"causal\""));
-    assert_int_equal(graft_kv_cache_length(cache, 0, &held, NULL), GRAFT_OK);
+    assert_int_equal(graft_kv_cache_length(cache->kv, 0, &held, NULL), GRAFT_OK);
     assert_int_equal(held, 0);
     batch_destroy(batch);
-    graft_kv_cache_destroy(cache);
+    graft_cache_destroy(cache);
     sequences_destroy(&sequences);
 }
 
@@ -380,7 +380,7 @@ static void test_faults(void **state) {
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 3;
     sequences.past[0] = 2; /* of which the cache knows nothing */
-    struct graft_kv_cache *cache = graft_kv_cache_create(1);
+    struct graft_cache *cache = graft_cache_create(1);
     struct graft_mask mask = {sizeof mask, GRAFT_MASK_CAUSAL, 0, NULL, 0};
     struct batch *batch = batch_create(&heads, &sequences, mask, cache);
     struct graft_error error = graft_error_none();
@@ -392,7 +392,7 @@ static void test_faults(void **state) {
     batch->mask.kind = GRAFT_MASK_SLIDING;
     assert_int_equal(call.kernels->attention(&call, &batch->args, NULL), GRAFT_ERROR_INTERNAL);
     batch_destroy(batch);
-    graft_kv_cache_destroy(cache);
+    graft_cache_destroy(cache);
     sequences_destroy(&sequences);
 }
 
@@ -403,7 +403,7 @@ static void test_without_memory(void **state) {
     sequences.tokens[0] = 200;
     int status = GRAFT_ERROR_INTERNAL;
     for (long n = 1; status != GRAFT_OK; n++) {
-        struct graft_kv_cache *cache = graft_kv_cache_create(1);
+        struct graft_cache *cache = graft_cache_create(1);
         struct graft_mask mask = {sizeof mask, GRAFT_MASK_CAUSAL, 0, NULL, 0};
         struct batch *batch = batch_create(&heads, &sequences, mask, cache);
         struct graft_scratch *fresh = graft_scratch_create();
@@ -418,7 +418,7 @@ static void test_without_memory(void **state) {
         assert_true(n < 50 && (status == GRAFT_OK || status == GRAFT_ERROR_INTERNAL));
         graft_scratch_destroy(fresh);
         batch_destroy(batch);
-        graft_kv_cache_destroy(cache);
+        graft_cache_destroy(cache);
     }
     sequences_destroy(&sequences);
 }

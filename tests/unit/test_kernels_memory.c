@@ -185,6 +185,28 @@ static void test_kv_cache(void **state) {
     graft_kv_cache_destroy(NULL);
 }
 
+/* A copy is apart from what it was made of, and takes the place of what the slot held. */
+static void test_kv_cache_copy(void **state) {
+    (void)state;
+    struct graft_kv_cache *cache = graft_kv_cache_create(3);
+    struct graft_kv_view view;
+    for (int32_t layer = 0; layer < 2; layer++) {
+        assert_int_equal(append(cache, layer, 0, 0, 5, &view, NULL), GRAFT_OK);
+        assert_int_equal(append(cache, layer, 1, 0, 100, &view, NULL), GRAFT_OK);
+    }
+    assert_int_equal(graft_kv_cache_copy(cache, 0, 1, NULL), GRAFT_OK);
+    assert_int_equal(graft_kv_cache_copy(cache, 0, 2, NULL), GRAFT_OK);
+    for (int32_t slot = 0; slot < 3; slot++) {
+        for (int32_t layer = 0; layer < 2; layer++) {
+            assert_int_equal(append(cache, layer, slot, 5, 70 + slot, &view, NULL), GRAFT_OK);
+            check_view(&view, 75 + slot);
+        }
+    }
+    assert_int_equal(graft_kv_cache_copy(cache, 0, 3, NULL), GRAFT_ERROR_INTERNAL);
+    assert_int_equal(graft_kv_cache_copy(cache, -1, 0, NULL), GRAFT_ERROR_INTERNAL);
+    graft_kv_cache_destroy(cache);
+}
+
 static void test_kv_cache_faults(void **state) {
     (void)state;
     assert_null(graft_kv_cache_create(0));
@@ -233,6 +255,7 @@ int main(void) {
         cmocka_unit_test(test_scratch),
         cmocka_unit_test(test_scratch_without_memory),
         cmocka_unit_test(test_kv_cache),
+        cmocka_unit_test(test_kv_cache_copy),
         cmocka_unit_test(test_kv_cache_faults),
         cmocka_unit_test(test_kv_cache_without_memory),
     };

@@ -36,7 +36,7 @@ static void test_structure(void **state) {
         {.name = NULL}};
     static const struct fake_child children[] = {
         {"head", "Leaf", LEAF}, {"layers.0", "Leaf", LEAF}, {"layers.1.inner", "Leaf", LEAF}, {NULL, NULL, NULL}};
-    const struct fake_structure structure = {parameters, children, NULL};
+    const struct fake_structure structure = {.parameters = parameters, .children = children};
     struct fake_model model;
     (void)state;
     assert_int_equal(build(&model, &structure), GRAFT_OK);
@@ -213,14 +213,77 @@ static void test_ties(void **state) {
     static const struct fake_parameter own[] = {{.name = "own", .rank = 2, .shape = {2, 3}}, {.name = NULL}};
     struct fake_model model;
     (void)state;
-    assert_int_equal(build(&model, &(struct fake_structure){NULL, children, ties}), GRAFT_OK);
+    assert_int_equal(build(&model, &(struct fake_structure){.children = children, .ties = ties}), GRAFT_OK);
     const struct graft_parameter *a = graft_node_parameter(fake_model_node(&model, "a"), "weight");
     const struct graft_parameter *b = graft_node_parameter(fake_model_node(&model, "b"), "weight");
     assert_ptr_equal(a->tied_to, b);
     assert_null(b->tied_to);
     fake_model_finish(&model);
-    refuse(&(struct fake_structure){own, children, bad}, "tie");
-    refuse(&(struct fake_structure){own, children, other_shape}, "another shape");
+    refuse(&(struct fake_structure){own, children, bad, NULL}, "tie");
+    refuse(&(struct fake_structure){own, children, other_shape, NULL}, "another shape");
+}
+
+#define STATE(state_name, type, dimensions, ...)                                                                     \
+    {                                                                                                                \
+        .struct_size = sizeof(struct graft_state_info), .name = (state_name), .dtype = (type), .rank = (dimensions), \
+        .shape = {                                                                                                   \
+            __VA_ARGS__                                                                                              \
+        }                                                                                                            \
+    }
+
+/* States are numbered through the whole model; a name is one of its own module. */
+static void test_states(void **state) {
+    static const struct graft_state_info states[] = {
+        STATE("conv_states", GRAFT_DTYPE_F32, 2, 3, 5), STATE("sum", GRAFT_DTYPE_F64, 1, 2), {.name = NULL}};
+    static const struct fake_child children[] = {{"a", "Root", ROOT}, {"b", "Root", ROOT}, {NULL, NULL, NULL}};
+    static const struct fake_structure inner = {.states = states};
+    static const struct graft_class root = FAKE_CLASS("Root", ROOT, &inner);
+    const struct fake_structure structure = {.children = children, .states = states};
+    const struct graft_class top = FAKE_CLASS("Top", LEAF, &structure);
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &root);
+    fake_model_add(&model, &top);
+    assert_int_equal(fake_model_build(&model, "Top"), GRAFT_OK);
+    assert_int_equal(model.tree->n_states, 6);
+    assert_int_equal(graft_node_state(model.tree->root, "conv_states")->bytes, 60);
+    assert_int_equal(graft_node_state(fake_model_node(&model, "a"), "sum")->bytes, 16);
+    assert_null(graft_node_state(fake_model_node(&model, "a"), "sums"));
+    int seen = 0;
+    const char *const paths[] = {"", "a", "b"};
+    for (size_t i = 0; i < 6; i++) {
+        const struct graft_node *node = fake_model_node(&model, paths[i / 2]);
+        seen |= 1 << graft_node_state(node, i % 2 == 0 ? "conv_states" : "sum")->index;
+    }
+    assert_int_equal(seen, 63);
+    fake_model_finish(&model);
+}
+
+static void test_bad_states(void **state) {
+    static const struct {
+        struct graft_state_info info;
+        const char *words;
+    } bad[] = {
+        {STATE("a.b", GRAFT_DTYPE_F32, 1, 1), "bad name"},
+        {STATE("s", GRAFT_DTYPE_NONE, 1, 1), "a type or a shape"},
+        {STATE("s", 1000, 1, 1), "a type or a shape"},
+        {STATE("s", GRAFT_DTYPE_F32, 0, 1), "a type or a shape"},
+        {STATE("s", GRAFT_DTYPE_F32, GRAFT_MAX_RANK + 1, 1), "a type or a shape"},
+        {STATE("s", GRAFT_DTYPE_F32, 2, 4, 0), "a type or a shape"},
+        {STATE("s", GRAFT_DTYPE_F32, 2, INT64_MAX / 8, 2), "a type or a shape"},
+        {STATE("s", GRAFT_DTYPE_F32, 1, INT64_C(1) << 40), "a type or a shape"},
+        {{.struct_size = 8, .name = "s"}, "too short"},
+        {{.struct_size = sizeof(struct graft_state_info), .flags = 1u << 16, .name = "s"}, "unknown requirements"},
+    };
+    static const struct graft_state_info twice[] = {
+        STATE("s", GRAFT_DTYPE_F32, 1, 1), STATE("s", GRAFT_DTYPE_F32, 1, 1), {.name = NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const struct graft_state_info states[] = {bad[i].info, {.name = NULL}};
+        refuse(&(struct fake_structure){.states = states}, bad[i].words);
+    }
+    refuse(&(struct fake_structure){.states = twice}, "two states");
 }
 
 int main(void) {
@@ -230,6 +293,7 @@ int main(void) {
         cmocka_unit_test(test_depth_bomb),     cmocka_unit_test(test_children_that_cannot_be),
         cmocka_unit_test(test_breadth_bomb),   cmocka_unit_test(test_args),
         cmocka_unit_test(test_silent_failure), cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_states),         cmocka_unit_test(test_bad_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

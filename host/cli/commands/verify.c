@@ -99,9 +99,6 @@ static int compare(struct graft_verification *run, struct graft_error *error) {
     if (status == GRAFT_OK) {
         status = graft_verification_generates(run) ? compare_logits(run, error) : graft_verify_encoder(run, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_comparison_restart(run->modules, error);
-    }
     if (status == GRAFT_OK && run->new_tokens > 0 && graft_verification_generates(run)) {
         status = compare_greedy(run, error);
     }

@@ -166,6 +166,7 @@ graft_json *graft_report_json(const struct graft_model *model, const struct graf
     graft_writer_set_int(&writer, document, "computed_bytes", plan->computed_bytes);
     graft_writer_set_int(&writer, document, "peak_anonymous_bytes", plan->peak_anonymous_bytes);
     graft_writer_set_int(&writer, document, "mapped_bytes", plan->mapped_bytes);
+    graft_writer_set_int(&writer, document, "state_bytes", plan->state_bytes);
     graft_writer_set(&writer, document, "fusion", graft_report_fusion_json(&writer, plan));
     graft_writer_set(&writer, document, "chains", chains_json(&writer, model));
     graft_report_implementations_json(&writer, document, model);

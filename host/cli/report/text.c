@@ -213,7 +213,13 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     print_size(out, plan->copied_bytes);
     (void)fprintf(out, " copied, ");
     print_size(out, plan->peak_anonymous_bytes);
-    (void)fprintf(out, " peak memory besides mapped files\n  time       %.1f ms to plan", plan->seconds * 1e3);
+    (void)fprintf(out, " peak memory besides mapped files");
+    if (plan->state_bytes > 0) {
+        (void)fprintf(out, ", ");
+        print_size(out, plan->state_bytes);
+        (void)fprintf(out, " of state for each sequence");
+    }
+    (void)fprintf(out, "\n  time       %.1f ms to plan", plan->seconds * 1e3);
     if (graft_model_load_seconds(model) >= 0.0) {
         (void)fprintf(out, ", %.1f ms to load", graft_model_load_seconds(model) * 1e3);
     }

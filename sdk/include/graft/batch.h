@@ -11,17 +11,18 @@
 extern "C" {
 #endif
 
-/* Keys and values of earlier tokens, per layer and sequence; the host's. */
-struct graft_kv_cache;
+/* What earlier tokens of each sequence left behind: keys and values per layer, and states of modules (state.h). The
+ * host's. */
+struct graft_cache;
 
 struct graft_batch {
     uint32_t struct_size;
-    int32_t sequences;            /* number of sequences in this batch */
-    int64_t tokens;               /* cu_seqlens[sequences] */
-    const int64_t *cu_seqlens;    /* [sequences + 1]: sequence s holds the tokens [cu_seqlens[s], cu_seqlens[s + 1]) */
-    const int64_t *positions;     /* [tokens]: the position of each token in its sequence, from 0 */
-    const int32_t *slots;         /* [sequences]: where the sequence lives in the KV cache */
-    struct graft_kv_cache *cache; /* NULL: no earlier tokens, and none are kept */
+    int32_t sequences;         /* number of sequences in this batch */
+    int64_t tokens;            /* cu_seqlens[sequences] */
+    const int64_t *cu_seqlens; /* [sequences + 1]: sequence s holds the tokens [cu_seqlens[s], cu_seqlens[s + 1]) */
+    const int64_t *positions;  /* [tokens]: the position of each token in its sequence, from 0 */
+    const int32_t *slots;      /* [sequences]: where the sequence lives in the cache, each another one */
+    struct graft_cache *cache; /* NULL: no earlier tokens, and none are kept */
     /* Multimodal rotary positions (Wang et al. 2024, Qwen2-VL, section 2.1): [3, tokens], by time, by height and by
      * width. NULL: `positions`, three times. The model that places images fills them in for those below it. */
     const int64_t *rotary_positions;

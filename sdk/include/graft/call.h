@@ -14,9 +14,11 @@ extern "C" {
 #endif
 
 struct graft_attention_implementation;
+struct graft_batch;
 struct graft_experts_implementation;
 struct graft_kernels;
 struct graft_scratch;
+struct graft_state;
 
 /* How products with weights are computed (`--dtype`). Sums and everything else are f32 throughout. */
 enum {
@@ -43,9 +45,12 @@ struct graft_call {
      * kernels->experts the other (experts_implementation.h). */
     const struct graft_attention_implementation *attention;
     const struct graft_experts_implementation *experts;
+    /* [forward] What graft_state_get calls (state.h). */
+    void *(*state)(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
+                   int32_t sequence, struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_call, 72);
+GRAFT_ASSERT_SIZE(struct graft_call, 80);
 
 /* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
 static inline float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,

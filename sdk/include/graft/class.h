@@ -23,6 +23,8 @@ extern "C" {
 
 struct graft_class;
 struct graft_host;
+struct graft_state;
+struct graft_state_info;
 
 /* What a parameter holds when the checkpoint has nothing for it. */
 enum {
@@ -71,6 +73,8 @@ struct graft_sink {
     int (*attribute)(void *data, const char *name, const int64_t *values, int32_t count, struct graft_error *error);
     /* Parameter `name` is parameter `source`, both paths below this module ("lm_head.weight"). */
     int (*tie)(void *data, const char *name, const char *source, struct graft_error *error);
+    /* What instances keep of each sequence (state.h). */
+    int (*state)(void *data, const struct graft_state_info *info, struct graft_error *error);
 };
 
 /* What `create` works with. Weights, children and the struct's strings stay valid until `destroy`, the struct itself
@@ -87,6 +91,8 @@ struct graft_build {
     const struct graft_weight *(*weight)(void *data, const char *name);
     const struct graft_module *(*child)(void *data, const char *name);
     const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module of the original class; else NULL */
+    /* A state that this class described, for graft_state_get; NULL for a name it did not. */
+    const struct graft_state *(*state)(void *data, const char *name);
 };
 
 enum {
@@ -135,8 +141,8 @@ static inline const struct graft_conversion *graft_class_conversion(const struct
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 48);
-GRAFT_ASSERT_SIZE(struct graft_build, 72);
+GRAFT_ASSERT_SIZE(struct graft_sink, 56);
+GRAFT_ASSERT_SIZE(struct graft_build, 80);
 GRAFT_ASSERT_SIZE(struct graft_class, 80);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);
 

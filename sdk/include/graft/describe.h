@@ -10,6 +10,7 @@
 #include "embedding.h"
 #include "linear.h"
 #include "norm.h"
+#include "state.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -122,6 +123,21 @@ static inline int graft_describe_activation(const struct graft_sink *sink, const
     return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: unknown activation \"%s\"", field, act);
 }
 
+/* A state of each sequence, `rank` dimensions, its shape given as an array. */
+static inline int graft_describe_state(const struct graft_sink *sink, const char *name, int32_t rank,
+                                       const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
+    struct graft_state_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = (uint32_t)sizeof info;
+    info.name = name;
+    info.dtype = dtype;
+    info.rank = rank;
+    for (int32_t i = 0; i < rank && i < GRAFT_MAX_RANK; i++) {
+        info.shape[i] = shape[i];
+    }
+    return sink->state(sink->data, &info, error);
+}
+
 /* In `create`: the child called `name`. Without it NULL, an error recorded, and its code in `status`, which is left
  * alone otherwise: ask for all, then look at `status` once. */
 static inline const struct graft_module *graft_build_child(const struct graft_build *build, const char *name,
@@ -141,6 +157,16 @@ static inline const struct graft_weight *graft_build_weight(const struct graft_b
         *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "parameter \"%s\" is not bound", name);
     }
     return weight;
+}
+
+/* The same for a state. */
+static inline const struct graft_state *graft_build_state(const struct graft_build *build, const char *name,
+                                                          int *status, struct graft_error *error) {
+    const struct graft_state *state = build->state(build->data, name);
+    if (state == NULL) {
+        *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "there is no state \"%s\"", name);
+    }
+    return state;
 }
 
 /* A `create` for classes whose instances keep nothing: the `self` of their forward is the class's `data`. */

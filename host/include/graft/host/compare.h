@@ -56,9 +56,6 @@ struct graft_comparison;
 int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
                         struct graft_comparison **comparison, struct graft_error *error);
 
-/* [load] To be called before each run but the first: its sequences start anew. */
-int graft_comparison_restart(struct graft_comparison *comparison, struct graft_error *error);
-
 /* [load] Replaced module number `i`, in the order of modules, as it stands now; NULL behind the last. The comparison's,
  * valid until it is freed. */
 const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i);

@@ -114,6 +114,7 @@ struct graft_model_plan {
     int64_t computed_bytes;       /* of what custom operations put out */
     int64_t peak_anonymous_bytes; /* the most memory that loading takes besides the mapped files */
     double seconds;               /* that opening took */
+    int64_t state_bytes;          /* that each sequence takes for states of modules while it runs (graft/state.h) */
 };
 
 /* [any] Never NULL. */
