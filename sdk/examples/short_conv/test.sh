@@ -1,0 +1,29 @@
+#!/bin/sh
+# The example on a small llama: it takes effect, the plan counts its states, and neither neighbours in a batch nor the
+# place where a prompt ends make a difference.
+# usage: test.sh HOST LLAMA_FOLDER SHORT_CONV
+set -eu
+host=$1 model=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cp "$3" "$scratch/"
+
+"$host" plan --model "$model" --plugins-dir "$scratch" | grep ', 2048 bytes of state for each sequence$'
+"$host" plan --model "$model" --plugins-dir "$scratch" --json | grep '"state_bytes": 2048'
+"$host" plan --model "$model" --json | grep '"state_bytes": 0'
+if "$host" plan --model "$model" | grep 'state'; then exit 1; fi
+
+ids() { # ids NEW-TOKENS OPTION...
+    count=$1
+    shift
+    "$host" run --model "$model" --report none --quiet --output-ids --max-new-tokens "$count" "$@"
+}
+with() {
+    ids "$@" --plugins-dir "$scratch"
+}
+first=$(with 6 --input-ids 1,5,9,2,7)
+second=$(with 6 --input-ids 3,4)
+[ "$first" != "$(ids 6 --input-ids 1,5,9,2,7)" ]
+[ "$(with 6 --input-ids 1,5,9,2,7 --input-ids 3,4)" = "$(printf '%s\n%s' "$first" "$second")" ]
+begun=$(echo "$first" | cut -d, -f 1-3)
+[ "$(with 3 --input-ids "1,5,9,2,7,$begun")" = "$(echo "$first" | cut -d, -f 4-6)" ]
