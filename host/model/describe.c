@@ -273,6 +273,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     const struct graft_class *cls = node->describer->cls;
     struct graft_sink sink = {
         .struct_size = sizeof sink,
+        .path = node->path,
         .data = builder,
         .parameter = on_parameter,
         .child = on_child,

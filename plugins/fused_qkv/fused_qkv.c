@@ -35,7 +35,7 @@ struct sizes {
 
 enum { MAX_SIZE = 1 << 20 };
 
-static int read_sizes(const struct graft_args *args, struct sizes *sizes, struct graft_error *error) {
+static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
     const struct {
         const char *name;
         int64_t *value;
@@ -45,16 +45,11 @@ static int read_sizes(const struct graft_args *args, struct sizes *sizes, struct
         {"num_key_value_heads", &sizes->kv_heads},
         {"head_dim", &sizes->head_dim},
     };
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        int64_t value = graft_args_int(args, fields[i].name, 0);
-        if (value < 1 || value > MAX_SIZE) {
-            return graft_error_set(error, GRAFT_ERROR_PLUGIN, "fused_qkv",
-                                   "argument %s: expected 1 to %d from the parent, got %lld", fields[i].name,
-                                   (int)MAX_SIZE, (long long)value);
-        }
-        *fields[i].value = value;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
+        status = graft_args_size(args, fields[i].name, MAX_SIZE, path, fields[i].value, error);
     }
-    return GRAFT_OK;
+    return status;
 }
 
 static int describe_projections(const struct traits *traits, const struct graft_args *args, const struct sizes *sizes,
@@ -80,7 +75,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     const char *const norms[] = {"q_norm", "k_norm"};
     struct sizes sizes;
     (void)config;
-    int status = read_sizes(args, &sizes, error);
+    int status = read_sizes(args, sink->path, &sizes, error);
     if (status == GRAFT_OK) {
         status = describe_projections(traits, args, &sizes, sink, error);
     }
@@ -112,7 +107,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    status = read_sizes(build->args, &self->sizes, error);
+    status = read_sizes(build->args, build->path, &self->sizes, error);
     self->layer = (int32_t)layer;
     self->qkv_proj = graft_build_child(build, "qkv_proj", &status, error);
     self->o_proj = graft_build_child(build, "o_proj", &status, error);

@@ -98,18 +98,6 @@ static void expert_name(int64_t expert, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "%lld", (long long)expert);
 }
 
-/* An argument that the parent of graft.experts/1 gives. */
-static int read_size(const struct graft_args *args, const char *name, int64_t maximum, int64_t *value,
-                     struct graft_error *error) {
-    *value = graft_args_int(args, name, 0);
-    if (*value >= 1 && *value <= maximum) {
-        return GRAFT_OK;
-    }
-    return graft_error_set(error, GRAFT_ERROR_PLUGIN, "sequential_experts",
-                           "argument %s: expected 1 to %lld from the parent, got %lld", name, (long long)maximum,
-                           (long long)*value);
-}
-
 static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t experts = 0;
@@ -117,9 +105,9 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
                                    graft_int_arg("bias", 0)};
     (void)cls;
     (void)config;
-    int status = read_size(args, "num_experts", MAX_EXPERTS, &experts, error);
+    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, sink->path, &experts, error);
     for (size_t i = 0; i < 2 && status == GRAFT_OK; i++) {
-        status = read_size(args, mlp_args[i].name, MAX_SIZE, &mlp_args[i].integer, error);
+        status = graft_args_size(args, mlp_args[i].name, MAX_SIZE, sink->path, &mlp_args[i].integer, error);
     }
     for (int64_t e = 0; e < experts && status == GRAFT_OK; e++) {
         char name[MAX_NAME];

@@ -187,6 +187,29 @@ static void test_args(void **state) {
     fake_model_finish(&model);
 }
 
+static int describe_sized(const struct graft_class *cls, const struct graft_config *config,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg given = graft_int_arg("size", 5);
+    int64_t size;
+    (void)cls, (void)config;
+    return args->count > 0 ? graft_args_size(args, "size", 4, sink->path, &size, error)
+                           : graft_describe_child(sink, "layers.0", "Sized", LEAF, &given, 1, error);
+}
+
+/* A description knows where its module is. */
+static void test_path(void **state) {
+    static const struct graft_class sized = {
+        .struct_size = sizeof sized, .name = "Sized", .interface_id = LEAF, .describe = describe_sized};
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &sized);
+    assert_int_equal(fake_model_build(&model, "Sized"), GRAFT_ERROR_PLUGIN);
+    assert_string_equal(model.error.source, "layers.0");
+    assert_string_equal(model.error.message, "argument size: expected 1 to 4 from the parent, got 5");
+    fake_model_finish(&model);
+}
+
 static int describe_silently(const struct graft_class *cls, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     (void)cls, (void)config, (void)args, (void)sink, (void)error;
@@ -294,6 +317,7 @@ int main(void) {
         cmocka_unit_test(test_breadth_bomb),   cmocka_unit_test(test_args),
         cmocka_unit_test(test_silent_failure), cmocka_unit_test(test_ties),
         cmocka_unit_test(test_states),         cmocka_unit_test(test_bad_states),
+        cmocka_unit_test(test_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 #include "arch/role.h"
 #include "graft/describe.h"
 
+enum { MAX_SIZE = 1 << 20 };
+
 struct identity {
     struct graft_instance base;
     int64_t hidden_size;
@@ -12,13 +14,11 @@ struct identity {
 
 int graft_identity_describe(const struct graft_class *self, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
+    int64_t hidden_size = 0;
     (void)self;
-    if (hidden_size < 1) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, config->file,
-                               "Identity: argument hidden_size: expected a positive number from the parent");
-    }
-    return sink->attribute(sink->data, "hidden_size", &hidden_size, 1, error);
+    (void)config;
+    int status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &hidden_size, error);
+    return status == GRAFT_OK ? sink->attribute(sink->data, "hidden_size", &hidden_size, 1, error) : status;
 }
 
 int graft_identity_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -16,25 +16,15 @@
 
 enum { MAX_SIZE = 1 << 20 };
 
-static int read_size(const struct graft_args *args, const char *name, int64_t *value, struct graft_error *error) {
-    *value = graft_args_int(args, name, 0);
-    if (*value >= 1 && *value <= MAX_SIZE) {
-        return GRAFT_OK;
-    }
-    return graft_error_set(error, GRAFT_ERROR_PLUGIN, "fused_gate_up",
-                           "argument %s: expected 1 to %d from the parent, got %lld", name, (int)MAX_SIZE,
-                           (long long)*value);
-}
-
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     int32_t bias = graft_args_int(args, "bias", 0) != 0;
     int64_t hidden = 0;
     int64_t intermediate = 0;
     (void)cls;
-    int status = read_size(args, "hidden_size", &hidden, error);
+    int status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &hidden, error);
     if (status == GRAFT_OK) {
-        status = read_size(args, "intermediate_size", &intermediate, error);
+        status = graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &intermediate, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, "gate_up_proj", hidden, 2 * intermediate, bias, error);

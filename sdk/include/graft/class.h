@@ -66,6 +66,7 @@ struct graft_child_info {
 struct graft_sink {
     uint32_t struct_size;
     uint32_t reserved;
+    const char *path; /* of the module described: "model.layers.0.self_attn"; valid until `describe` returns */
     void *data;
     int (*parameter)(void *data, const struct graft_parameter_info *info, struct graft_error *error);
     int (*child)(void *data, const struct graft_child_info *info, struct graft_error *error);
@@ -141,7 +142,7 @@ static inline const struct graft_conversion *graft_class_conversion(const struct
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 56);
+GRAFT_ASSERT_SIZE(struct graft_sink, 64);
 GRAFT_ASSERT_SIZE(struct graft_build, 80);
 GRAFT_ASSERT_SIZE(struct graft_class, 80);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

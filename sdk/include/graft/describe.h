@@ -16,6 +16,18 @@
 extern "C" {
 #endif
 
+/* A size that the parent gives, from 1 to `maximum`. The error names the module: `path` is sink->path or build->path.
+ */
+static inline int graft_args_size(const struct graft_args *args, const char *name, int64_t maximum, const char *path,
+                                  int64_t *value, struct graft_error *error) {
+    *value = graft_args_int(args, name, 0);
+    return *value >= 1 && *value <= maximum
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                                 "argument %s: expected 1 to %lld from the parent, got %lld", name, (long long)maximum,
+                                 (long long)*value);
+}
+
 /* A parameter of `rank` dimensions, its shape given as an array. */
 static inline int graft_describe_parameter(const struct graft_sink *sink, const char *name, int32_t rank,
                                            const int64_t *shape, uint32_t flags, int32_t init,
