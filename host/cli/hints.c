@@ -16,6 +16,7 @@ static const struct translation sources[] = {
     {"attn_implementation", "--attn-implementation"},
     {"experts_implementation", "--experts-implementation"},
     {"kernels", "--kernels"},
+    {"plugin_options", "--plugin-option"},
 };
 
 /* Whole hints; @ is the program's name. tests/library_words.sh holds that the library has each of them. */

@@ -40,6 +40,7 @@ static const struct spec specs[] = {
     {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST},
     {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST},
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL},
+    {"plugin-option", TEXTS, offsetof(struct graft_options, plugin_options), MODEL | LIST},
     {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST},
     {"fusion", TEXTS, offsetof(struct graft_options, fusion), MODEL},
     {"fusion-config", TEXT, offsetof(struct graft_options, fusion_config), MODEL},
@@ -243,6 +244,9 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {
         return usage(error, "names plugins, but no --plugins-dir says where they are", "--plugins");
     }
+    if (options->plugin_options.count > 0 && options->plugins_dirs.count == 0 && !graft_options_name_file(options)) {
+        return usage(error, "is for plugins, but no --plugins-dir says where they are", "--plugin-option");
+    }
     if (options->command == GRAFT_COMMAND_SAVE && options->output == NULL) {
         return usage(error, "is missing: name an output directory", "--output");
     }
@@ -340,6 +344,12 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     return status == GRAFT_OK ? check_bench(options, error) : status;
 }
 
+int graft_options_name_file(const struct graft_options *options) {
+    size_t length = options->subject != NULL ? strlen(options->subject) : 0;
+    return length > 0 &&
+           (strchr(options->subject, '/') != NULL || (length > 3 && strcmp(options->subject + length - 3, ".so") == 0));
+}
+
 void graft_options_print(enum graft_command command) {
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         if ((specs[i].commands & (int)command) != 0 &&
@@ -351,6 +361,7 @@ void graft_options_print(enum graft_command command) {
 
 void graft_options_finish(struct graft_options *options) {
     graft_free(options->plugins_dirs.items);
+    graft_free(options->plugin_options.items);
     graft_free(options->fusion.items);
     graft_free(options->fuse.items);
     graft_free(options->images.values.items);

@@ -45,11 +45,12 @@ struct graft_options {
     const char *plugins; /* "ID,ID", or NULL */
     int no_plugins;
     int skip_bad_plugins;
-    struct graft_strings fusion;     /* names of families */
-    const char *fusion_config;       /* JSON, or NULL */
-    const char *patch;               /* a file, or NULL */
-    struct graft_strings fuse;       /* "GLOB,GLOB" each */
-    const char *attn_implementation; /* NULL: the usual one; likewise: */
+    struct graft_strings plugin_options; /* "ID.NAME=VALUE" each */
+    struct graft_strings fusion;         /* names of families */
+    const char *fusion_config;           /* JSON, or NULL */
+    const char *patch;                   /* a file, or NULL */
+    struct graft_strings fuse;           /* "GLOB,GLOB" each */
+    const char *attn_implementation;     /* NULL: the usual one; likewise: */
     const char *experts_implementation;
     const char *kernels; /* "NAME,NAME", or NULL */
     int64_t threads;     /* 0: all */
@@ -104,6 +105,9 @@ struct graft_options {
 /* Parses; the caller gives the result to graft_options_finish, also after an error (GRAFT_ERROR_USAGE). */
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error);
 void graft_options_finish(struct graft_options *options);
+
+/* Whether `inspect` is for a plugin's file, not for a class. */
+int graft_options_name_file(const struct graft_options *options);
 
 /* The options that a command takes, for shells that complete them: a line each, "--prompt VALUE" for one that takes a
  * value. To stdout. */

@@ -22,6 +22,7 @@ static const char *const sections[] = {
     "Plugins\n"
     "  --plugins-dir DIR      look for plugins here (NAME.so, NAME/NAME.so); repeatable; default: those installed\n"
     "  --plugins ID,ID        use only these; when two want a module, the first listed gets it\n"
+    "  --plugin-option ID.NAME=VALUE   set an option of a plugin (list and inspect show them); repeatable\n"
     "  --no-plugins           load no plugins\n"
     "  --skip-bad-plugins     leave out a plugin that cannot be used and go on\n"
     "  --fusion NAME          fuse the modules that fit this fusion family; repeatable\n"

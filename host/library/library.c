@@ -90,8 +90,8 @@ static int register_plugins(struct graft_library *library, struct graft_error *e
     struct graft_known_plugin *added = graft_alloc(n, sizeof *added);
     for (size_t i = 0; added != NULL && i < n; i++) {
         const struct graft_loaded_plugin *plugin = &library->plugins->plugins[i];
-        added[i] =
-            (struct graft_known_plugin){plugin->descriptor, {plugin->descriptor->id, plugin->file, plugin->rank}};
+        added[i] = (struct graft_known_plugin){
+            plugin->descriptor, {plugin->descriptor->id, plugin->file, plugin->rank}, plugin->info.options};
     }
     int status = added != NULL ? graft_registry_add_plugins(library->registry, added, n, error)
                                : graft_fail_memory(error, "plugins");
@@ -106,13 +106,18 @@ static int register_plugins(struct graft_library *library, struct graft_error *e
 /* Options of a caller, who may be older than a field of theirs. */
 static struct graft_plugin_options plugin_options(const struct graft_library_options *options) {
     static const struct graft_library_options none = {.struct_size = sizeof none};
+    struct graft_given_options given = {0};
     options = options != NULL ? options : &none;
+    if (GRAFT_HAS(options, struct graft_library_options, n_plugin_options)) {
+        given = (struct graft_given_options){options->plugin_options, options->n_plugin_options};
+    }
     return (struct graft_plugin_options){
         .allow = options->allow,
         .n_allow = options->n_allow,
         .skip_bad = options->skip_bad_plugins,
         .all = options->all,
         .leave_idle = GRAFT_HAS(options, struct graft_library_options, inspect_only) && options->inspect_only,
+        .given = given,
     };
 }
 

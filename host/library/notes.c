@@ -62,6 +62,9 @@ int graft_model_collect_notes(struct graft_model *model, struct graft_error *err
     for (size_t i = 0; i < graft_checkpoint_note_count(model->checkpoint) && status == GRAFT_OK; i++) {
         status = add(model, graft_strdup(graft_checkpoint_note_at(model->checkpoint, i)), error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_save_option_notes(model->directory, model->tree, add, model, error);
+    }
     return status == GRAFT_OK ? note_lossy(model, error) : status;
 }
 

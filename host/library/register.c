@@ -19,8 +19,9 @@ static int register_plugin(struct graft_library *library, const struct graft_plu
     }
     int status = graft_plugins_take(plugin, &set, error);
     if (status == GRAFT_OK) {
-        const struct graft_origin origin = {plugin->id, NULL, rank_of(library)};
-        status = graft_registry_add_plugin(library->registry, plugin, &origin, error);
+        const struct graft_known_plugin added = {
+            plugin, {plugin->id, NULL, rank_of(library)}, set->plugins[0].info.options};
+        status = graft_registry_add_plugins(library->registry, &added, 1, error);
     }
     if (status != GRAFT_OK) {
         graft_plugin_set_free(set);

@@ -11,6 +11,7 @@
 #include "graft/threads.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
+#include "plugin/use.h"
 #include "plugin/version.h"
 
 enum { MAX_SENDER = 128, MAX_LINE = 2048 };
@@ -90,6 +91,7 @@ const struct graft_host *graft_host_get(void) {
         .get_extension = get_extension,
         .alloc = host_alloc,
         .free = graft_free,
+        .options = graft_use_options,
     };
     return &host;
 }

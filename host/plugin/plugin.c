@@ -168,7 +168,36 @@ static int check_found(const struct loading *loading, struct graft_error *error)
 
 static void finish_plugin(struct graft_loaded_plugin *plugin) {
     graft_use_close(plugin->use);
+    graft_option_values_release(plugin->values);
     graft_free(plugin->file);
+}
+
+static int set_values(struct graft_loaded_plugin *plugin, const struct graft_given_options *given,
+                      struct graft_error *error) {
+    int status = graft_option_values_create(plugin->descriptor, given, &plugin->values, error);
+    if (status == GRAFT_OK) {
+        plugin->info.options = (const char *const *)plugin->values->texts;
+    }
+    return status;
+}
+
+/* What is given for a plugin that was left out is an error, too. */
+static int set_options(const struct loading *loading, struct graft_error *error) {
+    const struct graft_plugin_set *set = loading->set;
+    const struct graft_given_options *given = &loading->options->given;
+    const struct graft_plugin **descriptors = graft_alloc(set->n, sizeof *descriptors);
+    if (descriptors == NULL) {
+        return graft_fail_memory(error, NULL);
+    }
+    for (size_t i = 0; i < set->n; i++) {
+        descriptors[i] = set->plugins[i].descriptor;
+    }
+    int status = graft_given_options_check(given, descriptors, set->n, error);
+    for (size_t i = 0; i < set->n && status == GRAFT_OK; i++) {
+        status = set_values(&set->plugins[i], given, error);
+    }
+    graft_free(descriptors);
+    return status;
 }
 
 /* Last, so that nothing is initialised when the load fails before. */
@@ -177,7 +206,7 @@ static int init_all(struct loading *loading, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < set->n && status == GRAFT_OK;) {
         struct graft_error cause = graft_error_none();
-        if (graft_use_init(set->plugins[i].use, set->plugins[i].file, &cause) == GRAFT_OK) {
+        if (graft_use_init(set->plugins[i].use, set->plugins[i].file, set->plugins[i].values, &cause) == GRAFT_OK) {
             i++;
             continue;
         }
@@ -234,6 +263,9 @@ static int load_files(const struct wanted *wanted, const struct graft_plugin_opt
     if (status == GRAFT_OK) {
         status = check_found(&loading, error);
     }
+    if (status == GRAFT_OK) {
+        status = set_options(&loading, error);
+    }
     if (status == GRAFT_OK && !loading.options->leave_idle) {
         status = init_all(&loading, error);
     }
@@ -277,24 +309,20 @@ int graft_plugins_load_file(const char *file, const struct graft_plugin_options 
 
 /* With the lock held. */
 static int take(const struct graft_plugin *descriptor, struct graft_plugin_set *set, struct graft_error *error) {
-    struct graft_use *use = NULL;
-    int status = graft_use_take(descriptor, &use, error);
-    if (status == GRAFT_OK) {
-        status = graft_use_accept(use, descriptor->id, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_use_init(use, descriptor->id, error);
-    }
+    static const struct graft_given_options none;
+    struct graft_loaded_plugin *plugin = &set->plugins[0];
+    int status = graft_use_take(descriptor, &plugin->use, error);
     if (status != GRAFT_OK) {
-        graft_use_close(use);
         return status;
     }
-    set->plugins[set->n++] = (struct graft_loaded_plugin){
-        .info = {.struct_size = sizeof(struct graft_plugin_info), .descriptor = descriptor},
-        .descriptor = descriptor,
-        .use = use,
-    };
-    return GRAFT_OK;
+    set->n = 1;
+    plugin->descriptor = descriptor;
+    plugin->info = (struct graft_plugin_info){.struct_size = sizeof plugin->info, .descriptor = descriptor};
+    status = graft_use_accept(plugin->use, descriptor->id, error);
+    if (status == GRAFT_OK) {
+        status = set_values(plugin, &none, error);
+    }
+    return status == GRAFT_OK ? graft_use_init(plugin->use, descriptor->id, plugin->values, error) : status;
 }
 
 int graft_plugins_take(const struct graft_plugin *descriptor, struct graft_plugin_set **set,

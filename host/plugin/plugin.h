@@ -16,6 +16,7 @@
 #include "graft/error.h"
 #include "graft/host/plugins.h"
 #include "graft/plugin.h"
+#include "plugin/options.h"
 
 struct graft_use;
 
@@ -23,6 +24,7 @@ struct graft_loaded_plugin {
     const struct graft_plugin *descriptor; /* validated; the plugin's, const until the set is freed */
     char *file; /* as found: the directory as given, and the path below it; NULL: registered by a call */
     int rank;   /* 1, 2, ... by the allow list; 0 without one */
+    struct graft_option_values *values;
     struct graft_use *use;
     struct graft_plugin_info info; /* the same, as the library shows it */
 };
@@ -40,12 +42,13 @@ struct graft_plugin_options {
     int all;        /* also those that take effect only on request (graft/plugin.h); else a note says so */
     int skip_bad;   /* a plugin that cannot be used becomes a note */
     int leave_idle; /* `init` is not called: for looking at descriptors only */
+    struct graft_given_options given;
 };
 
 /* Loads the plugins of `n` directories (discover.h says which files are looked at). `options` may be NULL. The caller
  * frees the set. Errors are GRAFT_ERROR_PLUGIN: a directory that cannot be read, a plugin that cannot be used, two of
- * one id, an allowed id that is not there. With an allow list, a file that cannot be used before its id is known is a
- * note too, unless an id is missing. */
+ * one id, an allowed id that is not there. What is given for options and does not fit is a GRAFT_ERROR_USAGE. With an
+ * allow list, a file that cannot be used before its id is known is a note too, unless an id is missing. */
 int graft_plugins_load(const char *const *directories, int n, const struct graft_plugin_options *options,
                        struct graft_plugin_set **set, struct graft_error *error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/use.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,12 +18,40 @@ struct graft_use {
     const void *entry;           /* of its function: one plugin, by whatever name its object was opened; NULL: none */
     struct graft_object *object; /* NULL: the descriptor is a program's */
     const struct graft_plugin *descriptor;
+    struct graft_option_values *values; /* from before `init` to after `deinit` */
     int users;
     int accepted;
     int initialised;
 };
 
+/* Plugins ask for their options at any time, also from `init`, when plugin.c's lock is held: this one guards `uses` and
+ * what it leads to. */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct graft_use *uses;
+
+static void add_use(struct graft_use *use) {
+    (void)pthread_mutex_lock(&list_lock);
+    use->next = uses;
+    uses = use;
+    (void)pthread_mutex_unlock(&list_lock);
+}
+
+static void remove_use(struct graft_use *use) {
+    struct graft_use **link = &uses;
+    (void)pthread_mutex_lock(&list_lock);
+    while (*link != use) {
+        link = &(*link)->next;
+    }
+    *link = use->next;
+    (void)pthread_mutex_unlock(&list_lock);
+}
+
+static void set_values(struct graft_use *use, struct graft_option_values *values_take) {
+    (void)pthread_mutex_lock(&list_lock);
+    graft_option_values_release(use->values);
+    use->values = values_take;
+    (void)pthread_mutex_unlock(&list_lock);
+}
 
 /* Passes on the words that a plugin left in `own`, or says that it left none. */
 static int plugin_failed(const char *file, const char *what, struct graft_error *own, struct graft_error *error) {
@@ -88,8 +117,7 @@ int graft_use_open(const char *file, struct graft_use **use, struct graft_error 
     made->entry = address;
     made->object = object;
     made->users = 1;
-    made->next = uses;
-    uses = made;
+    add_use(made);
     *use = made;
     return GRAFT_OK;
 
@@ -115,8 +143,7 @@ int graft_use_take(const struct graft_plugin *descriptor, struct graft_use **use
             return graft_fail_memory(error, descriptor->id);
         }
         made->descriptor = descriptor;
-        made->next = uses;
-        uses = made;
+        add_use(made);
     }
     made->users++;
     *use = made;
@@ -138,10 +165,31 @@ int graft_use_accept(struct graft_use *use, const char *file, struct graft_error
     return status;
 }
 
-int graft_use_init(struct graft_use *use, const char *file, struct graft_error *error) {
-    if (!use->initialised && use->descriptor->init != NULL) {
+/* Libraries of one process share a plugin, and so its options. */
+static int check_values(const struct graft_use *use, const char *file, const struct graft_option_values *values,
+                        struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < use->descriptor->n_options && status == GRAFT_OK; i++) {
+        if (strcmp(use->values->texts[i], values->texts[i]) != 0) {
+            status =
+                graft_error_set(error, GRAFT_ERROR_USAGE, file,
+                                "option %s: another library in this process set it to %s, this one to %s",
+                                graft_plugin_option(use->descriptor, i)->name, use->values->texts[i], values->texts[i]);
+        }
+    }
+    return status;
+}
+
+int graft_use_init(struct graft_use *use, const char *file, struct graft_option_values *values,
+                   struct graft_error *error) {
+    if (use->initialised) {
+        return check_values(use, file, values, error);
+    }
+    set_values(use, graft_option_values_retain(values));
+    if (use->descriptor->init != NULL) {
         struct graft_error own = graft_error_none();
         if (use->descriptor->init(&own) != GRAFT_OK) {
+            set_values(use, NULL);
             return plugin_failed(file, "init failed", &own, error);
         }
     }
@@ -149,18 +197,26 @@ int graft_use_init(struct graft_use *use, const char *file, struct graft_error *
     return GRAFT_OK;
 }
 
+const struct graft_args *graft_use_options(const struct graft_plugin *descriptor) {
+    (void)pthread_mutex_lock(&list_lock);
+    const struct graft_use *use = uses;
+    while (use != NULL && use->descriptor != descriptor) {
+        use = use->next;
+    }
+    const struct graft_args *args = use != NULL && use->values != NULL ? &use->values->args : NULL;
+    (void)pthread_mutex_unlock(&list_lock);
+    return args;
+}
+
 void graft_use_close(struct graft_use *use) {
     if (use == NULL || --use->users > 0) {
         return;
     }
-    struct graft_use **link = &uses;
-    while (*link != use) {
-        link = &(*link)->next;
-    }
-    *link = use->next;
     if (use->initialised && use->descriptor->deinit != NULL) {
         use->descriptor->deinit();
     }
+    set_values(use, NULL);
+    remove_use(use);
     graft_object_close(use->object);
     graft_free(use);
 }

@@ -231,6 +231,9 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
     if (status == GRAFT_OK) {
         status = graft_implementations_validate(&place, plugin, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_options_validate(&place, plugin, error);
+    }
     if (status != GRAFT_OK) {
         graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");
     }

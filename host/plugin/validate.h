@@ -33,6 +33,10 @@ int graft_replacement_validate(const struct graft_place *place, const struct gra
 int graft_implementations_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                                    struct graft_error *error);
 
+/* The options that users may choose. */
+int graft_options_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                           struct graft_error *error);
+
 /* A conversion at `place`, whose struct_size was. */
 int graft_conversion_validate(const struct graft_place *place, const struct graft_conversion *conversion,
                               struct graft_error *error);

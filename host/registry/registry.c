@@ -242,12 +242,6 @@ int graft_registry_add_plugins(struct graft_registry *registry, const struct gra
     return status;
 }
 
-int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
-                              const struct graft_origin *origin, struct graft_error *error) {
-    const struct graft_known_plugin added = {plugin, *origin};
-    return graft_registry_add_plugins(registry, &added, 1, error);
-}
-
 int graft_registry_add_fusion(struct graft_registry *registry, const struct graft_fusion_family *family,
                               const struct graft_origin *origin, struct graft_error *error) {
     static const struct graft_origin host = {0};

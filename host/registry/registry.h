@@ -54,13 +54,12 @@ int graft_registry_add_replacement(struct graft_registry *registry, const struct
 struct graft_known_plugin {
     const struct graft_plugin *descriptor; /* validated; const until the registry and its snapshots are gone */
     struct graft_origin origin;
+    const char *const *options; /* [descriptor->n_options] values of its options, as text; as long */
 };
 
 /* [any] Adds all that `n` plugins bring, or nothing. An id that is there already is an error. */
 int graft_registry_add_plugins(struct graft_registry *registry, const struct graft_known_plugin *plugins, size_t n,
                                struct graft_error *error);
-int graft_registry_add_plugin(struct graft_registry *registry, const struct graft_plugin *plugin,
-                              const struct graft_origin *origin, struct graft_error *error);
 
 /* [any] The registry's present state; given back with graft_snapshot_release. */
 struct graft_snapshot *graft_registry_snapshot(struct graft_registry *registry);

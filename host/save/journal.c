@@ -13,6 +13,7 @@ void graft_journal_finish(struct journal *journal) {
     graft_free(journal->entries);
     graft_free(journal->tensors);
     graft_free(journal->classes);
+    graft_free(journal->options);
     graft_journal_uses_free(journal->uses, journal->n_uses);
     graft_free(journal->absent);
     for (size_t i = 0; i < journal->n_texts; i++) {

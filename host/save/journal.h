@@ -62,6 +62,13 @@ struct journal_class {
     const char *plugin;
 };
 
+/* What was chosen of an option of a plugin that brought such a class. */
+struct journal_option {
+    const char *plugin;
+    const char *name;
+    const char *value;
+};
+
 /* Names are borrowed: from the checkpoint, from a tree, or from `document`. */
 struct journal {
     graft_json *document; /* what it was read from, or NULL */
@@ -74,6 +81,9 @@ struct journal {
     struct journal_class *classes;
     size_t n_classes;
     size_t class_capacity;
+    struct journal_option *options;
+    size_t n_options;
+    size_t option_capacity;
     struct journal_use *uses; /* in the order they have to run in */
     size_t n_uses;
     size_t use_capacity;
@@ -97,6 +107,7 @@ int graft_journal_add_part(struct journal_entry *entry, const struct journal_par
 /* Sorts the parts and joins neighbours. */
 void graft_journal_entry_tidy(struct journal_entry *entry);
 int graft_journal_add_class(struct journal *journal, const struct journal_class *cls);
+int graft_journal_add_option(struct journal *journal, const struct journal_option *option);
 int graft_journal_add_absent(struct journal *journal, const char *name);
 
 /* The entry of that name in a journal whose entries are sorted by name; NULL if there is none. */
@@ -134,6 +145,12 @@ int graft_journal_is_absent(const struct journal *journal, const char *name);
 
 /* Adds the replacements of the tree that declare parameters of their own. */
 int graft_journal_add_classes(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
+
+/* Adds the options, defaults too, of the plugins that the journal's classes come from. */
+int graft_journal_add_options(struct journal *journal, const struct graft_tree *tree, struct graft_error *error);
+
+/* Whether the plugin is loaded, and with another value. */
+int graft_journal_differs(const struct journal_option *saved, const struct graft_tree *tree);
 
 /* graft_journal.json; graft_text_free is the caller's. A lack of memory shows in `text`. */
 struct graft_text;

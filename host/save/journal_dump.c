@@ -35,6 +35,17 @@ static void add_classes(struct graft_text *text, const struct journal *journal) 
     graft_text_add_string(text, "],\n");
 }
 
+static void add_options(struct graft_text *text, const struct journal *journal) {
+    for (size_t i = 0; i < journal->n_options; i++) {
+        const struct journal_option *option = &journal->options[i];
+        add_member(text, i > 0 ? ",\n  {\"plugin\": " : " \"options\": [\n  {\"plugin\": ", option->plugin);
+        add_member(text, ", \"name\": ", option->name);
+        add_member(text, ", \"value\": ", option->value);
+        graft_text_add_string(text, "}");
+    }
+    graft_text_add_string(text, journal->n_options > 0 ? "],\n" : "");
+}
+
 static void add_absent(struct graft_text *text, const struct journal *journal) {
     for (size_t i = 0; i < journal->n_absent; i++) {
         add_member(text, i > 0 ? ",\n  " : " \"absent\": [\n  ", journal->absent[i]);
@@ -143,6 +154,7 @@ static void add_entries(struct graft_text *text, const struct journal *journal) 
 void graft_journal_dump(const struct journal *journal, struct graft_text *text) {
     graft_text_add_string(text, "{\n \"version\": 1,\n");
     add_classes(text, journal);
+    add_options(text, journal);
     add_absent(text, journal);
     add_tensors(text, journal);
     if (journal->n_uses > 0) {

@@ -16,10 +16,16 @@ static int malformed(const char *path, const char *list, size_t index, const cha
 }
 
 /* A string member without NUL bytes, or NULL. */
-static const char *text_of(const graft_json *object, const char *key) {
+static const char *string_of(const graft_json *object, const char *key) {
     size_t length = 0;
     const char *text = graft_json_string(graft_json_get(object, key), &length);
-    return text != NULL && length > 0 && strlen(text) == length ? text : NULL;
+    return text != NULL && strlen(text) == length ? text : NULL;
+}
+
+/* The same, if it is not empty. */
+static const char *text_of(const graft_json *object, const char *key) {
+    const char *text = string_of(object, key);
+    return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
 /* A number that is not negative, or -1. */
@@ -35,6 +41,20 @@ static int read_classes(const char *path, const graft_json *list, struct journal
             return malformed(path, "replacements", i, "expected class, original_class and plugin", error);
         }
         if (graft_journal_add_class(journal, &cls) != 0) {
+            return graft_fail_memory(error, path);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int read_options(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
+    for (size_t i = 0; i < graft_json_size(list); i++) {
+        const graft_json *item = graft_json_at(list, i);
+        const struct journal_option option = {text_of(item, "plugin"), text_of(item, "name"), string_of(item, "value")};
+        if (option.plugin == NULL || option.name == NULL || option.value == NULL) {
+            return malformed(path, "options", i, "expected plugin, name and value", error);
+        }
+        if (graft_journal_add_option(journal, &option) != 0) {
             return graft_fail_memory(error, path);
         }
     }
@@ -253,6 +273,9 @@ static int read_document(const char *path, struct journal *journal, struct graft
         return graft_error_set(error, GRAFT_ERROR_MODEL, path, "version: expected %d", VERSION);
     }
     status = read_classes(path, graft_json_get(journal->document, "replacements"), journal, error);
+    if (status == GRAFT_OK) {
+        status = read_options(path, graft_json_get(journal->document, "options"), journal, error);
+    }
     if (status == GRAFT_OK) {
         status = read_absent(path, graft_json_get(journal->document, "absent"), journal, error);
     }

@@ -58,6 +58,9 @@ static int collect_runtime(struct job *job, struct journal *stored, struct graft
     }
     status = graft_journal_add_classes(&journal, tree, error);
     if (status == GRAFT_OK) {
+        status = graft_journal_add_options(&journal, tree, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_journal_add_lacking(&journal, job->plan, error);
     }
     if (status == GRAFT_OK) {

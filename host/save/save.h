@@ -23,6 +23,12 @@ int graft_save_check(const char *directory, struct graft_tree *tree, const struc
 struct journal;
 int graft_journal_add_lacking(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
 
+/* [load] Gives a note to `add`, which owns it from then on (NULL: memory ran out), for each option that has another
+ * value than when the directory was saved in the runtime layout. */
+typedef int (*graft_save_add)(void *data, char *note_take, struct graft_error *error);
+int graft_save_option_notes(const char *directory, const struct graft_tree *tree, graft_save_add add, void *data,
+                            struct graft_error *error);
+
 /* [any] What graft_save refuses and can be known before anything is bound: an output that cannot be, a custom operation
  * that the original layout has no way back from. */
 int graft_save_check_target(const char *directory, const struct graft_plan *plan, const char *output,

@@ -136,7 +136,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static struct parts parts;
     struct source source = {bytes, size};
     struct graft_error error = graft_error_none();
-    struct graft_origin origin = {.plugin = "fuzzed", .file = "fuzzed.so"};
     struct graft_registry *registry = graft_registry_create();
     fill_class(&source, &parts);
     fill_plugin(&source, &parts);
@@ -145,7 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         status = graft_plugin_validate_content("fuzzed.so", &parts.plugin, &error);
     }
     if (status == GRAFT_OK) {
-        status = graft_registry_add_plugin(registry, &parts.plugin, &origin, &error);
+        const struct graft_known_plugin added = {&parts.plugin, {.plugin = "fuzzed", .file = "fuzzed.so"}, NULL};
+        status = graft_registry_add_plugins(registry, &added, 1, &error);
     }
     if (status != GRAFT_OK && error.message[0] == '\0') {
         abort();

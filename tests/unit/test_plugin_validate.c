@@ -3,10 +3,15 @@
 #include "plugin_fixture.h"
 
 #include "../plugins/parts.h"
+#include "graft/option.h"
 #include "plugin/validate.h"
+
+static const char *const scales[] = {"max", "mse", NULL};
 
 struct fixture {
     const char *names[2];
+    const char *choices[3];
+    struct graft_option options[2];
     struct graft_operation operations[2];
     struct graft_conversion conversion;
     struct graft_class class;
@@ -72,6 +77,42 @@ static void long_version(struct fixture *f) {
     f->plugin.version = text;
 }
 
+static void option_name(struct fixture *f) {
+    f->options[1].name = "a.b";
+}
+
+static void option_twice(struct fixture *f) {
+    f->options[1].name = "scale";
+}
+
+static void option_help(struct fixture *f) {
+    f->options[0].help = NULL;
+}
+
+static void option_kind(struct fixture *f) {
+    f->options[0].kind = 4;
+}
+
+static void option_default(struct fixture *f) {
+    f->options[1].default_value = "eight";
+}
+
+static void option_without_default(struct fixture *f) {
+    f->options[1].default_value = NULL;
+}
+
+static void option_default_no_choice(struct fixture *f) {
+    f->options[0].default_value = "min";
+}
+
+static void option_choice_of_another_kind(struct fixture *f) {
+    f->options[1].choices = f->choices;
+}
+
+static void too_many_options(struct fixture *f) {
+    f->plugin.n_options = 33;
+}
+
 static const struct {
     void (*break_it)(struct fixture *f);
     const char *message;
@@ -93,6 +134,15 @@ static const struct {
     {ends_in_a_dot, "replacements[0].replacement.conversions[0].sources[1]: expected a name relative to the module, "
                     "without empty parts, got \"*.up_proj.\""},
     {not_text, "replacements[0].replacement.conversions[0].sources[0]: expected one line of UTF-8, got \"*.?.weight\""},
+    {option_name, "options[1].name: expected only a-z, 0-9 and '_', got \"a.b\""},
+    {option_twice, "options[1].name: \"scale\" is that of options[0] too"},
+    {option_help, "options[0].help: expected a string, got NULL"},
+    {option_kind, "options[0].kind: expected one of GRAFT_OPTION_..., 0 to 3, got 4"},
+    {option_default, "options[1].default_value: expected an integer, got \"eight\""},
+    {option_without_default, "options[1].default_value: expected a value, got NULL"},
+    {option_default_no_choice, "options[0].default_value: expected one of max, mse, got \"min\""},
+    {option_choice_of_another_kind, "options[1].choices[0]: expected an integer, got \"max\""},
+    {too_many_options, "n_options: expected 0 to 32, got 33"},
     {long_version, "version: expected at most 255 bytes, got more: \"1111111111111111111111111111111111111111...\""},
 };
 
@@ -105,6 +155,14 @@ static void fill(struct fixture *f) {
     f->class = good_class(&f->conversion, 1);
     f->replacement = good_replacement(&f->class);
     f->plugin = good_plugin("test", &f->replacement, 1);
+    memcpy(f->choices, scales, sizeof f->choices);
+    f->options[0] = (struct graft_option){
+        sizeof f->options[0], GRAFT_OPTION_STRING, "scale", "How scales are found", "max", f->choices};
+    f->options[1] =
+        (struct graft_option){sizeof f->options[0], GRAFT_OPTION_INT, "bits", "Bits of a weight", "8", NULL};
+    f->plugin.options = f->options;
+    f->plugin.n_options = 2;
+    f->plugin.option_stride = sizeof f->options[0];
 }
 
 static void test_faults(void **state) {

@@ -325,13 +325,13 @@ static void test_plugin_as_a_whole(void **state) {
                                   .classes = &mine,
                                   .n_classes = 1,
                                   .class_stride = sizeof mine};
-    const struct graft_origin origin = {.plugin = "a"};
+    const struct graft_known_plugin added = {&plugin, {.plugin = "a"}, NULL};
     (void)state;
-    assert_int_equal(graft_registry_add_plugin(registry, &plugin, &origin, &error), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_registry_add_plugins(registry, &added, 1, &error), GRAFT_ERROR_PLUGIN);
     assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
     plugin.n_replacements = 1;
     error = graft_error_none();
-    assert_int_equal(graft_registry_add_plugin(registry, &plugin, &origin, &error), GRAFT_OK);
+    assert_int_equal(graft_registry_add_plugins(registry, &added, 1, &error), GRAFT_OK);
     assert_string_equal(winner("LlamaAttention"), "Mine");
 }
 

@@ -49,8 +49,8 @@ static void fixture_init(struct fixture *f, const char *id, const struct graft_a
 }
 
 static int add(struct graft_registry *registry, const struct fixture *f, struct graft_error *error) {
-    const struct graft_origin origin = {f->plugin.id, f->plugin.id, 0};
-    return graft_registry_add_plugin(registry, &f->plugin, &origin, error);
+    const struct graft_known_plugin added = {&f->plugin, {f->plugin.id, f->plugin.id, 0}, NULL};
+    return graft_registry_add_plugins(registry, &added, 1, error);
 }
 
 static void refused(struct graft_registry *registry, const struct fixture *f, const char *source, const char *message) {

@@ -63,6 +63,7 @@ static void test_bad(void **state) {
         {"[]", "version: expected 1"},
         {"{\"version\": 2}", "version: expected 1"},
         {"{\"version\": 1, \"replacements\": [{\"class\": \"A\"}]}", "replacements[0]"},
+        {"{\"version\": 1, \"options\": [{\"plugin\": \"a\", \"name\": \"b\"}]}", "options[0]"},
         {HEAD "{\"name\": \"x\"}" ENTRIES TAIL, "tensors[0]"},
         {HEAD "{\"name\": \"x\", \"dtype\": \"F31\", \"shape\": []}" ENTRIES TAIL, "tensors[0]"},
         {HEAD "{\"name\": \"x\", \"dtype\": \"F32\", \"shape\": [-1]}" ENTRIES TAIL, "tensors[0]"},

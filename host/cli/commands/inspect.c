@@ -22,11 +22,6 @@ static int print(const struct graft_options *options, const struct graft_writer 
 
 /* --- A plugin's file --- */
 
-static int is_file(const char *subject) {
-    size_t length = strlen(subject);
-    return strchr(subject, '/') != NULL || (length > 3 && strcmp(subject + length - 3, ".so") == 0);
-}
-
 /* "warning: ...: A, B" on stderr, if there are names. */
 static void print_warning(const struct graft_replacement *replacement, const struct graft_text *names,
                           const char *what) {
@@ -80,7 +75,10 @@ static int with_plugin(const struct graft_options *options, struct graft_library
 
 /* The plugin alone, without those of --plugins-dir. Without a model it is only looked at. */
 static int inspect_file(const struct graft_options *options, struct graft_error *error) {
-    const struct graft_library_options wanted = {.struct_size = sizeof wanted, .inspect_only = options->model == NULL};
+    const struct graft_library_options wanted = {.struct_size = sizeof wanted,
+                                                 .inspect_only = options->model == NULL,
+                                                 .plugin_options = options->plugin_options.items,
+                                                 .n_plugin_options = (int32_t)options->plugin_options.count};
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;
     int status = graft_library_create(&library, error);
@@ -196,5 +194,5 @@ static int inspect_class(const struct graft_options *options, struct graft_libra
 
 int graft_command_inspect(const struct graft_options *options, struct graft_library *library,
                           struct graft_error *error) {
-    return is_file(options->subject) ? inspect_file(options, error) : inspect_class(options, library, error);
+    return graft_options_name_file(options) ? inspect_file(options, error) : inspect_class(options, library, error);
 }

@@ -5,6 +5,7 @@
 #include "base/regex.h"
 #include "cli/commands/inspect.h"
 #include "cli/report/implementations.h"
+#include "cli/report/plugin_options.h"
 #include "graft/fusion.h"
 
 static int pattern_hits(const char *pattern, const char *name) {
@@ -25,19 +26,11 @@ int graft_inspect_hits(const struct graft_replacement *replacement, const struct
     return (cls->flags & GRAFT_CLASS_BASIC) == 0 && pattern_hits(replacement->target, cls->name);
 }
 
-static graft_json *list_json(struct graft_writer *writer, const char *const *list) {
-    int32_t n = 0;
-    while (list != NULL && list[n] != NULL) {
-        n++;
-    }
-    return graft_writer_strings(writer, list, n);
-}
-
 void graft_inspect_key(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement) {
     graft_writer_set_string(writer, object, "key", replacement->key == GRAFT_KEY_PATTERN ? "pattern" : "name");
     graft_writer_set_string(writer, object, "target", replacement->target);
     graft_writer_set_string(writer, object, "module_path", replacement->module_path);
-    graft_writer_set(writer, object, "model_types", list_json(writer, replacement->model_types));
+    graft_writer_set(writer, object, "model_types", graft_writer_list(writer, replacement->model_types));
     graft_writer_set_string(writer, object, "group",
                             GRAFT_HAS(replacement, struct graft_replacement, group) ? replacement->group : NULL);
 }
@@ -97,7 +90,8 @@ static graft_json *families_json(struct graft_writer *writer, const struct graft
         graft_json *object = graft_json_new_object();
         graft_writer_set_string(writer, object, "name", family->name);
         graft_writer_set_string(writer, object, "description", family->description);
-        graft_writer_set(writer, object, "target_modules_patterns", list_json(writer, family->target_modules_patterns));
+        graft_writer_set(writer, object, "target_modules_patterns",
+                         graft_writer_list(writer, family->target_modules_patterns));
         graft_writer_append(writer, families, object);
     }
     return families;
@@ -136,10 +130,11 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
         graft_writer_set_bool(writer, object, "on_request", 1);
     }
     graft_writer_set(writer, object, "abi", abi_json(writer, descriptor));
-    graft_writer_set(writer, object, "requires_extensions", list_json(writer, descriptor->requires_extensions));
+    graft_writer_set(writer, object, "requires_extensions", graft_writer_list(writer, descriptor->requires_extensions));
     graft_writer_set(writer, object, "replacements", replacements);
     graft_writer_set(writer, object, "private_classes", private_classes);
     graft_writer_set(writer, object, "fusion_families", families_json(writer, descriptor));
     graft_inspect_implementations(writer, object, descriptor);
+    graft_inspect_options(writer, object, plugin);
     return object;
 }

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/output.h"
 #include "cli/report/implementations.h"
+#include "cli/report/plugin_options.h"
 #include "cli/report/report.h"
 #include "graft/fusion.h"
 
@@ -21,6 +22,7 @@ static void print_plugin(const struct graft_plugin_info *plugin) {
         (void)printf("%s %s", i > 0 ? "," : "; fuses", graft_plugin_fusion_family(descriptor, i)->name);
     }
     graft_list_implementations(descriptor, stdout);
+    graft_list_options(plugin, stdout);
     (void)printf("%s\n", descriptor->on_request ? "; only where --plugins names it" : "");
 }
 
@@ -48,6 +50,7 @@ static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
     failed |= graft_json_set_take(object, "fuses", fuses);
     failed |= graft_json_set_take(object, "on_request", graft_json_new_bool(descriptor->on_request != 0));
     graft_list_implementations_json(&writer, object, descriptor);
+    graft_inspect_options(&writer, object, plugin);
     if (failed || writer.failed) {
         graft_json_free(object);
         return NULL;

@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+struct graft_args;
+struct graft_plugin;
+
 struct graft_host {
     uint32_t struct_size;
     uint32_t abi_major;
@@ -21,9 +24,12 @@ struct graft_host {
     /* [any] Zeroed memory, NULL when there is none; freed by `free`, which takes NULL. Using malloc instead is fine. */
     void *(*alloc)(int64_t bytes);
     void (*free)(void *block);
+    /* [any] The values of the options that `plugin`, the descriptor of who asks, declares (option.h): an argument each,
+     * by the option's name. Const and valid from before `init` until `deinit` has returned; NULL at other times. */
+    const struct graft_args *(*options)(const struct graft_plugin *plugin);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_host, 48);
+GRAFT_ASSERT_SIZE(struct graft_host, 56);
 
 #ifdef __cplusplus
 }

@@ -49,6 +49,7 @@ struct graft_experts_implementation;   /* experts_implementation.h */
 struct graft_kernel_override;          /* kernel_override.h */
 struct graft_chain;                    /* chain.h */
 struct graft_fusion_family;            /* fusion.h */
+struct graft_option;                   /* option.h */
 
 /* Const from the entry's return until `deinit`. */
 struct graft_plugin {
@@ -92,6 +93,9 @@ struct graft_plugin {
     const struct graft_chain *chains; /* used where modules of their classes are fused */
     int32_t n_chains;
     uint32_t chain_stride;
+    const struct graft_option *options; /* what users may choose of this plugin; struct graft_host has the values */
+    int32_t n_options;                  /* at most 32 */
+    uint32_t option_stride;
     /* 1: results with it are not the model's own (a quantized layer). It takes effect only where the user names it
      * (`--plugins ID`); a directory that is searched for plugins is not enough. */
     int32_t on_request;
@@ -102,7 +106,7 @@ struct graft_plugin {
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, reserved_end)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 48);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 216);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 232);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 104);
@@ -137,6 +141,12 @@ static inline const struct graft_fusion_family *graft_plugin_fusion_family(const
                                                                            int32_t i) {
     const char *at = (const char *)plugin->fusion_families + (size_t)i * plugin->fusion_family_stride;
     return (const struct graft_fusion_family *)(const void *)at;
+}
+
+/* [any] Option number `i` (option.h). */
+static inline const struct graft_option *graft_plugin_option(const struct graft_plugin *plugin, int32_t i) {
+    const char *at = (const char *)plugin->options + (size_t)i * plugin->option_stride;
+    return (const struct graft_option *)(const void *)at;
 }
 
 /* [load] The exported function. Returns the descriptor, or NULL with the reason in `error`. `host` stays valid. */

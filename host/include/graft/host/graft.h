@@ -61,6 +61,12 @@ struct graft_library_options {
      * registered. */
     int32_t inspect_only;
     uint32_t reserved;
+    /* What is chosen of the plugins' options (graft/option.h): "ID.NAME=VALUE". One for a plugin that is not loaded or has
+     * no such option, a value that it cannot have, and one that is given twice are errors (GRAFT_ERROR_USAGE), as are
+     * other values than a plugin has that another library of this process uses. */
+    const char *const *plugin_options; /* [n_plugin_options] */
+    int32_t n_plugin_options;
+    uint32_t reserved_end;
 };
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may

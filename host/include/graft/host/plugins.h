@@ -30,6 +30,7 @@ struct graft_plugin_info {
     int32_t rank;                          /* 1, 2, ... by the order that options->allow gave; 0 without one */
     const struct graft_plugin *descriptor; /* the plugin's */
     const char *file; /* the directory as given, and the path below it; NULL: registered by a call */
+    const char *const *options; /* [descriptor->n_options] values of its options, as text: "max", "64", "true" */
 };
 
 /* [any] Plugin number `i`: those from files in the order of loading, then those that calls registered; NULL behind the
