@@ -103,8 +103,9 @@ static int register_plugins(struct graft_library *library, struct graft_error *e
     return status;
 }
 
-/* Options of a caller, who may be older than a field of theirs. */
-static struct graft_plugin_options plugin_options(const struct graft_library_options *options) {
+/* Options of a caller, who may be older than a field of theirs. With the lock held. */
+static struct graft_plugin_options plugin_options(const struct graft_library *library,
+                                                  const struct graft_library_options *options) {
     static const struct graft_library_options none = {.struct_size = sizeof none};
     struct graft_given_options given = {0};
     options = options != NULL ? options : &none;
@@ -118,6 +119,8 @@ static struct graft_plugin_options plugin_options(const struct graft_library_opt
         .all = options->all,
         .leave_idle = GRAFT_HAS(options, struct graft_library_options, inspect_only) && options->inspect_only,
         .given = given,
+        .others = (const struct graft_plugin_set *const *)library->called,
+        .n_others = library->n_called,
     };
 }
 
@@ -129,22 +132,32 @@ static int check_unloaded(const struct graft_library *library, struct graft_erro
 
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error) {
-    const struct graft_plugin_options wanted = plugin_options(options);
+    (void)pthread_mutex_lock(&library->lock);
+    const struct graft_plugin_options wanted = plugin_options(library, options);
     int status = check_unloaded(library, error);
     if (status == GRAFT_OK) {
         status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
     }
-    return status == GRAFT_OK && !wanted.leave_idle ? register_plugins(library, error) : status;
+    if (status == GRAFT_OK && !wanted.leave_idle) {
+        status = register_plugins(library, error);
+    }
+    (void)pthread_mutex_unlock(&library->lock);
+    return status;
 }
 
 int graft_library_load_plugin(struct graft_library *library, const char *file,
                               const struct graft_library_options *options, struct graft_error *error) {
-    const struct graft_plugin_options wanted = plugin_options(options);
+    (void)pthread_mutex_lock(&library->lock);
+    const struct graft_plugin_options wanted = plugin_options(library, options);
     int status = check_unloaded(library, error);
     if (status == GRAFT_OK) {
         status = graft_plugins_load_file(file, &wanted, &library->plugins, error);
     }
-    return status == GRAFT_OK && !wanted.leave_idle ? register_plugins(library, error) : status;
+    if (status == GRAFT_OK && !wanted.leave_idle) {
+        status = register_plugins(library, error);
+    }
+    (void)pthread_mutex_unlock(&library->lock);
+    return status;
 }
 
 int graft_library_register(struct graft_library *library, const struct graft_patch *patches, size_t n, int overwrite,

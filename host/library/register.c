@@ -10,6 +10,25 @@ static int rank_of(const struct graft_library *library) {
     return INT32_MIN + (int)library->n_called;
 }
 
+/* With the lock held. What the plugins that are there offer, it may ask for. */
+static int take(const struct graft_library *library, const struct graft_plugin *plugin, struct graft_plugin_set **set,
+                struct graft_error *error) {
+    const struct graft_plugin_set **others = graft_alloc(library->n_called + 1, sizeof *others);
+    size_t n = 0;
+    if (others == NULL) {
+        return graft_fail_memory(error, "plugin");
+    }
+    for (; n < library->n_called; n++) {
+        others[n] = library->called[n];
+    }
+    if (library->plugins != NULL) {
+        others[n++] = library->plugins;
+    }
+    int status = graft_plugins_take(plugin, others, n, set, error);
+    graft_free(others);
+    return status;
+}
+
 /* With the lock held. */
 static int register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
                            struct graft_error *error) {
@@ -17,7 +36,7 @@ static int register_plugin(struct graft_library *library, const struct graft_plu
     if (graft_grow(&library->called, &library->called_capacity, library->n_called, sizeof *library->called) != 0) {
         return graft_fail_memory(error, "plugin");
     }
-    int status = graft_plugins_take(plugin, &set, error);
+    int status = take(library, plugin, &set, error);
     if (status == GRAFT_OK) {
         const struct graft_known_plugin added = {
             plugin, {plugin->id, NULL, rank_of(library)}, set->plugins[0].info.options};

@@ -103,6 +103,22 @@ int graft_check_class_name(const struct graft_place *place, const char *field, c
                                     "expected the name of a class (letters, digits, _), got \"%s\"", name);
 }
 
+int graft_check_id(const struct graft_place *place, const char *field, const char *id, struct graft_error *error) {
+    int status = graft_check_text(place, field, id, GRAFT_MAX_NAME, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    size_t name = strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_.-");
+    size_t number = id[name] == '/' ? strspn(id + name + 1, "0123456789") : 0;
+    return name > 0 && number > 0 && id[name + 1 + number] == '\0'
+               ? GRAFT_OK
+               : graft_check_failed(place, field, error, "expected an id such as \"acme.gate/1\", got \"%s\"", id);
+}
+
+int graft_is_host_id(const char *id) {
+    return strncmp(id, "graft.", strlen("graft.")) == 0;
+}
+
 int graft_check_pattern(const struct graft_place *place, const char *field, const char *pattern,
                         struct graft_error *error) {
     struct graft_error cause = graft_error_none();

@@ -36,6 +36,12 @@ int graft_check_text(const struct graft_place *place, const char *field, const c
 int graft_check_class_name(const struct graft_place *place, const char *field, const char *name,
                            struct graft_error *error);
 
+/* As text, and the id of an extension or an interface: "acme.gate/1". */
+int graft_check_id(const struct graft_place *place, const char *field, const char *id, struct graft_error *error);
+
+/* Whether an id is the host's to give. */
+int graft_is_host_id(const char *id);
+
 /* As text, and a regular expression that compiles. */
 int graft_check_pattern(const struct graft_place *place, const char *field, const char *pattern,
                         struct graft_error *error);

@@ -92,6 +92,7 @@ const struct graft_host *graft_host_get(void) {
         .alloc = host_alloc,
         .free = graft_free,
         .options = graft_use_options,
+        .get_plugin_extension = graft_use_extension,
     };
     return &host;
 }

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "plugin/search.h"
+#include "plugin/start.h"
 #include "plugin/use.h"
 
 /* What is to be loaded. */
@@ -66,6 +67,23 @@ static int rank_of(const struct graft_plugin_options *options, const char *id) {
     return options->n_allow > 0 ? -1 : 0;
 }
 
+/* Whether it offers what a plugin before it does, and no order says whose is taken. */
+static int check_offers(const struct graft_plugin_set *set, const char *file, const struct graft_plugin *descriptor,
+                        struct graft_error *error) {
+    const char *const *ids = descriptor->offers_extensions;
+    for (int32_t i = 0; ids != NULL && ids[i] != NULL; i++) {
+        const struct graft_loaded_plugin *other = graft_plugin_offering(set, ids[i], NULL);
+        if (other != NULL) {
+            int status =
+                graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "offers_extensions[%d]: \"%s\" is offered by %s, too",
+                                (int)i, ids[i], other->file);
+            graft_error_hint(error, "load first the one that should win, or leave one out");
+            return status;
+        }
+    }
+    return GRAFT_OK;
+}
+
 static int add_plugin(struct loading *loading, const char *file, int rank, struct graft_use *use,
                       struct graft_error *error) {
     struct graft_plugin_set *set = loading->set;
@@ -80,6 +98,9 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
         }
     }
     int status = graft_use_accept(use, file, error);
+    if (status == GRAFT_OK && rank == 0) {
+        status = check_offers(set, file, descriptor, error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }
@@ -201,19 +222,19 @@ static int set_options(const struct loading *loading, struct graft_error *error)
 }
 
 /* Last, so that nothing is initialised when the load fails before. */
-static int init_all(struct loading *loading, struct graft_error *error) {
+static int start_all(struct loading *loading, struct graft_error *error) {
     struct graft_plugin_set *set = loading->set;
+    const struct graft_plugin_scope scope = {set, loading->options->others, loading->options->n_others};
+    struct graft_loaded_plugin *plugin;
     int status = GRAFT_OK;
-    for (size_t i = 0; i < set->n && status == GRAFT_OK;) {
+    while (status == GRAFT_OK && (plugin = graft_plugin_next(&scope)) != NULL) {
         struct graft_error cause = graft_error_none();
-        if (graft_use_init(set->plugins[i].use, set->plugins[i].file, set->plugins[i].values, &cause) == GRAFT_OK) {
-            i++;
-            continue;
+        if (graft_plugin_start(&scope, plugin, &cause) != GRAFT_OK) {
+            status = note_or_fail(loading, loading->options->skip_bad, &cause, error);
+            finish_plugin(plugin);
+            set->n--;
+            memmove(plugin, plugin + 1, (size_t)(set->plugins + set->n - plugin) * sizeof *plugin);
         }
-        status = note_or_fail(loading, loading->options->skip_bad, &cause, error);
-        finish_plugin(&set->plugins[i]);
-        memmove(&set->plugins[i], &set->plugins[i + 1], (set->n - i - 1) * sizeof *set->plugins);
-        set->n--;
     }
     return status;
 }
@@ -267,7 +288,7 @@ static int load_files(const struct wanted *wanted, const struct graft_plugin_opt
         status = set_options(&loading, error);
     }
     if (status == GRAFT_OK && !loading.options->leave_idle) {
-        status = init_all(&loading, error);
+        status = start_all(&loading, error);
     }
     if (status == GRAFT_OK) {
         *set = loading.set;
@@ -308,32 +329,34 @@ int graft_plugins_load_file(const char *file, const struct graft_plugin_options 
 }
 
 /* With the lock held. */
-static int take(const struct graft_plugin *descriptor, struct graft_plugin_set *set, struct graft_error *error) {
+static int take(const struct graft_plugin *descriptor, const struct graft_plugin_scope *scope,
+                struct graft_error *error) {
     static const struct graft_given_options none;
-    struct graft_loaded_plugin *plugin = &set->plugins[0];
+    struct graft_loaded_plugin *plugin = &scope->set->plugins[0];
     int status = graft_use_take(descriptor, &plugin->use, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    set->n = 1;
+    scope->set->n = 1;
     plugin->descriptor = descriptor;
     plugin->info = (struct graft_plugin_info){.struct_size = sizeof plugin->info, .descriptor = descriptor};
     status = graft_use_accept(plugin->use, descriptor->id, error);
     if (status == GRAFT_OK) {
         status = set_values(plugin, &none, error);
     }
-    return status == GRAFT_OK ? graft_use_init(plugin->use, descriptor->id, plugin->values, error) : status;
+    return status == GRAFT_OK ? graft_plugin_start(scope, plugin, error) : status;
 }
 
-int graft_plugins_take(const struct graft_plugin *descriptor, struct graft_plugin_set **set,
-                       struct graft_error *error) {
+int graft_plugins_take(const struct graft_plugin *descriptor, const struct graft_plugin_set *const *others,
+                       size_t n_others, struct graft_plugin_set **set, struct graft_error *error) {
     struct graft_plugin_set *made = graft_alloc(1, sizeof *made);
     if (made == NULL || (made->plugins = graft_alloc(1, sizeof *made->plugins)) == NULL) {
         graft_free(made);
         return graft_fail_memory(error, "plugin");
     }
     (void)pthread_mutex_lock(&lock);
-    int status = take(descriptor, made, error);
+    const struct graft_plugin_scope scope = {made, others, n_others};
+    int status = take(descriptor, &scope, error);
     if (status != GRAFT_OK) {
         free_set(made);
         made = NULL;

@@ -25,6 +25,7 @@ struct graft_loaded_plugin {
     char *file; /* as found: the directory as given, and the path below it; NULL: registered by a call */
     int rank;   /* 1, 2, ... by the allow list; 0 without one */
     struct graft_option_values *values;
+    int started;
     struct graft_use *use;
     struct graft_plugin_info info; /* the same, as the library shows it */
 };
@@ -43,6 +44,8 @@ struct graft_plugin_options {
     int skip_bad;   /* a plugin that cannot be used becomes a note */
     int leave_idle; /* `init` is not called: for looking at descriptors only */
     struct graft_given_options given;
+    const struct graft_plugin_set *const *others; /* [n_others] started before, which may offer extensions */
+    size_t n_others;
 };
 
 /* Loads the plugins of `n` directories (discover.h says which files are looked at). `options` may be NULL. The caller
@@ -56,11 +59,13 @@ int graft_plugins_load(const char *const *directories, int n, const struct graft
 int graft_plugins_load_file(const char *file, const struct graft_plugin_options *options, struct graft_plugin_set **set,
                             struct graft_error *error);
 
-/* A set of one plugin whose descriptor a program has in memory, where it stays const and valid until the set is freed.
- * It is validated and initialised as one from a file. Errors name the plugin by its id. */
-int graft_plugins_take(const struct graft_plugin *descriptor, struct graft_plugin_set **set, struct graft_error *error);
+/* A set of one plugin, `others` as above, whose descriptor a program has in memory, where it stays const and valid
+ * until the set is freed. It is validated and initialised as one from a file. Errors name the plugin by its id. */
+int graft_plugins_take(const struct graft_plugin *descriptor, const struct graft_plugin_set *const *others,
+                       size_t n_others, struct graft_plugin_set **set, struct graft_error *error);
 
-/* Calls `deinit` of each plugin that no other set uses, the last one first. The objects stay mapped. Takes NULL. */
+/* Calls `deinit` of each plugin that no other set and no other plugin uses, the last one first. The objects stay
+ * mapped. Takes NULL. */
 void graft_plugin_set_free(struct graft_plugin_set *set);
 
 #endif

@@ -13,12 +13,22 @@
 
 #define ENTRY "graft_plugin_entry"
 
+/* What another plugin offers to this one. */
+struct link {
+    const char *id;
+    const void *extension;
+    struct graft_use *provider;
+};
+
 struct graft_use {
     struct graft_use *next;
     const void *entry;           /* of its function: one plugin, by whatever name its object was opened; NULL: none */
     struct graft_object *object; /* NULL: the descriptor is a program's */
     const struct graft_plugin *descriptor;
-    struct graft_option_values *values; /* from before `init` to after `deinit` */
+    struct graft_option_values *values; /* from before `init` to after `deinit`; so are the links */
+    struct link *links;
+    size_t n_links;
+    size_t links_capacity;
     int users;
     int accepted;
     int initialised;
@@ -44,6 +54,15 @@ static void remove_use(struct graft_use *use) {
     }
     *link = use->next;
     (void)pthread_mutex_unlock(&list_lock);
+}
+
+/* Without a lock: for those that hold it. */
+static const struct graft_use *find_descriptor(const struct graft_plugin *descriptor) {
+    const struct graft_use *use = uses;
+    while (use != NULL && use->descriptor != descriptor) {
+        use = use->next;
+    }
+    return use;
 }
 
 static void set_values(struct graft_use *use, struct graft_option_values *values_take) {
@@ -180,32 +199,62 @@ static int check_values(const struct graft_use *use, const char *file, const str
     return status;
 }
 
+int graft_use_link(struct graft_use *use, const char *id, struct graft_use *provider, struct graft_error *error) {
+    const struct link link = {id, provider->descriptor->get_extension(id), provider};
+    (void)pthread_mutex_lock(&list_lock);
+    int failed = graft_grow(&use->links, &use->links_capacity, use->n_links, sizeof link) != 0;
+    if (!failed) {
+        use->links[use->n_links++] = link;
+        provider->users++;
+    }
+    (void)pthread_mutex_unlock(&list_lock);
+    return failed ? graft_fail_memory(error, use->descriptor->id) : GRAFT_OK;
+}
+
+void graft_use_forget(struct graft_use *use) {
+    (void)pthread_mutex_lock(&list_lock);
+    struct link *links = use->links;
+    size_t n = use->n_links;
+    use->links = NULL;
+    use->n_links = use->links_capacity = 0;
+    (void)pthread_mutex_unlock(&list_lock);
+    set_values(use, NULL);
+    while (n > 0) {
+        graft_use_close(links[--n].provider);
+    }
+    graft_free(links);
+}
+
+static int check_offers(const struct graft_use *use, const char *file, struct graft_error *error) {
+    const char *const *ids = use->descriptor->offers_extensions;
+    for (int32_t i = 0; ids != NULL && ids[i] != NULL; i++) {
+        if (use->descriptor->get_extension(ids[i]) == NULL) {
+            return graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
+                                   "get_extension: expected \"%s\", as it offers it, got NULL", ids[i]);
+        }
+    }
+    return GRAFT_OK;
+}
+
 int graft_use_init(struct graft_use *use, const char *file, struct graft_option_values *values,
                    struct graft_error *error) {
     if (use->initialised) {
-        return check_values(use, file, values, error);
+        int status = check_values(use, file, values, error);
+        return status == GRAFT_OK ? check_offers(use, file, error) : status;
     }
     set_values(use, graft_option_values_retain(values));
     if (use->descriptor->init != NULL) {
         struct graft_error own = graft_error_none();
         if (use->descriptor->init(&own) != GRAFT_OK) {
-            set_values(use, NULL);
             return plugin_failed(file, "init failed", &own, error);
         }
     }
     use->initialised = 1;
-    return GRAFT_OK;
+    return check_offers(use, file, error);
 }
 
-const struct graft_args *graft_use_options(const struct graft_plugin *descriptor) {
-    (void)pthread_mutex_lock(&list_lock);
-    const struct graft_use *use = uses;
-    while (use != NULL && use->descriptor != descriptor) {
-        use = use->next;
-    }
-    const struct graft_args *args = use != NULL && use->values != NULL ? &use->values->args : NULL;
-    (void)pthread_mutex_unlock(&list_lock);
-    return args;
+int graft_use_is_started(const struct graft_use *use) {
+    return use->initialised;
 }
 
 void graft_use_close(struct graft_use *use) {
@@ -215,8 +264,27 @@ void graft_use_close(struct graft_use *use) {
     if (use->initialised && use->descriptor->deinit != NULL) {
         use->descriptor->deinit();
     }
-    set_values(use, NULL);
+    graft_use_forget(use);
     remove_use(use);
     graft_object_close(use->object);
     graft_free(use);
+}
+
+const struct graft_args *graft_use_options(const struct graft_plugin *descriptor) {
+    (void)pthread_mutex_lock(&list_lock);
+    const struct graft_use *use = find_descriptor(descriptor);
+    const struct graft_args *args = use != NULL && use->values != NULL ? &use->values->args : NULL;
+    (void)pthread_mutex_unlock(&list_lock);
+    return args;
+}
+
+const void *graft_use_extension(const struct graft_plugin *descriptor, const char *id) {
+    const void *extension = NULL;
+    (void)pthread_mutex_lock(&list_lock);
+    const struct graft_use *use = find_descriptor(descriptor);
+    for (size_t i = 0; use != NULL && id != NULL && i < use->n_links && extension == NULL; i++) {
+        extension = strcmp(use->links[i].id, id) == 0 ? use->links[i].extension : NULL;
+    }
+    (void)pthread_mutex_unlock(&list_lock);
+    return extension;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A plugin in use: from its file, or a program's memory, to a validated descriptor, and from `init` to `deinit`. One
- * per descriptor, however many sets share it. All functions but graft_use_options are called with plugin.c's lock held.
+ * per descriptor, however many sets share it. All functions but the last two are called with plugin.c's lock held.
  */
 #ifndef GRAFT_PLUGIN_USE_H
 #define GRAFT_PLUGIN_USE_H
@@ -25,15 +25,25 @@ const struct graft_plugin *graft_use_descriptor(const struct graft_use *use);
 /* Validates the rest of the descriptor; from then on its object stays mapped. */
 int graft_use_accept(struct graft_use *use, const char *file, struct graft_error *error);
 
+/* Gives an accepted plugin, before its `init`, what `provider`, which was started, offers under `id`. The provider is
+ * in use as long as the plugin is. */
+int graft_use_link(struct graft_use *use, const char *id, struct graft_use *provider, struct graft_error *error);
+
+/* Takes back what a plugin that could not be started was given. */
+void graft_use_forget(struct graft_use *use);
+
 /* Calls `init` of an accepted plugin, once, which finds the options' `values` then. That other values were chosen
- * before is an error (GRAFT_ERROR_USAGE). */
+ * before is an error (GRAFT_ERROR_USAGE), that it does not have what it offers GRAFT_ERROR_PLUGIN. */
 int graft_use_init(struct graft_use *use, const char *file, struct graft_option_values *values,
                    struct graft_error *error);
 
-/* [any] struct graft_host's `options`. */
-const struct graft_args *graft_use_options(const struct graft_plugin *descriptor);
-
 /* With the last one `deinit` is called, if `init` was. Takes NULL. */
 void graft_use_close(struct graft_use *use);
+
+int graft_use_is_started(const struct graft_use *use);
+
+/* [any] What struct graft_host calls `options` and `get_plugin_extension`. */
+const struct graft_args *graft_use_options(const struct graft_plugin *descriptor);
+const void *graft_use_extension(const struct graft_plugin *descriptor, const char *id);
 
 #endif

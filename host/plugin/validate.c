@@ -93,32 +93,6 @@ int graft_plugin_validate_identity(const char *file, const struct graft_plugin *
     return status;
 }
 
-static int validate_extensions(const struct graft_place *place, const char *const *ids, struct graft_error *error) {
-    for (int32_t i = 0; ids != NULL && ids[i] != NULL; i++) {
-        const struct graft_place element = {.parent = place, .field = "requires_extensions", .index = i};
-        if (i == MAX_LIST) {
-            return graft_check_failed(place, "requires_extensions", error, "expected NULL behind at most %d ids",
-                                      MAX_LIST);
-        }
-        int status = graft_check_text(&element, NULL, ids[i], GRAFT_MAX_NAME, error);
-        if (status != GRAFT_OK) {
-            return status;
-        }
-        if (graft_host_get()->get_extension(ids[i]) == NULL) {
-            char known[256] = "";
-            for (size_t k = 0; graft_host_extension_id(k) != NULL; k++) {
-                size_t length = strlen(known);
-                (void)snprintf(known + length, sizeof known - length, "%s%s", k > 0 ? ", " : "",
-                               graft_host_extension_id(k));
-            }
-            status = graft_check_failed(&element, NULL, error, "expected one of %s, got \"%s\"", known, ids[i]);
-            graft_error_hint(error, "this host has no such service; a newer one may have it");
-            return status;
-        }
-    }
-    return GRAFT_OK;
-}
-
 static int validate_model_types(const struct graft_place *place, const char *const *types, struct graft_error *error) {
     for (int32_t i = 0; types != NULL && types[i] != NULL; i++) {
         const struct graft_place element = {.parent = place, .field = "model_types", .index = i};
@@ -214,7 +188,7 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
         status = graft_check_text(&place, "description", plugin->description, GRAFT_MAX_LINE, error);
     }
     if (status == GRAFT_OK) {
-        status = validate_extensions(&place, plugin->requires_extensions, error);
+        status = graft_extensions_validate(&place, plugin, error);
     }
     if (status == GRAFT_OK) {
         status = validate_replacements(&place, plugin, error);

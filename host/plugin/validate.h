@@ -33,6 +33,10 @@ int graft_replacement_validate(const struct graft_place *place, const struct gra
 int graft_implementations_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                                    struct graft_error *error);
 
+/* The extensions that it requires, uses and offers. */
+int graft_extensions_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                              struct graft_error *error);
+
 /* The options that users may choose. */
 int graft_options_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                            struct graft_error *error);

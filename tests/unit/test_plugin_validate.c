@@ -77,6 +77,28 @@ static void long_version(struct fixture *f) {
     f->plugin.version = text;
 }
 
+static const char *ids[2];
+
+static void requires_no_id(struct fixture *f) {
+    ids[0] = "acme.gates";
+    f->plugin.requires_extensions = ids;
+}
+
+static void uses_the_hosts(struct fixture *f) {
+    ids[0] = "graft.log/1";
+    f->plugin.uses_extensions = ids;
+}
+
+static void offers_the_hosts(struct fixture *f) {
+    ids[0] = "graft.gates/1";
+    f->plugin.offers_extensions = ids;
+}
+
+static void offers_without_function(struct fixture *f) {
+    ids[0] = "acme.gates/1";
+    f->plugin.offers_extensions = ids;
+}
+
 static void option_name(struct fixture *f) {
     f->options[1].name = "a.b";
 }
@@ -134,6 +156,11 @@ static const struct {
     {ends_in_a_dot, "replacements[0].replacement.conversions[0].sources[1]: expected a name relative to the module, "
                     "without empty parts, got \"*.up_proj.\""},
     {not_text, "replacements[0].replacement.conversions[0].sources[0]: expected one line of UTF-8, got \"*.?.weight\""},
+    {requires_no_id, "requires_extensions[0]: expected an id such as \"acme.gate/1\", got \"acme.gates\""},
+    {uses_the_hosts, "uses_extensions[0]: expected an id of a plugin's own, got \"graft.log/1\", one of the host's"},
+    {offers_the_hosts,
+     "offers_extensions[0]: expected an id of a plugin's own, got \"graft.gates/1\", one of the host's"},
+    {offers_without_function, "get_extension: expected a function, as there are offers_extensions, got NULL"},
     {option_name, "options[1].name: expected only a-z, 0-9 and '_', got \"a.b\""},
     {option_twice, "options[1].name: \"scale\" is that of options[0] too"},
     {option_help, "options[0].help: expected a string, got NULL"},

@@ -131,6 +131,8 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     }
     graft_writer_set(writer, object, "abi", abi_json(writer, descriptor));
     graft_writer_set(writer, object, "requires_extensions", graft_writer_list(writer, descriptor->requires_extensions));
+    graft_writer_set(writer, object, "uses_extensions", graft_writer_list(writer, descriptor->uses_extensions));
+    graft_writer_set(writer, object, "offers_extensions", graft_writer_list(writer, descriptor->offers_extensions));
     graft_writer_set(writer, object, "replacements", replacements);
     graft_writer_set(writer, object, "private_classes", private_classes);
     graft_writer_set(writer, object, "fusion_families", families_json(writer, descriptor));

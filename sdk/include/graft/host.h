@@ -19,7 +19,7 @@ struct graft_host {
     uint32_t abi_minor;
     uint32_t reserved;
     const char *version; /* of the host program: "0.1.0" */
-    /* [any] A service by its id ("graft.kernels/1"); NULL when this host has none of that name. */
+    /* [any] A service of the host by its id ("graft.kernels/1"); NULL when this host has none of that name. */
     const void *(*get_extension)(const char *id);
     /* [any] Zeroed memory, NULL when there is none; freed by `free`, which takes NULL. Using malloc instead is fine. */
     void *(*alloc)(int64_t bytes);
@@ -27,9 +27,15 @@ struct graft_host {
     /* [any] The values of the options that `plugin`, the descriptor of who asks, declares (option.h): an argument each,
      * by the option's name. Const and valid from before `init` until `deinit` has returned; NULL at other times. */
     const struct graft_args *(*options)(const struct graft_plugin *plugin);
+    /* [any] What another plugin offers under an id that `plugin`, the descriptor of who asks, requires or uses: the
+     * same from before `init` until `deinit` has returned. NULL at other times, and where nobody offers it. Of several
+     * plugins that do, the first is taken: those registered by calls, in their order, then those from files in the
+     * order of
+     * `--plugins`; without that order two are an error. */
+    const void *(*get_plugin_extension)(const struct graft_plugin *plugin, const char *id);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_host, 56);
+GRAFT_ASSERT_SIZE(struct graft_host, 64);
 
 #ifdef __cplusplus
 }

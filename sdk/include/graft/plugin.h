@@ -60,22 +60,29 @@ struct graft_plugin {
     uint32_t abi_minor_built;  /* the minor of the headers it was built with */
     uint32_t pointer_size;
     uint32_t reserved;
-    const char *id;                         /* [a-z0-9_.-]+, unique: "fused_qkv" */
-    const char *version;                    /* "1.0.0" */
-    const char *license;                    /* SPDX identifier */
-    const char *description;                /* one line */
-    const char *const *requires_extensions; /* NULL-terminated list of ids of host extensions; NULL: none */
+    const char *id;          /* [a-z0-9_.-]+, unique: "fused_qkv" */
+    const char *version;     /* "1.0.0" */
+    const char *license;     /* SPDX identifier */
+    const char *description; /* one line */
+    /* NULL-terminated lists of ids of extensions ("graft.log/1", "acme.gates/1"); NULL: none. Ids that begin with
+     * "graft." are the host's, others those of plugins: */
+    const char *const *requires_extensions; /* the host's and other plugins', without which this one is refused */
+    const char *const *uses_extensions;     /* other plugins', used where there are any */
+    const char *const *offers_extensions;   /* this plugin's own, for others */
     const struct graft_replacement *replacements;
     const struct graft_class *classes; /* classes that only this plugin's own describe as children; not replacements */
     int32_t n_replacements;
     uint32_t replacement_stride;
     int32_t n_classes;
     uint32_t class_stride;
-    /* [load] Once, after the descriptor was accepted; optional. */
+    /* [load] Once, after the descriptor was accepted, and after those of the plugins whose extensions this one requires
+     * or uses; optional. */
     int (*init)(struct graft_error *error);
-    /* [load] Once, when the host has destroyed every instance; optional. The object stays mapped. */
+    /* [load] Once, when the host has destroyed every instance, and before those of the same plugins; optional. The
+     * object stays mapped. */
     void (*deinit)(void);
-    /* [any] Services of the plugin to others, by id; optional. */
+    /* [any] The extension of an id in `offers_extensions`, for as long as the plugin is in use; required where there
+     * are any. The host asks after `init`, and passes it on (struct graft_host). */
     const void *(*get_extension)(const char *id);
     /* What may be chosen by name. */
     const struct graft_attention_implementation *attention_implementations;
@@ -106,10 +113,10 @@ struct graft_plugin {
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, reserved_end)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 48);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 232);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 248);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
-GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 104);
+GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 120);
 
 /* [any] Replacement number `i`. */
 static inline const struct graft_replacement *graft_plugin_replacement(const struct graft_plugin *plugin, int32_t i) {

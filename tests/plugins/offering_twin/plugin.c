@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define ID "offering_twin"
+#include "../offering/plugin.c"
