@@ -12,6 +12,15 @@ void *graft_instance_new(const struct graft_build *build, size_t bytes, struct g
     return instance;
 }
 
+int graft_instance_finish(void *self_take, int status, void **instance) {
+    if (status == GRAFT_OK) {
+        *instance = self_take;
+    } else {
+        graft_instance_destroy(self_take);
+    }
+    return status;
+}
+
 void graft_instance_destroy(void *instance) {
     if (instance != NULL) {
         const struct graft_host *host = ((const struct graft_instance *)instance)->host;

@@ -14,6 +14,10 @@ struct graft_instance {
 /* [load] `bytes` of zeroed memory that start with a filled-in struct graft_instance; NULL with an error recorded. */
 void *graft_instance_new(const struct graft_build *build, size_t bytes, struct graft_error *error);
 
+/* [load] The end of a `create`: gives the instance to the host where `status` is GRAFT_OK, else frees it. Returns it.
+ */
+int graft_instance_finish(void *self_take, int status, void **instance);
+
 /* [load] The `destroy` of the built-in classes: all of an instance is one block. */
 void graft_instance_destroy(void *instance);
 

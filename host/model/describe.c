@@ -10,13 +10,20 @@
 #include "model/node.h"
 
 /* Bounds on what a config can make a class describe. */
-enum { MAX_DEPTH = 64, MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_STATES = 1 << 20, MAX_NAME = 256 };
+enum {
+    MAX_DEPTH = 64,
+    MAX_NODES = 1 << 20,
+    MAX_PARAMETERS = 1 << 21,
+    MAX_STATES = 1 << 20,
+    MAX_NAME = 256,
+    MAX_KEPT = 1 << 20
+};
 static const int64_t MAX_STATE_BYTES = INT64_C(1) << 40; /* of one: their sum fits */
 
 static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
-    const struct graft_node *node = builder->describing;
-    return graft_error_set(error, node->describer->origin.plugin != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL,
-                           node->path, "%s describes %s \"%s\"", node->describer->cls->name, what,
+    const struct graft_known_class *known = builder->describer;
+    return graft_error_set(error, known->origin.plugin != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL,
+                           builder->describing->path, "%s describes %s \"%s\"", known->cls->name, what,
                            name != NULL ? name : "(null)");
 }
 
@@ -254,9 +261,30 @@ static int on_state(void *data, const struct graft_state_info *info, struct graf
     return GRAFT_OK;
 }
 
+static void *on_keep(void *data, int64_t bytes, struct graft_error *error) {
+    struct builder *builder = data;
+    struct graft_node *node = builder->describing;
+    const char *name = builder->describer->cls->name;
+    if (node->kept != NULL) {
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s keeps memory twice in one description", name);
+        return NULL;
+    }
+    if (bytes < 1 || bytes > MAX_KEPT) {
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path,
+                              "%s keeps memory of another size than 1 to %d bytes: %lld", name, MAX_KEPT,
+                              (long long)bytes);
+        return NULL;
+    }
+    node->kept = graft_alloc(1, (size_t)bytes);
+    if (node->kept == NULL) {
+        (void)out_of_memory(builder, error);
+    }
+    return node->kept;
+}
+
 /* The innermost description that fails is the one at fault. */
 static int failed(struct builder *builder, const struct graft_node *node, int status, struct graft_error *error) {
-    const struct graft_known_class *known = node->describer;
+    const struct graft_known_class *known = builder->describer;
     const char *plugin = known->origin.plugin;
     int code = graft_error_complete(error, status, node->path,
                                     "describe of %s%s%s failed with status %d and recorded no error", known->cls->name,
@@ -268,10 +296,75 @@ static int failed(struct builder *builder, const struct graft_node *node, int st
     return code;
 }
 
+static int describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
+                    struct graft_error *error) {
+    const struct graft_class *cls = builder->describer->cls;
+    int status = cls->describe(cls, &builder->options->config->view, &node->args, sink, error);
+    return status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
+}
+
+static int ignore_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
+    (void)data;
+    (void)info;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
+    (void)data;
+    (void)info;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_attribute(void *data, const char *name, const int64_t *values, int32_t count,
+                            struct graft_error *error) {
+    (void)data;
+    (void)name;
+    (void)values;
+    (void)count;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_tie(void *data, const char *name, const char *source, struct graft_error *error) {
+    (void)data;
+    (void)name;
+    (void)source;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_state(void *data, const struct graft_state_info *info, struct graft_error *error) {
+    (void)data;
+    (void)info;
+    (void)error;
+    return GRAFT_OK;
+}
+
+/* Where one class describes a module and another makes it, the maker's `describe` runs as well, for what it keeps. */
+static int keep_for_maker(struct builder *builder, struct graft_node *node, struct graft_error *error) {
+    const struct graft_sink sink = {
+        .struct_size = sizeof sink,
+        .path = node->path,
+        .data = builder,
+        .parameter = ignore_parameter,
+        .child = ignore_child,
+        .attribute = ignore_attribute,
+        .tie = ignore_tie,
+        .state = ignore_state,
+        .keep = on_keep,
+    };
+    graft_free(node->kept);
+    node->kept = NULL;
+    builder->describer = node->maker;
+    return node->maker->cls->describe != NULL ? describe(builder, node, &sink, error) : GRAFT_OK;
+}
+
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_node *outer = builder->describing;
-    const struct graft_class *cls = node->describer->cls;
-    struct graft_sink sink = {
+    const struct graft_known_class *outer_describer = builder->describer;
+    const struct graft_sink sink = {
         .struct_size = sizeof sink,
         .path = node->path,
         .data = builder,
@@ -280,11 +373,13 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .attribute = on_attribute,
         .tie = on_tie,
         .state = on_state,
+        .keep = on_keep,
     };
-    if (cls->describe == NULL) {
+    if (node->describer->cls->describe == NULL) {
         return GRAFT_OK;
     }
     builder->describing = node;
+    builder->describer = node->describer;
     builder->depth++;
     builder->tree->n_nodes++;
     int status = GRAFT_OK;
@@ -293,10 +388,13 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     } else if (builder->tree->n_nodes > MAX_NODES) {
         status = refuse(builder, error, "too many modules, at", node->name);
     } else {
-        status = cls->describe(cls, &builder->options->config->view, &node->args, &sink, error);
-        status = status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
+        status = describe(builder, node, &sink, error);
+        if (status == GRAFT_OK && node->maker != node->describer) {
+            status = keep_for_maker(builder, node, error);
+        }
     }
     builder->depth--;
     builder->describing = outer;
+    builder->describer = outer_describer;
     return status;
 }

@@ -17,7 +17,8 @@ struct builder {
     struct graft_assignment *assignment; /* counts what replacements do, or NULL */
     const struct fusions *fusions;       /* found in a tree without replacements, or NULL */
     struct graft_tree *tree;
-    struct graft_node *describing; /* the module whose `describe` is running; NULL at the root */
+    struct graft_node *describing;             /* the module whose `describe` is running; NULL at the root */
+    const struct graft_known_class *describer; /* and whose `describe` that is */
     int32_t depth;
     int32_t blamed; /* a description failed, and the error says which */
     struct tie *ties;

@@ -50,6 +50,7 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
     void *instance = NULL;
     struct graft_build build = graft_node_build(node, tree, host);
     build.super = node->super != NULL ? &node->super->module : NULL;
+    build.kept = node->kept;
     if (maker->create == NULL) {
         instance = node->super != NULL ? &node->super->module : NULL;
     } else {

@@ -88,6 +88,7 @@ void graft_node_free(struct graft_node *node) {
         graft_free(node->states[i].name);
     }
     graft_args_finish(&node->args);
+    graft_free(node->kept);
     graft_free(node->attributes);
     graft_free(node->states);
     graft_free(node->parameters);

@@ -59,6 +59,7 @@ struct graft_node {
     struct graft_node *super; /* the original class at the same path, for a replacement that calls it */
     int32_t is_super;         /* this is such an original */
     int32_t below_super;      /* this is one, or part of one: its parameters may repeat those of the replacement */
+    void *kept;               /* what the maker's `describe` keeps for its `create`, or NULL */
     struct graft_parameter **parameters;
     size_t n_parameters;
     size_t parameters_capacity;

@@ -73,14 +73,14 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                     const struct graft_sink *sink, struct graft_error *error) {
     const struct traits *traits = cls->data;
     const char *const norms[] = {"q_norm", "k_norm"};
-    struct sizes sizes;
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     (void)config;
-    int status = read_sizes(args, sink->path, &sizes, error);
+    int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = describe_projections(traits, args, &sizes, sink, error);
+        status = describe_projections(traits, args, sizes, sink, error);
     }
     for (int32_t i = 0; traits->norm != NULL && i < 2 && status == GRAFT_OK; i++) {
-        const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes.head_dim)};
+        const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->head_dim)};
         status = graft_describe_child(sink, norms[i], traits->norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
     }
     return status;
@@ -98,6 +98,7 @@ struct fused_attention {
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     const struct traits *traits = cls->data;
+    const struct sizes *sizes = build->kept;
     int64_t layer = graft_args_int(build->args, "layer_idx", -1);
     int status = GRAFT_OK;
     if (layer < 0 || layer > INT32_MAX) {
@@ -107,7 +108,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    status = read_sizes(build->args, build->path, &self->sizes, error);
+    self->sizes = *sizes;
     self->layer = (int32_t)layer;
     self->qkv_proj = graft_build_child(build, "qkv_proj", &status, error);
     self->o_proj = graft_build_child(build, "o_proj", &status, error);

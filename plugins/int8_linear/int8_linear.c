@@ -15,23 +15,6 @@ struct int8_linear {
     const struct graft_weight *bias;    /* [out_features], or NULL */
 };
 
-/* A parameter of one block and one type. */
-static int describe_typed(const struct graft_sink *sink, const char *name, graft_dtype dtype, int32_t rank,
-                          const int64_t *shape, struct graft_error *error) {
-    struct graft_parameter_info info = {
-        .struct_size = sizeof info,
-        .flags = GRAFT_PARAMETER_CONTIGUOUS,
-        .name = name,
-        .rank = rank,
-        .init = GRAFT_INIT_NONE,
-        .dtype = dtype,
-    };
-    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
-        info.shape[i] = i < rank ? shape[i] : 1;
-    }
-    return sink->parameter(sink->data, &info, error);
-}
-
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     int64_t shape[2] = {graft_args_int(args, "out_features", 0), graft_args_int(args, "in_features", 0)};
@@ -42,10 +25,10 @@ static int describe(const struct graft_class *self, const struct graft_config *c
         status = sink->attribute(sink->data, "out_features", &shape[0], 1, error);
     }
     if (status == GRAFT_OK) {
-        status = describe_typed(sink, "qweight", GRAFT_DTYPE_I8, 2, shape, error);
+        status = graft_describe_typed(sink, "qweight", 2, shape, GRAFT_DTYPE_I8, error);
     }
     if (status == GRAFT_OK) {
-        status = describe_typed(sink, "scales", GRAFT_DTYPE_F32, 1, shape, error);
+        status = graft_describe_typed(sink, "scales", 1, shape, GRAFT_DTYPE_F32, error);
     }
     if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
         status = graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
@@ -64,9 +47,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->loops = int8_loops_get();
     self->qweight = graft_build_weight(build, "qweight", &status, error);
     self->scales = graft_build_weight(build, "scales", &status, error);
-    if (graft_args_int(build->args, "bias", 1) != 0) {
-        self->bias = graft_build_weight(build, "bias", &status, error);
-    }
+    self->bias = build->weight(build->data, "bias");
     if (status != GRAFT_OK) {
         free(self);
         return status;

@@ -27,27 +27,32 @@ struct moe_mlp {
 static int moe_mlp_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t hidden = graft_args_int(args, "hidden_size", 0);
-    int64_t intermediate = graft_args_int(args, "intermediate_size", 0);
+    int64_t *intermediate = sink->keep(sink->data, sizeof *intermediate, error); /* for `create` */
     (void)cls;
-    int status = graft_describe_linear(sink, "gate_proj", hidden, intermediate, 0, error);
+    if (intermediate == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *intermediate = graft_args_int(args, "intermediate_size", 0);
+    int status = graft_describe_linear(sink, "gate_proj", hidden, *intermediate, 0, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "up_proj", hidden, intermediate, 0, error);
+        status = graft_describe_linear(sink, "up_proj", hidden, *intermediate, 0, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "down_proj", intermediate, hidden, 0, error);
+        status = graft_describe_linear(sink, "down_proj", *intermediate, hidden, 0, error);
     }
     return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
 }
 
 static int moe_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
+    const int64_t *intermediate = build->kept;
     int status = GRAFT_OK;
     struct moe_mlp *self = calloc(1, sizeof *self);
     (void)cls;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    self->intermediate_size = graft_args_int(build->args, "intermediate_size", 0);
+    self->intermediate_size = *intermediate;
     self->gate_proj = graft_build_child(build, "gate_proj", &status, error);
     self->up_proj = graft_build_child(build, "up_proj", &status, error);
     self->down_proj = graft_build_child(build, "down_proj", &status, error);
@@ -86,9 +91,14 @@ static const struct graft_mlp moe_mlp_vtable = {.struct_size = sizeof moe_mlp_vt
 
 /* --- ModuleListExperts: the experts one after the other, in ascending order --- */
 
-struct experts {
-    int64_t hidden_size;
+struct sizes {
     int64_t num_experts;
+    int64_t hidden_size;
+    int64_t intermediate_size;
+};
+
+struct experts {
+    struct sizes sizes;
     const struct graft_module *items[]; /* [num_experts] */
 };
 
@@ -98,18 +108,26 @@ static void expert_name(int64_t expert, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "%lld", (long long)expert);
 }
 
+static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
+    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, path, &sizes->num_experts, error);
+    if (status == GRAFT_OK) {
+        status = graft_args_size(args, "hidden_size", MAX_SIZE, path, &sizes->hidden_size, error);
+    }
+    return status == GRAFT_OK
+               ? graft_args_size(args, "intermediate_size", MAX_SIZE, path, &sizes->intermediate_size, error)
+               : status;
+}
+
 static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t experts = 0;
-    struct graft_arg mlp_args[] = {graft_int_arg("hidden_size", 0), graft_int_arg("intermediate_size", 0),
-                                   graft_int_arg("bias", 0)};
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     (void)cls;
     (void)config;
-    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, sink->path, &experts, error);
-    for (size_t i = 0; i < 2 && status == GRAFT_OK; i++) {
-        status = graft_args_size(args, mlp_args[i].name, MAX_SIZE, sink->path, &mlp_args[i].integer, error);
-    }
-    for (int64_t e = 0; e < experts && status == GRAFT_OK; e++) {
+    int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
+    for (int64_t e = 0; status == GRAFT_OK && e < sizes->num_experts; e++) {
+        const struct graft_arg mlp_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
+                                             graft_int_arg("intermediate_size", sizes->intermediate_size),
+                                             graft_int_arg("bias", 0)};
         char name[MAX_NAME];
         expert_name(e, name);
         status = graft_describe_child(sink, name, "MoeMLP", GRAFT_INTERFACE_MLP, mlp_args, 3, error);
@@ -119,16 +137,15 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
 
 static int experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
+    const struct sizes *sizes = build->kept;
     int status = GRAFT_OK;
-    int64_t count = graft_args_int(build->args, "num_experts", 0); /* checked by describe */
-    struct experts *self = calloc(1, sizeof *self + (size_t)count * sizeof self->items[0]);
+    struct experts *self = calloc(1, sizeof *self + (size_t)sizes->num_experts * sizeof self->items[0]);
     (void)cls;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    self->num_experts = count;
-    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
-    for (int64_t e = 0; e < count; e++) {
+    self->sizes = *sizes;
+    for (int64_t e = 0; e < sizes->num_experts; e++) {
         char name[MAX_NAME];
         expert_name(e, name);
         self->items[e] = graft_build_child(build, name, &status, error);
@@ -165,7 +182,7 @@ static int64_t find_tokens(const struct graft_experts_args *args, int64_t expert
 static int experts_forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
                            struct graft_error *error) {
     const struct experts *self = instance;
-    int64_t hidden = self->hidden_size;
+    int64_t hidden = self->sizes.hidden_size;
     int status = GRAFT_OK;
     struct share share = {
         graft_scratch_ints(call, args->tokens * args->k, error),
@@ -177,7 +194,7 @@ static int experts_forward(void *instance, const struct graft_call *call, const 
         return GRAFT_ERROR_INTERNAL;
     }
     memset(args->output, 0, (size_t)(args->tokens * hidden) * sizeof(float));
-    for (int64_t e = 0; e < self->num_experts && status == GRAFT_OK; e++) {
+    for (int64_t e = 0; e < self->sizes.num_experts && status == GRAFT_OK; e++) {
         int64_t n = find_tokens(args, e, &share);
         const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, n, share.gathered, share.processed};
         if (n == 0) {

@@ -38,7 +38,10 @@ struct fixture {
 
 static const struct graft_weight *find_weight(void *data, const char *name) {
     struct fixture *fixture = data;
-    return strcmp(name, "weight") == 0 ? &fixture->weight : &fixture->bias;
+    if (strcmp(name, "weight") == 0) {
+        return &fixture->weight;
+    }
+    return graft_args_int(&fixture->args, "bias", 1) != 0 ? &fixture->bias : NULL;
 }
 
 static const struct graft_module *find_child(void *data, const char *name) {
@@ -58,7 +61,7 @@ static void set_up(struct fixture *fixture, const struct graft_arg *items, int32
     const struct graft_conv3d_shape *shape = &fixture->shape;
     memcpy(fixture->items, items, (size_t)count * sizeof *items);
     fixture->args = graft_args_of(fixture->items, count);
-    graft_conv3d_shape_read(&fixture->args, &fixture->shape);
+    (void)graft_conv3d_shape_read(&fixture->args, &fixture->shape, "proj", NULL);
     int64_t kernel = shape->kernel[0] * shape->kernel[1] * shape->kernel[2];
     int64_t count_of_weights = shape->out_channels * (shape->in_channels / shape->groups) * kernel;
     fill(fixture->weights, count_of_weights);
@@ -89,18 +92,24 @@ static void set_up(struct fixture *fixture, const struct graft_arg *items, int32
 
 static int run(struct fixture *fixture, const struct graft_conv3d_args *args, struct graft_error *error) {
     const struct graft_class cls = {.struct_size = sizeof cls, .name = "Conv3d"};
+    struct graft_conv3d_shape shape;
+    int status = graft_conv3d_shape_read(&fixture->args, &shape, "proj", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     struct graft_build build = {.struct_size = sizeof build,
                                 .path = "proj",
                                 .host = graft_host_get(),
                                 .args = &fixture->args,
                                 .data = fixture,
                                 .weight = find_weight,
-                                .child = find_child};
+                                .child = find_child,
+                                .kept = &shape};
     struct graft_scratch *scratch = graft_scratch_create();
     struct graft_call call;
     void *instance = NULL;
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
-    int status = graft_conv3d_create(&cls, &build, &instance, error);
+    status = graft_conv3d_create(&cls, &build, &instance, error);
     if (status == GRAFT_OK) {
         status = graft_conv3d_vtable.forward(instance, &call, args, error);
     }

@@ -19,26 +19,28 @@ struct conv3d {
 
 int graft_conv3d_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_conv3d_shape shape;
+    struct graft_conv3d_shape *shape = sink->keep(sink->data, sizeof *shape, error);
     (void)self;
     (void)config;
-    graft_conv3d_shape_read(args, &shape);
+    int status = shape != NULL ? graft_conv3d_shape_read(args, shape, sink->path, error) : GRAFT_ERROR_INTERNAL;
+    if (status != GRAFT_OK) {
+        return status;
+    }
     const struct {
         const char *name;
         const int64_t *values;
         int32_t count;
     } attributes[] = {
-        {"in_channels", &shape.in_channels, 1}, {"out_channels", &shape.out_channels, 1},
-        {"kernel_size", shape.kernel, 3},       {"stride", shape.stride, 3},
-        {"padding", shape.padding, 3},          {"dilation", shape.dilation, 3},
-        {"groups", &shape.groups, 1},
+        {"in_channels", &shape->in_channels, 1}, {"out_channels", &shape->out_channels, 1},
+        {"kernel_size", shape->kernel, 3},       {"stride", shape->stride, 3},
+        {"padding", shape->padding, 3},          {"dilation", shape->dilation, 3},
+        {"groups", &shape->groups, 1},
     };
-    int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && status == GRAFT_OK; i++) {
         status = sink->attribute(sink->data, attributes[i].name, attributes[i].values, attributes[i].count, error);
     }
-    const int64_t weight[] = {shape.out_channels, shape.groups > 0 ? shape.in_channels / shape.groups : 0,
-                              shape.kernel[0], shape.kernel[1], shape.kernel[2]};
+    const int64_t weight[] = {shape->out_channels, shape->in_channels / shape->groups, shape->kernel[0],
+                              shape->kernel[1], shape->kernel[2]};
     if (status == GRAFT_OK) {
         status =
             graft_describe_parameter(sink, "weight", 5, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
@@ -68,29 +70,20 @@ static void read_as_matrix(struct conv3d *self, const struct graft_weight *weigh
 
 int graft_conv3d_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
-    struct graft_conv3d_shape shape;
-    (void)cls;
-    graft_conv3d_shape_read(build->args, &shape);
-    int status = graft_conv3d_shape_check(&shape, build->path, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_conv3d_shape *shape = build->kept;
+    int status = GRAFT_OK;
     struct conv3d *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->shape = shape;
+    self->shape = *shape;
     const struct graft_weight *weight = graft_build_weight(build, "weight", &status, error);
-    if (graft_args_int(build->args, "bias", 1) != 0) {
-        self->bias = graft_build_weight(build, "bias", &status, error);
+    self->bias = build->weight(build->data, "bias");
+    if (status == GRAFT_OK) {
+        read_as_matrix(self, weight);
     }
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    read_as_matrix(self, weight);
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* y [rows, out channels of the group] = columns x [rows, matrix columns] times the group's part of the weight. */

@@ -16,9 +16,9 @@ struct graft_conv3d_shape {
     int64_t dilation[3];
 };
 
-/* [load] What the parent gave; checked by the other function. */
-void graft_conv3d_shape_read(const struct graft_args *args, struct graft_conv3d_shape *shape);
-int graft_conv3d_shape_check(const struct graft_conv3d_shape *shape, const char *path, struct graft_error *error);
+/* [load] What the parent gave, checked; errors name the module. */
+int graft_conv3d_shape_read(const struct graft_args *args, struct graft_conv3d_shape *shape, const char *path,
+                            struct graft_error *error);
 
 /* [forward] Whether `output_size` follows from `size`. */
 int graft_conv3d_check_sizes(const struct graft_conv3d_shape *shape, const struct graft_conv3d_args *args,

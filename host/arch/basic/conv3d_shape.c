@@ -4,13 +4,18 @@
 
 enum { MAX_SIZE = 1 << 20 };
 
+static int is_between(int64_t value, int64_t minimum) {
+    return value >= minimum && value <= MAX_SIZE;
+}
+
 static void read_axes(const struct graft_args *args, const char *const names[3], int64_t fallback, int64_t values[3]) {
     for (int32_t i = 0; i < 3; i++) {
         values[i] = graft_args_int(args, names[i], fallback);
     }
 }
 
-void graft_conv3d_shape_read(const struct graft_args *args, struct graft_conv3d_shape *shape) {
+int graft_conv3d_shape_read(const struct graft_args *args, struct graft_conv3d_shape *shape, const char *path,
+                            struct graft_error *error) {
     static const char *const kernel[] = {"kernel_t", "kernel_h", "kernel_w"};
     static const char *const stride[] = {"stride_t", "stride_h", "stride_w"};
     static const char *const padding[] = {"padding_t", "padding_h", "padding_w"};
@@ -22,13 +27,6 @@ void graft_conv3d_shape_read(const struct graft_args *args, struct graft_conv3d_
     read_axes(args, stride, 1, shape->stride);
     read_axes(args, padding, 0, shape->padding);
     read_axes(args, dilation, 1, shape->dilation);
-}
-
-static int is_between(int64_t value, int64_t minimum) {
-    return value >= minimum && value <= MAX_SIZE;
-}
-
-int graft_conv3d_shape_check(const struct graft_conv3d_shape *shape, const char *path, struct graft_error *error) {
     int32_t sound = is_between(shape->in_channels, 1) && is_between(shape->out_channels, 1) &&
                     is_between(shape->groups, 1) && shape->in_channels % shape->groups == 0 &&
                     shape->out_channels % shape->groups == 0;

@@ -29,12 +29,7 @@ int graft_embedding_create(const struct graft_class *cls, const struct graft_bui
         return GRAFT_ERROR_INTERNAL;
     }
     self->weight = graft_build_weight(build, "weight", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,

@@ -14,21 +14,23 @@ struct identity {
 
 int graft_identity_describe(const struct graft_class *self, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t hidden_size = 0;
+    int64_t *hidden_size = sink->keep(sink->data, sizeof *hidden_size, error);
     (void)self;
     (void)config;
-    int status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &hidden_size, error);
-    return status == GRAFT_OK ? sink->attribute(sink->data, "hidden_size", &hidden_size, 1, error) : status;
+    int status = hidden_size != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, hidden_size, error)
+                                     : GRAFT_ERROR_INTERNAL;
+    return status == GRAFT_OK ? sink->attribute(sink->data, "hidden_size", hidden_size, 1, error) : status;
 }
 
 int graft_identity_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
+    const int64_t *hidden_size = build->kept;
     struct identity *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
+    self->hidden_size = *hidden_size;
     *instance = self;
     return GRAFT_OK;
 }

@@ -42,12 +42,7 @@ int graft_layer_norm_create(const struct graft_class *cls, const struct graft_bu
     self->eps = (float)graft_args_real(build->args, "eps", 1e-5);
     self->weight = graft_build_weight(build, "weight", &status, error);
     self->bias = graft_build_weight(build, "bias", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,

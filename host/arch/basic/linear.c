@@ -37,15 +37,8 @@ int graft_linear_create(const struct graft_class *cls, const struct graft_build 
         return GRAFT_ERROR_INTERNAL;
     }
     self->weight = graft_build_weight(build, "weight", &status, error);
-    if (graft_args_int(build->args, "bias", 1) != 0) {
-        self->bias = graft_build_weight(build, "bias", &status, error);
-    }
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    self->bias = build->weight(build->data, "bias");
+    return graft_instance_finish(self, status, instance);
 }
 
 static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {

@@ -24,32 +24,32 @@ struct attention {
 int graft_attention_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
-    struct graft_decoder_config decoder;
+    const struct graft_decoder_config *decoder;
     (void)args;
-    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    int status = graft_decoder_config_keep(config, traits, sink, &decoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    int64_t hidden = decoder.hidden_size;
-    int64_t q_size = decoder.num_attention_heads * decoder.head_dim;
-    int64_t kv_size = decoder.num_key_value_heads * decoder.head_dim;
+    int64_t hidden = decoder->hidden_size;
+    int64_t q_size = decoder->num_attention_heads * decoder->head_dim;
+    int64_t kv_size = decoder->num_key_value_heads * decoder->head_dim;
     const struct {
         const char *name;
         int64_t in_features;
         int64_t out_features;
         int32_t bias;
     } linears[] = {
-        {"q_proj", hidden, q_size, decoder.qkv_bias},
-        {"k_proj", hidden, kv_size, decoder.qkv_bias},
-        {"v_proj", hidden, kv_size, decoder.qkv_bias},
-        {"o_proj", q_size, hidden, traits->o_proj_bias && decoder.qkv_bias},
+        {"q_proj", hidden, q_size, decoder->qkv_bias},
+        {"k_proj", hidden, kv_size, decoder->qkv_bias},
+        {"v_proj", hidden, kv_size, decoder->qkv_bias},
+        {"o_proj", q_size, hidden, traits->o_proj_bias && decoder->qkv_bias},
     };
     for (size_t i = 0; i < sizeof linears / sizeof linears[0] && status == GRAFT_OK; i++) {
         status = graft_describe_linear(sink, linears[i].name, linears[i].in_features, linears[i].out_features,
                                        linears[i].bias, error);
     }
     const char *const norms[] = {"q_norm", "k_norm"};
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder.head_dim)};
+    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder->head_dim)};
     for (size_t i = 0; traits->query_key_norm && i < 2 && status == GRAFT_OK; i++) {
         status = graft_describe_child(sink, norms[i], traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
     }
@@ -69,12 +69,9 @@ static int check_layer(const struct graft_build *build, int64_t layer, int64_t l
 int graft_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct graft_decoder_traits *traits = cls->data;
-    struct graft_decoder_config decoder;
+    const struct graft_decoder_config *decoder = build->kept;
     int64_t layer = graft_args_int(build->args, "layer_idx", -1);
-    int status = graft_decoder_config_read(build->config, traits, &decoder, error);
-    if (status == GRAFT_OK) {
-        status = check_layer(build, layer, decoder.num_hidden_layers, error);
-    }
+    int status = check_layer(build, layer, decoder->num_hidden_layers, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -83,10 +80,10 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
         return GRAFT_ERROR_INTERNAL;
     }
     self->layer = (int32_t)layer;
-    self->heads = decoder.num_attention_heads;
-    self->kv_heads = decoder.num_key_value_heads;
-    self->head_dim = decoder.head_dim;
-    self->scaling = (float)(1.0 / sqrt((double)decoder.head_dim));
+    self->heads = decoder->num_attention_heads;
+    self->kv_heads = decoder->num_key_value_heads;
+    self->head_dim = decoder->head_dim;
+    self->scaling = (float)(1.0 / sqrt((double)decoder->head_dim));
     self->q_proj = graft_build_child(build, "q_proj", &status, error);
     self->k_proj = graft_build_child(build, "k_proj", &status, error);
     self->v_proj = graft_build_child(build, "v_proj", &status, error);
@@ -95,12 +92,7 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
         self->q_norm = graft_build_child(build, "q_norm", &status, error);
         self->k_norm = graft_build_child(build, "k_norm", &status, error);
     }
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* Queries, keys and values of a batch. */

@@ -17,16 +17,16 @@ struct causal_lm {
 int graft_causal_lm_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
-    struct graft_decoder_config decoder;
+    const struct graft_decoder_config *decoder;
     (void)args;
-    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    int status = graft_decoder_config_keep(config, traits, sink, &decoder, error);
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "model", traits->model, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "lm_head", decoder.hidden_size, decoder.vocab_size, 0, error);
+        status = graft_describe_linear(sink, "lm_head", decoder->hidden_size, decoder->vocab_size, 0, error);
     }
-    if (status == GRAFT_OK && decoder.tie_word_embeddings) {
+    if (status == GRAFT_OK && decoder->tie_word_embeddings) {
         char source[MAX_NAME];
         (void)snprintf(source, sizeof source, "%s.weight",
                        traits->embed_tokens != NULL ? traits->embed_tokens : "model.embed_tokens");
@@ -37,24 +37,17 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
 
 int graft_causal_lm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_decoder_config *decoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct causal_lm *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = decoder.hidden_size;
+    self->hidden_size = decoder->hidden_size;
     self->model = graft_build_child(build, "model", &status, error);
     self->lm_head = graft_build_child(build, "lm_head", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_causal_lm_args *args,

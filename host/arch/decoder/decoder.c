@@ -22,27 +22,45 @@ struct decoder {
     struct layer layers[]; /* [n_layers] */
 };
 
+/* What describe hands to create. */
+struct kept {
+    struct graft_decoder_config config;
+    int64_t windows[]; /* [num_hidden_layers]: how many keys a query of the layer sees; 0: all before it */
+};
+
 enum { MAX_NAME = 32 };
 
 static void layer_name(int64_t layer, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "layers.%lld", (long long)layer);
 }
 
-/* What the config says about a layer's window is checked with the rest, before a weight is read. */
-static int describe_layers(const struct graft_config *config, const struct graft_decoder_traits *traits,
-                           const struct graft_decoder_config *decoder, const struct graft_sink *sink,
+static int read_config(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                       const struct graft_sink *sink, struct kept **kept, struct graft_error *error) {
+    struct graft_decoder_config decoder;
+    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    int64_t layers = decoder.num_hidden_layers;
+    *kept = sink->keep(sink->data, (int64_t)sizeof **kept + layers * (int64_t)sizeof(*kept)->windows[0], error);
+    if (*kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    (*kept)->config = decoder;
+    for (int64_t i = 0; i < layers && status == GRAFT_OK; i++) {
+        status = graft_decoder_config_window(config, traits, &decoder, i, &(*kept)->windows[i], error);
+    }
+    return status;
+}
+
+static int describe_layers(const struct graft_decoder_traits *traits, int64_t layers, const struct graft_sink *sink,
                            struct graft_error *error) {
     int status = GRAFT_OK;
-    for (int64_t i = 0; i < decoder->num_hidden_layers && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < layers && status == GRAFT_OK; i++) {
         char name[MAX_NAME];
-        int64_t window;
         const struct graft_arg args[] = {graft_int_arg("layer_idx", i)};
         layer_name(i, name);
-        status = graft_decoder_config_window(config, traits, decoder, i, &window, error);
-        if (status == GRAFT_OK) {
-            status =
-                graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args, 1, error);
-        }
+        status = graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args, 1, error);
     }
     return status;
 }
@@ -50,19 +68,20 @@ static int describe_layers(const struct graft_config *config, const struct graft
 int graft_decoder_describe(const struct graft_class *self, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
-    struct graft_decoder_config decoder;
+    struct kept *kept = NULL;
     (void)args;
-    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    int status = read_config(config, traits, sink, &kept, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg embedding_args[] = {graft_int_arg("num_embeddings", decoder.vocab_size),
-                                               graft_int_arg("embedding_dim", decoder.hidden_size)};
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder.hidden_size)};
+    const struct graft_decoder_config *decoder = &kept->config;
+    const struct graft_arg embedding_args[] = {graft_int_arg("num_embeddings", decoder->vocab_size),
+                                               graft_int_arg("embedding_dim", decoder->hidden_size)};
+    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder->hidden_size)};
     status =
         graft_describe_child(sink, "embed_tokens", "Embedding", GRAFT_INTERFACE_EMBEDDING, embedding_args, 2, error);
     if (status == GRAFT_OK) {
-        status = describe_layers(config, traits, &decoder, sink, error);
+        status = describe_layers(traits, decoder->num_hidden_layers, sink, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "norm", traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
@@ -74,53 +93,34 @@ int graft_decoder_describe(const struct graft_class *self, const struct graft_co
     return status;
 }
 
-static int fill_layers(struct decoder *self, const struct graft_build *build, const struct graft_decoder_traits *traits,
-                       const struct graft_decoder_config *decoder, struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
-        char name[MAX_NAME];
-        int64_t window = 0;
-        layer_name(i, name);
-        self->layers[i].module = graft_build_child(build, name, &status, error);
-        if (status == GRAFT_OK) {
-            status = graft_decoder_config_window(build->config, traits, decoder, i, &window, error);
-        }
-        self->layers[i].mask = (struct graft_mask){
-            .struct_size = sizeof(struct graft_mask),
-            .kind = window > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL,
-            .window = window,
-        };
-    }
-    return status;
-}
-
 int graft_decoder_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                          struct graft_error *error) {
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    size_t layers = (size_t)decoder.num_hidden_layers;
+    const struct kept *kept = build->kept;
+    const struct graft_decoder_config *decoder = &kept->config;
+    int status = GRAFT_OK;
+    (void)cls;
+    size_t layers = (size_t)decoder->num_hidden_layers;
     struct decoder *self = graft_instance_new(build, sizeof *self + layers * sizeof self->layers[0], error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = decoder.hidden_size;
-    self->head_dim = decoder.head_dim;
-    self->n_layers = decoder.num_hidden_layers;
+    self->hidden_size = decoder->hidden_size;
+    self->head_dim = decoder->head_dim;
+    self->n_layers = decoder->num_hidden_layers;
     self->embed_tokens = graft_build_child(build, "embed_tokens", &status, error);
     self->norm = graft_build_child(build, "norm", &status, error);
     self->rotary_emb = graft_build_child(build, "rotary_emb", &status, error);
-    if (status == GRAFT_OK) {
-        status = fill_layers(self, build, cls->data, &decoder, error);
+    for (int64_t i = 0; i < self->n_layers; i++) {
+        char name[MAX_NAME];
+        layer_name(i, name);
+        self->layers[i].module = graft_build_child(build, name, &status, error);
+        self->layers[i].mask = (struct graft_mask){
+            .struct_size = sizeof(struct graft_mask),
+            .kind = kept->windows[i] > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL,
+            .window = kept->windows[i],
+        };
     }
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* hidden [tokens, hidden_size] through all layers. */

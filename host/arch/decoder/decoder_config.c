@@ -197,3 +197,11 @@ int graft_decoder_config_read(const struct graft_config *whole, const struct gra
     }
     return status;
 }
+
+int graft_decoder_config_keep(const struct graft_config *whole, const struct graft_decoder_traits *traits,
+                              const struct graft_sink *sink, const struct graft_decoder_config **decoder,
+                              struct graft_error *error) {
+    struct graft_decoder_config *kept = sink->keep(sink->data, sizeof *kept, error);
+    *decoder = kept;
+    return kept != NULL ? graft_decoder_config_read(whole, traits, kept, error) : GRAFT_ERROR_INTERNAL;
+}

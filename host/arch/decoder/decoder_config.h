@@ -7,6 +7,7 @@
 
 #include "arch/decoder/rope_config.h"
 #include "arch/section.h"
+#include "graft/class.h"
 #include "graft/config.h"
 
 /* Fields have the names they have in config.json. */
@@ -80,6 +81,11 @@ const struct graft_config *graft_decoder_config_part(const struct graft_config *
 /* [load] Reads and checks the whole config; errors name file and field. */
 int graft_decoder_config_read(const struct graft_config *whole, const struct graft_decoder_traits *traits,
                               struct graft_decoder_config *decoder, struct graft_error *error);
+
+/* [load] The same from a `describe`, into memory that `create` is given as `kept`. */
+int graft_decoder_config_keep(const struct graft_config *whole, const struct graft_decoder_traits *traits,
+                              const struct graft_sink *sink, const struct graft_decoder_config **decoder,
+                              struct graft_error *error);
 
 /* [load] How many keys a query of layer `layer` sees; 0: all before it. */
 int graft_decoder_config_window(const struct graft_config *whole, const struct graft_decoder_traits *traits,

@@ -15,48 +15,40 @@ struct mlp {
 
 int graft_mlp_describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                        const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_decoder_config decoder;
     struct graft_config_section section;
-    int status = graft_decoder_config_read(config, self->data, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
     const struct graft_config *part = graft_decoder_config_part(config, self->data, &section, error);
-    int64_t hidden = graft_args_int(args, "hidden_size", decoder.hidden_size);
-    int32_t bias = graft_args_int(args, "bias", decoder.mlp_bias) != 0;
-    int64_t intermediate = graft_args_int(args, "intermediate_size", decoder.intermediate_size);
-    status = graft_describe_linear(sink, "gate_proj", hidden, intermediate, bias, error);
+    int64_t hidden = graft_args_int(args, "hidden_size", 0);
+    int32_t bias = graft_args_int(args, "bias", 0) != 0;
+    int64_t *intermediate = sink->keep(sink->data, sizeof *intermediate, error);
+    if (intermediate == NULL || part == NULL) {
+        return intermediate == NULL ? GRAFT_ERROR_INTERNAL : GRAFT_ERROR_MODEL;
+    }
+    *intermediate = graft_args_int(args, "intermediate_size", 0);
+    int status = graft_describe_linear(sink, "gate_proj", hidden, *intermediate, bias, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "up_proj", hidden, intermediate, bias, error);
+        status = graft_describe_linear(sink, "up_proj", hidden, *intermediate, bias, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "down_proj", intermediate, hidden, bias, error);
+        status = graft_describe_linear(sink, "down_proj", *intermediate, hidden, bias, error);
     }
     return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", part, "hidden_act", error) : status;
 }
 
 int graft_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                      struct graft_error *error) {
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const int64_t *intermediate = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct mlp *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->intermediate_size = graft_args_int(build->args, "intermediate_size", decoder.intermediate_size);
+    self->intermediate_size = *intermediate;
     self->gate_proj = graft_build_child(build, "gate_proj", &status, error);
     self->up_proj = graft_build_child(build, "up_proj", &status, error);
     self->down_proj = graft_build_child(build, "down_proj", &status, error);
     self->act_fn = graft_build_child(build, "act_fn", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,

@@ -11,33 +11,26 @@ struct rms_norm {
 
 int graft_rms_norm_describe(const struct graft_class *self, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(config, self->data, &decoder, error);
+    const struct graft_decoder_config *decoder;
+    int status = graft_decoder_config_keep(config, self->data, sink, &decoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    return graft_describe_vector(sink, "weight", graft_args_int(args, "hidden_size", decoder.hidden_size), error);
+    return graft_describe_vector(sink, "weight", graft_args_int(args, "hidden_size", decoder->hidden_size), error);
 }
 
 int graft_rms_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_decoder_config *decoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct rms_norm *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->eps = (float)decoder.rms_norm_eps;
+    self->eps = (float)decoder->rms_norm_eps;
     self->weight = graft_build_weight(build, "weight", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,

@@ -12,25 +12,21 @@ struct rotary {
 
 int graft_rotary_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_decoder_config decoder;
+    const struct graft_decoder_config *decoder;
     (void)args;
-    (void)sink;
-    return graft_decoder_config_read(config, self->data, &decoder, error);
+    return graft_decoder_config_keep(config, self->data, sink, &decoder, error);
 }
 
 int graft_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_decoder_config *decoder = build->kept;
+    (void)cls;
     struct rotary *self =
-        graft_instance_new(build, sizeof *self + (size_t)(decoder.head_dim / 2) * sizeof(float), error);
+        graft_instance_new(build, sizeof *self + (size_t)(decoder->head_dim / 2) * sizeof(float), error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->rope = decoder.rope;
+    self->rope = decoder->rope;
     graft_rope_inv_freq(&self->rope, 0, self->inv_freq);
     *instance = self;
     return GRAFT_OK;

@@ -15,21 +15,21 @@ int graft_attention_block_describe(const struct graft_class *self, const struct 
                                    const struct graft_args *args, const struct graft_sink *sink,
                                    struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(config, traits, &encoder, error);
+    const struct graft_encoder_config *encoder;
+    int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
     const struct graft_arg attention_args[] = {
         graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
-        graft_int_arg("hidden_size", encoder.hidden_size),
-        graft_int_arg("num_attention_heads", encoder.num_attention_heads),
-        graft_int_arg("num_key_value_heads", encoder.num_attention_heads),
-        graft_int_arg("head_dim", encoder.hidden_size / encoder.num_attention_heads),
+        graft_int_arg("hidden_size", encoder->hidden_size),
+        graft_int_arg("num_attention_heads", encoder->num_attention_heads),
+        graft_int_arg("num_key_value_heads", encoder->num_attention_heads),
+        graft_int_arg("head_dim", encoder->hidden_size / encoder->num_attention_heads),
         graft_int_arg("qkv_bias", 1),
         graft_int_arg("o_proj", 0),
     };
-    const struct graft_arg output_args[] = {graft_int_arg("in_features", encoder.hidden_size)};
+    const struct graft_arg output_args[] = {graft_int_arg("in_features", encoder->hidden_size)};
     status = graft_describe_child(sink, "self", traits->self_attention, GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
                                   sizeof attention_args / sizeof attention_args[0], error);
     return status == GRAFT_OK ? graft_describe_child(sink, "output", traits->self_output,
@@ -39,24 +39,17 @@ int graft_attention_block_describe(const struct graft_class *self, const struct 
 
 int graft_attention_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                  struct graft_error *error) {
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, cls->data, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct attention_block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = encoder.hidden_size;
+    self->hidden_size = encoder->hidden_size;
     self->self_attention = graft_build_child(build, "self", &status, error);
     self->output = graft_build_child(build, "output", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_attention_block_args *args,

@@ -16,9 +16,9 @@ struct embeddings {
 int graft_input_embeddings_describe(const struct graft_class *self, const struct graft_config *config,
                                     const struct graft_args *args, const struct graft_sink *sink,
                                     struct graft_error *error) {
-    struct graft_encoder_config encoder;
+    const struct graft_encoder_config *encoder;
     (void)args;
-    int status = graft_encoder_config_read(config, self->data, &encoder, error);
+    int status = graft_encoder_config_keep(config, self->data, sink, &encoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -26,43 +26,36 @@ int graft_input_embeddings_describe(const struct graft_class *self, const struct
         const char *name;
         int64_t rows;
     } tables[] = {
-        {"word_embeddings", encoder.vocab_size},
-        {"position_embeddings", encoder.max_position_embeddings},
-        {"token_type_embeddings", encoder.type_vocab_size},
+        {"word_embeddings", encoder->vocab_size},
+        {"position_embeddings", encoder->max_position_embeddings},
+        {"token_type_embeddings", encoder->type_vocab_size},
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == GRAFT_OK; i++) {
         const struct graft_arg table_args[] = {graft_int_arg("num_embeddings", tables[i].rows),
-                                               graft_int_arg("embedding_dim", encoder.hidden_size)};
+                                               graft_int_arg("embedding_dim", encoder->hidden_size)};
         status =
             graft_describe_child(sink, tables[i].name, "Embedding", GRAFT_INTERFACE_EMBEDDING, table_args, 2, error);
     }
     return status == GRAFT_OK
-               ? graft_describe_layer_norm(sink, "LayerNorm", encoder.hidden_size, encoder.layer_norm_eps, error)
+               ? graft_describe_layer_norm(sink, "LayerNorm", encoder->hidden_size, encoder->layer_norm_eps, error)
                : status;
 }
 
 int graft_input_embeddings_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, cls->data, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct embeddings *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = encoder.hidden_size;
+    self->hidden_size = encoder->hidden_size;
     self->word_embeddings = graft_build_child(build, "word_embeddings", &status, error);
     self->position_embeddings = graft_build_child(build, "position_embeddings", &status, error);
     self->token_type_embeddings = graft_build_child(build, "token_type_embeddings", &status, error);
     self->norm = graft_build_child(build, "LayerNorm", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* What two look-ups are added in. */

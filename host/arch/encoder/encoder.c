@@ -19,10 +19,10 @@ static void layer_name(int64_t layer, char name[MAX_NAME]) {
 int graft_encoder_describe(const struct graft_class *self, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    struct graft_encoder_config encoder;
+    const struct graft_encoder_config *encoder;
     (void)args;
-    int status = graft_encoder_config_read(config, traits, &encoder, error);
-    for (int64_t i = 0; status == GRAFT_OK && i < encoder.num_hidden_layers; i++) {
+    int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
+    for (int64_t i = 0; status == GRAFT_OK && i < encoder->num_hidden_layers; i++) {
         char name[MAX_NAME];
         const struct graft_arg layer_args[] = {graft_int_arg("layer_idx", i)};
         layer_name(i, name);
@@ -33,28 +33,21 @@ int graft_encoder_describe(const struct graft_class *self, const struct graft_co
 
 int graft_encoder_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                          struct graft_error *error) {
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, cls->data, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    size_t layers = (size_t)encoder.num_hidden_layers;
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
+    size_t layers = (size_t)encoder->num_hidden_layers;
     struct encoder *self = graft_instance_new(build, sizeof *self + layers * sizeof self->layers[0], error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->n_layers = encoder.num_hidden_layers;
+    self->n_layers = encoder->num_hidden_layers;
     for (int64_t i = 0; i < self->n_layers; i++) {
         char name[MAX_NAME];
         layer_name(i, name);
         self->layers[i] = graft_build_child(build, name, &status, error);
     }
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_args *args,

@@ -78,8 +78,8 @@ static int read_labels(const struct graft_config *config, struct graft_encoder_c
     return GRAFT_OK;
 }
 
-int graft_encoder_config_read(const struct graft_config *config, const struct graft_encoder_traits *traits,
-                              struct graft_encoder_config *encoder, struct graft_error *error) {
+static int read(const struct graft_config *config, const struct graft_encoder_traits *traits,
+                struct graft_encoder_config *encoder, struct graft_error *error) {
     *encoder = traits->defaults;
     int status = check_kind(config, error);
     if (status == GRAFT_OK) {
@@ -95,6 +95,14 @@ int graft_encoder_config_read(const struct graft_config *config, const struct gr
         status = graft_config_bool(config, "tie_word_embeddings", &encoder->tie_word_embeddings, error);
     }
     return status == GRAFT_OK ? read_labels(config, encoder, error) : status;
+}
+
+int graft_encoder_config_keep(const struct graft_config *config, const struct graft_encoder_traits *traits,
+                              const struct graft_sink *sink, const struct graft_encoder_config **encoder,
+                              struct graft_error *error) {
+    struct graft_encoder_config *kept = sink->keep(sink->data, sizeof *kept, error);
+    *encoder = kept;
+    return kept != NULL ? read(config, traits, kept, error) : GRAFT_ERROR_INTERNAL;
 }
 
 int graft_encoder_describe_activation(const struct graft_sink *sink, const char *name,

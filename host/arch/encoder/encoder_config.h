@@ -41,9 +41,11 @@ struct graft_encoder_traits {
     struct graft_encoder_config defaults;
 };
 
-/* [load] Reads and checks the whole config; errors name file and field. */
-int graft_encoder_config_read(const struct graft_config *config, const struct graft_encoder_traits *traits,
-                              struct graft_encoder_config *encoder, struct graft_error *error);
+/* [load] Reads and checks the whole config, into memory that `create` is given as `kept`; errors name file and field.
+ */
+int graft_encoder_config_keep(const struct graft_config *config, const struct graft_encoder_traits *traits,
+                              const struct graft_sink *sink, const struct graft_encoder_config **encoder,
+                              struct graft_error *error);
 
 /* [load] A child of the class that `hidden_act` names; "gelu" without that field. */
 int graft_encoder_describe_activation(const struct graft_sink *sink, const char *name,

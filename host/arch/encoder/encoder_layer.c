@@ -17,15 +17,15 @@ int graft_encoder_layer_describe(const struct graft_class *self, const struct gr
                                  const struct graft_args *args, const struct graft_sink *sink,
                                  struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(config, traits, &encoder, error);
+    const struct graft_encoder_config *encoder;
+    int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
     const struct graft_arg attention_args[] = {graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0))};
-    const struct graft_arg intermediate_args[] = {graft_int_arg("in_features", encoder.hidden_size),
-                                                  graft_int_arg("out_features", encoder.intermediate_size)};
-    const struct graft_arg output_args[] = {graft_int_arg("in_features", encoder.intermediate_size)};
+    const struct graft_arg intermediate_args[] = {graft_int_arg("in_features", encoder->hidden_size),
+                                                  graft_int_arg("out_features", encoder->intermediate_size)};
+    const struct graft_arg output_args[] = {graft_int_arg("in_features", encoder->intermediate_size)};
     status = graft_describe_child(sink, "attention", traits->attention, GRAFT_INTERFACE_ATTENTION_BLOCK, attention_args,
                                   1, error);
     if (status == GRAFT_OK) {
@@ -39,26 +39,19 @@ int graft_encoder_layer_describe(const struct graft_class *self, const struct gr
 
 int graft_encoder_layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, cls->data, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct encoder_layer *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = encoder.hidden_size;
-    self->intermediate_size = encoder.intermediate_size;
+    self->hidden_size = encoder->hidden_size;
+    self->intermediate_size = encoder->intermediate_size;
     self->attention = graft_build_child(build, "attention", &status, error);
     self->intermediate = graft_build_child(build, "intermediate", &status, error);
     self->output = graft_build_child(build, "output", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_layer_args *args,

@@ -15,12 +15,9 @@ int graft_encoder_model_describe(const struct graft_class *self, const struct gr
                                  const struct graft_args *args, const struct graft_sink *sink,
                                  struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(config, traits, &encoder, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "embeddings", traits->embeddings, GRAFT_INTERFACE_INPUT_EMBEDDINGS, NULL, 0,
-                                      error);
-    }
+    (void)config;
+    int status =
+        graft_describe_child(sink, "embeddings", traits->embeddings, GRAFT_INTERFACE_INPUT_EMBEDDINGS, NULL, 0, error);
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "encoder", traits->encoder, GRAFT_INTERFACE_ENCODER, NULL, 0, error);
     }
@@ -39,15 +36,8 @@ int graft_encoder_model_create(const struct graft_class *cls, const struct graft
     }
     self->embeddings = graft_build_child(build, "embeddings", &status, error);
     self->encoder = graft_build_child(build, "encoder", &status, error);
-    if (graft_args_int(build->args, "add_pooling_layer", 1)) {
-        self->pooler = graft_build_child(build, "pooler", &status, error);
-    }
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    self->pooler = build->child(build->data, "pooler");
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_model_args *args,

@@ -14,35 +14,28 @@ struct intermediate {
 int graft_intermediate_describe(const struct graft_class *self, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
-    struct graft_encoder_config encoder;
+    const struct graft_encoder_config *encoder;
     (void)args;
-    int status = graft_encoder_config_read(config, self->data, &encoder, error);
+    int status = graft_encoder_config_keep(config, self->data, sink, &encoder, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "dense", encoder.hidden_size, encoder.intermediate_size, 1, error);
+        status = graft_describe_linear(sink, "dense", encoder->hidden_size, encoder->intermediate_size, 1, error);
     }
     return status == GRAFT_OK ? graft_encoder_describe_activation(sink, "intermediate_act_fn", config, error) : status;
 }
 
 int graft_intermediate_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, cls->data, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct intermediate *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->intermediate_size = encoder.intermediate_size;
+    self->intermediate_size = encoder->intermediate_size;
     self->dense = graft_build_child(build, "dense", &status, error);
     self->act = graft_build_child(build, "intermediate_act_fn", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_transform_args *args,

@@ -27,42 +27,34 @@ int graft_masked_lm_describe(const struct graft_class *self, const struct graft_
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
     const struct graft_arg model_args[] = {graft_int_arg("add_pooling_layer", 0)};
-    struct graft_encoder_config encoder;
+    const struct graft_encoder_config *encoder;
     (void)args;
-    int status = graft_encoder_config_read(config, traits, &encoder, error);
+    int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg head_args[] = {graft_int_arg("out_features", encoder.vocab_size)};
+    const struct graft_arg head_args[] = {graft_int_arg("out_features", encoder->vocab_size)};
     status =
         graft_describe_child(sink, traits->child, traits->model, GRAFT_INTERFACE_ENCODER_MODEL, model_args, 1, error);
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "cls", traits->mlm_head, GRAFT_INTERFACE_HEAD, head_args, 1, error);
     }
-    return status == GRAFT_OK ? describe_ties(traits, &encoder, sink, error) : status;
+    return status == GRAFT_OK ? describe_ties(traits, encoder, sink, error) : status;
 }
 
 int graft_masked_lm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct graft_encoder_traits *traits = cls->data;
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, traits, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
     struct masked_lm *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = encoder.hidden_size;
+    self->hidden_size = encoder->hidden_size;
     self->model = graft_build_child(build, traits->child, &status, error);
     self->cls = graft_build_child(build, "cls", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_masked_lm_args *args,

@@ -12,13 +12,10 @@ struct mlm_head {
 int graft_mlm_head_describe(const struct graft_class *self, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(config, traits, &encoder, error);
-    const struct graft_arg head_args[] = {
-        graft_int_arg("out_features", graft_args_int(args, "out_features", encoder.vocab_size))};
-    return status == GRAFT_OK ? graft_describe_child(sink, "predictions", traits->prediction_head, GRAFT_INTERFACE_HEAD,
-                                                     head_args, 1, error)
-                              : status;
+    const struct graft_arg head_args[] = {graft_int_arg("out_features", graft_args_int(args, "out_features", 0))};
+    (void)config;
+    return graft_describe_child(sink, "predictions", traits->prediction_head, GRAFT_INTERFACE_HEAD, head_args, 1,
+                                error);
 }
 
 int graft_mlm_head_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -30,12 +27,7 @@ int graft_mlm_head_create(const struct graft_class *cls, const struct graft_buil
         return GRAFT_ERROR_INTERNAL;
     }
     self->predictions = graft_build_child(build, "predictions", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_head_args *args,

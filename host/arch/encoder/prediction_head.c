@@ -15,18 +15,18 @@ int graft_prediction_head_describe(const struct graft_class *self, const struct 
                                    const struct graft_args *args, const struct graft_sink *sink,
                                    struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(config, traits, &encoder, error);
+    const struct graft_encoder_config *encoder;
+    int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    int64_t out_features = graft_args_int(args, "out_features", encoder.vocab_size);
-    const struct graft_arg transform_args[] = {graft_int_arg("in_features", encoder.hidden_size),
-                                               graft_int_arg("out_features", encoder.hidden_size)};
+    int64_t out_features = graft_args_int(args, "out_features", encoder->vocab_size);
+    const struct graft_arg transform_args[] = {graft_int_arg("in_features", encoder->hidden_size),
+                                               graft_int_arg("out_features", encoder->hidden_size)};
     status = graft_describe_child(sink, "transform", traits->prediction_transform, GRAFT_INTERFACE_TRANSFORM,
                                   transform_args, 2, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "decoder", encoder.hidden_size, out_features, 1, error);
+        status = graft_describe_linear(sink, "decoder", encoder->hidden_size, out_features, 1, error);
     }
     /* Not read here: it is where checkpoints keep the decoder's bias, which is tied to it. */
     return status == GRAFT_OK ? graft_describe_parameter(sink, "bias", 1, &out_features, 0, GRAFT_INIT_NONE, error)
@@ -35,24 +35,17 @@ int graft_prediction_head_describe(const struct graft_class *self, const struct 
 
 int graft_prediction_head_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                  struct graft_error *error) {
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, cls->data, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct prediction_head *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = encoder.hidden_size;
+    self->hidden_size = encoder->hidden_size;
     self->transform = graft_build_child(build, "transform", &status, error);
     self->decoder = graft_build_child(build, "decoder", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_head_args *args,

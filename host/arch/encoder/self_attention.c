@@ -21,39 +21,32 @@ int graft_encoder_attention_describe(const struct graft_class *self, const struc
                                      const struct graft_args *args, const struct graft_sink *sink,
                                      struct graft_error *error) {
     static const char *const names[] = {"query", "key", "value"};
-    struct graft_encoder_config encoder;
+    const struct graft_encoder_config *encoder;
     (void)args;
-    int status = graft_encoder_config_read(config, self->data, &encoder, error);
+    int status = graft_encoder_config_keep(config, self->data, sink, &encoder, error);
     for (size_t i = 0; i < sizeof names / sizeof names[0] && status == GRAFT_OK; i++) {
-        status = graft_describe_linear(sink, names[i], encoder.hidden_size, encoder.hidden_size, 1, error);
+        status = graft_describe_linear(sink, names[i], encoder->hidden_size, encoder->hidden_size, 1, error);
     }
     return status;
 }
 
 int graft_encoder_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                    struct graft_error *error) {
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, cls->data, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct self_attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->layer = (int32_t)graft_args_int(build->args, "layer_idx", 0);
-    self->heads = encoder.num_attention_heads;
-    self->head_dim = encoder.hidden_size / encoder.num_attention_heads;
+    self->heads = encoder->num_attention_heads;
+    self->head_dim = encoder->hidden_size / encoder->num_attention_heads;
     self->scaling = (float)(1.0 / sqrt((double)self->head_dim));
     self->query = graft_build_child(build, "query", &status, error);
     self->key = graft_build_child(build, "key", &status, error);
     self->value = graft_build_child(build, "value", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,

@@ -15,39 +15,31 @@ int graft_sequence_classifier_describe(const struct graft_class *self, const str
                                        const struct graft_args *args, const struct graft_sink *sink,
                                        struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    struct graft_encoder_config encoder;
+    const struct graft_encoder_config *encoder;
     (void)args;
-    int status = graft_encoder_config_read(config, traits, &encoder, error);
+    int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
     if (status == GRAFT_OK) {
         status =
             graft_describe_child(sink, traits->child, traits->model, GRAFT_INTERFACE_ENCODER_MODEL, NULL, 0, error);
     }
     return status == GRAFT_OK
-               ? graft_describe_linear(sink, "classifier", encoder.hidden_size, encoder.num_labels, 1, error)
+               ? graft_describe_linear(sink, "classifier", encoder->hidden_size, encoder->num_labels, 1, error)
                : status;
 }
 
 int graft_sequence_classifier_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                      struct graft_error *error) {
     const struct graft_encoder_traits *traits = cls->data;
-    struct graft_encoder_config encoder;
-    int status = graft_encoder_config_read(build->config, traits, &encoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_encoder_config *encoder = build->kept;
+    int status = GRAFT_OK;
     struct sequence_classifier *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = encoder.hidden_size;
+    self->hidden_size = encoder->hidden_size;
     self->model = graft_build_child(build, traits->child, &status, error);
     self->classifier = graft_build_child(build, "classifier", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_sequence_classifier_args *args,

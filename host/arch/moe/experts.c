@@ -18,14 +18,14 @@ struct experts {
 
 int graft_experts_describe(const struct graft_class *self, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_decoder_config decoder;
+    const struct graft_decoder_config *decoder;
     (void)args;
-    int status = graft_decoder_config_read(config, self->data, &decoder, error);
+    int status = graft_decoder_config_keep(config, self->data, sink, &decoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const int64_t gate_up_shape[] = {decoder.num_experts, 2 * decoder.moe_intermediate_size, decoder.hidden_size};
-    const int64_t down_shape[] = {decoder.num_experts, decoder.hidden_size, decoder.moe_intermediate_size};
+    const int64_t gate_up_shape[] = {decoder->num_experts, 2 * decoder->moe_intermediate_size, decoder->hidden_size};
+    const int64_t down_shape[] = {decoder->num_experts, decoder->hidden_size, decoder->moe_intermediate_size};
     status = graft_describe_parameter(sink, "gate_up_proj", 3, gate_up_shape, 0, GRAFT_INIT_NONE, error);
     if (status == GRAFT_OK) {
         status = graft_describe_parameter(sink, "down_proj", 3, down_shape, 0, GRAFT_INIT_NONE, error);
@@ -35,27 +35,20 @@ int graft_experts_describe(const struct graft_class *self, const struct graft_co
 
 int graft_experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                          struct graft_error *error) {
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_decoder_config *decoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct experts *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->num_experts = decoder.num_experts;
-    self->hidden_size = decoder.hidden_size;
-    self->intermediate_size = decoder.moe_intermediate_size;
+    self->num_experts = decoder->num_experts;
+    self->hidden_size = decoder->hidden_size;
+    self->intermediate_size = decoder->moe_intermediate_size;
     self->gate_up_proj = graft_build_weight(build, "gate_up_proj", &status, error);
     self->down_proj = graft_build_weight(build, "down_proj", &status, error);
     self->act_fn = graft_build_child(build, "act_fn", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,

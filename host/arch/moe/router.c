@@ -16,37 +16,30 @@ struct router {
 
 int graft_router_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_decoder_config decoder;
+    const struct graft_decoder_config *decoder;
     (void)args;
-    int status = graft_decoder_config_read(config, self->data, &decoder, error);
+    int status = graft_decoder_config_keep(config, self->data, sink, &decoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const int64_t shape[] = {decoder.num_experts, decoder.hidden_size};
+    const int64_t shape[] = {decoder->num_experts, decoder->hidden_size};
     return graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
 }
 
 int graft_router_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, cls->data, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_decoder_config *decoder = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct router *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->num_experts = decoder.num_experts;
-    self->hidden_size = decoder.hidden_size;
-    self->norm_topk_prob = decoder.norm_topk_prob;
+    self->num_experts = decoder->num_experts;
+    self->hidden_size = decoder->hidden_size;
+    self->norm_topk_prob = decoder->norm_topk_prob;
     self->weight = graft_build_weight(build, "weight", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* Makes each row of weights [tokens, k] add up to 1. */

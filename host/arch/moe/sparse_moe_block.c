@@ -19,18 +19,19 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
                                     const struct graft_args *args, const struct graft_sink *sink,
                                     struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(config, traits, &decoder, error);
+    const struct graft_decoder_config *decoder;
+    int status = graft_decoder_config_keep(config, traits, sink, &decoder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg shared_args[] = {graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
-                                            graft_int_arg("hidden_size", decoder.hidden_size),
-                                            graft_int_arg("intermediate_size", decoder.shared_expert_intermediate_size),
-                                            graft_int_arg("bias", decoder.mlp_bias)};
-    const struct graft_arg experts_args[] = {graft_int_arg("num_experts", decoder.num_experts),
-                                             graft_int_arg("hidden_size", decoder.hidden_size),
-                                             graft_int_arg("intermediate_size", decoder.moe_intermediate_size)};
+    const struct graft_arg shared_args[] = {
+        graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
+        graft_int_arg("hidden_size", decoder->hidden_size),
+        graft_int_arg("intermediate_size", decoder->shared_expert_intermediate_size),
+        graft_int_arg("bias", decoder->mlp_bias)};
+    const struct graft_arg experts_args[] = {graft_int_arg("num_experts", decoder->num_experts),
+                                             graft_int_arg("hidden_size", decoder->hidden_size),
+                                             graft_int_arg("intermediate_size", decoder->moe_intermediate_size)};
     status = graft_describe_child(sink, "gate", traits->router, GRAFT_INTERFACE_ROUTER, NULL, 0, error);
     if (status == GRAFT_OK) {
         status =
@@ -40,37 +41,29 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
         return status;
     }
     status = graft_describe_child(sink, "shared_expert", traits->mlp, GRAFT_INTERFACE_MLP, shared_args, 4, error);
-    return status == GRAFT_OK ? graft_describe_linear(sink, "shared_expert_gate", decoder.hidden_size, 1, 0, error)
+    return status == GRAFT_OK ? graft_describe_linear(sink, "shared_expert_gate", decoder->hidden_size, 1, 0, error)
                               : status;
 }
 
 int graft_sparse_moe_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
     const struct graft_decoder_traits *traits = cls->data;
-    struct graft_decoder_config decoder;
-    int status = graft_decoder_config_read(build->config, traits, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct graft_decoder_config *decoder = build->kept;
+    int status = GRAFT_OK;
     struct sparse_moe_block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = decoder.hidden_size;
-    self->num_experts = decoder.num_experts;
-    self->num_experts_per_tok = decoder.num_experts_per_tok;
+    self->hidden_size = decoder->hidden_size;
+    self->num_experts = decoder->num_experts;
+    self->num_experts_per_tok = decoder->num_experts_per_tok;
     self->gate = graft_build_child(build, "gate", &status, error);
     self->experts = graft_build_child(build, "experts", &status, error);
     if (traits->shared_expert) {
         self->shared_expert = graft_build_child(build, "shared_expert", &status, error);
         self->shared_expert_gate = graft_build_child(build, "shared_expert_gate", &status, error);
     }
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* output = the chosen experts, weighted. */

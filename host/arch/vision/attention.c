@@ -15,41 +15,47 @@ struct attention {
     int64_t heads;
 };
 
+/* What the parent gives. */
+struct sizes {
+    int64_t hidden_size;
+    int64_t num_attention_heads;
+};
+
 int graft_vision_attention_describe(const struct graft_class *self, const struct graft_config *config,
                                     const struct graft_args *args, const struct graft_sink *sink,
                                     struct graft_error *error) {
     int64_t hidden = graft_args_int(args, "hidden_size", 0);
+    int64_t heads = graft_args_int(args, "num_attention_heads", 0);
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     (void)self;
     (void)config;
+    if (sizes == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    if (hidden < 1 || heads < 1 || hidden % heads != 0) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
+                               "argument num_attention_heads: expected a divisor of hidden_size (%lld), got %lld",
+                               (long long)hidden, (long long)heads);
+    }
+    *sizes = (struct sizes){hidden, heads};
     int status = graft_describe_linear(sink, "qkv", hidden, 3 * hidden, 1, error);
     return status == GRAFT_OK ? graft_describe_linear(sink, "proj", hidden, hidden, 1, error) : status;
 }
 
 int graft_vision_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
-    int64_t hidden = graft_args_int(build->args, "hidden_size", 0);
-    int64_t heads = graft_args_int(build->args, "num_attention_heads", 0);
+    const struct sizes *sizes = build->kept;
     int status = GRAFT_OK;
     (void)cls;
-    if (hidden < 1 || heads < 1 || hidden % heads != 0) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path,
-                               "argument num_attention_heads: expected a divisor of hidden_size (%lld), got %lld",
-                               (long long)hidden, (long long)heads);
-    }
     struct attention *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = hidden;
-    self->heads = heads;
+    self->hidden_size = sizes->hidden_size;
+    self->heads = sizes->num_attention_heads;
     self->qkv = graft_build_child(build, "qkv", &status, error);
     self->proj = graft_build_child(build, "proj", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* context [patches, heads, head_dim] = attention over qkv [patches, 3, heads, head_dim]. */

@@ -18,19 +18,19 @@ int graft_vision_block_describe(const struct graft_class *self, const struct gra
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
     const struct graft_vision_traits *traits = self->data;
-    struct graft_vision_config vision;
-    int status = graft_vision_config_read(config, &vision, error);
+    const struct graft_vision_config *vision;
+    int status = graft_vision_config_keep(config, sink, &vision, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_arg attention_args[] = {graft_int_arg("hidden_size", vision.embed_dim),
-                                               graft_int_arg("num_attention_heads", vision.num_heads)};
+    const struct graft_arg attention_args[] = {graft_int_arg("hidden_size", vision->embed_dim),
+                                               graft_int_arg("num_attention_heads", vision->num_heads)};
     const struct graft_arg mlp_args[] = {graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
-                                         graft_int_arg("intermediate_size", vision.intermediate_size),
-                                         graft_int_arg("hidden_size", vision.embed_dim), graft_int_arg("bias", 1)};
-    status = graft_describe_layer_norm(sink, "norm1", vision.embed_dim, 1e-6, error);
+                                         graft_int_arg("intermediate_size", vision->intermediate_size),
+                                         graft_int_arg("hidden_size", vision->embed_dim), graft_int_arg("bias", 1)};
+    status = graft_describe_layer_norm(sink, "norm1", vision->embed_dim, 1e-6, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_layer_norm(sink, "norm2", vision.embed_dim, 1e-6, error);
+        status = graft_describe_layer_norm(sink, "norm2", vision->embed_dim, 1e-6, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "attn", traits->attention, GRAFT_INTERFACE_VISION_ATTENTION, attention_args,
@@ -42,27 +42,19 @@ int graft_vision_block_describe(const struct graft_class *self, const struct gra
 
 int graft_vision_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
-    struct graft_vision_config vision;
+    const struct graft_vision_config *vision = build->kept;
+    int status = GRAFT_OK;
     (void)cls;
-    int status = graft_vision_config_read(build->config, &vision, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
     struct block *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->embed_dim = vision.embed_dim;
+    self->embed_dim = vision->embed_dim;
     self->norm1 = graft_build_child(build, "norm1", &status, error);
     self->norm2 = graft_build_child(build, "norm2", &status, error);
     self->attn = graft_build_child(build, "attn", &status, error);
     self->mlp = graft_build_child(build, "mlp", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_block_args *args,

@@ -4,20 +4,19 @@
 #include "arch/vision/vision_config.h"
 #include "graft/describe.h"
 
+struct sizes {
+    int64_t context_dim;
+    int64_t merged; /* patches in a vector */
+};
+
 struct merger {
     struct graft_instance base;
     const struct graft_module *ln_q;
     const struct graft_module *first; /* context_dim * merged -> the same */
     const struct graft_module *act;
     const struct graft_module *second; /* -> hidden_size */
-    int64_t context_dim;
-    int64_t merged; /* patches in a vector */
+    struct sizes sizes;
 };
-
-static int64_t merged_of(const struct graft_args *args) {
-    int64_t side = graft_args_int(args, "spatial_merge_size", 0);
-    return side * side;
-}
 
 /* A child of the Sequential that the joined patches go through. */
 static int describe_step(const struct graft_sink *sink, const char *name, const char *class_name,
@@ -38,16 +37,21 @@ static int describe_step(const struct graft_sink *sink, const char *name, const 
 int graft_patch_merger_describe(const struct graft_class *self, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
-    int64_t context_dim = graft_args_int(args, "context_dim", 0);
-    int64_t joined = context_dim * merged_of(args);
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
+    int64_t side = graft_args_int(args, "spatial_merge_size", 0);
     (void)self;
     (void)config;
+    if (sizes == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *sizes = (struct sizes){graft_args_int(args, "context_dim", 0), side * side};
+    int64_t joined = sizes->context_dim * sizes->merged;
     const struct graft_arg first[] = {graft_int_arg("in_features", joined), graft_int_arg("out_features", joined),
                                       graft_int_arg("bias", 1)};
     const struct graft_arg second[] = {graft_int_arg("in_features", joined),
                                        graft_int_arg("out_features", graft_args_int(args, "hidden_size", 0)),
                                        graft_int_arg("bias", 1)};
-    int status = graft_describe_layer_norm(sink, "ln_q", context_dim, 1e-6, error);
+    int status = graft_describe_layer_norm(sink, "ln_q", sizes->context_dim, 1e-6, error);
     if (status == GRAFT_OK) {
         status = describe_step(sink, "mlp.0", "Linear", GRAFT_INTERFACE_LINEAR, first, 3, error);
     }
@@ -60,33 +64,28 @@ int graft_patch_merger_describe(const struct graft_class *self, const struct gra
 
 int graft_patch_merger_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
+    const struct sizes *sizes = build->kept;
     int status = GRAFT_OK;
     struct merger *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->context_dim = graft_args_int(build->args, "context_dim", 0);
-    self->merged = merged_of(build->args);
+    self->sizes = *sizes;
     self->ln_q = graft_build_child(build, "ln_q", &status, error);
     self->first = graft_build_child(build, "mlp.0", &status, error);
     self->act = graft_build_child(build, "mlp.1", &status, error);
     self->second = graft_build_child(build, "mlp.2", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_patch_merger_args *args,
                    struct graft_error *error) {
     const struct merger *self = instance;
-    int64_t vectors = args->patches / self->merged;
-    int64_t count = args->patches * self->context_dim;
-    float *normed = graft_scratch_floats(call, args->patches, self->context_dim, error);
-    float *inner = graft_scratch_floats(call, args->patches, self->context_dim, error);
+    int64_t vectors = args->patches / self->sizes.merged;
+    int64_t count = args->patches * self->sizes.context_dim;
+    float *normed = graft_scratch_floats(call, args->patches, self->sizes.context_dim, error);
+    float *inner = graft_scratch_floats(call, args->patches, self->sizes.context_dim, error);
     const struct graft_norm_args norm_args = {sizeof norm_args, 0, args->patches, args->hidden_states, NULL, normed};
     const struct graft_linear_args first = {sizeof first, 0, vectors, normed, inner};
     const struct graft_activation_args act_args = {sizeof act_args, 0, count, inner, inner};

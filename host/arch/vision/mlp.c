@@ -6,57 +6,48 @@
 
 struct mlp {
     struct graft_instance base;
-    const struct graft_module *fc1; /* embed_dim -> intermediate_size */
+    const struct graft_module *fc1; /* hidden_size -> intermediate_size */
     const struct graft_module *act;
-    const struct graft_module *fc2; /* intermediate_size -> embed_dim */
+    const struct graft_module *fc2; /* intermediate_size -> hidden_size */
     int64_t intermediate_size;
 };
 
 int graft_vision_mlp_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_vision_config vision;
     struct graft_config_section section;
+    int64_t hidden = graft_args_int(args, "hidden_size", 0);
+    int64_t *intermediate = sink->keep(sink->data, sizeof *intermediate, error);
     (void)self;
-    int status = graft_vision_config_read(config, &vision, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_section(config, "vision_config", &section, error);
-    }
+    int status =
+        intermediate != NULL ? graft_config_section(config, "vision_config", &section, error) : GRAFT_ERROR_INTERNAL;
     if (status != GRAFT_OK) {
         return status;
     }
-    int64_t intermediate = graft_args_int(args, "intermediate_size", vision.intermediate_size);
-    status = graft_describe_linear(sink, "fc1", vision.embed_dim, intermediate, 1, error);
+    *intermediate = graft_args_int(args, "intermediate_size", 0);
+    status = graft_describe_linear(sink, "fc1", hidden, *intermediate, 1, error);
     if (status == GRAFT_OK) {
         status =
             section.view.kind(section.view.data, "hidden_act") == GRAFT_FIELD_ABSENT
                 ? graft_describe_child(sink, "act", "QuickGELUActivation", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error)
                 : graft_describe_activation(sink, "act", &section.view, "hidden_act", error);
     }
-    return status == GRAFT_OK ? graft_describe_linear(sink, "fc2", intermediate, vision.embed_dim, 1, error) : status;
+    return status == GRAFT_OK ? graft_describe_linear(sink, "fc2", *intermediate, hidden, 1, error) : status;
 }
 
 int graft_vision_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
-    struct graft_vision_config vision;
+    const int64_t *intermediate = build->kept;
+    int status = GRAFT_OK;
     (void)cls;
-    int status = graft_vision_config_read(build->config, &vision, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
     struct mlp *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->intermediate_size = graft_args_int(build->args, "intermediate_size", vision.intermediate_size);
+    self->intermediate_size = *intermediate;
     self->fc1 = graft_build_child(build, "fc1", &status, error);
     self->act = graft_build_child(build, "act", &status, error);
     self->fc2 = graft_build_child(build, "fc2", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,

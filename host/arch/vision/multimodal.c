@@ -5,33 +5,43 @@
 #include "arch/vision/vision_config.h"
 #include "graft/describe.h"
 
-struct multimodal {
-    struct graft_instance base;
-    const struct graft_module *visual;
-    const struct graft_module *language_model;
+struct sizes {
     int64_t hidden_size;
     int64_t merge;
     struct graft_placeholders placeholders;
 };
 
-static int read_configs(const struct graft_config *config, const struct graft_vision_traits *traits,
-                        struct graft_vision_config *vision, struct graft_placeholders *placeholders,
-                        struct graft_error *error) {
+struct multimodal {
+    struct graft_instance base;
+    const struct graft_module *visual;
+    const struct graft_module *language_model;
+    struct sizes sizes;
+};
+
+static int read_config(const struct graft_config *config, const struct graft_vision_traits *traits, struct sizes *sizes,
+                       struct graft_error *error) {
     struct graft_decoder_config text;
+    struct graft_vision_config vision;
+    struct graft_placeholders *placeholders = &sizes->placeholders;
     int status = graft_decoder_config_read(config, traits->text, &text, error);
     if (status == GRAFT_OK) {
-        status = graft_vision_config_read(config, vision, error);
+        status = graft_vision_config_read(config, &vision, error);
     }
-    if (status == GRAFT_OK && vision->hidden_size != text.hidden_size) {
+    if (status == GRAFT_OK && vision.hidden_size != text.hidden_size) {
         status =
             graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                             "vision_config.hidden_size: expected the language model's hidden_size (%lld), got %lld",
-                            (long long)text.hidden_size, (long long)vision->hidden_size);
+                            (long long)text.hidden_size, (long long)vision.hidden_size);
     }
-    *placeholders = (struct graft_placeholders){traits->image_token_id, traits->video_token_id};
-    if (status == GRAFT_OK) {
-        status = graft_config_int(config, "image_token_id", 0, INT32_MAX, &placeholders->image_token_id, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
+    *sizes = (struct sizes){
+        .hidden_size = vision.hidden_size,
+        .merge = vision.spatial_merge_size,
+        .placeholders = {traits->image_token_id, traits->video_token_id},
+    };
+    status = graft_config_int(config, "image_token_id", 0, INT32_MAX, &placeholders->image_token_id, error);
     if (status == GRAFT_OK) {
         status = graft_config_int(config, "video_token_id", 0, INT32_MAX, &placeholders->video_token_id, error);
     }
@@ -46,18 +56,18 @@ static int read_configs(const struct graft_config *config, const struct graft_vi
 int graft_multimodal_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_vision_traits *traits = self->data;
-    struct graft_vision_config vision;
-    struct graft_placeholders placeholders;
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     (void)args;
-    int status = read_configs(config, traits, &vision, &placeholders, error);
-    if (status == GRAFT_OK) {
-        status = sink->attribute(sink->data, "image_token_id", &placeholders.image_token_id, 1, error);
+    int status = sizes != NULL ? read_config(config, traits, sizes, error) : GRAFT_ERROR_INTERNAL;
+    if (status != GRAFT_OK) {
+        return status;
     }
+    const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
+                                           graft_int_arg("spatial_merge_size", sizes->merge)};
+    status = sink->attribute(sink->data, "image_token_id", &sizes->placeholders.image_token_id, 1, error);
     if (status == GRAFT_OK) {
-        status = sink->attribute(sink->data, "video_token_id", &placeholders.video_token_id, 1, error);
+        status = sink->attribute(sink->data, "video_token_id", &sizes->placeholders.video_token_id, 1, error);
     }
-    const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", vision.hidden_size),
-                                           graft_int_arg("spatial_merge_size", vision.spatial_merge_size)};
     if (status == GRAFT_OK) {
         status =
             graft_describe_child(sink, "visual", traits->tower, GRAFT_INTERFACE_VISION_TOWER, tower_args, 2, error);
@@ -69,27 +79,17 @@ int graft_multimodal_describe(const struct graft_class *self, const struct graft
 
 int graft_multimodal_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
-    struct graft_vision_config vision;
-    struct graft_placeholders placeholders;
-    int status = read_configs(build->config, cls->data, &vision, &placeholders, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    const struct sizes *sizes = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
     struct multimodal *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = vision.hidden_size;
-    self->merge = vision.spatial_merge_size;
-    self->placeholders = placeholders;
+    self->sizes = *sizes;
     self->visual = graft_build_child(build, "visual", &status, error);
     self->language_model = graft_build_child(build, "language_model", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* embeddings [as many as were counted, hidden_size] of all images and videos, one behind the other. */
@@ -100,8 +100,8 @@ static int see(const struct multimodal *self, const struct graft_call *call, con
         const struct graft_image *image = graft_placement_image(args, i);
         const struct graft_vision_tower_args tower_args = {sizeof tower_args, 0, image, embeddings};
         status = graft_vision_tower_forward(self->visual, call, &tower_args, error);
-        embeddings +=
-            image->grid[0] * (image->grid[1] / self->merge) * (image->grid[2] / self->merge) * self->hidden_size;
+        embeddings += image->grid[0] * (image->grid[1] / self->sizes.merge) * (image->grid[2] / self->sizes.merge) *
+                      self->sizes.hidden_size;
     }
     return status;
 }
@@ -110,7 +110,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     const struct multimodal *self = instance;
     int64_t count;
-    int status = graft_placement_count(args, self->merge, &count, error);
+    int status = graft_placement_count(args, self->sizes.merge, &count, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -121,7 +121,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, 3 * args->batch->tokens, 2, error);
     int32_t *rows = graft_scratch_ints(call, count, error);
-    float *embeddings = graft_scratch_floats(call, count, self->hidden_size, error);
+    float *embeddings = graft_scratch_floats(call, count, self->sizes.hidden_size, error);
     if (positions == NULL || rows == NULL || embeddings == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -137,7 +137,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .embedding_rows = rows,
         .embeddings = embeddings,
     };
-    status = graft_placement_fill(args, &self->placeholders, self->merge, &placement, error);
+    status = graft_placement_fill(args, &self->sizes.placeholders, self->sizes.merge, &placement, error);
     if (status == GRAFT_OK) {
         status = see(self, call, args, embeddings, error);
     }

@@ -11,18 +11,42 @@ struct patch_embed {
     int64_t patch_size;
 };
 
+/* What the parent gives. */
+struct sizes {
+    int64_t patch_size;
+    int64_t temporal_patch_size;
+    int64_t in_channels;
+    int64_t embed_dim;
+};
+
 int graft_patch_embed_describe(const struct graft_class *self, const struct graft_config *config,
                                const struct graft_args *args, const struct graft_sink *sink,
                                struct graft_error *error) {
-    int64_t frames = graft_args_int(args, "temporal_patch_size", 0);
-    int64_t side = graft_args_int(args, "patch_size", 0);
-    const struct graft_arg attributes[] = {graft_int_arg("patch_size", side),
-                                           graft_int_arg("temporal_patch_size", frames),
-                                           graft_int_arg("in_channels", graft_args_int(args, "in_channels", 0)),
-                                           graft_int_arg("embed_dim", graft_args_int(args, "embed_dim", 0))};
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
+    if (sizes == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct {
+        const char *name;
+        int64_t *value;
+    } fields[] = {
+        {"patch_size", &sizes->patch_size},
+        {"temporal_patch_size", &sizes->temporal_patch_size},
+        {"in_channels", &sizes->in_channels},
+        {"embed_dim", &sizes->embed_dim},
+    };
+    int status = GRAFT_OK;
+    (void)self;
+    (void)config;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
+        *fields[i].value = graft_args_int(args, fields[i].name, 0);
+        status = sink->attribute(sink->data, fields[i].name, fields[i].value, 1, error);
+    }
+    int64_t frames = sizes->temporal_patch_size;
+    int64_t side = sizes->patch_size;
     const struct graft_arg proj[] = {
-        graft_int_arg("in_channels", attributes[2].integer),
-        graft_int_arg("out_channels", attributes[3].integer),
+        graft_int_arg("in_channels", sizes->in_channels),
+        graft_int_arg("out_channels", sizes->embed_dim),
         graft_int_arg("bias", 0),
         graft_int_arg("kernel_t", frames),
         graft_int_arg("kernel_h", side),
@@ -31,12 +55,6 @@ int graft_patch_embed_describe(const struct graft_class *self, const struct graf
         graft_int_arg("stride_h", side),
         graft_int_arg("stride_w", side),
     };
-    int status = GRAFT_OK;
-    (void)self;
-    (void)config;
-    for (int32_t i = 0; i < 4 && status == GRAFT_OK; i++) {
-        status = sink->attribute(sink->data, attributes[i].name, &attributes[i].integer, 1, error);
-    }
     return status == GRAFT_OK ? graft_describe_child(sink, "proj", "Conv3d", GRAFT_INTERFACE_CONV3D, proj,
                                                      (int32_t)(sizeof proj / sizeof proj[0]), error)
                               : status;
@@ -44,21 +62,17 @@ int graft_patch_embed_describe(const struct graft_class *self, const struct graf
 
 int graft_patch_embed_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                              struct graft_error *error) {
+    const struct sizes *sizes = build->kept;
     int status = GRAFT_OK;
     struct patch_embed *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->temporal_patch_size = graft_args_int(build->args, "temporal_patch_size", 0);
-    self->patch_size = graft_args_int(build->args, "patch_size", 0);
+    self->temporal_patch_size = sizes->temporal_patch_size;
+    self->patch_size = sizes->patch_size;
     self->proj = graft_build_child(build, "proj", &status, error);
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_patch_embed_args *args,

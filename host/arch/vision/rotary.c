@@ -14,29 +14,24 @@ struct rotary {
 int graft_vision_rotary_describe(const struct graft_class *self, const struct graft_config *config,
                                  const struct graft_args *args, const struct graft_sink *sink,
                                  struct graft_error *error) {
-    struct graft_vision_config vision;
+    const struct graft_vision_config *vision;
     (void)self;
     (void)args;
-    (void)sink;
-    return graft_vision_config_read(config, &vision, error);
+    return graft_vision_config_keep(config, sink, &vision, error);
 }
 
 int graft_vision_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
-    struct graft_vision_config vision;
+    const struct graft_vision_config *vision = build->kept;
     (void)cls;
-    int status = graft_vision_config_read(build->config, &vision, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    int64_t count = vision.head_dim / 4;
+    int64_t count = vision->head_dim / 4;
     struct rotary *self = graft_instance_new(build, sizeof *self + (size_t)count * sizeof(float), error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->head_dim = vision.head_dim;
+    self->head_dim = vision->head_dim;
     for (int64_t i = 0; i < count; i++) {
-        self->inv_freq[i] = 1.0f / powf((float)vision.rope_theta, (float)(2 * i) / (float)(2 * count));
+        self->inv_freq[i] = 1.0f / powf((float)vision->rope_theta, (float)(2 * i) / (float)(2 * count));
     }
     *instance = self;
     return GRAFT_OK;

@@ -55,18 +55,18 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
     const struct graft_vision_traits *traits = self->data;
-    struct graft_vision_config vision;
+    const struct graft_vision_config *vision;
     (void)args;
-    int status = graft_vision_config_read(config, &vision, error);
+    int status = graft_vision_config_keep(config, sink, &vision, error);
     if (status == GRAFT_OK) {
-        status = describe_sizes(&vision, sink, error);
+        status = describe_sizes(vision, sink, error);
     }
     if (status == GRAFT_OK) {
-        status = describe_ends(traits, &vision, sink, error);
+        status = describe_ends(traits, vision, sink, error);
     }
-    for (int64_t i = 0; i < vision.depth && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; status == GRAFT_OK && i < vision->depth; i++) {
         const struct graft_arg block_args[] = {graft_int_arg("layer_idx", i),
-                                               graft_int_arg("hidden_size", vision.embed_dim)};
+                                               graft_int_arg("hidden_size", vision->embed_dim)};
         char name[MAX_NAME];
         block_name(i, name);
         status = graft_describe_child(sink, name, traits->block, GRAFT_INTERFACE_VISION_BLOCK, block_args, 2, error);
@@ -76,31 +76,24 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
 
 int graft_vision_tower_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                               struct graft_error *error) {
-    struct graft_vision_config vision;
+    const struct graft_vision_config *vision = build->kept;
+    int status = GRAFT_OK;
     (void)cls;
-    int status = graft_vision_config_read(build->config, &vision, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    struct tower *self = graft_instance_new(build, sizeof *self + (size_t)vision.depth * sizeof self->blocks[0], error);
+    struct tower *self =
+        graft_instance_new(build, sizeof *self + (size_t)vision->depth * sizeof self->blocks[0], error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->config = vision;
+    self->config = *vision;
     self->patch_embed = graft_build_child(build, "patch_embed", &status, error);
     self->rotary_pos_emb = graft_build_child(build, "rotary_pos_emb", &status, error);
     self->merger = graft_build_child(build, "merger", &status, error);
-    for (int64_t i = 0; i < vision.depth && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < vision->depth && status == GRAFT_OK; i++) {
         char name[MAX_NAME];
         block_name(i, name);
         self->blocks[i] = graft_build_child(build, name, &status, error);
     }
-    if (status != GRAFT_OK) {
-        graft_instance_destroy(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_instance_finish(self, status, instance);
 }
 
 /* Rows and columns of an image's patches, [patches] each: frame by frame, in each by squares of `merge` x `merge`. */

@@ -86,3 +86,10 @@ int graft_vision_config_read(const struct graft_config *config, struct graft_vis
     }
     return status == GRAFT_OK ? read_rope(&section.view, vision, error) : status;
 }
+
+int graft_vision_config_keep(const struct graft_config *config, const struct graft_sink *sink,
+                             const struct graft_vision_config **vision, struct graft_error *error) {
+    struct graft_vision_config *kept = sink->keep(sink->data, sizeof *kept, error);
+    *vision = kept;
+    return kept != NULL ? graft_vision_config_read(config, kept, error) : GRAFT_ERROR_INTERNAL;
+}

@@ -5,6 +5,7 @@
 
 #include "arch/decoder/decoder_config.h"
 #include "arch/section.h"
+#include "graft/class.h"
 #include "graft/config.h"
 
 /* Fields have the names they have in `vision_config`. */
@@ -41,5 +42,9 @@ struct graft_vision_traits {
 /* [load] Reads and checks `vision_config`; errors name file and field. */
 int graft_vision_config_read(const struct graft_config *config, struct graft_vision_config *vision,
                              struct graft_error *error);
+
+/* [load] The same from a `describe`, into memory that `create` is given as `kept`. */
+int graft_vision_config_keep(const struct graft_config *config, const struct graft_sink *sink,
+                             const struct graft_vision_config **vision, struct graft_error *error);
 
 #endif

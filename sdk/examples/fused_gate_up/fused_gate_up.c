@@ -16,21 +16,26 @@
 
 enum { MAX_SIZE = 1 << 20 };
 
+struct sizes {
+    int64_t hidden;
+    int64_t intermediate;
+};
+
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     int32_t bias = graft_args_int(args, "bias", 0) != 0;
-    int64_t hidden = 0;
-    int64_t intermediate = 0;
     (void)cls;
-    int status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &hidden, error);
+    int status = sizes != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &sizes->hidden, error)
+                               : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &intermediate, error);
+        status = graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &sizes->intermediate, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "gate_up_proj", hidden, 2 * intermediate, bias, error);
+        status = graft_describe_linear(sink, "gate_up_proj", sizes->hidden, 2 * sizes->intermediate, bias, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "down_proj", intermediate, hidden, bias, error);
+        status = graft_describe_linear(sink, "down_proj", sizes->intermediate, sizes->hidden, bias, error);
     }
     return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
 }
@@ -67,13 +72,14 @@ struct fused_mlp {
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
+    const struct sizes *sizes = build->kept;
     int status = GRAFT_OK;
     (void)cls;
     struct fused_mlp *self = calloc(1, sizeof *self);
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    self->intermediate = graft_args_int(build->args, "intermediate_size", 0); /* checked by describe */
+    self->intermediate = sizes->intermediate;
     self->gate_up_proj = graft_build_child(build, "gate_up_proj", &status, error);
     self->down_proj = graft_build_child(build, "down_proj", &status, error);
     self->act_fn = graft_build_child(build, "act_fn", &status, error);

@@ -113,24 +113,24 @@ static int read_sizes(const struct graft_config *config, struct sizes *sizes, st
 
 static int layer_describe(const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct sizes sizes;
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     int64_t layer = graft_args_int(args, "layer_idx", 0);
     (void)cls;
-    int status = read_sizes(config, &sizes, error);
+    int status = sizes != NULL ? read_sizes(config, sizes, error) : GRAFT_ERROR_INTERNAL;
     if (status != GRAFT_OK) {
         return status;
     }
     const struct graft_arg attention_args[] = {graft_int_arg("layer_idx", layer),
-                                               graft_int_arg("hidden_size", sizes.hidden_size),
-                                               graft_int_arg("num_attention_heads", sizes.num_attention_heads),
-                                               graft_int_arg("num_key_value_heads", sizes.num_key_value_heads),
-                                               graft_int_arg("head_dim", sizes.head_dim),
-                                               graft_int_arg("qkv_bias", sizes.attention_bias),
-                                               graft_int_arg("o_proj_bias", sizes.attention_bias)};
+                                               graft_int_arg("hidden_size", sizes->hidden_size),
+                                               graft_int_arg("num_attention_heads", sizes->num_attention_heads),
+                                               graft_int_arg("num_key_value_heads", sizes->num_key_value_heads),
+                                               graft_int_arg("head_dim", sizes->head_dim),
+                                               graft_int_arg("qkv_bias", sizes->attention_bias),
+                                               graft_int_arg("o_proj_bias", sizes->attention_bias)};
     const struct graft_arg mlp_args[] = {
-        graft_int_arg("layer_idx", layer), graft_int_arg("hidden_size", sizes.hidden_size),
-        graft_int_arg("intermediate_size", sizes.intermediate_size), graft_int_arg("bias", 0)};
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes.hidden_size)};
+        graft_int_arg("layer_idx", layer), graft_int_arg("hidden_size", sizes->hidden_size),
+        graft_int_arg("intermediate_size", sizes->intermediate_size), graft_int_arg("bias", 0)};
+    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->hidden_size)};
     status = graft_describe_child(sink, "self_attn", "Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
                                   7, error);
     if (status == GRAFT_OK) {
@@ -158,9 +158,9 @@ struct layer {
 
 static int layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
-    struct sizes sizes;
+    const struct sizes *sizes = build->kept;
+    int status = GRAFT_OK;
     (void)cls;
-    int status = read_sizes(build->config, &sizes, error);
     const struct graft_module *self_attn = graft_build_child(build, "self_attn", &status, error);
     const struct graft_module *mlp = graft_build_child(build, "mlp", &status, error);
     const struct graft_module *input_layernorm = graft_build_child(build, "input_layernorm", &status, error);
@@ -171,7 +171,7 @@ static int layer_create(const struct graft_class *cls, const struct graft_build 
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    *self = (struct layer){self_attn, mlp, input_layernorm, sizes.hidden_size};
+    *self = (struct layer){self_attn, mlp, input_layernorm, sizes->hidden_size};
     *instance = self;
     return GRAFT_OK;
 }

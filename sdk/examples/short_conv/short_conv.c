@@ -19,25 +19,25 @@ struct short_conv {
     int64_t hidden_size;
 };
 
-static int read_hidden_size(const struct graft_config *config, int64_t *hidden_size, struct graft_error *error) {
-    return graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, hidden_size, error);
-}
-
 /* Only what is added: the rest is described by the original, which is built beside this one. */
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    int64_t shape[] = {BEFORE, 0};
+    int64_t *hidden_size = sink->keep(sink->data, sizeof *hidden_size, error); /* for `create` */
     (void)cls;
     (void)args;
-    int status = read_hidden_size(config, &shape[1], error);
+    if (hidden_size == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, hidden_size, error);
+    const int64_t shape[] = {BEFORE, *hidden_size};
     return status == GRAFT_OK ? graft_describe_state(sink, "hidden_states", 2, shape, GRAFT_DTYPE_F32, error) : status;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    int64_t hidden_size = 0;
+    const int64_t *hidden_size = build->kept;
     (void)cls;
-    int status = read_hidden_size(build->config, &hidden_size, error);
+    int status = GRAFT_OK;
     const struct graft_state *hidden_states = graft_build_state(build, "hidden_states", &status, error);
     if (status != GRAFT_OK) {
         return status;
@@ -46,7 +46,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    *self = (struct short_conv){build->super, hidden_states, hidden_size};
+    *self = (struct short_conv){build->super, hidden_states, *hidden_size};
     *instance = self;
     return GRAFT_OK;
 }

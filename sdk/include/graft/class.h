@@ -76,6 +76,9 @@ struct graft_sink {
     int (*tie)(void *data, const char *name, const char *source, struct graft_error *error);
     /* What instances keep of each sequence (state.h). */
     int (*state)(void *data, const struct graft_state_info *info, struct graft_error *error);
+    /* Zeroed memory for what `describe` found out, so that `create` need not read it again: it gets it as `kept`. The
+     * host's, aligned for any type, 1 byte to 1 MiB, once in a description; NULL with an error recorded. */
+    void *(*keep)(void *data, int64_t bytes, struct graft_error *error);
 };
 
 /* What `create` works with. Weights, children and the struct's strings stay valid until `destroy`, the struct itself
@@ -94,6 +97,8 @@ struct graft_build {
     const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module of the original class; else NULL */
     /* A state that this class described, for graft_state_get; NULL for a name it did not. */
     const struct graft_state *(*state)(void *data, const char *name);
+    /* What `describe` of the same class kept, valid until `destroy`. NULL: it kept nothing, or the class has none. */
+    const void *kept;
 };
 
 enum {
@@ -142,8 +147,8 @@ static inline const struct graft_conversion *graft_class_conversion(const struct
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 64);
-GRAFT_ASSERT_SIZE(struct graft_build, 80);
+GRAFT_ASSERT_SIZE(struct graft_sink, 72);
+GRAFT_ASSERT_SIZE(struct graft_build, 88);
 GRAFT_ASSERT_SIZE(struct graft_class, 80);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);
 
