@@ -48,6 +48,29 @@ static int set_attributes(struct graft_model *model, const struct graft_node *no
     return 0;
 }
 
+static int set_states(struct graft_model *model, const struct graft_node *node, struct graft_named_module *module) {
+    struct pool *pool = &model->published.pool;
+    const struct graft_module_state **states = graft_pool_alloc(pool, node->n_states, sizeof *states);
+    struct graft_module_state *items = graft_pool_alloc(pool, node->n_states, sizeof *items);
+    if (states == NULL || items == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < node->n_states; i++) {
+        const struct graft_node_state *state = &node->states[i];
+        items[i] = (struct graft_module_state){
+            .struct_size = sizeof items[i],
+            .rank = state->rank,
+            .name = state->name,
+            .shape = state->shape,
+            .dtype = state->dtype,
+        };
+        states[i] = &items[i];
+    }
+    module->states = states;
+    module->n_states = node->n_states;
+    return 0;
+}
+
 static void set_class(const struct graft_model *model, const struct graft_node *node,
                       struct graft_named_module *module) {
     const struct graft_known_class *known = node->known;
@@ -85,7 +108,8 @@ static int fill(void *data, struct graft_node *node, struct graft_error *error) 
         .super = graft_published_module(model, node->super),
     };
     set_class(model, node, module);
-    int failed = set_children(model, node, module) != 0 || set_attributes(model, node, module) != 0;
+    int failed = set_children(model, node, module) != 0 || set_attributes(model, node, module) != 0 ||
+                 set_states(model, node, module) != 0;
     return failed ? graft_fail_memory(error, model->directory) : GRAFT_OK;
 }
 

@@ -252,10 +252,12 @@ static int on_state(void *data, const struct graft_state_info *info, struct graf
         return out_of_memory(builder, error);
     }
     struct graft_node_state *state = &node->states[node->n_states];
-    *state = (struct graft_node_state){graft_strdup(info->name), {builder->tree->n_states, state_bytes(info)}};
+    *state = (struct graft_node_state){
+        graft_strdup(info->name), info->dtype, info->rank, {0}, {builder->tree->n_states, state_bytes(info)}};
     if (state->name == NULL) {
         return out_of_memory(builder, error);
     }
+    memcpy(state->shape, info->shape, (size_t)info->rank * sizeof *info->shape);
     node->n_states++;
     builder->tree->n_states++;
     return GRAFT_OK;

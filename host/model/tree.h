@@ -36,6 +36,9 @@ struct graft_attribute {
 /* What a module keeps of each sequence. */
 struct graft_node_state {
     char *name; /* "conv_states" */
+    graft_dtype dtype;
+    int32_t rank;
+    int64_t shape[GRAFT_MAX_RANK]; /* [rank] */
     struct graft_state state;
 };
 

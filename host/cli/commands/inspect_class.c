@@ -140,6 +140,19 @@ static graft_json *parameters_json(struct graft_writer *writer, const struct gra
     return array;
 }
 
+static graft_json *states_json(struct graft_writer *writer, const struct graft_named_module *module) {
+    graft_json *array = graft_json_new_array();
+    for (size_t i = 0; i < module->n_states; i++) {
+        const struct graft_module_state *state = module->states[i];
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", state->name);
+        graft_writer_set(writer, object, "shape", graft_writer_ints(writer, state->shape, state->rank));
+        graft_writer_set_string(writer, object, "dtype", graft_dtype_name(state->dtype));
+        graft_writer_append(writer, array, object);
+    }
+    return array;
+}
+
 static graft_json *children_json(struct graft_writer *writer, const struct graft_named_module *module) {
     graft_json *array = graft_json_new_array();
     for (size_t i = 0; i < module->n_children; i++) {
@@ -185,6 +198,7 @@ void graft_inspect_module(struct graft_writer *writer, graft_json *object, const
     graft_writer_set(writer, object, "arguments", arguments);
     graft_writer_set(writer, object, "attributes", attributes);
     graft_writer_set(writer, object, "parameters", parameters_json(writer, module));
+    graft_writer_set(writer, object, "states", states_json(writer, module));
     graft_writer_set(writer, object, "children", children_json(writer, module));
 }
 

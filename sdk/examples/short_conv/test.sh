@@ -11,7 +11,9 @@ cp "$3" "$scratch/"
 "$host" plan --model "$model" --plugins-dir "$scratch" | grep ', 2048 bytes of state for each sequence$'
 "$host" plan --model "$model" --plugins-dir "$scratch" --json | grep '"state_bytes": 2048'
 "$host" plan --model "$model" --json | grep '"state_bytes": 0'
-if "$host" plan --model "$model" | grep 'state'; then exit 1; fi
+if "$host" plan --model "$model" | grep 'of state'; then exit 1; fi
+"$host" inspect ShortConvDecoderLayer --model "$model" --plugins-dir "$scratch" --json | tr -d ' \n' |
+    grep '"states":\[{"name":"hidden_states","shape":\[2,64\],"dtype":"F32"}\]'
 
 ids() { # ids NEW-TOKENS OPTION...
     count=$1

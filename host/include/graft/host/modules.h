@@ -41,6 +41,16 @@ struct graft_module_attribute {
     const int64_t *values; /* [count] */
 };
 
+/* What a module keeps of each sequence (graft/state.h). */
+struct graft_module_state {
+    uint32_t struct_size;
+    int32_t rank;
+    const char *name;     /* "conv_states" */
+    const int64_t *shape; /* [rank] */
+    graft_dtype dtype;
+    uint32_t reserved;
+};
+
 struct graft_named_module {
     uint32_t struct_size;
     uint32_t flags;             /* GRAFT_MODULE_..., joined by | */
@@ -67,6 +77,8 @@ struct graft_named_module {
     size_t n_attributes;
     const struct graft_args
         *arguments; /* what its parent gave to its class ("layer_idx"): graft/args.h; NULL: a list */
+    const struct graft_module_state *const *states; /* [n_states] */
+    size_t n_states;
 };
 
 /* [any] Module number `i`, parents before their children and an original right behind its replacement; NULL behind the
