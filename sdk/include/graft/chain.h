@@ -24,7 +24,7 @@ extern "C" {
 struct graft_chain_build {
     uint32_t struct_size;
     int32_t n_modules;
-    const struct graft_build *builds;   /* [n_modules] path, config, args, weights and children; no `super` */
+    const struct graft_build *builds;   /* [n_modules] path, config, args, weights and children; no `super` or `kept` */
     const struct graft_module *modules; /* [n_modules] as they are unfused: calling one runs it alone */
     uint32_t build_stride;
     uint32_t module_stride;
