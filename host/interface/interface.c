@@ -119,7 +119,18 @@ static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
 #define IDS(name, field, direction, rows, columns) \
     { #field, FIELD_OF(name, field), GRAFT_VIEW_##direction, GRAFT_DTYPE_I32, rows, columns, 0 }
 
-#define INTERFACE(ID, name, batch, ...)                                                    \
+#define OWED(name, kind) \
+    { #name, GRAFT_ARG_##kind, 1 }
+#define MAY(name, kind) \
+    { #name, GRAFT_ARG_##kind, 0 }
+#define ARGS(...) \
+    { __VA_ARGS__ }
+#define NO_ARGS        \
+    {                  \
+        { NULL, 0, 0 } \
+    }
+
+#define INTERFACE(ID, name, batch, args, ...)                                              \
     {GRAFT_INTERFACE_##ID,                                                                 \
      offsetof(struct graft_##name, forward),                                               \
      offsetof(struct graft_##name, forward) + sizeof(((struct graft_##name *)0)->forward), \
@@ -127,6 +138,7 @@ static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
      sizeof(struct graft_##name##_args),                                                   \
      batch,                                                                                \
      name##_run,                                                                           \
+     args,                                                                                 \
      {__VA_ARGS__}},
 
 static const struct graft_interface interfaces[] = {
@@ -145,6 +157,22 @@ const struct graft_interface *graft_interface_find(const char *id) {
 
 const struct graft_interface *graft_interfaces(void) {
     return interfaces;
+}
+
+const struct graft_interface_argument *graft_interface_find_fault(const struct graft_interface *interface,
+                                                                  const struct graft_args *args,
+                                                                  const struct graft_arg **given) {
+    for (const struct graft_interface_argument *at = interface->arguments; at->name != NULL; at++) {
+        *given = NULL;
+        for (int32_t i = 0; args != NULL && i < args->count && *given == NULL; i++) {
+            const struct graft_arg *arg = graft_args_at(args, i);
+            *given = strcmp(arg->name, at->name) == 0 ? arg : NULL;
+        }
+        if (*given != NULL ? (*given)->kind != at->kind : at->owed) {
+            return at;
+        }
+    }
+    return NULL;
 }
 
 struct graft_interface_chained graft_interface_chained(const char *id) {

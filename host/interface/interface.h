@@ -28,7 +28,7 @@ enum {
     GRAFT_ARRAY_WITH_RESIDUAL = 4, /* it is written, too, where the optional arrays are there */
 };
 
-enum { GRAFT_MAX_VIEWS = 4, GRAFT_MAX_CHAINED_INPUTS = 2 };
+enum { GRAFT_MAX_VIEWS = 4, GRAFT_MAX_CHAINED_INPUTS = 2, GRAFT_MAX_INTERFACE_ARGUMENTS = 16 };
 
 /* Widths that args do not say, of one module. 0: not known. */
 struct graft_widths {
@@ -58,6 +58,13 @@ struct graft_interface_array {
     int32_t flags;
 };
 
+/* What a parent gives to a class of the interface (graft/args.h). */
+struct graft_interface_argument {
+    const char *name; /* "in_features"; NULL behind the last one */
+    int32_t kind;     /* GRAFT_ARG_... */
+    int32_t owed;     /* 0: it may be left out */
+};
+
 struct graft_interface {
     const char *id;          /* "graft.linear/1" */
     size_t forward;          /* offset of the one required slot of the vtable */
@@ -68,11 +75,18 @@ struct graft_interface {
     /* [forward] Calls a module with untyped args. */
     int (*run)(const struct graft_module *module, const struct graft_call *call, const void *args,
                struct graft_error *error);
+    struct graft_interface_argument arguments[GRAFT_MAX_INTERFACE_ARGUMENTS + 1];
     struct graft_interface_array arrays[GRAFT_MAX_VIEWS + 1];
 };
 
 /* [any] NULL when this host has no interface of that id. */
 const struct graft_interface *graft_interface_find(const char *id);
+
+/* [any] The first argument of the interface that `args` owes or has of another kind, which `given` is then (NULL: it is
+ * missing); NULL: they are as they should be. Arguments that the interface does not list are the class's own. */
+const struct graft_interface_argument *graft_interface_find_fault(const struct graft_interface *interface,
+                                                                  const struct graft_args *args,
+                                                                  const struct graft_arg **given);
 
 /* [any] All of them, the last one with a NULL id. */
 const struct graft_interface *graft_interfaces(void);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/args.h"
 #include "graft/state.h"
+#include "interface/interface.h"
 #include "model/node.h"
 
 /* Bounds on what a config can make a class describe. */
@@ -165,6 +166,23 @@ static int add_child(struct builder *builder, const struct graft_child_info *inf
     return graft_builder_add_child(builder, parent, name, info, error);
 }
 
+/* What the interface says that parents give. Interfaces of plugins say nothing here. */
+static int check_arguments(const struct builder *builder, const struct graft_child_info *info,
+                           struct graft_error *error) {
+    static const char *const kinds[] = {"an integer", "a real number", "a string", "a list of integers"};
+    const struct graft_interface *interface = graft_interface_find(info->interface_id);
+    const struct graft_arg *given = NULL;
+    const struct graft_interface_argument *fault =
+        interface != NULL ? graft_interface_find_fault(interface, info->args, &given) : NULL;
+    if (fault == NULL) {
+        return GRAFT_OK;
+    }
+    return graft_error_set(error, GRAFT_ERROR_PLUGIN, builder->describing->path,
+                           "%s describes child %s: argument %s: expected %s, as %s asks for, got %s",
+                           builder->describer->cls->name, info->name, fault->name, kinds[fault->kind],
+                           info->interface_id, given != NULL ? kinds[given->kind] : "none");
+}
+
 static int on_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
     struct builder *builder = data;
     if (info->struct_size < GRAFT_CHILD_INFO_SIZE_1_0) {
@@ -182,7 +200,8 @@ static int on_child(void *data, const struct graft_child_info *info, struct graf
     if (!graft_args_valid(info->args)) {
         return refuse(builder, error, "bad arguments for child", info->name);
     }
-    return add_child(builder, info, error);
+    int status = check_arguments(builder, info, error);
+    return status == GRAFT_OK ? add_child(builder, info, error) : status;
 }
 
 static int on_attribute(void *data, const char *name, const int64_t *values, int32_t count, struct graft_error *error) {

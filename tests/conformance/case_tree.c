@@ -7,6 +7,7 @@
 
 #include "graft/describe.h"
 #include "graft/mlp.h"
+#include "owed_args.h"
 
 /* What of `name` is below a module: the child it is in, or "" for a parameter of the module itself. A number belongs to
  * the name before it, as lists have it. Returns 0 when the name is not below. */
@@ -73,7 +74,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
         }
         if (i == n_done) {
             done[n_done++] = module->name;
-            status = graft_describe_child(sink, child, module->name, GRAFT_INTERFACE_MLP, NULL, 0, error);
+            status = describe_owed_child(sink, child, module->name, GRAFT_INTERFACE_MLP, error);
         }
     }
     return status;

@@ -9,6 +9,7 @@
 #include "graft/describe.h"
 #include "graft/mlp.h"
 #include "graft/patch_embed.h"
+#include "owed_args.h"
 
 /* --- proj: a layer that says of itself what the case does --- */
 
@@ -69,7 +70,7 @@ static int describe_module(const struct graft_class *cls, const struct graft_con
         return GRAFT_OK;
     }
     (void)snprintf(name, sizeof name, "%sProj", made->name);
-    return graft_describe_child(sink, "proj", name, interface_of(made->proj), NULL, 0, error);
+    return describe_owed_child(sink, "proj", name, interface_of(made->proj), error);
 }
 
 static int describe_model(const struct graft_class *cls, const struct graft_config *config,
@@ -82,7 +83,7 @@ static int describe_model(const struct graft_class *cls, const struct graft_conf
     (void)config, (void)args;
     while (status == GRAFT_OK && graft_json_next(model->modules, &iterator, &path, &module)) {
         const char *class_name = graft_json_string(graft_json_at(module, 0), NULL);
-        status = graft_describe_child(sink, path, class_name, GRAFT_INTERFACE_PATCH_EMBED, NULL, 0, error);
+        status = describe_owed_child(sink, path, class_name, GRAFT_INTERFACE_PATCH_EMBED, error);
     }
     return status;
 }

@@ -109,6 +109,36 @@ static int odd_create(const struct graft_class *cls, const struct graft_build *b
     return 77;
 }
 
+/* The arguments that a Linear is given: one is missing, or of another kind, or there is one too many. */
+static int lending_describe(const struct graft_class *cls, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_args *given = cls->data;
+    (void)config, (void)args;
+    return graft_describe_child(sink, "proj", "Linear", GRAFT_INTERFACE_LINEAR, given->items, given->count, error);
+}
+
+static const struct graft_arg missing_items[] = {{.name = "out_features", .integer = 2}, {.name = "bias"}};
+static const struct graft_arg mistyped_items[] = {{.name = "in_features", .kind = GRAFT_ARG_REAL, .real = 2.0},
+                                                  {.name = "out_features", .integer = 2},
+                                                  {.name = "bias"}};
+static const struct graft_arg extra_items[] = {{.name = "colour", .kind = GRAFT_ARG_STRING, .string = "blue"},
+                                               {.name = "in_features", .integer = 2},
+                                               {.name = "out_features", .integer = 2},
+                                               {.name = "bias"}};
+static const struct graft_args missing_args = {.count = 2, .items = missing_items};
+static const struct graft_args mistyped_args = {.count = 3, .items = mistyped_items};
+static const struct graft_args extra_args = {.count = 4, .items = extra_items};
+
+#define LENDING(called, given)                                                                          \
+    {                                                                                                   \
+        .struct_size = sizeof(struct graft_class), .name = called, .interface_id = GRAFT_INTERFACE_MLP, \
+        .describe = lending_describe, .create = odd_create, .forward = &silent_vtable, .data = given    \
+    }
+
+static const struct graft_class missing_class = LENDING("MissingMLP", &missing_args);
+static const struct graft_class mistyped_class = LENDING("MistypedMLP", &mistyped_args);
+static const struct graft_class extra_class = LENDING("ExtraMLP", &extra_args);
+
 static const struct graft_class asking_class = {.struct_size = sizeof asking_class,
                                                 .name = "AskingMLP",
                                                 .interface_id = GRAFT_INTERFACE_MLP,
@@ -136,9 +166,10 @@ static const struct graft_kernel_override kernels[] = {{sizeof kernels[0], 0, "n
                                                        {sizeof kernels[0], 0, "silent", &silent},
                                                        {sizeof kernels[0], 0, "terse", &terse}};
 
-static const struct graft_replacement replacements[] = {REPLACEMENT("Nowhere", &asking_class),
-                                                        REPLACEMENT("NowhereElse", &late_class),
-                                                        REPLACEMENT("NowhereAtAll", &odd_class)};
+static const struct graft_replacement replacements[] = {
+    REPLACEMENT("Nowhere", &asking_class),         REPLACEMENT("NowhereElse", &late_class),
+    REPLACEMENT("NowhereAtAll", &odd_class),       REPLACEMENT("NowhereNear", &missing_class),
+    REPLACEMENT("NowhereNearer", &mistyped_class), REPLACEMENT("NowhereNearest", &extra_class)};
 
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,

@@ -88,6 +88,16 @@ done
 echo '{"classes": {"Qwen3MLP": "OddMLP"}}' >class.json
 said 'create without a word' 3 ': model.layers.0.mlp: create of OddMLP of plugin class_probe failed with status 77 and recorded no error' --patch class.json
 
+# What a parent owes a child of its interface, and what else it may give.
+echo '{"classes": {"Qwen3MLP": "MissingMLP"}}' >class.json
+said 'an argument is missing' 3 ': model.layers.0.mlp: MissingMLP describes child proj: argument in_features: expected an integer, as graft.linear/1 asks for, got none' --patch class.json
+echo '{"classes": {"Qwen3MLP": "MistypedMLP"}}' >class.json
+said 'an argument of another kind' 3 ': model.layers.0.mlp: MistypedMLP describes child proj: argument in_features: expected an integer, as graft.linear/1 asks for, got a real number' --patch class.json
+echo '{"classes": {"Qwen3MLP": "ExtraMLP"}}' >class.json
+host plan --model "$qwen3" --plugins-dir some --patch class.json
+check 'an argument that the interface does not list: planned' 0 "$status"
+has 'an argument that the interface does not list: the child is there' 'missing model.layers.*.mlp.proj.weight' out
+
 # Names of tensors that a terminal would obey reach nobody as they are, and break no JSON.
 mkdir model && cp "$qwen3"/* model/
 header='{"a\u001b[31m\nb\u009b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'

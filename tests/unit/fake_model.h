@@ -14,6 +14,7 @@
 #include "folder.h"
 #include "graft/describe.h"
 #include "model/tree.h"
+#include "owed_args.h"
 #include "weights/checkpoint.h"
 #include "weights/safetensors_write.h"
 
@@ -53,7 +54,7 @@ static inline int fake_describe(const struct graft_class *cls, const struct graf
     }
     for (const struct fake_child *at = structure->children; at != NULL && at->name != NULL && status == GRAFT_OK;
          at++) {
-        status = graft_describe_child(sink, at->name, at->class_name, at->interface_id, NULL, 0, error);
+        status = describe_owed_child(sink, at->name, at->class_name, at->interface_id, error);
     }
     for (size_t i = 0; structure->ties != NULL && structure->ties[i][0] != NULL && status == GRAFT_OK; i++) {
         status = sink->tie(sink->data, structure->ties[i][0], structure->ties[i][1], error);

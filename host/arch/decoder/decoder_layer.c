@@ -42,7 +42,7 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
                                   7, error);
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "mlp", sparse ? traits->sparse_moe_block : traits->mlp, GRAFT_INTERFACE_MLP,
-                                      mlp_args, sparse ? 2 : 4, error);
+                                      mlp_args, 4, error);
     }
     if (status == GRAFT_OK) {
         status =

@@ -16,7 +16,7 @@ int graft_rms_norm_describe(const struct graft_class *self, const struct graft_c
     if (status != GRAFT_OK) {
         return status;
     }
-    return graft_describe_vector(sink, "weight", graft_args_int(args, "hidden_size", decoder->hidden_size), error);
+    return graft_describe_vector(sink, "weight", graft_args_int(args, "hidden_size", 0), error);
 }
 
 int graft_rms_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -20,7 +20,7 @@ int graft_prediction_head_describe(const struct graft_class *self, const struct 
     if (status != GRAFT_OK) {
         return status;
     }
-    int64_t out_features = graft_args_int(args, "out_features", encoder->vocab_size);
+    int64_t out_features = graft_args_int(args, "out_features", 0);
     const struct graft_arg transform_args[] = {graft_int_arg("in_features", encoder->hidden_size),
                                                graft_int_arg("out_features", encoder->hidden_size)};
     status = graft_describe_child(sink, "transform", traits->prediction_transform, GRAFT_INTERFACE_TRANSFORM,

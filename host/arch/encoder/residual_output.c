@@ -19,7 +19,7 @@ int graft_residual_output_describe(const struct graft_class *self, const struct 
     if (status != GRAFT_OK) {
         return status;
     }
-    int64_t in_features = graft_args_int(args, "in_features", encoder->hidden_size);
+    int64_t in_features = graft_args_int(args, "in_features", 0);
     status = graft_describe_linear(sink, "dense", in_features, encoder->hidden_size, 1, error);
     return status == GRAFT_OK
                ? graft_describe_layer_norm(sink, "LayerNorm", encoder->hidden_size, encoder->layer_norm_eps, error)

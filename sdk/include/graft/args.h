@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arguments that a parent gives to a child's class, like those of a constructor: "in_features", "layer_idx". Their
- * names and kinds belong to the interface; each interface header lists them.
+ * names and kinds belong to the interface; each interface header lists them. The host checks them: a parent that leaves
+ * one out, or gives it another kind, is at fault. A parent may give others beside them; a class reads what it knows.
  */
 #ifndef GRAFT_ARGS_H
 #define GRAFT_ARGS_H
