@@ -26,6 +26,9 @@ struct graft_family {
 /* [any] NULL-terminated. */
 const struct graft_family *const *graft_families(void);
 
+/* [any] The class that transformers' ACT2FN has for a name ("silu"); NULL: there is none. */
+const char *graft_activation_class(const char *name);
+
 /* [any] The ways of computing stacked experts, the usual one first; NULL-terminated. */
 const struct graft_experts_implementation *const *graft_experts_implementations(void);
 

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "bind/copy.h"
 #include "kernels/parallel.h"

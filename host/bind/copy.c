@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/dtype.h"
 #include "bind/copy_box.h"
 #include "bind/exact.h"
 #include "kernels/parallel.h"

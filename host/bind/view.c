@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 
 /* Elements of a value that lie together in a tensor. */
 struct stretch {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/dtype.h"
 #include "graft/embedding.h"
 #include "graft/experts.h"
 

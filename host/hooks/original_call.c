@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/dtype.h"
 #include "kernels/cache.h"
 
 static int out_of_memory(const struct graft_observation *observation, struct graft_error *error) {

@@ -3,6 +3,7 @@
 #ifndef GRAFT_KERNELS_BLOCKS_H
 #define GRAFT_KERNELS_BLOCKS_H
 
+#include "base/dtype.h"
 #include "graft/tensor.h"
 
 /* Rows that lie one behind the other in one block. */

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "kernels/blocks.h"
 #include "kernels/cpu.h"
 #include "kernels/parallel.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "graft/host/images.h"
 #include "weights/safetensors.h"

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/alloc.h"
 #include "base/args.h"
+#include "base/dtype.h"
 #include "graft/state.h"
 #include "interface/interface.h"
 #include "model/node.h"
@@ -303,6 +305,11 @@ static void *on_keep(void *data, int64_t bytes, struct graft_error *error) {
     return node->kept;
 }
 
+static const char *on_activation_class(void *data, const char *name) {
+    (void)data;
+    return name != NULL ? graft_activation_class(name) : NULL;
+}
+
 /* The innermost description that fails is the one at fault. */
 static int failed(struct builder *builder, const struct graft_node *node, int status, struct graft_error *error) {
     const struct graft_known_class *known = builder->describer;
@@ -375,6 +382,7 @@ static int keep_for_maker(struct builder *builder, struct graft_node *node, stru
         .tie = ignore_tie,
         .state = ignore_state,
         .keep = on_keep,
+        .activation_class = on_activation_class,
     };
     graft_free(node->kept);
     node->kept = NULL;
@@ -395,6 +403,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .tie = on_tie,
         .state = on_state,
         .keep = on_keep,
+        .activation_class = on_activation_class,
     };
     if (node->describer->cls->describe == NULL) {
         return GRAFT_OK;

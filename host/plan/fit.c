@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "plan/conflicts.h"
 
 static int same_shape(const struct graft_parameter *parameter, const struct graft_value *value) {

@@ -2,6 +2,7 @@
 /* Parameters that are tied by their class, and have a tensor each. */
 #include <string.h>
 
+#include "base/dtype.h"
 #include "plan/plan.h"
 
 /* The bytes of a value that is all of one mapped tensor; NULL for others. */

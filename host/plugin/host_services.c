@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/text.h"
 #include "graft/kernels.h"
 #include "graft/log.h"
@@ -93,6 +94,8 @@ const struct graft_host *graft_host_get(void) {
         .free = graft_free,
         .options = graft_use_options,
         .get_plugin_extension = graft_use_extension,
+        .dtype_size = graft_dtype_size,
+        .dtype_name = graft_dtype_name,
     };
     return &host;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "bind/copy_box.h"
 #include "bind/exact.h"

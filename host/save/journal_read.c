@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "save/journal.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "bind/exact.h"
 #include "save/gather.h"

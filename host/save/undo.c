@@ -2,6 +2,7 @@
 #include "save/undo.h"
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "save/undo_run.h"
 

@@ -2,6 +2,7 @@
 #include "value/computed.h"
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/fail.h"
 
 /* A thread gathers about so many bytes of inputs at a time; so many threads are counted with. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "value/value_parts.h"
 
 int64_t graft_value_extent(const struct graft_value *value, int64_t from, int64_t to) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/dtype.h"
+
 struct kept {
     const char *name;
     int32_t bits;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "bind/copy.h"
 #include "runner.h"
 #include "weights/safetensors.h"

@@ -5,6 +5,7 @@
 
 #include "../unit/folder.h"
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "bind/bind.h"
 #include "case_tree.h"
 #include "key_renaming.h"

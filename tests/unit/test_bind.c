@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Weights bound from a plan: views point into the mapped file, copies are what gathering by hand gives. */
+#include "base/dtype.h"
 #include "bind/bind.h"
 #include "bind/copy.h"
 #include "bind/copy_box.h"

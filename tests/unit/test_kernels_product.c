@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "bind/copy.h"
 #include "bind/copy_box.h"
 #include "operation_reverse.h"

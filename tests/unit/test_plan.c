@@ -2,6 +2,8 @@
 /* Tensors under the names of parameters: found, missing, tied, of another shape or type. */
 #include "fake_plan.h"
 
+#include "base/dtype.h"
+
 #define LEAF "test.leaf/1"
 #define ROOT "test.root/1"
 

@@ -25,6 +25,19 @@ static void test_host(void **state) {
                      sizeof(struct graft_threads));
 }
 
+static void test_dtypes(void **state) {
+    const struct graft_host *host = graft_host_get();
+    (void)state;
+    assert_int_equal(host->dtype_size(GRAFT_DTYPE_BF16), 2);
+    assert_string_equal(host->dtype_name(GRAFT_DTYPE_BF16), "BF16");
+    assert_int_equal(host->dtype_size(GRAFT_DTYPE_F8_E5M2), 1);
+    assert_string_equal(host->dtype_name(GRAFT_DTYPE_F8_E5M2), "F8_E5M2");
+    assert_int_equal(host->dtype_size(GRAFT_DTYPE_NONE), 0);
+    assert_int_equal(host->dtype_size(-1), 0);
+    assert_int_equal(host->dtype_size(1 << 20), 0);
+    assert_string_equal(host->dtype_name(1 << 20), "?");
+}
+
 static void test_memory(void **state) {
     const struct graft_host *host = graft_host_get();
     (void)state;
@@ -59,6 +72,7 @@ static void test_log(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host),
+        cmocka_unit_test(test_dtypes),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_log),
     };

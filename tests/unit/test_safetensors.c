@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "tensor_file.h"
 
 #define KNOWN                                                                                            \

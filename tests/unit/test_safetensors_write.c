@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/file.h"
 #include "folder.h"
 #include "weights/safetensors.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What classes may describe, and what becomes of it. Replacements are tested in test_tree_replace.c. */
+#include "arch/basic/activation.h"
 #include "fake_model.h"
 
 #define LEAF "test.leaf/1"
@@ -210,6 +211,44 @@ static void test_path(void **state) {
     fake_model_finish(&model);
 }
 
+/* Asks for the class of each activation; the built-in classes have them all. */
+static int describe_activations(const struct graft_class *cls, const struct graft_config *config,
+                                const struct graft_args *args, const struct graft_sink *sink,
+                                struct graft_error *error) {
+    static const char *const names[] = {
+        "silu",       "swish", "gelu", "gelu_python", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python_tanh",
+        "quick_gelu", "relu",  "tanh", "sigmoid"};
+    (void)cls, (void)config, (void)args, (void)error;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *class_name = sink->activation_class(sink->data, names[i]);
+        const struct graft_class *at = graft_activation_classes;
+        assert_non_null(class_name);
+        while (at->name != NULL && strcmp(at->name, class_name) != 0) {
+            at++;
+        }
+        assert_non_null(at->name);
+    }
+    assert_string_equal(sink->activation_class(sink->data, "gelu_new"), "NewGELUActivation");
+    assert_null(sink->activation_class(sink->data, "gelu_newer"));
+    assert_null(sink->activation_class(sink->data, NULL));
+    return GRAFT_OK;
+}
+
+static void test_activations(void **state) {
+    static const struct graft_class asking = {.struct_size = sizeof asking,
+                                              .name = "Asking",
+                                              .interface_id = LEAF,
+                                              .describe = describe_activations,
+                                              .create = graft_create_stateless,
+                                              .forward = ""};
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &asking);
+    assert_int_equal(fake_model_build(&model, "Asking"), GRAFT_OK);
+    fake_model_finish(&model);
+}
+
 static int describe_silently(const struct graft_class *cls, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     (void)cls, (void)config, (void)args, (void)sink, (void)error;
@@ -317,7 +356,7 @@ int main(void) {
         cmocka_unit_test(test_breadth_bomb),   cmocka_unit_test(test_args),
         cmocka_unit_test(test_silent_failure), cmocka_unit_test(test_ties),
         cmocka_unit_test(test_states),         cmocka_unit_test(test_bad_states),
-        cmocka_unit_test(test_path),
+        cmocka_unit_test(test_path),           cmocka_unit_test(test_activations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

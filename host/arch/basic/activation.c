@@ -2,6 +2,9 @@
 /* The activations: each is one of the host's kernels. They have no state: `self` is the number of the kernel. */
 #include "arch/basic/activation.h"
 
+#include <string.h>
+
+#include "arch/arch.h"
 #include "graft/activation.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
@@ -61,3 +64,26 @@ const struct graft_class graft_activation_classes[] = {
     ACTIVATION("GELU", gelu),
     {.name = NULL},
 };
+
+const char *graft_activation_class(const char *name) {
+    static const char *const classes[][2] = {
+        {"silu", "SiLUActivation"},
+        {"swish", "SiLU"},
+        {"gelu", "GELUActivation"},
+        {"gelu_python", "GELUActivation"},
+        {"gelu_new", "NewGELUActivation"},
+        {"gelu_fast", "FastGELUActivation"},
+        {"gelu_pytorch_tanh", "GELUTanh"},
+        {"gelu_python_tanh", "GELUTanh"},
+        {"quick_gelu", "QuickGELUActivation"},
+        {"relu", "ReLU"},
+        {"tanh", "Tanh"},
+        {"sigmoid", "Sigmoid"},
+    };
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        if (strcmp(name, classes[i][0]) == 0) {
+            return classes[i][1];
+        }
+    }
+    return NULL;
+}

@@ -4,7 +4,7 @@
 
 #include "graft/class.h"
 
-/* Every class that graft_describe_activation may ask for, and GELU; the last one without a name. */
+/* Every class that graft_activation_class names, and GELU; the last one without a name. */
 extern const struct graft_class graft_activation_classes[];
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
 #include "base/text.h"
 #include "cli/generic_name.h"
 #include "graft/activation.h"

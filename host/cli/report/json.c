@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The document of `plan --json`. */
+#include "base/dtype.h"
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
 #include "cli/report/writer.h"

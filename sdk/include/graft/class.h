@@ -79,6 +79,9 @@ struct graft_sink {
     /* Zeroed memory for what `describe` found out, so that `create` need not read it again: it gets it as `kept`. The
      * host's, aligned for any type, 1 byte to 1 MiB, once in a description; NULL with an error recorded. */
     void *(*keep)(void *data, int64_t bytes, struct graft_error *error);
+    /* The class that transformers' ACT2FN has for a name of config.json ("gelu_new"); NULL when this host knows none.
+     */
+    const char *(*activation_class)(void *data, const char *name);
 };
 
 /* What `create` works with. Weights, children and the struct's strings stay valid until `destroy`, the struct itself
@@ -147,7 +150,7 @@ static inline const struct graft_conversion *graft_class_conversion(const struct
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 72);
+GRAFT_ASSERT_SIZE(struct graft_sink, 80);
 GRAFT_ASSERT_SIZE(struct graft_build, 88);
 GRAFT_ASSERT_SIZE(struct graft_class, 80);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

@@ -107,18 +107,6 @@ static inline int graft_describe_layer_norm(const struct graft_sink *sink, const
 static inline int graft_describe_activation(const struct graft_sink *sink, const char *name,
                                             const struct graft_config *config, const char *field,
                                             struct graft_error *error) {
-    static const char *const classes[][2] = {{"silu", "SiLUActivation"},
-                                             {"swish", "SiLU"},
-                                             {"gelu", "GELUActivation"},
-                                             {"gelu_python", "GELUActivation"},
-                                             {"gelu_new", "NewGELUActivation"},
-                                             {"gelu_fast", "FastGELUActivation"},
-                                             {"gelu_pytorch_tanh", "GELUTanh"},
-                                             {"gelu_python_tanh", "GELUTanh"},
-                                             {"quick_gelu", "QuickGELUActivation"},
-                                             {"relu", "ReLU"},
-                                             {"tanh", "Tanh"},
-                                             {"sigmoid", "Sigmoid"}};
     const char *act = "silu";
     int status = graft_config_not_null(config, field, "a string", error);
     if (status == GRAFT_OK) {
@@ -127,12 +115,11 @@ static inline int graft_describe_activation(const struct graft_sink *sink, const
     if (status != GRAFT_OK) {
         return status;
     }
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-        if (strcmp(act, classes[i][0]) == 0) {
-            return graft_describe_child(sink, name, classes[i][1], GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
-        }
+    const char *class_name = sink->activation_class(sink->data, act);
+    if (class_name == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: unknown activation \"%s\"", field, act);
     }
-    return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: unknown activation \"%s\"", field, act);
+    return graft_describe_child(sink, name, class_name, GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
 }
 
 /* A state of each sequence, `rank` dimensions, its shape given as an array. */

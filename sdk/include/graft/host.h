@@ -4,6 +4,7 @@
 #define GRAFT_HOST_H
 
 #include "abi.h"
+#include "dtype.h"
 #include "error.h"
 
 #ifdef __cplusplus
@@ -30,12 +31,16 @@ struct graft_host {
     /* [any] What another plugin offers under an id that `plugin`, the descriptor of who asks, requires or uses: the
      * same from before `init` until `deinit` has returned. NULL at other times, and where nobody offers it. Of several
      * plugins that do, the first is taken: those registered by calls, in their order, then those from files in the
-     * order of
-     * `--plugins`; without that order two are an error. */
+     * order
+     * of `--plugins`; without that order two are an error. */
     const void *(*get_plugin_extension)(const struct graft_plugin *plugin, const char *id);
+    /* [any] Bytes of one element, and the name that safetensors files use; 0 and "?" for a number that names no type
+     * of this host. */
+    int64_t (*dtype_size)(graft_dtype dtype);
+    const char *(*dtype_name)(graft_dtype dtype);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_host, 64);
+GRAFT_ASSERT_SIZE(struct graft_host, 80);
 
 #ifdef __cplusplus
 }
