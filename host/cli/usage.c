@@ -21,7 +21,7 @@ static const char *const commands[] = {
 static const char *const sections[] = {
     "Plugins\n"
     "  --plugins-dir DIR      look for plugins here (NAME.so, NAME/NAME.so); repeatable; default: those installed\n"
-    "  --plugins ID,ID        use only these; when two want a module, the first listed gets it\n"
+    "  --plugins ID,ID        use only these; of two that want a module, the first listed wraps or replaces it\n"
     "  --plugin-option ID.NAME=VALUE   set an option of a plugin (list and inspect show them); repeatable\n"
     "  --no-plugins           load no plugins\n"
     "  --skip-bad-plugins     leave out a plugin that cannot be used and go on\n"

@@ -6,12 +6,24 @@
 #include "base/alloc.h"
 #include "hooks/bytes.h"
 
-/* The node that says in which row `node` counts; NULL if in none. */
-static const struct graft_node *key_of(const struct graft_tree_profile *profile, const struct graft_node *node) {
+/* Of `key` and those behind it the first that has a row. A module of the original counts in those of all that is
+ * stacked in its place, any other in its own. */
+static const struct graft_node *with_row(const struct graft_tree_profile *profile, const struct graft_node *key) {
+    int only_replaced = profile->counterpart != NULL || profile->which == GRAFT_PROFILE_REPLACED;
+    while (key != NULL && (key->known == NULL || (only_replaced && key->original == NULL))) {
+        key = profile->counterpart != NULL ? key->super : NULL;
+    }
+    return key;
+}
+
+/* The nodes that say in which rows `node` counts; NULL if in none, and behind the last. */
+static const struct graft_node *first_key(const struct graft_tree_profile *profile, const struct graft_node *node) {
     const struct graft_tree *other = profile->counterpart;
-    const struct graft_node *key = other != NULL ? graft_node_find(other->root, node->path) : node;
-    int only_replaced = other != NULL || profile->which == GRAFT_PROFILE_REPLACED;
-    return key != NULL && (!only_replaced || key->original != NULL) ? key : NULL;
+    return with_row(profile, other != NULL ? graft_node_find(other->root, node->path) : node);
+}
+
+static const struct graft_node *next_key(const struct graft_tree_profile *profile, const struct graft_node *key) {
+    return with_row(profile, profile->counterpart != NULL ? key->super : NULL);
 }
 
 static struct graft_profile_row *find_row(const struct graft_tree_profile *profile, const struct graft_node *key) {
@@ -29,7 +41,7 @@ static struct graft_profile_row *find_row(const struct graft_tree_profile *profi
 
 static int wants(void *data, const struct graft_node *node) {
     const struct graft_tree_profile *profile = data;
-    return profile->which == GRAFT_PROFILE_ALL || key_of(profile, node) != NULL;
+    return profile->which == GRAFT_PROFILE_ALL || first_key(profile, node) != NULL;
 }
 
 static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
@@ -43,29 +55,24 @@ static int before(void *data, struct graft_observation *observation, struct graf
 
 static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
     struct graft_tree_profile *profile = data;
-    const struct graft_node *key = key_of(profile, observation->node);
+    const struct graft_node *key = first_key(profile, observation->node);
     (void)error;
-    if (key == NULL) {
-        return GRAFT_OK;
+    for (; key != NULL; key = next_key(profile, key)) {
+        struct graft_profile_sum *sum = &find_row(profile, key)->phases[profile->phase];
+        sum->calls++;
+        sum->seconds += observation->seconds;
+        sum->own_seconds += observation->own_seconds;
+        sum->bytes += profile->bytes[profile->phase] - observation->mark;
     }
-    struct graft_profile_sum *sum = &find_row(profile, key)->phases[profile->phase];
-    sum->calls++;
-    sum->seconds += observation->seconds;
-    sum->own_seconds += observation->own_seconds;
-    sum->bytes += profile->bytes[profile->phase] - observation->mark;
     return GRAFT_OK;
 }
 
-static int add(void *data, struct graft_node *node, struct graft_error *error) {
-    struct graft_tree_profile *profile = data;
-    const struct graft_node *key = node->known != NULL ? key_of(profile, node) : NULL;
-    if (key == NULL) {
-        return GRAFT_OK;
-    }
+/* Counts a module in the row of `key`, made when it is not there yet. */
+static int add_to(struct graft_tree_profile *profile, const struct graft_node *key, struct graft_error *error) {
     struct graft_profile_row *row = find_row(profile, key);
     if (row == NULL) {
         if (graft_grow(&profile->rows, &profile->capacity, profile->count, sizeof *profile->rows) != 0) {
-            return graft_fail_memory(error, node->path);
+            return graft_fail_memory(error, key->path);
         }
         row = &profile->rows[profile->count++];
         *row = (struct graft_profile_row){
@@ -78,6 +85,16 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
     }
     row->modules++;
     return GRAFT_OK;
+}
+
+static int add(void *data, struct graft_node *node, struct graft_error *error) {
+    struct graft_tree_profile *profile = data;
+    const struct graft_node *key = node->known != NULL ? first_key(profile, node) : NULL;
+    int status = GRAFT_OK;
+    for (; key != NULL && status == GRAFT_OK; key = next_key(profile, key)) {
+        status = add_to(profile, key, error);
+    }
+    return status;
 }
 
 int graft_tree_profile_begin(struct graft_tree_profile *profile, struct graft_tree *tree, struct graft_error *error) {

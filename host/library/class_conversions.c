@@ -122,16 +122,17 @@ static const struct graft_class *find_class(const struct graft_snapshot *snapsho
     return known != NULL ? known->cls : NULL;
 }
 
-/* Each class, or what describes its modules in its place. Replacements of some modules only are not counted. */
+/* Each class, or what describes its modules beside it or in its place. Replacements of some modules only are not
+ * counted. */
 static int add_family(const struct graft_snapshot *snapshot, const struct graft_family *family,
                       struct class_conversions *made, struct graft_error *error) {
     int status = GRAFT_OK;
     for (const struct graft_class *cls = family->classes; cls->name != NULL && status == GRAFT_OK; cls++) {
-        const struct graft_class *replacement = NULL;
-        status = graft_snapshot_replacement_of(snapshot, cls->name, family->model_type, &replacement, error);
-        if (status == GRAFT_OK) {
-            int describes = replacement != NULL && replacement->describe != NULL;
-            status = add_class(made, describes ? replacement : cls, cls->name, error);
+        const struct graft_class *describers[GRAFT_MAX_STACK];
+        size_t n;
+        status = graft_snapshot_describers(snapshot, cls->name, family->model_type, describers, &n, error);
+        for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+            status = add_class(made, describers[i], cls->name, error);
         }
     }
     return status;

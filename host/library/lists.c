@@ -173,7 +173,7 @@ static int add_module(void *data, struct graft_node *node, struct graft_error *e
     if (list == NULL) {
         list = list_of(all, class_of(node));
     }
-    if (list == NULL && node->parent == NULL && !node->is_super) {
+    if (list == NULL && node->parent == NULL && node->wrapper == NULL) {
         list = list_of_type(all);
     }
     if (list == NULL || node->below_super || is_below_same_class(node)) {

@@ -100,7 +100,7 @@ static int fill(void *data, struct graft_node *node, struct graft_error *error) 
     struct graft_named_module *module = &model->published.modules[node->index];
     *module = (struct graft_named_module){
         .struct_size = sizeof *module,
-        .flags = node->is_super ? GRAFT_MODULE_SUPER : 0,
+        .flags = node->wrapper != NULL ? GRAFT_MODULE_SUPER : 0,
         .path = node->path,
         .name = node->name,
         .class_name = node->class_name,

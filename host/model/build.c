@@ -8,25 +8,20 @@
 #include "model/node.h"
 #include "registry/nearest.h"
 
-/* Decides who describes and who makes the module: what a replacement leaves out is the original's, and a kernel makes
- * what they describe. */
-static void choose_class(struct graft_node *node, const struct graft_resolution *found) {
-    const struct graft_known_class *replacement = found->replacement;
-    const struct graft_known_class *built = replacement != NULL ? replacement : found->original;
-    node->known = found->kernel != NULL ? found->kernel : built;
-    node->original = node->known != found->original ? found->original : NULL;
-    node->kernel_on = found->kernel != NULL ? replacement : NULL;
+/* Decides who describes and who makes the module: what a replacement that does not call super leaves out is the
+ * original's, and a kernel makes what they describe. */
+static void choose_class(struct graft_node *node, const struct graft_known_class *original,
+                         const struct graft_stacked_class *stacked) {
+    const struct graft_known_class *built = stacked->known;
+    node->known = stacked->kernel != NULL ? stacked->kernel : built;
+    node->original = node->known != original ? original : NULL;
+    node->kernel_on = stacked->kernel != NULL && built != original ? built : NULL;
     node->class_name = node->known->cls->name;
     node->describer = built;
     node->maker = node->known;
-    if (replacement != NULL) {
-        int calls_super = (replacement->cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0;
-        if (replacement->cls->describe == NULL && !calls_super) {
-            node->describer = found->original;
-        }
-        if (replacement->cls->forward == NULL && found->kernel == NULL) {
-            node->maker = found->original;
-        }
+    if ((built->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0) {
+        node->describer = built->cls->describe != NULL ? built : original;
+        node->maker = stacked->kernel == NULL && built->cls->forward == NULL ? original : node->known;
     }
 }
 
@@ -44,27 +39,40 @@ static int resolve(const struct builder *builder, const struct graft_module_plac
                          : graft_snapshot_resolve(snapshot, place, builder->assignment, found, error);
 }
 
-static int build_super(struct builder *builder, struct graft_node *node, struct graft_error *error) {
-    struct graft_resolution original = {.original = node->original};
-    if (node->original == NULL || node->describer == node->original ||
-        (node->describer->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0) {
-        return GRAFT_OK;
+/* Gives the node number `i` of the stack, and the arguments for it. */
+static int set_up(struct graft_node *node, const struct graft_resolution *found, size_t i,
+                  const struct graft_args *args, struct graft_error *error) {
+    const struct graft_args *more = found->stack[i].known->args;
+    choose_class(node, found->original, &found->stack[i]);
+    return graft_args_append(&node->args, args) == 0 && (more == NULL || graft_args_append(&node->args, more) == 0)
+               ? GRAFT_OK
+               : graft_fail_memory(error, node->path);
+}
+
+/* Describes the node, the first of the stack, and those behind it, each beside the one that calls it. */
+static int describe_stack(struct builder *builder, struct graft_node *node, const struct graft_resolution *found,
+                          const struct graft_args *args, struct graft_error *error) {
+    int status = graft_builder_describe(builder, node, error);
+    for (size_t i = 1; i < found->n && status == GRAFT_OK; i++) {
+        node->super = graft_node_create(node->parent, node->name);
+        if (node->super == NULL) {
+            return graft_fail_memory(error, node->path);
+        }
+        node->super->wrapper = node;
+        node->super->below_super = 1;
+        node = node->super;
+        status = set_up(node, found, i, args, error);
+        if (status == GRAFT_OK) {
+            status = graft_builder_describe(builder, node, error);
+        }
     }
-    node->super = graft_node_create(node->parent, node->name);
-    if (node->super == NULL || graft_args_append(&node->super->args, &node->args) != 0) {
-        return graft_fail_memory(error, node->path);
-    }
-    node->super->is_super = 1;
-    node->super->below_super = 1;
-    choose_class(node->super, &original);
-    return graft_builder_describe(builder, node->super, error);
+    return status;
 }
 
 int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
                             const struct graft_child_info *info, struct graft_error *error) {
     struct graft_node *child = graft_node_create(parent, name);
-    if (child == NULL || graft_args_append(&child->args, info->args) != 0) {
-        graft_node_free(child);
+    if (child == NULL) {
         return graft_fail_memory(error, parent != NULL ? parent->path : name);
     }
     struct graft_node *owner = builder->describing;
@@ -83,23 +91,19 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
             graft_error_set(error, GRAFT_ERROR_PLUGIN, child->path, "%s has the interface %s, its parent expects %s",
                             info->class_name, found.original->cls->interface_id, info->interface_id);
     }
+    if (status == GRAFT_OK) {
+        status = set_up(child, &found, 0, info->args, error);
+    }
     if (status != GRAFT_OK) {
         graft_node_free(child);
         return status;
-    }
-    choose_class(child, &found);
-    const struct graft_args *more = found.replacement != NULL ? found.replacement->args : NULL;
-    if (more != NULL && graft_args_append(&child->args, more) != 0) {
-        graft_node_free(child);
-        return graft_fail_memory(error, place.class_name);
     }
     if (parent == NULL) {
         builder->tree->root = child;
     } else if (graft_node_adopt(parent, child) != 0) {
         return graft_fail_memory(error, place.class_name);
     }
-    status = graft_builder_describe(builder, child, error);
-    return status == GRAFT_OK ? build_super(builder, child, error) : status;
+    return describe_stack(builder, child, &found, info->args, error);
 }
 
 static int build(struct builder *builder, struct graft_error *error) {

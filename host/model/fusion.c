@@ -61,12 +61,17 @@ void graft_model_fusions_finish(struct fusions *fusions) {
     graft_free(fusions->fused_modules);
 }
 
+int graft_node_is_fused(const struct graft_node *node, const struct graft_candidate *candidate) {
+    return node->known == &candidate->known || node->kernel_on == &candidate->known;
+}
+
 int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candidate *candidate,
                         struct graft_text *reason) {
     const struct graft_node *node = graft_node_find(tree->root, candidate->path);
-    if (candidate->fusable && node != NULL &&
-        (node->known == &candidate->known || node->kernel_on == &candidate->known)) {
-        return 1;
+    for (const struct graft_node *at = node; candidate->fusable && at != NULL; at = at->super) {
+        if (graft_node_is_fused(at, candidate)) {
+            return 1;
+        }
     }
     if (reason != NULL && !candidate->fusable) {
         graft_text_add_string(reason, candidate->reason);

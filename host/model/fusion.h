@@ -38,6 +38,9 @@ int graft_fusion_register(struct graft_registry *registry, const struct graft_tr
 /* [load] A node, as families are shown it. */
 struct graft_module_info graft_module_info_of(const struct graft_node *node);
 
+/* [any] Whether the node is of the class that the family gave. */
+int graft_node_is_fused(const struct graft_node *node, const struct graft_candidate *candidate);
+
 /* [any] Whether the candidate was fused in this tree. Where it was not, `reason` (or NULL) is told why. */
 int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candidate *candidate,
                         struct graft_text *reason);

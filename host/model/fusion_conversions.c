@@ -49,7 +49,7 @@ static const struct graft_fusion_family *family_of(const struct graft_tree *tree
     for (size_t i = 0; i < tree->n_fused_modules; i++) {
         const struct graft_fused_modules *fused = tree->fused_modules[i];
         for (size_t k = 0; k < fused->n; k++) {
-            if (node->known == &fused->candidates[k]->known || node->kernel_on == &fused->candidates[k]->known) {
+            if (graft_node_is_fused(node, fused->candidates[k])) {
                 return graft_fusion_family_of(fused->known);
             }
         }
@@ -69,7 +69,7 @@ static int collide(const struct site *mine, const struct graft_node *node, struc
 
 static int compare(void *data, struct graft_node *node, struct graft_error *error) {
     const struct site *mine = data;
-    if (node->describer == NULL || node == mine->node || node->below_super != mine->node->below_super) {
+    if (node->describer == NULL || node == mine->node || graft_nodes_share_tensors(node, mine->node)) {
         return GRAFT_OK;
     }
     for (int32_t i = 0; i < node->describer->cls->n_conversions; i++) {

@@ -26,14 +26,32 @@ const struct graft_class *graft_node_converter(const struct graft_node *node) {
 struct graft_node *graft_node_find(struct graft_node *from, const char *path) {
     while (from != NULL && *path != '\0') {
         size_t length = strcspn(path, ".");
-        struct graft_node *next = child_named(from, path, length);
-        if (next == NULL && from->super != NULL) {
-            next = child_named(from->super, path, length);
+        struct graft_node *next = NULL;
+        for (; from != NULL && next == NULL; from = from->super) {
+            next = child_named(from, path, length);
         }
         from = next;
         path += path[length] == '.' ? length + 1 : length;
     }
     return from;
+}
+
+static const struct graft_node *outermost(const struct graft_node *node) {
+    while (node->wrapper != NULL) {
+        node = node->wrapper;
+    }
+    return node;
+}
+
+int graft_nodes_share_tensors(const struct graft_node *a, const struct graft_node *b) {
+    for (const struct graft_node *x = a; x != NULL; x = x->parent) {
+        for (const struct graft_node *y = b; y != NULL; y = y->parent) {
+            if (x != y && outermost(x) == outermost(y)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
 }
 
 struct graft_parameter *graft_node_parameter(const struct graft_node *node, const char *own_name) {

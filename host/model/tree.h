@@ -54,15 +54,15 @@ struct graft_node {
     const struct graft_known_class *maker;     /* whose `create`, `destroy` and `forward` */
     struct graft_args args;                    /* what the parent gives, and what a fused class has beside it; copies */
     struct graft_node *parent;
-    struct graft_node **children;
+    struct graft_node **children; /* without `super` */
     size_t n_children;
     size_t children_capacity;
-    size_t index;             /* in the order of graft_tree_walk, once the model is shown (library/published.h) */
-    int32_t is_converted;     /* a registered list takes the place of its class's conversions */
-    struct graft_node *super; /* the original class at the same path, for a replacement that calls it */
-    int32_t is_super;         /* this is such an original */
-    int32_t below_super;      /* this is one, or part of one: its parameters may repeat those of the replacement */
-    void *kept;               /* what the maker's `describe` keeps for its `create`, or NULL */
+    size_t index;               /* in the order of graft_tree_walk, once the model is shown (library/published.h) */
+    int32_t is_converted;       /* a registered list takes the place of its class's conversions */
+    struct graft_node *super;   /* the next class of the stack at the same path, for a replacement that calls it */
+    struct graft_node *wrapper; /* the node whose `super` this is; or NULL */
+    int32_t below_super;        /* this is one's super, or part of it: parameters may repeat those of the wrapper */
+    void *kept;                 /* what the maker's `describe` keeps for its `create`, or NULL */
     struct graft_parameter **parameters;
     size_t n_parameters;
     size_t parameters_capacity;
@@ -114,6 +114,10 @@ void graft_tree_free(struct graft_tree *tree);
 
 /* [any] The module at a path relative to `from` ("" is `from` itself); NULL if there is none. */
 struct graft_node *graft_node_find(struct graft_node *from, const char *path);
+
+/* [any] Whether the two are in one stack, or parts of modules that are, but not of the same one: then both may be
+ * filled from the same tensors. */
+int graft_nodes_share_tensors(const struct graft_node *a, const struct graft_node *b);
 
 /* [any] The class whose conversions hold at a module; NULL: none do. */
 const struct graft_class *graft_node_converter(const struct graft_node *node);

@@ -5,9 +5,16 @@
 #include "base/fail.h"
 #include "plan/sources.h"
 
-/* Who took a tensor first: of what is in effect, and of the originals beside it. */
 struct taker {
-    const struct graft_binding *by[2];
+    const struct graft_binding *binding;
+    size_t before; /* the place of another taker of the tensor, from 1; 0: there is none */
+};
+
+struct takers {
+    size_t *last; /* [tensors]: the place of the last taker, from 1; 0: nobody */
+    struct taker *items;
+    size_t n;
+    size_t capacity;
 };
 
 static int same_taker(const struct graft_binding *a, const struct graft_binding *b) {
@@ -36,21 +43,44 @@ static int report(struct graft_binding *binding, const struct graft_binding *fir
     return GRAFT_OK;
 }
 
-static int visit_value(const struct graft_plan *plan, struct taker *takers, struct graft_binding *binding,
+/* The module that takes it. */
+static const struct graft_node *node_of(const struct graft_binding *binding) {
+    return binding->site != NULL ? binding->site : binding->parameter->node;
+}
+
+static int take(struct takers *takers, struct graft_binding *binding, const struct graft_tensor_view *tensor,
+                size_t number, struct graft_error *error) {
+    for (size_t at = takers->last[number]; at > 0; at = takers->items[at - 1].before) {
+        const struct graft_binding *other = takers->items[at - 1].binding;
+        if (same_taker(other, binding)) {
+            return GRAFT_OK;
+        }
+        if ((binding->site != NULL || other->site != NULL) &&
+            !graft_nodes_share_tensors(node_of(binding), node_of(other))) {
+            return report(binding, other, tensor, error);
+        }
+    }
+    if (graft_grow(&takers->items, &takers->capacity, takers->n, sizeof *takers->items) != 0) {
+        return graft_fail_memory(error, binding->parameter->name);
+    }
+    takers->items[takers->n++] = (struct taker){binding, takers->last[number]};
+    takers->last[number] = takers->n;
+    return GRAFT_OK;
+}
+
+static int visit_value(const struct graft_plan *plan, struct takers *takers, struct graft_binding *binding,
                        const struct graft_value *value, struct graft_error *error) {
     const struct graft_tensor_view *last = NULL;
-    for (size_t i = 0; i < value->n_parts && binding->status == GRAFT_BINDING_FOUND; i++) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < value->n_parts && binding->status == GRAFT_BINDING_FOUND && status == GRAFT_OK; i++) {
         const struct graft_tensor_view *tensor = value->parts[i].tensor;
         if (tensor == last) {
             continue;
         }
         last = tensor;
         if (tensor->computed != NULL) {
-            for (int32_t k = 0; k < tensor->computed->n_inputs; k++) {
-                int status = visit_value(plan, takers, binding, &tensor->computed->inputs[k], error);
-                if (status != GRAFT_OK) {
-                    return status;
-                }
+            for (int32_t k = 0; k < tensor->computed->n_inputs && status == GRAFT_OK; k++) {
+                status = visit_value(plan, takers, binding, &tensor->computed->inputs[k], error);
             }
             continue;
         }
@@ -58,28 +88,24 @@ static int visit_value(const struct graft_plan *plan, struct taker *takers, stru
         if (plan->sources->converted != NULL && plan->sources->converted[number]) {
             continue; /* cut into several before */
         }
-        const struct graft_binding **by = &takers[number].by[binding->parameter->node->below_super != 0];
-        if (*by == NULL) {
-            *by = binding;
-        } else if ((binding->site != NULL || (*by)->site != NULL) && !same_taker(*by, binding)) {
-            return report(binding, *by, tensor, error);
-        }
+        status = take(takers, binding, tensor, number, error);
     }
-    return GRAFT_OK;
+    return status;
 }
 
 int graft_conflicts_find(struct graft_plan *plan, struct graft_error *error) {
     int status = GRAFT_OK;
-    struct taker *takers = graft_alloc(graft_checkpoint_count(plan->checkpoint) + 1, sizeof *takers);
-    if (takers == NULL) {
+    struct takers takers = {.last = graft_alloc(graft_checkpoint_count(plan->checkpoint) + 1, sizeof *takers.last)};
+    if (takers.last == NULL) {
         return graft_fail_memory(error, "");
     }
     for (size_t i = 0; i < plan->n_bindings && status == GRAFT_OK; i++) {
         struct graft_binding *binding = &plan->bindings[i];
         if (binding->status == GRAFT_BINDING_FOUND && !binding->from_tied) {
-            status = visit_value(plan, takers, binding, &binding->value, error);
+            status = visit_value(plan, &takers, binding, &binding->value, error);
         }
     }
-    graft_free(takers);
+    graft_free(takers.items);
+    graft_free(takers.last);
     return status;
 }

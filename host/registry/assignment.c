@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "registry/assignment_rows.h"
+#include "registry/stack.h"
 
 struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type) {
     struct graft_assignment *assignment = graft_alloc(1, sizeof *assignment);
@@ -54,38 +55,78 @@ int graft_assignment_has_groups(const struct graft_assignment *assignment) {
 void graft_assignment_start(struct graft_assignment *assignment, int trial) {
     assignment->trial = trial;
     assignment->modules = 0;
+    assignment->taken_by = NULL;
     for (size_t i = 0; i < assignment->n; i++) {
         struct assignment_row *row = &assignment->rows[i];
-        row->wanted = row->won = row->last_wanted = 0;
+        row->wanted = row->won = row->last_wanted = row->last_won = 0;
         row->lost_to = NULL;
     }
 }
 
-void graft_assignment_claim(struct graft_assignment *assignment, size_t i) {
-    assignment->rows[i].wanted++;
-    assignment->rows[i].last_wanted = assignment->modules;
+void graft_assignment_next(struct graft_assignment *assignment) {
+    if (assignment != NULL) {
+        assignment->modules++;
+        assignment->taken_by = NULL;
+    }
 }
 
-void graft_assignment_give(struct graft_assignment *assignment, const struct rule *chosen) {
-    for (size_t i = 0; i < assignment->n; i++) {
-        struct assignment_row *row = &assignment->rows[i];
-        const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
-        if (patch == chosen) {
-            row->won++;
-        } else if (row->last_wanted == assignment->modules && !graft_rule_same_source(patch, chosen) &&
-                   patch->is_kernel >= chosen->is_kernel) {
-            row->lost_to = chosen->origin.plugin;
+int graft_assignment_is_trial(const struct graft_assignment *assignment) {
+    return assignment != NULL && assignment->trial;
+}
+
+int graft_assignment_leaves_out(const struct graft_assignment *assignment, size_t i) {
+    return assignment != NULL && assignment->rows[i].left_out;
+}
+
+void graft_assignment_claim(struct graft_assignment *assignment, size_t i) {
+    if (assignment != NULL) {
+        assignment->rows[i].wanted++;
+        assignment->rows[i].last_wanted = assignment->modules;
+    }
+}
+
+void graft_assignment_give(struct graft_assignment *assignment, const struct rule *rule) {
+    for (size_t i = 0; assignment != NULL && i < assignment->n; i++) {
+        if (graft_snapshot_rule(assignment->snapshot, i) == rule) {
+            assignment->rows[i].won++;
+            assignment->rows[i].last_won = assignment->modules;
         }
     }
 }
 
-void graft_assignment_give_fusion(struct graft_assignment *assignment, const struct graft_origin *origin) {
+void graft_assignment_take(struct graft_assignment *assignment, const struct graft_origin *origin) {
+    if (assignment != NULL) {
+        assignment->taken_by = origin;
+    }
+}
+
+/* Who runs the present module by a kernel; NULL: nobody. */
+static const struct graft_origin *kernel_of(const struct graft_assignment *assignment) {
     for (size_t i = 0; i < assignment->n; i++) {
+        const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+        if (rule->is_kernel && assignment->rows[i].last_won == assignment->modules) {
+            return &rule->origin;
+        }
+    }
+    return NULL;
+}
+
+static int is_same(const struct graft_origin *a, const struct graft_origin *b) {
+    return a->plugin != NULL && b->plugin != NULL && strcmp(a->plugin, b->plugin) == 0;
+}
+
+void graft_assignment_settle(struct graft_assignment *assignment) {
+    for (size_t i = 0; assignment != NULL && i < assignment->n; i++) {
         struct assignment_row *row = &assignment->rows[i];
-        const char *plugin = graft_snapshot_rule(assignment->snapshot, i)->origin.plugin;
-        int same = plugin != NULL && origin->plugin != NULL && strcmp(plugin, origin->plugin) == 0;
-        if (row->last_wanted == assignment->modules && !same) {
-            row->lost_to = origin->plugin != NULL ? origin->plugin : "a fusion";
+        const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+        if (row->last_wanted != assignment->modules || row->last_won == assignment->modules ||
+            graft_known_calls_super(&rule->replacement)) {
+            continue;
+        }
+        const struct graft_origin *by = assignment->taken_by;
+        by = by == NULL && rule->is_kernel ? kernel_of(assignment) : by;
+        if (by != NULL && !is_same(by, &rule->origin)) {
+            row->lost_to = by->plugin != NULL ? by->plugin : "a fusion";
         }
     }
 }

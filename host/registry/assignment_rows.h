@@ -13,6 +13,7 @@ struct assignment_row {
     size_t wanted;       /* modules that its key hits */
     size_t won;          /* those of them that it replaces */
     size_t last_wanted;  /* number of the module wanted last */
+    size_t last_won;     /* and of the one won last */
     const char *lost_to; /* the plugin that got one of the others, if that was not its own source */
 };
 
@@ -22,17 +23,31 @@ struct graft_assignment {
     struct assignment_row *rows;
     size_t n;
     int trial;
-    size_t modules; /* that were asked for; the number of the present one */
-    char **notes;   /* on groups left out */
+    size_t modules;                      /* that were asked for; the number of the present one */
+    const struct graft_origin *taken_by; /* who replaces the present one, wrappers apart; NULL: nobody */
+    char **notes;                        /* on groups left out */
     size_t n_notes;
     size_t note_capacity;
 };
 
-/* The patch wants the present module. */
+/* In these NULL stands for an assignment that nobody asks. */
+
+/* Begins with the next module. */
+void graft_assignment_next(struct graft_assignment *assignment);
+
+int graft_assignment_is_trial(const struct graft_assignment *assignment);
+int graft_assignment_leaves_out(const struct graft_assignment *assignment, size_t i);
+
+/* Rule `i` wants the present module. */
 void graft_assignment_claim(struct graft_assignment *assignment, size_t i);
 
-/* `chosen` gets the present module, or a fusion family of `origin` does. */
-void graft_assignment_give(struct graft_assignment *assignment, const struct rule *chosen);
-void graft_assignment_give_fusion(struct graft_assignment *assignment, const struct graft_origin *origin);
+/* The rule has a part in it. */
+void graft_assignment_give(struct graft_assignment *assignment, const struct rule *rule);
+
+/* A rule or fusion family of `origin` puts its class in the place of the original. */
+void graft_assignment_take(struct graft_assignment *assignment, const struct graft_origin *origin);
+
+/* Ends with the present module: of what wanted it without getting a part some have lost it. */
+void graft_assignment_settle(struct graft_assignment *assignment);
 
 #endif

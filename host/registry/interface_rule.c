@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "registry/assignment_rows.h"
+#include "registry/stack.h"
 
 /* Names of classes, with what the message says of each. */
 struct hits {
@@ -55,7 +56,7 @@ static int report(const struct rule *patch, struct hits *hits, struct graft_erro
     return GRAFT_ERROR_PLUGIN;
 }
 
-/* Whether another one goes before this one at that place. */
+/* Whether another one goes before this one at that place, and leaves it none. */
 static int is_preceded(const struct graft_snapshot *snapshot, const struct rule *patch,
                        const struct graft_known_class *known, const struct graft_module_place *place) {
     int before = 1;
@@ -64,7 +65,8 @@ static int is_preceded(const struct graft_snapshot *snapshot, const struct rule 
         const struct rule *first = before ? other : patch, *second = before ? patch : other;
         if (other == patch) {
             before = 0;
-        } else if (!other->is_kernel && graft_rule_prefer(first, second, known) == other &&
+        } else if (!other->is_kernel && graft_rule_excludes(other, patch) &&
+                   graft_rule_prefer(first, second, known) == other &&
                    graft_rule_wants(other, known, place, NULL) == 1) {
             return 1;
         }
@@ -105,8 +107,7 @@ int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const s
     int status = GRAFT_OK;
     for (size_t i = 0; graft_snapshot_rule(snapshot, i) != NULL && status == GRAFT_OK; i++) {
         const struct rule *patch = graft_snapshot_rule(snapshot, i);
-        int left_out = assignment != NULL && assignment->rows[i].left_out;
-        if (patch->target != NULL && !left_out) {
+        if (patch->target != NULL && !graft_assignment_leaves_out(assignment, i)) {
             status = check(snapshot, patch, places, n, error);
         }
     }

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "registry/nearest.h"
-#include "registry/snapshot.h"
+#include "registry/stack.h"
 
 /* Makes `mapping_take` the registry's. Called with the lock held. */
 static int commit(struct graft_registry *registry, struct mapping_version *mapping_take, struct graft_error *error) {
@@ -194,17 +194,26 @@ static void view_finish(struct view *view) {
     graft_snapshot_release(view->snapshot);
 }
 
-int graft_snapshot_replacement_of(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
-                                  const struct graft_class **cls, struct graft_error *error) {
+int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
+                              const struct graft_class *describers[GRAFT_MAX_STACK], size_t *n,
+                              struct graft_error *error) {
     const struct graft_known_class *original = graft_snapshot_class(snapshot, name, NULL);
-    const struct rule *found = NULL;
-    int status = GRAFT_OK;
-    *cls = NULL;
-    if (original != NULL) {
-        status = graft_mapping_version_look_up(snapshot->mapping, original, model_type, NULL, NULL, &found, error);
+    struct stack found;
+    *n = 0;
+    if (original == NULL) {
+        return GRAFT_OK;
     }
-    if (status == GRAFT_OK && found != NULL && graft_rule_fits(found, original)) {
-        *cls = found->declared->replacement;
+    int status = graft_mapping_version_look_up(snapshot->mapping, original, model_type, NULL, NULL, &found, error);
+    int original_describes = 1;
+    for (size_t i = 0; i < found.n && status == GRAFT_OK; i++) {
+        const struct graft_known_class *known = found.items[i].known;
+        if (known->cls->describe != NULL && graft_rule_fits(found.items[i].rule, original)) {
+            describers[(*n)++] = known->cls;
+            original_describes = graft_known_calls_super(known);
+        }
+    }
+    if (original_describes) {
+        describers[(*n)++] = original->cls;
     }
     return status;
 }
@@ -235,22 +244,23 @@ static int note_invalid(void *data, struct rule *patch, struct graft_error *erro
 
 static int look_up(struct graft_registry *registry, const struct view *view, const struct graft_known_class *original,
                    const struct graft_class **cls, struct graft_error *error) {
-    const struct rule *found = NULL;
+    struct stack found = {0};
     int status = GRAFT_OK;
-    for (size_t i = 0; i < view->n && found == NULL && status == GRAFT_OK; i++) {
+    *cls = original->cls;
+    for (size_t i = 0; i < view->n && found.n == 0 && status == GRAFT_OK; i++) {
         status =
             graft_mapping_version_look_up(view->versions[i], original, NULL, note_invalid, registry, &found, error);
     }
-    if (status == GRAFT_OK && found != NULL && !graft_rule_fits(found, original)) {
-        const struct graft_class *replacement = found->declared->replacement;
-        status = graft_error_set(error, GRAFT_ERROR_USAGE, found->declared->target,
-                                 "%s cannot replace %s: its interface is %s, expected %s", replacement->name,
-                                 original->cls->name, replacement->interface_id, original->cls->interface_id);
+    if (status != GRAFT_OK || found.n == 0) {
+        return status;
     }
-    if (status == GRAFT_OK) {
-        *cls = found != NULL ? found->declared->replacement : original->cls;
-    }
-    return status;
+    const struct rule *first = found.items[0].rule;
+    *cls = first->declared->replacement;
+    return graft_rule_fits(first, original)
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_USAGE, first->declared->target,
+                                 "%s cannot replace %s: its interface is %s, expected %s", (*cls)->name,
+                                 original->cls->name, (*cls)->interface_id, original->cls->interface_id);
 }
 
 int graft_registry_look_up(struct graft_registry *registry, const char *name, const char *asking,

@@ -22,10 +22,12 @@ int graft_registry_patches(struct graft_registry *registry, struct graft_patch *
 int graft_snapshot_with_patches(const struct graft_snapshot *snapshot, const struct graft_patch *patches, size_t n,
                                 struct graft_snapshot **made, struct graft_error *error);
 
-/* What the mapping makes of the host's class of that name in models of a type, wherever it is; `*cls` is NULL where
- * nothing replaces it, or only at some paths. Two plugins without an order are an error. */
-int graft_snapshot_replacement_of(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
-                                  const struct graft_class **cls, struct graft_error *error);
+/* The classes whose descriptions and conversions hold at modules of the host's class of that name, in models of a type,
+ * the outermost first: `n` of them, 0 for a name that is unknown. Replacements at some paths only are left out. Two
+ * plugins without an order are an error. */
+int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
+                              const struct graft_class *describers[GRAFT_MAX_STACK], size_t *n,
+                              struct graft_error *error);
 
 int graft_registry_enter(struct graft_registry *registry, struct graft_scope **scope, struct graft_error *error);
 void graft_registry_leave(struct graft_registry *registry, struct graft_scope *scope_take);

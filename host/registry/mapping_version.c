@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "registry/fused_modules.h"
-#include "registry/snapshot.h"
+#include "registry/stack.h"
 
 struct mapping_version *graft_mapping_version_create(size_t capacity) {
     struct mapping_version *version = graft_alloc(1, sizeof *version);
@@ -249,57 +249,47 @@ static int undecided(const struct rule *a, const struct rule *b, const struct gr
     return status;
 }
 
-/* A look-up under way. */
-struct look_up {
-    const struct graft_known_class *original;
-    const char *model_type;
-    const struct rule *best;
-    const struct rule *tied; /* with the best: nothing says which goes first */
-};
-
-static void consider(struct look_up *at, const struct rule *rule) {
-    const struct rule *better = at->best != NULL ? graft_rule_prefer(at->best, rule, at->original) : rule;
-    if (better == NULL) {
-        at->tied = rule;
-    } else if (better != at->best) {
-        at->tied = at->best != NULL && graft_rule_same_source(at->best, better) ? at->tied : NULL;
-        at->best = better;
+/* Whether a pattern has to be searched for: what was found so far may leave it no place. */
+static int may_matter(const struct stack *found, const struct rule *rule, const struct graft_known_class *original) {
+    for (size_t i = 0; i < found->n; i++) {
+        const struct rule *other = found->items[i].rule;
+        if (graft_rule_excludes(other, rule) && graft_rule_prefer(other, rule, original) == other) {
+            return 0;
+        }
     }
+    return 1;
 }
 
-/* Whether a pattern has to be searched for: what was found so far may not go before it. */
-static int may_matter(const struct look_up *at, const struct rule *rule) {
-    return is_general(rule, at->model_type) &&
-           (at->best == NULL || graft_rule_prefer(at->best, rule, at->original) != at->best);
+static int search(struct rule *rule, const struct graft_known_class *original, mapping_invalid_function invalid,
+                  void *data, struct stack *found, struct graft_error *error) {
+    int hit = graft_rule_hits(rule, original, error);
+    if (hit == 1) {
+        return graft_stack_add(found, rule, &rule->replacement, original, error);
+    }
+    if (hit == 0 && rule->invalid != NULL && invalid != NULL) {
+        return invalid(data, rule, error);
+    }
+    return hit == 0 ? GRAFT_OK : GRAFT_ERROR_PLUGIN;
 }
 
 int graft_mapping_version_look_up(const struct mapping_version *version, const struct graft_known_class *original,
                                   const char *model_type, mapping_invalid_function invalid, void *data,
-                                  const struct rule **found, struct graft_error *error) {
-    struct look_up at = {.original = original, .model_type = model_type};
+                                  struct stack *found, struct graft_error *error) {
     int status = GRAFT_OK;
-    *found = NULL;
-    for (size_t i = 0; i < version->n && !original->private_to_plugin; i++) {
-        if (is_general(version->patches[i], model_type) && graft_rule_names(version->patches[i], original)) {
-            consider(&at, version->patches[i]);
+    *found = (struct stack){0};
+    for (size_t i = 0; i < version->n && !original->private_to_plugin && status == GRAFT_OK; i++) {
+        const struct rule *rule = version->patches[i];
+        if (is_general(rule, model_type) && graft_rule_names(rule, original)) {
+            status = graft_stack_add(found, rule, &rule->replacement, original, error);
         }
     }
     for (size_t i = 0; i < version->n && status == GRAFT_OK; i++) {
-        struct rule *patch = version->patches[i];
-        if (!may_matter(&at, patch)) {
-            continue;
+        if (is_general(version->patches[i], model_type) && may_matter(found, version->patches[i], original)) {
+            status = search(version->patches[i], original, invalid, data, found, error);
         }
-        int hit = graft_rule_hits(patch, original, error);
-        if (hit == 1) {
-            consider(&at, patch);
-        } else if (hit == 0 && patch->invalid != NULL && invalid != NULL) {
-            status = invalid(data, patch, error);
-        }
-        status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;
     }
-    if (status == GRAFT_OK && at.tied != NULL) {
-        status = undecided(at.best, at.tied, original, error);
-    }
-    *found = at.best;
-    return status;
+    graft_stack_settle(found, original);
+    return status == GRAFT_OK && found->tied != NULL
+               ? undecided(graft_stack_innermost(found)->rule, found->tied, original, error)
+               : status;
 }

@@ -27,11 +27,20 @@ struct graft_known_class {
     const struct graft_args *args; /* of a fused class: those that go behind the parent's; else NULL */
 };
 
-/* What a class name stands for at one place of a model. */
+/* So many classes may stand behind each other at one module. */
+enum { GRAFT_MAX_STACK = 32 };
+
+struct graft_stacked_class {
+    const struct graft_known_class *known;
+    const struct graft_known_class *kernel; /* runs the class; NULL: no kernel */
+};
+
+/* What a class name stands for at one place of a model: replacements that call super, each the next one, the outermost
+ * first, and behind them the class that does not: a replacement, or the class of that name. */
 struct graft_resolution {
-    const struct graft_known_class *original;    /* the class of that name */
-    const struct graft_known_class *replacement; /* NULL when nothing replaces it */
-    const struct graft_known_class *kernel;      /* runs the class that the two above come to; NULL: no kernel */
+    const struct graft_known_class *original; /* the class of that name */
+    struct graft_stacked_class stack[GRAFT_MAX_STACK];
+    size_t n; /* 1 at least */
 };
 
 struct graft_registry;
@@ -85,11 +94,13 @@ struct graft_module_place {
 /* What replacements do in one model: registry/assignment.h. */
 struct graft_assignment;
 
-/* [any] What to build at `place`. What library calls registered goes before what plugins bring; exact names go before
- * patterns, then the order of registration decides; two plugins that want the same module are an error unless the user
- * ordered them. A fusion, which was asked for by name, goes before them all, if the class is the one it was found in.
- * An unknown class and a replacement with another interface are errors. A kernel is looked for by the name of the class
- * that results, so it may stand on a replacement. `assignment` (or NULL) counts, and says which groups are left out. */
+/* [any] What to build at `place`. What library calls registered goes before what plugins bring; of one source exact
+ * names go before patterns, then the order of registration decides. Of several sources, those whose class calls super
+ * wrap each other in that order, plugins without ranks in that of their ids; of the others the first gets the module,
+ * and two plugins that the user did not order are an error. A fusion, which was asked for by name, goes before them
+ * all, if the class is the one it was found in. An unknown class and a replacement with another interface are errors.
+ * Kernels are looked for by the name of each class that results, so they may stand on replacements. `assignment` (or
+ * NULL) counts, and says which groups are left out. */
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                            struct graft_assignment *assignment, struct graft_resolution *resolution,
                            struct graft_error *error);

@@ -6,6 +6,7 @@
 #include "registry/fused_modules.h"
 #include "registry/implementations.h"
 #include "registry/nearest.h"
+#include "registry/stack.h"
 
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking) {
@@ -93,118 +94,147 @@ static int check_interface(const struct rule *patch, const struct graft_known_cl
                            original->cls->name, place->path, replacement->interface_id, original->cls->interface_id);
 }
 
+static void push(struct graft_resolution *resolution, const struct graft_known_class *known) {
+    resolution->stack[resolution->n++] = (struct graft_stacked_class){.known = known};
+}
+
 int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                             struct graft_resolution *resolution, struct graft_error *error) {
-    *resolution =
-        (struct graft_resolution){.original = graft_snapshot_class(snapshot, place->class_name, place->asking)};
+    resolution->original = graft_snapshot_class(snapshot, place->class_name, place->asking);
+    resolution->n = 0;
     if (resolution->original == NULL) {
         int status = graft_error_set(error, place->asking != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL, place->path,
                                      "there is no class %s", place->class_name);
         graft_snapshot_hint_nearest(snapshot, place->class_name, error);
         return status;
     }
+    push(resolution, resolution->original);
     return GRAFT_OK;
 }
 
-/* The patch that gets the module, among kernels or among the others; `*chosen` is NULL when nobody wants it. In a trial
- * the first of two gets what nothing decides, and nobody is said to have lost it. A kernel that wants the class before
- * anything replaces it claims it, and has lost it if something does. */
-static int choose(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
-                  const struct graft_module_place *place, struct graft_assignment *assignment, int among_kernels,
-                  const struct rule **chosen, struct graft_error *error) {
-    const struct rule *tied = NULL;
-    *chosen = NULL;
-    for (size_t i = 0; graft_snapshot_rule(snapshot, i) != NULL; i++) {
-        const struct rule *patch = graft_snapshot_rule(snapshot, i);
-        if ((among_kernels && !patch->is_kernel) || (assignment != NULL && assignment->rows[i].left_out)) {
-            continue;
-        }
-        int hit = graft_rule_wants(patch, original, place, error);
-        if (hit < 0) {
-            return GRAFT_ERROR_PLUGIN;
-        }
-        if (hit == 0) {
-            continue;
-        }
-        if (assignment != NULL) {
+/* Everything but kernels that wants the module. Kernels for the class that the name stands for claim it, and have lost
+ * it if something replaces that class. */
+static int collect(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
+                   const struct graft_module_place *place, struct graft_assignment *assignment, struct stack *stack,
+                   struct graft_error *error) {
+    const struct rule *rule;
+    int status = GRAFT_OK;
+    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK; i++) {
+        int hit = graft_assignment_leaves_out(assignment, i) ? 0 : graft_rule_wants(rule, original, place, error);
+        if (hit == 1) {
             graft_assignment_claim(assignment, i);
         }
-        if (patch->is_kernel != among_kernels) {
-            continue;
+        if (hit == 1 && !rule->is_kernel) {
+            status = graft_stack_add(stack, rule, graft_rule_replacement(rule, place), original, error);
         }
-        const struct rule *better = *chosen == NULL ? patch : graft_rule_prefer(*chosen, patch, original);
-        if (better == NULL) {
-            tied = patch;
-        } else if (better != *chosen) {
-            tied = *chosen != NULL && graft_rule_same_source(*chosen, better) ? tied : NULL;
-            *chosen = better;
-        }
+        status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;
     }
-    if (tied != NULL && (assignment == NULL || !assignment->trial)) {
-        return undecided(*chosen, tied, place, error);
-    }
-    if (assignment != NULL && *chosen != NULL && tied == NULL) {
-        graft_assignment_give(assignment, *chosen);
-    }
-    return GRAFT_OK;
+    graft_stack_settle(stack, original);
+    return status;
 }
 
-/* The module is fused; patches that want it lose it. */
-static int give_to_fusion(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
-                          struct graft_assignment *assignment, struct graft_resolution *resolution,
-                          struct graft_error *error) {
-    for (size_t i = 0; assignment != NULL && graft_snapshot_rule(snapshot, i) != NULL; i++) {
-        int hit = graft_rule_wants(graft_snapshot_rule(snapshot, i), resolution->original, place, error);
-        if (hit < 0) {
-            return GRAFT_ERROR_PLUGIN;
-        }
-        if (hit == 1 && !assignment->rows[i].left_out) {
-            graft_assignment_claim(assignment, i);
-        }
-    }
-    if (assignment != NULL) {
-        graft_assignment_give_fusion(assignment, &place->fused->known.origin);
-    }
-    resolution->replacement = &place->fused->known;
-    return GRAFT_OK;
-}
-
-/* The replacement, or the kernel, that gets a module of the class `original`; `*found` is NULL when none does. */
-static int resolve_one(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
-                       const struct graft_module_place *place, struct graft_assignment *assignment, int among_kernels,
-                       const struct graft_known_class **found, struct graft_error *error) {
-    const struct rule *chosen;
-    *found = NULL;
-    int status = choose(snapshot, original, place, assignment, among_kernels, &chosen, error);
-    if (status != GRAFT_OK || chosen == NULL) {
-        return status;
-    }
-    if (assignment != NULL && assignment->trial && !graft_rule_fits(chosen, original)) {
+/* One of those that share the module. A trial goes on without what does not fit: the build says so. */
+static int place_one(const struct stack_item *item, const struct graft_module_place *place,
+                     struct graft_assignment *assignment, struct graft_resolution *resolution,
+                     struct graft_error *error) {
+    graft_assignment_give(assignment, item->rule);
+    if (graft_assignment_is_trial(assignment) && !graft_rule_fits(item->rule, resolution->original)) {
         return GRAFT_OK;
     }
-    *found = graft_rule_replacement(chosen, place);
-    return check_interface(chosen, original, place, error);
+    push(resolution, item->known);
+    return check_interface(item->rule, resolution->original, place, error);
+}
+
+/* The class that calls no other: of a fusion, of the rule that goes first, or the original. In a trial the first of two
+ * gets what nothing decides, and nobody is said to have lost it. */
+static int place_innermost(const struct stack *stack, const struct graft_module_place *place,
+                           const struct graft_candidate *fused, struct graft_assignment *assignment,
+                           struct graft_resolution *resolution, struct graft_error *error) {
+    const struct stack_item *innermost = graft_stack_innermost(stack);
+    size_t wrappers = resolution->n;
+    int status = GRAFT_OK;
+    if (fused != NULL) {
+        graft_assignment_take(assignment, &fused->known.origin);
+        push(resolution, &fused->known);
+    } else if (innermost != NULL && stack->tied != NULL && !graft_assignment_is_trial(assignment)) {
+        return undecided(innermost->rule, stack->tied, place, error);
+    } else if (innermost != NULL && stack->tied != NULL) {
+        push(resolution, innermost->known);
+    } else if (innermost != NULL) {
+        graft_assignment_take(assignment, &innermost->rule->origin);
+        status = place_one(innermost, place, assignment, resolution, error);
+    }
+    if (resolution->n == wrappers) {
+        push(resolution, resolution->original);
+    }
+    return status;
+}
+
+static int stack_up(const struct stack *stack, const struct graft_module_place *place,
+                    struct graft_assignment *assignment, struct graft_resolution *resolution,
+                    struct graft_error *error) {
+    const struct graft_candidate *fused =
+        place->fused != NULL && place->fused->original == resolution->original->cls ? place->fused : NULL;
+    int fused_wraps = fused != NULL && graft_known_calls_super(&fused->known);
+    int status = GRAFT_OK;
+    resolution->n = 0;
+    if (fused_wraps) {
+        push(resolution, &fused->known);
+    }
+    for (size_t i = 0; i < stack->n_wrappers && status == GRAFT_OK; i++) {
+        status = place_one(&stack->items[i], place, assignment, resolution, error);
+    }
+    return status == GRAFT_OK ? place_innermost(stack, place, fused_wraps ? NULL : fused, assignment, resolution, error)
+                              : status;
+}
+
+/* The kernel that runs one class of the stack. */
+static int find_kernel(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
+                       struct graft_assignment *assignment, struct graft_stacked_class *stacked,
+                       struct graft_error *error) {
+    struct stack stack = {0};
+    const struct rule *rule;
+    int status = GRAFT_OK;
+    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK; i++) {
+        int hit = rule->is_kernel ? graft_rule_wants(rule, stacked->known, place, error) : 0;
+        if (hit == 1) {
+            graft_assignment_claim(assignment, i);
+            status = graft_stack_add(&stack, rule, &rule->replacement, stacked->known, error);
+        }
+        status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;
+    }
+    graft_stack_settle(&stack, stacked->known);
+    const struct stack_item *found = graft_stack_innermost(&stack);
+    if (status != GRAFT_OK || found == NULL) {
+        return status;
+    }
+    if (stack.tied != NULL && !graft_assignment_is_trial(assignment)) {
+        return undecided(found->rule, stack.tied, place, error);
+    }
+    graft_assignment_give(assignment, found->rule);
+    if (graft_assignment_is_trial(assignment) && !graft_rule_fits(found->rule, stacked->known)) {
+        return GRAFT_OK;
+    }
+    stacked->kernel = found->known;
+    return check_interface(found->rule, stacked->known, place, error);
 }
 
 int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                            struct graft_assignment *assignment, struct graft_resolution *resolution,
                            struct graft_error *error) {
+    struct stack stack = {0};
     int status = graft_snapshot_original(snapshot, place, resolution, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    if (assignment != NULL) {
-        assignment->modules++;
+    graft_assignment_next(assignment);
+    status = collect(snapshot, resolution->original, place, assignment, &stack, error);
+    if (status == GRAFT_OK) {
+        status = stack_up(&stack, place, assignment, resolution, error);
     }
-    if (place->fused != NULL && place->fused->original == resolution->original->cls) {
-        status = give_to_fusion(snapshot, place, assignment, resolution, error);
-    } else {
-        status = resolve_one(snapshot, resolution->original, place, assignment, 0, &resolution->replacement, error);
+    for (size_t i = 0; i < resolution->n && status == GRAFT_OK; i++) {
+        status = find_kernel(snapshot, place, assignment, &resolution->stack[i], error);
     }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    const struct graft_known_class *built =
-        resolution->replacement != NULL ? resolution->replacement : resolution->original;
-    return resolve_one(snapshot, built, place, assignment, 1, &resolution->kernel, error);
+    graft_assignment_settle(assignment);
+    return status;
 }

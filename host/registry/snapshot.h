@@ -179,11 +179,13 @@ void graft_mapping_version_release(struct mapping_version *version);
 /* A patch met on the way whose key is no regular expression. */
 typedef int (*mapping_invalid_function)(void *data, struct rule *patch, struct graft_error *error);
 
-/* [any] What the version makes of the class where no module is known, by graft_rule_prefer. `*found` is NULL when
- * nothing hits. Elements with a module path are left out, and those with model types that do not list `model_type`
- * (which may be NULL). `invalid` may be NULL. */
+struct stack;
+
+/* [any] What the version makes of the class where no module is known; nothing hits: an empty stack. Elements with a
+ * module path are left out, and those with model types that do not list `model_type` (which may be NULL). `invalid` may
+ * be NULL. */
 int graft_mapping_version_look_up(const struct mapping_version *version, const struct graft_known_class *original,
                                   const char *model_type, mapping_invalid_function invalid, void *data,
-                                  const struct rule **found, struct graft_error *error);
+                                  struct stack *found, struct graft_error *error);
 
 #endif

@@ -15,7 +15,7 @@ static void add_parameter(struct save_content *content, const struct graft_bindi
     content->bindings[content->n_parameters] = binding;
     content->parameters[content->n_parameters] = (struct save_source){.weight = weight, .order = content->n_parameters};
     content->n_parameters++;
-    content->elements += binding->parameter->node->below_super ? 0 : weight->rows * weight->columns;
+    content->elements += binding->shared_with != NULL ? 0 : weight->rows * weight->columns;
 }
 
 int graft_content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error) {

@@ -64,8 +64,11 @@ host save --quiet --model "$qwen3" --plugins-dir some --kernels norm --output sa
 cmp -s saved/model.safetensors "$qwen3/model.safetensors"
 check 'kernel on a replacement: saved as it was' 0 $?
 host plan --model "$qwen3" --plugins-dir some --kernels silent
+has 'kernel below a wrapper: the report' 'Qwen3MLP -> SilentMLP by class_probe (some/class_probe.so) -> FusedNormMLP by fused_norm_mlp (some/fused_norm_mlp.so) in' out
+only fused_gate_up class_probe
+host plan --model "$qwen3" --plugins-dir some --kernels silent
 check 'kernel of a replaced class: an error' 2 "$status"
-has 'kernel of a replaced class: says why' 'kernel for class "Qwen3MLP" has no effect: fused_norm_mlp replaces what it matches' err
+has 'kernel of a replaced class: says why' 'kernel for class "Qwen3MLP" has no effect: fused_gate_up replaces what it matches' err
 
 
 # What is said when a class fails: which module, class and plugin; an unknown status is the plugin's.

@@ -46,7 +46,7 @@ struct census {
 static int count_node(void *data, struct graft_node *node, struct graft_error *error) {
     struct census *census = data;
     (void)error;
-    census->modules += !node->is_super; /* the original beside a replacement: in the reference both are one */
+    census->modules += node->wrapper == NULL; /* the original beside a replacement: in the reference both are one */
     census->parameters += node->n_parameters;
     return GRAFT_OK;
 }

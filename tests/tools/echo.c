@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replacements that call what they replace, for modules inside modules that others replace, and for two in a group. */
+#include "graft/decoder_layer.h"
 #include "graft/describe.h"
 #include "graft/linear.h"
 #include "graft/mlp.h"
@@ -21,9 +22,15 @@ static int norm_forward(void *self, const struct graft_call *call, const struct 
     return graft_norm_forward(self, call, args, error);
 }
 
+static int layer_forward(void *self, const struct graft_call *call, const struct graft_decoder_layer_args *args,
+                         struct graft_error *error) {
+    return graft_decoder_layer_forward(self, call, args, error);
+}
+
 static const struct graft_linear linear = {.struct_size = sizeof linear, .forward = linear_forward};
 static const struct graft_mlp mlp = {.struct_size = sizeof mlp, .forward = mlp_forward};
 static const struct graft_norm norm = {.struct_size = sizeof norm, .forward = norm_forward};
+static const struct graft_decoder_layer layer = {.struct_size = sizeof layer, .forward = layer_forward};
 
 static const struct graft_class classes[] = {
     {
@@ -46,6 +53,13 @@ static const struct graft_class classes[] = {
         .name = "EchoNorm",
         .interface_id = GRAFT_INTERFACE_NORM,
         .forward = &norm,
+    },
+    {
+        .struct_size = sizeof classes[0],
+        .flags = GRAFT_CLASS_CALLS_SUPER,
+        .name = "EchoLayer",
+        .interface_id = GRAFT_INTERFACE_DECODER_LAYER,
+        .forward = &layer,
     },
 };
 
@@ -72,6 +86,12 @@ static const struct graft_replacement replacements[] = {
         .module_path = "post_attention_layernorm",
         .group = "feed_forward",
     },
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_PATTERN,
+        .target = "DecoderLayer$",
+        .replacement = &classes[3],
+    },
 };
 
 static const struct graft_plugin plugin = {
@@ -81,7 +101,7 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Calls what it replaces",
     .replacements = replacements,
-    .n_replacements = 3,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],
 };
 

@@ -339,7 +339,7 @@ static void test_super_shares(void **state) {
     for (size_t i = 0; i < 4; i++) {
         const struct graft_binding *binding = &fake.plan->bindings[i];
         assert_int_equal(binding->status, GRAFT_BINDING_FOUND);
-        assert_int_equal(binding->shared_with != NULL, binding->parameter->node->is_super);
+        assert_int_equal(binding->shared_with != NULL, binding->parameter->node->wrapper != NULL);
     }
 }
 

@@ -119,10 +119,49 @@ static void test_replacement_and_super(void **state) {
     graft_bound_free(bound);
 }
 
+static void replace_block(const char *plugin, const struct graft_class *cls) {
+    static struct graft_replacement patches[4];
+    static size_t n;
+    struct graft_replacement *patch = &patches[n++ % 4];
+    const struct graft_origin origin = {.plugin = plugin};
+    *patch = (struct graft_replacement){
+        .struct_size = sizeof *patch, .key = GRAFT_KEY_NAME, .target = "Block", .replacement = cls};
+    assert_int_equal(graft_registry_add_replacement(fake.model.registry, patch, &origin, NULL), GRAFT_OK);
+}
+
+/* All classes of a stack may take the tensors of their module, each by conversions of its own; not one of them twice.
+ */
+static void test_stack(void **state) {
+    static const struct fake_parameter parameters[] = {{.name = "ab", .rank = 2, .shape = {6, 3}}, {.name = NULL}};
+    static const struct fake_parameter plain[] = {
+        {.name = "a", .rank = 2, .shape = {2, 3}}, {.name = "b", .rank = 2, .shape = {4, 3}}, {.name = NULL}};
+    static const struct fake_parameter both[] = {
+        {.name = "ab", .rank = 2, .shape = {6, 3}}, {.name = "b", .rank = 2, .shape = {4, 3}}, {.name = NULL}};
+    static const struct fake_structure structure = {.parameters = parameters}, plain_structure = {.parameters = plain},
+                                       both_structure = {.parameters = both};
+    static struct graft_class outer;
+    (void)state;
+    outer = class_of("Outer", &structure, apart, 1);
+    outer.flags = GRAFT_CLASS_CALLS_SUPER;
+    replacement = class_of("Middle", &structure, apart, 1);
+    replacement.flags = GRAFT_CLASS_CALLS_SUPER;
+    block = class_of("Block", &plain_structure, NULL, 0);
+    fake_model_add(&fake.model, &block);
+    replace_block("a", &outer);
+    replace_block("b", &replacement);
+    assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
+    assert_int_equal(graft_plan_check(fake.plan, &fake.model.error), GRAFT_OK);
+    replacement.data = &both_structure;
+    assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
+    fake_plan_refused(
+        &fake, "block.b",
+        "tensor block.b is taken twice: by the conversion to ab of \"block\" and by parameter \"block.b\"");
+}
+
 #define WITH_PLAN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {WITH_PLAN(test_two_conversions), WITH_PLAN(test_conversion_and_name),
-                                       WITH_PLAN(test_replacement_and_super)};
+                                       WITH_PLAN(test_replacement_and_super), WITH_PLAN(test_stack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

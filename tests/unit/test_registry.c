@@ -67,9 +67,7 @@ static const char *winner_at(const char *class_name, const char *path, const cha
     int status = graft_snapshot_resolve(snapshot, &place, NULL, &found, &error);
     graft_snapshot_release(snapshot);
     assert_int_equal(status, error.code);
-    return status != GRAFT_OK          ? NULL
-           : found.replacement != NULL ? found.replacement->cls->name
-                                       : found.original->cls->name;
+    return status == GRAFT_OK ? found.stack[0].known->cls->name : NULL;
 }
 
 static const char *winner(const char *class_name) {
@@ -259,12 +257,12 @@ static void test_private_class_of_another(void **state) {
     add(&pattern, "b", 0);
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
     assert_int_equal(graft_snapshot_resolve(snapshot, &place, NULL, &found, &error), GRAFT_OK);
-    assert_null(found.replacement);
+    assert_ptr_equal(found.stack[0].known, found.original);
     graft_snapshot_release(snapshot);
     add(&name, "c", 0);
     snapshot = graft_registry_snapshot(registry);
     assert_int_equal(graft_snapshot_resolve(snapshot, &place, NULL, &found, &error), GRAFT_OK);
-    assert_ptr_equal(found.replacement->cls, &yours);
+    assert_ptr_equal(found.stack[0].known->cls, &yours);
     graft_snapshot_release(snapshot);
 }
 
@@ -279,7 +277,7 @@ static void test_pattern_on_own_private_class(void **state) {
     add(&pattern, "a", 0);
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
     assert_int_equal(graft_snapshot_resolve(snapshot, &place, NULL, &found, &error), GRAFT_OK);
-    assert_ptr_equal(found.replacement->cls, &mine);
+    assert_ptr_equal(found.stack[0].known->cls, &mine);
     graft_snapshot_release(snapshot);
 }
 
@@ -301,7 +299,7 @@ static void test_snapshots_do_not_change(void **state) {
     add(&one, "a", 0);
     struct graft_snapshot *after = graft_registry_snapshot(registry);
     assert_int_equal(graft_snapshot_resolve(before, &place, NULL, &found, &error), GRAFT_OK);
-    assert_null(found.replacement);
+    assert_ptr_equal(found.stack[0].known, found.original);
     assert_int_equal(count_replacements(before), 0);
     assert_int_equal(count_replacements(after), 1);
     graft_registry_restore(registry, before);
@@ -310,7 +308,7 @@ static void test_snapshots_do_not_change(void **state) {
     graft_registry_free(registry);
     registry = NULL;
     assert_int_equal(graft_snapshot_resolve(after, &place, NULL, &found, &error), GRAFT_OK);
-    assert_ptr_equal(found.replacement->cls, &mine);
+    assert_ptr_equal(found.stack[0].known->cls, &mine);
     graft_snapshot_release(before);
     graft_snapshot_release(after);
 }

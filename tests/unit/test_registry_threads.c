@@ -37,7 +37,7 @@ static void *work(void *data) {
         worker->failures += graft_registry_add_replacement(worker->registry, &patch, &origin, NULL) != GRAFT_OK;
         struct graft_snapshot *snapshot = graft_registry_snapshot(worker->registry);
         worker->failures += graft_snapshot_resolve(snapshot, &place, NULL, &found, NULL) != GRAFT_OK;
-        worker->failures += found.replacement == NULL || found.replacement->cls != &replacement;
+        worker->failures += found.stack[0].known->cls != &replacement;
         worker->failures += graft_snapshot_replacement(snapshot, before, &first) == NULL;
         while (graft_snapshot_replacement(snapshot, before, &first) != NULL) {
             before++;

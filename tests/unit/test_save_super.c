@@ -101,6 +101,33 @@ static void test_one_name(void **state) {
     assert_int_equal(folder_count(saver.outputs), 1);
 }
 
+/* Three classes at one place, each with parameters of its own. */
+static void test_stack(void **state) {
+    static const struct fake_parameter gain[] = {{.name = "gain", .rank = 1, .shape = {4}}, {.name = NULL}};
+    static const struct fake_structure gain_structure = {.parameters = gain};
+    static const char *const norm_source[] = {"norm"}, *const gain_target[] = {"gain"};
+    static const struct graft_conversion gain_conversions[] = {RENAMED(norm_source, gain_target)};
+    static const struct graft_origin origin = {.plugin = "outer"};
+    static struct graft_class outer = FAKE_CLASS("Outer", BLOCK, &gain_structure);
+    static const struct graft_replacement wrapping = {
+        .struct_size = sizeof wrapping, .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &outer};
+    (void)state;
+    outer.flags = GRAFT_CLASS_CALLS_SUPER;
+    outer.conversions = gain_conversions;
+    outer.n_conversions = 1;
+    outer.conversion_stride = sizeof gain_conversions[0];
+    fake_model_replace(&saver.fake.model, &patch);
+    assert_int_equal(graft_registry_add_replacement(saver.fake.model.registry, &wrapping, &origin, NULL), GRAFT_OK);
+    saver_bind(&saver, "Root");
+    assert_same_tensors(saver.fake.folder, saver_save(&saver, "original", 0, 0));
+    (void)saver_save(&saver, "runtime", 1, 0);
+    saver_adopt(&saver, "runtime");
+    saver_bind(&saver, "Root");
+    assert_int_equal(graft_checkpoint_count(saver.fake.checkpoint), 5); /* gain, qk, q, k, and one norm */
+    assert_int_equal(saver.fake.plan->n_unexpected, 0);
+    assert_same_tensors(folder_path(saver.outputs, "original"), saver_save(&saver, "back", 0, 0));
+}
+
 /* Without the plugin the error says who is missed. */
 static void test_hint(void **state) {
     struct graft_error error = graft_error_none();
@@ -127,6 +154,7 @@ static void test_hint(void **state) {
 #define WITH_SAVER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {WITH_SAVER(test_super), WITH_SAVER(test_one_name), WITH_SAVER(test_hint)};
+    const struct CMUnitTest tests[] = {WITH_SAVER(test_super), WITH_SAVER(test_one_name), WITH_SAVER(test_stack),
+                                       WITH_SAVER(test_hint)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

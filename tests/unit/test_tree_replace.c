@@ -199,7 +199,7 @@ static void test_super(void **state) {
     assert_non_null(node->super);
     assert_string_equal(node->super->class_name, "Block");
     assert_string_equal(node->super->path, "0");
-    assert_true(node->super->is_super && node->super->below_super && !node->below_super);
+    assert_true(node->super->wrapper == node && node->super->below_super && !node->below_super);
     assert_class("0.extra", "MyLeaf");
     assert_class("0.leaf", "MyLeaf"); /* of the original beside it */
     assert_true(fake_model_node(&model, "0.leaf")->below_super);
@@ -226,7 +226,82 @@ static void test_super_without_create(void **state) {
     assert_int_equal(node->super->n_children, 1);
 }
 
+/* Each class of a stack is made after the one that it calls, and given that one's module. */
+static int create_outer(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                        struct graft_error *error) {
+    assert_string_equal(build->super->class_name, "Logging");
+    assert_string_equal(build->super->path, build->path);
+    assert_non_null(build->child(build->data, "extra"));
+    return create(cls, build, instance, error);
+}
+
+static const struct fake_child extra_children[] = {{"extra", "Leaf", LEAF}, {NULL, NULL, NULL}};
+static const struct fake_structure extra_structure = {.children = extra_children};
+static const struct graft_class outer = {.struct_size = sizeof outer,
+                                         .flags = GRAFT_CLASS_CALLS_SUPER,
+                                         .name = "Outer",
+                                         .interface_id = BLOCK,
+                                         .describe = fake_describe,
+                                         .create = create_outer,
+                                         .destroy = destroy,
+                                         .forward = "outer",
+                                         .data = &extra_structure};
+static const struct graft_class logging = {.struct_size = sizeof logging,
+                                           .flags = GRAFT_CLASS_CALLS_SUPER,
+                                           .name = "Logging",
+                                           .interface_id = BLOCK,
+                                           .forward = "logging"};
+
+static void add_outer_and_logging(void) {
+    static const struct graft_replacement replacements[] = {
+        {.struct_size = sizeof replacements[0], .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &outer},
+        {.struct_size = sizeof replacements[0], .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &logging}};
+    static const struct graft_origin origins[] = {{.plugin = "a"}, {.plugin = "b"}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(graft_registry_add_replacement(model.registry, &replacements[i], &origins[i], &model.error),
+                         GRAFT_OK);
+    }
+}
+
+static void test_stack(void **state) {
+    (void)state;
+    fake_model_replace(&model, &wrap_block);
+    add_outer_and_logging();
+    assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
+    const struct graft_node *node = fake_model_node(&model, "1");
+    assert_string_equal(node->super->super->class_name, "Wrapper");
+    assert_null(node->super->super->super);
+    assert_class("1.extra", "Leaf");
+    assert_class("1.inner", "Block"); /* what the innermost one describes */
+    assert_true(fake_model_node(&model, "1.inner.leaf")->below_super);
+    assert_true(graft_nodes_share_tensors(node, fake_model_node(&model, "1.inner.leaf")));
+    assert_true(graft_nodes_share_tensors(fake_model_node(&model, "1.inner"), fake_model_node(&model, "1.extra")));
+    assert_false(graft_nodes_share_tensors(node, fake_model_node(&model, "1.extra")));
+    assert_false(graft_nodes_share_tensors(node, fake_model_node(&model, "0.extra")));
+    assert_int_equal(graft_tree_instantiate(model.tree, graft_host_get(), &model.error), GRAFT_OK);
+    assert_string_equal(node->module.forward, "outer");
+    assert_string_equal(node->super->module.forward, "logging");
+    assert_ptr_equal(node->super->module.instance, &node->super->super->module);
+    assert_string_equal(node->super->super->module.forward, "wrapper");
+}
+
 /* Whichever creation fails, what was made before is destroyed, once. */
+static void test_create_fails_in_stack(void **state) {
+    enum { INSTANCES = 2 + 2 * 6 };
+    (void)state;
+    fake_model_replace(&model, &wrap_block);
+    add_outer_and_logging();
+    for (int succeed = 0; succeed <= INSTANCES; succeed++) {
+        assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
+        left = succeed;
+        int status = graft_tree_instantiate(model.tree, graft_host_get(), &model.error);
+        assert_int_equal(alive, succeed);
+        assert_int_equal(status == GRAFT_OK, succeed == INSTANCES);
+        graft_tree_destroy_instances(model.tree);
+        assert_int_equal(alive, 0);
+    }
+}
+
 static void test_create_fails(void **state) {
     (void)state;
     fake_model_replace(&model, &wrap_block);
@@ -255,6 +330,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_inherited_functions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_super, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_super_without_create, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stack, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_create_fails_in_stack, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_create_fails, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

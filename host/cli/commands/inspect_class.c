@@ -209,8 +209,8 @@ struct graft_inspected graft_inspect_find(const struct graft_model *model, const
     const struct graft_named_module *module;
     for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
         const char *name = replacement == NULL ? module->class_name : module->original_class;
-        if (name != NULL && strcmp(name, class_name) == 0 && module->flags == 0 &&
-            (replacement == NULL || replacement == module->cls)) {
+        if (name != NULL && strcmp(name, class_name) == 0 &&
+            (replacement == NULL ? module->flags == 0 : replacement == module->cls)) {
             found.first = found.modules == 0 ? module : found.first;
             found.modules++;
         }

@@ -5,6 +5,18 @@
 #include "cli/report/report.h"
 #include "cli/report/writer.h"
 
+/* The classes of a module that call each other, the outermost first, the original or what replaces it last. */
+static graft_json *stack_json(struct graft_writer *writer, const struct graft_named_module *module) {
+    graft_json *stack = graft_json_new_array();
+    for (; module != NULL; module = module->super) {
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "class", module->class_name);
+        graft_writer_set_string(writer, object, "plugin", module->plugin);
+        graft_writer_append(writer, stack, object);
+    }
+    return stack;
+}
+
 static graft_json *modules_json(struct graft_writer *writer, const struct graft_model *model) {
     graft_json *modules = graft_json_new_array();
     const struct graft_named_module *module;
@@ -16,6 +28,11 @@ static graft_json *modules_json(struct graft_writer *writer, const struct graft_
         graft_writer_set_string(writer, object, "plugin", module->original_class != NULL ? module->plugin : NULL);
         if (module->kernel_on != NULL) {
             graft_writer_set_string(writer, object, "kernel_on", module->kernel_on);
+        }
+        if ((module->flags & GRAFT_MODULE_SUPER) != 0) {
+            graft_writer_set_bool(writer, object, "is_super", 1);
+        } else if (module->super != NULL) {
+            graft_writer_set(writer, object, "stack", stack_json(writer, module));
         }
         graft_writer_append(writer, modules, object);
     }

@@ -164,7 +164,9 @@ static void add_title(struct writer *writer, const struct graft_named_module *no
     add(writer, "</span> ");
     add_code(writer, text_of(module, "class"));
     if ((node->flags & GRAFT_MODULE_SUPER) != 0) {
-        add(writer, " <span class=\"soft\">the original, kept beside its replacement</span>");
+        add(writer, node->original_class == NULL
+                        ? " <span class=\"soft\">the original, kept beside its replacement</span>"
+                        : " <span class=\"soft\">called by the replacement above</span>");
     }
     add_replaced(writer, module);
     if (is_fused(writer->model, node)) {

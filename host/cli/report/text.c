@@ -7,6 +7,7 @@
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
 #include "cli/report/rows.h"
+#include "cli/report/stack.h"
 
 enum { MAX_ROWS = 12 };
 
@@ -20,17 +21,9 @@ struct summary {
     size_t modules;
 };
 
-static void add_class(struct graft_text *text, const char *class_name, const char *plugin, const char *file) {
-    graft_text_printf(text, " -> %s by %s (%s)", class_name, plugin, file != NULL ? file : "-");
-}
-
 static void add_replacement(struct summary *summary, const struct graft_named_module *module) {
     struct graft_text text = {0};
-    graft_text_add_string(&text, module->original_class);
-    if (module->kernel_on != NULL) {
-        add_class(&text, module->kernel_on, module->kernel_on_plugin, module->kernel_on_file);
-    }
-    add_class(&text, module->class_name, module->plugin, module->file);
+    graft_report_stack(&text, module, 1);
     if (module->kernel != NULL) {
         graft_text_printf(&text, ", kernel %s,", module->kernel);
     }
@@ -113,7 +106,10 @@ static void summarize(struct summary *summary, const struct graft_model *model) 
     const struct graft_named_module *module;
     const struct graft_chain_info *chain;
     for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
-        summary->modules += (module->flags & GRAFT_MODULE_SUPER) == 0;
+        if ((module->flags & GRAFT_MODULE_SUPER) != 0) {
+            continue; /* it is in its wrapper's row */
+        }
+        summary->modules++;
         if (module->original_class != NULL) {
             add_replacement(summary, module);
         }

@@ -3,6 +3,7 @@
 
 #include "cli/commands/verify.h"
 #include "cli/output.h"
+#include "cli/report/stack.h"
 #include "cli/report/writer.h"
 
 /* Mean milliseconds of a call. */
@@ -14,9 +15,8 @@ static const char *reason(const struct graft_compared *module) {
     return module->reason == NULL && module->calls == 0 ? "not called for this prompt" : module->reason;
 }
 
-static void print_module(const struct graft_compared *module) {
-    (void)printf("%s: %s -> %s by %s: ", module->module->path, module->module->original_class,
-                 module->module->class_name, module->module->plugin);
+static void print_module(const struct graft_compared *module, const char *stack) {
+    (void)printf("%s: %s: ", module->module->path, stack);
     if (reason(module) != NULL) {
         (void)printf("not compared: %s\n", reason(module));
         return;
@@ -27,11 +27,22 @@ static void print_module(const struct graft_compared *module) {
                  (double)module->original_bytes / 1e6);
 }
 
-static void print_text(const struct graft_verification *run) {
+static int print_modules(const struct graft_verification *run, struct graft_error *error) {
     const struct graft_compared *module;
-    for (size_t i = 0; (module = graft_comparison_at(run->modules, i)) != NULL; i++) {
-        print_module(module);
+    int failed = 0;
+    for (size_t i = 0; !failed && (module = graft_comparison_at(run->modules, i)) != NULL; i++) {
+        struct graft_text stack = {0};
+        graft_report_stack(&stack, module->module, 0);
+        failed = stack.failed;
+        if (!failed) {
+            print_module(module, stack.bytes);
+        }
+        graft_text_free(&stack);
     }
+    return failed ? graft_fail_memory(error, "verify") : GRAFT_OK;
+}
+
+static void print_outputs(const struct graft_verification *run) {
     (void)printf("%s: largest difference %.3g of values up to %.3g over %lld positions",
                  graft_verification_outputs(run), run->logits.difference, run->logits.value, (long long)run->positions);
     if (run->tolerance >= 0.0) {
@@ -114,7 +125,11 @@ int graft_verify_report(const struct graft_options *options, const struct graft_
                         struct graft_error *error) {
     struct graft_writer writer = {0};
     if (!options->json) {
-        print_text(run);
+        int status = print_modules(run, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        print_outputs(run);
         return graft_output_flush(stdout, error);
     }
     graft_json *object = document(&writer, run);

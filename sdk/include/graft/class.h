@@ -97,7 +97,7 @@ struct graft_build {
     /* A parameter or child that this class described; NULL for a name it did not. */
     const struct graft_weight *(*weight)(void *data, const char *name);
     const struct graft_module *(*child)(void *data, const char *name);
-    const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module of the original class; else NULL */
+    const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module that it wraps; else NULL */
     /* A state that this class described, for graft_state_get; NULL for a name it did not. */
     const struct graft_state *(*state)(void *data, const char *name);
     /* What `describe` of the same class kept, valid until `destroy`. NULL: it kept nothing, or the class has none. */
@@ -105,8 +105,9 @@ struct graft_build {
 };
 
 enum {
-    /* Instances call the class they replace: it is built beside them, bound through its own conversions to the same
-     * bytes. Such a class may leave out `create`: then the `self` of its forward is that module. */
+    /* Instances call what they replace: the class of that name or, where other plugins replace it as well, the next of
+     * theirs. It is built beside them, bound through its own conversions to the same bytes. Such a class may leave out
+     * `create`: then the `self` of its forward is that module. */
     GRAFT_CLASS_CALLS_SUPER = 1 << 16,
     /* A building block of many classes (Linear, Embedding): patterns do not reach it, its exact name does. */
     GRAFT_CLASS_BASIC = 1 << 17

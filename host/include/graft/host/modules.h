@@ -28,8 +28,8 @@ struct graft_planned_parameter;
 
 enum {
     GRAFT_MODULE_LIST = 1, /* a ModuleList or Sequential: it has children and no class of its own */
-    /* The original that a replacement calls (GRAFT_CLASS_CALLS_SUPER). It has the replacement's path, and is reached
-     * through its `super` and by graft_model_module, but not by graft_model_find_module. */
+    /* What a replacement calls (GRAFT_CLASS_CALLS_SUPER): another one, or the original. It has the replacement's path,
+     * and is reached through its `super` and by graft_model_module, but not by graft_model_find_module. */
     GRAFT_MODULE_SUPER = 2
 };
 
@@ -57,7 +57,7 @@ struct graft_named_module {
     const char *path;           /* "model.layers.0.self_attn"; "" for the model itself */
     const char *name;           /* the last part of the path */
     const char *class_name;     /* "LlamaAttention"; "ModuleList" or "Sequential" for a list */
-    const char *original_class; /* the class that was replaced here; NULL: none was */
+    const char *original_class; /* the class in whose place this one is; NULL: it is the original */
     const char *interface_id;   /* "graft.self_attention/1"; NULL for a list */
     const char *plugin;         /* id of the plugin whose class this is; "program": of a call; NULL: the host's own */
     const char *file;           /* of that plugin; or NULL */
@@ -68,7 +68,7 @@ struct graft_named_module {
     const char *kernel_on_file;
     const struct graft_class *cls;                    /* NULL for a list */
     const struct graft_named_module *parent;          /* NULL for the model itself */
-    const struct graft_named_module *super;           /* the original that this replacement calls; or NULL */
+    const struct graft_named_module *super;           /* what this replacement calls; or NULL */
     const struct graft_named_module *const *children; /* [n_children] */
     size_t n_children;
     const struct graft_planned_parameter *const *parameters; /* [n_parameters] its own: graft/host/plan.h */
@@ -81,7 +81,7 @@ struct graft_named_module {
     size_t n_states;
 };
 
-/* [any] Module number `i`, parents before their children and an original right behind its replacement; NULL behind the
+/* [any] Module number `i`, parents before their children and what a replacement calls right behind it; NULL behind the
  * last. */
 const struct graft_named_module *graft_model_module(const struct graft_model *model, size_t i);
 

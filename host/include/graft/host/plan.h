@@ -64,8 +64,8 @@ struct graft_planned_parameter {
     uint32_t converted_by;                      /* GRAFT_CONVERTED_BY_..., joined by | */
     uint32_t reserved;
     const struct graft_planned_parameter *tied_to; /* GRAFT_PLANNED_TIED only */
-    /* The parameter of the same name in the replacement, for one of the original that the replacement calls: both are
-     * filled from the same tensors. NULL for all others. */
+    /* The parameter of the same name in a replacement, for one of what that calls: both are filled from the same
+     * tensors. NULL for all others. */
     const struct graft_planned_parameter *shared_with;
     int64_t bytes;  /* of the weight in memory; 0 where it is another's */
     int32_t copied; /* 1: copied when the model is loaded; 0: it stays in the mapped files */

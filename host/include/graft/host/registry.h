@@ -8,8 +8,11 @@
  * becomes a note once it matters. A plugin says of its keys which of the two they are.
  *
  * One rule orders all: the patch of a load (graft/host/patch.h) goes before calls, calls before plugins, plugins
- * registered by calls before those from files, which go in the order that the user gave (without one, two that want a
- * module are an error). Of one source, exact names go before patterns, and among those the first registered goes first.
+ * registered by calls before those from files, which go in the order that the user gave. Of one source, exact names go
+ * before patterns, and among those the first registered goes first; that one has the source's part in a module. Where
+ * several sources have a part, those whose class calls super (GRAFT_CLASS_CALLS_SUPER) wrap each other in that order,
+ * plugins without one in the order of their ids, and of the others the first is innermost; two plugins without an order
+ * are an error then. A look-up by name gives the outermost class.
  * Scopes ask the same rule of the mapping as it was when they were entered.
  *
  * What plugins bring may be unregistered, cleared and overwritten like anything else; the plugin stays loaded. A model
