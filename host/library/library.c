@@ -136,6 +136,7 @@ int graft_library_load_plugins(struct graft_library *library, const char *const 
     const struct graft_plugin_options wanted = plugin_options(library, options);
     int status = check_unloaded(library, error);
     if (status == GRAFT_OK) {
+        library->skip_bad_plugins = wanted.skip_bad;
         status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
     }
     if (status == GRAFT_OK && !wanted.leave_idle) {
@@ -151,6 +152,7 @@ int graft_library_load_plugin(struct graft_library *library, const char *file,
     const struct graft_plugin_options wanted = plugin_options(library, options);
     int status = check_unloaded(library, error);
     if (status == GRAFT_OK) {
+        library->skip_bad_plugins = wanted.skip_bad;
         status = graft_plugins_load_file(file, &wanted, &library->plugins, error);
     }
     if (status == GRAFT_OK && !wanted.leave_idle) {

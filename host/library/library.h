@@ -23,6 +23,7 @@ struct graft_processor_config;
 struct graft_library {
     struct graft_registry *registry;
     struct graft_plugin_set *plugins; /* NULL until loaded */
+    int32_t skip_bad_plugins;         /* as asked for when they were */
     pthread_mutex_t lock;             /* guards the fields below */
     struct graft_plugin_set **called; /* registered by calls, a set each */
     size_t n_called;

@@ -79,6 +79,7 @@ static int build_tree(struct graft_model *model, struct graft_library *library,
         .config = model->config,
         .snapshot = snapshot,
         .fusion = &fusion,
+        .skip_bad_plugins = library->skip_bad_plugins,
         .class_name = graft_family_root(model->family, model->config->architecture),
     };
     if (status == GRAFT_OK) {

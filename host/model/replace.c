@@ -27,7 +27,7 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
 }
 
 /* Patterns are judged by the classes that this model uses before anything is replaced. */
-static int check_patterns(const struct graft_tree_options *options, const struct graft_assignment *assignment,
+static int check_patterns(const struct graft_tree_options *options, struct graft_assignment *assignment, int *changed,
                           struct graft_error *error) {
     struct graft_tree *tree = NULL;
     struct places places = {.model_type = options->config->model_type};
@@ -36,7 +36,8 @@ static int check_patterns(const struct graft_tree_options *options, const struct
         status = graft_tree_walk(tree, collect_place, &places, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_snapshot_check_patterns(options->snapshot, places.items, places.count, assignment, error);
+        status =
+            graft_snapshot_check_patterns(options->snapshot, places.items, places.count, assignment, changed, error);
     }
     graft_free(places.items);
     graft_tree_free(tree);
@@ -64,16 +65,21 @@ static int decide_groups(const struct graft_tree_options *options, struct graft_
 static int decide(const struct graft_tree_options *options, struct graft_assignment *assignment,
                   struct fusions *fusions, struct graft_error *error) {
     int status = graft_fusions_find_modules(options, fusions, error);
-    if (status == GRAFT_OK) {
+    int changed = 1;
+    while (changed && status == GRAFT_OK) {
         status = decide_groups(options, assignment, fusions, error);
+        if (status == GRAFT_OK) {
+            status = check_patterns(options, assignment, &changed, error);
+        }
     }
-    return status == GRAFT_OK ? check_patterns(options, assignment, error) : status;
+    return status;
 }
 
 int graft_tree_build(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
     struct graft_tree *built = NULL;
     struct fusions fusions = {0};
-    struct graft_assignment *assignment = graft_assignment_create(options->snapshot, options->config->model_type);
+    struct graft_assignment *assignment =
+        graft_assignment_create(options->snapshot, options->config->model_type, options->skip_bad_plugins);
     int status = assignment != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);
     if (status == GRAFT_OK && !options->without_replacements) {
         status = decide(options, assignment, &fusions, error);

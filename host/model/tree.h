@@ -105,6 +105,7 @@ struct graft_tree_options {
     struct graft_snapshot *snapshot;           /* the tree takes a reference of its own */
     const char *class_name;                    /* of the root: "LlamaForCausalLM" */
     int32_t without_replacements;              /* 1: every class is the original one */
+    int32_t skip_bad_plugins;                  /* 1: one whose pattern hits what it may not is left out, with a note */
     const struct graft_fusion_request *fusion; /* what is to be fused; NULL: nothing */
 };
 

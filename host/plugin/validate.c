@@ -133,6 +133,17 @@ int graft_replacement_validate(const struct graft_place *place, const struct gra
     if (status == GRAFT_OK && replacement->group != NULL) {
         status = graft_check_text(place, "group", replacement->group, GRAFT_MAX_NAME, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_check_flags(place, replacement->flags, 0, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_check_zero(place, "reserved", replacement->reserved, error);
+    }
+    if (status == GRAFT_OK && (replacement->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0 &&
+        replacement->key != GRAFT_KEY_PATTERN) {
+        status =
+            graft_check_failed(place, "flags", error, "GRAFT_REPLACEMENT_WHERE_IT_FITS, but the key is no pattern");
+    }
     if (status == GRAFT_OK && replacement->replacement == NULL) {
         status = graft_check_failed(place, "replacement", error, "expected a class, got NULL");
     }

@@ -8,7 +8,8 @@
 #include "registry/assignment_rows.h"
 #include "registry/stack.h"
 
-struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type) {
+struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type,
+                                                 int skip_bad) {
     struct graft_assignment *assignment = graft_alloc(1, sizeof *assignment);
     size_t n = 0;
     while (graft_snapshot_rule(snapshot, n) != NULL) {
@@ -20,6 +21,7 @@ struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot
     }
     assignment->snapshot = graft_snapshot_retain(snapshot);
     assignment->model_type = model_type;
+    assignment->skip_bad = skip_bad;
     assignment->n = n;
     for (size_t i = 0; i < n; i++) {
         assignment->rows[i].counts = graft_rule_is_for_model(graft_snapshot_rule(snapshot, i), model_type);
@@ -131,15 +133,42 @@ void graft_assignment_settle(struct graft_assignment *assignment) {
     }
 }
 
-/* Leaves out the group of patch `i`, for a reason that is consumed. */
-static int leave_out(struct graft_assignment *assignment, size_t i, char *note_take, struct graft_error *error) {
-    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+int graft_assignment_note(struct graft_assignment *assignment, char *note_take, struct graft_error *error) {
+    for (size_t i = 0; note_take != NULL && i < assignment->n_notes; i++) {
+        if (strcmp(assignment->notes[i], note_take) == 0) {
+            graft_free(note_take);
+            return GRAFT_OK;
+        }
+    }
     if (note_take == NULL || graft_grow(&assignment->notes, &assignment->note_capacity, assignment->n_notes,
                                         sizeof *assignment->notes) != 0) {
         graft_free(note_take);
-        return graft_fail_memory(error, graft_rule_source(patch));
+        return graft_fail_memory(error, assignment->model_type);
     }
     assignment->notes[assignment->n_notes++] = note_take;
+    return GRAFT_OK;
+}
+
+int graft_assignment_may_skip(const struct graft_assignment *assignment, size_t i) {
+    return assignment != NULL && assignment->skip_bad &&
+           graft_snapshot_rule(assignment->snapshot, i)->source == SOURCE_PLUGIN;
+}
+
+int graft_assignment_skip(struct graft_assignment *assignment, size_t i, const struct graft_error *cause,
+                          struct graft_error *error) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    for (size_t k = 0; k < assignment->n; k++) {
+        if (graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k))) {
+            assignment->rows[k].left_out = assignment->rows[k].skipped = 1;
+        }
+    }
+    return graft_assignment_note(assignment, graft_format("%s: skipped: %s", cause->source, cause->message), error);
+}
+
+/* Leaves out the group of patch `i`, for a reason that is consumed. */
+static int leave_out(struct graft_assignment *assignment, size_t i, char *note_take, struct graft_error *error) {
+    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    int status = graft_assignment_note(assignment, note_take, error);
     for (size_t k = 0; k < assignment->n; k++) {
         const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
         if (group_of(assignment, k) != NULL && graft_rule_same_source(patch, other) &&
@@ -147,7 +176,7 @@ static int leave_out(struct graft_assignment *assignment, size_t i, char *note_t
             assignment->rows[k].left_out = 1;
         }
     }
-    return GRAFT_OK;
+    return status;
 }
 
 static int is_member(const struct graft_assignment *assignment, size_t i) {

@@ -31,17 +31,6 @@ static int is_first_of_source(const struct graft_assignment *assignment, size_t 
     return 1;
 }
 
-/* "PLUGIN: " or, of library calls, nothing; then the key, which is a class's name for kernels. */
-static void name_key(const struct rule *patch, struct graft_text *text) {
-    int is_call = patch->declared->key == KEY_BOTH;
-    const char *what = is_call                                     ? "key"
-                       : patch->is_kernel                          ? "kernel for class"
-                       : patch->declared->key == GRAFT_KEY_PATTERN ? "pattern"
-                                                                   : "class";
-    graft_text_printf(text, "%s%s%s \"%s\"", is_call ? "" : patch->origin.plugin, is_call ? "" : ": ", what,
-                      patch->declared->target);
-}
-
 /* A name without a class: then it is misspelt, more likely than not. */
 static int is_unknown_name(const struct graft_assignment *assignment, const struct rule *patch) {
     const char *target = patch->declared->target;
@@ -60,12 +49,12 @@ static void write_remark(const struct graft_assignment *assignment, size_t i, st
     if (row->wanted == 0 && is_unknown_name(assignment, patch)) {
         struct graft_text near = {0};
         graft_snapshot_suggest(assignment->snapshot, patch->declared->target, &near);
-        name_key(patch, text);
+        graft_rule_add_key(patch, text);
         graft_text_printf(text, " matches nothing in this model, and there is no class of that name%s%s",
                           near.length > 0 ? "; " : "", near.length > 0 ? near.bytes : "");
         graft_text_free(&near);
     } else if (patch->is_kernel || !is_idle_plugin(assignment, i)) {
-        name_key(patch, text);
+        graft_rule_add_key(patch, text);
         if (row->wanted == 0) {
             graft_text_add_string(text, " matches nothing in this model");
         } else if (row->lost_to != NULL) {
@@ -81,7 +70,7 @@ static int remark_on(const struct graft_assignment *assignment, size_t i, graft_
     const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
     struct graft_text text = {0};
     int status = GRAFT_OK;
-    if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i)) {
+    if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped) {
         status = add(data, graft_format("plugin %s has no effect on this model", patch->origin.plugin), error);
     }
     if (status == GRAFT_OK && patch->invalid != NULL && assignment->rows[i].counts) {

@@ -8,7 +8,8 @@
 
 /* One for each patch, in the order of snapshot_patch. */
 struct assignment_row {
-    int left_out;        /* its group is */
+    int left_out;        /* its group is, or its plugin */
+    int skipped;         /* its plugin is, which a note says */
     int counts;          /* the patch is for this model type */
     size_t wanted;       /* modules that its key hits */
     size_t won;          /* those of them that it replaces */
@@ -20,15 +21,26 @@ struct assignment_row {
 struct graft_assignment {
     struct graft_snapshot *snapshot;
     const char *model_type;
+    int skip_bad;
     struct assignment_row *rows;
     size_t n;
     int trial;
     size_t modules;                      /* that were asked for; the number of the present one */
     const struct graft_origin *taken_by; /* who replaces the present one, wrappers apart; NULL: nobody */
-    char **notes;                        /* on groups left out */
+    char **notes;                        /* on groups left out, and on classes that patterns leave alone */
     size_t n_notes;
     size_t note_capacity;
 };
+
+/* A note of the model's, which is consumed and not repeated; NULL: memory ran out. */
+int graft_assignment_note(struct graft_assignment *assignment, char *note_take, struct graft_error *error);
+
+/* Whether rule `i` is a plugin's, and those that cannot be used are left out instead of being errors. */
+int graft_assignment_may_skip(const struct graft_assignment *assignment, size_t i);
+
+/* Leaves all of that plugin out, with `cause` as a note. */
+int graft_assignment_skip(struct graft_assignment *assignment, size_t i, const struct graft_error *cause,
+                          struct graft_error *error);
 
 /* In these NULL stands for an assignment that nobody asks. */
 

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/fail.h"
 #include "base/text.h"
 #include "registry/assignment_rows.h"
 #include "registry/stack.h"
@@ -21,7 +23,7 @@ static int is_listed(const struct rule *patch, const struct graft_known_class *k
                      const struct graft_module_place *places, size_t i) {
     for (size_t k = 0; k < i; k++) {
         if (strcmp(places[k].class_name, places[i].class_name) == 0 &&
-            graft_rule_wants(patch, known, &places[k], NULL) == 1) {
+            graft_rule_finds(patch, known, &places[k], NULL) == 1) {
             return 1;
         }
     }
@@ -38,13 +40,30 @@ static void list(const struct rule *patch, const struct graft_class *cls, struct
     }
 }
 
-static int report(const struct rule *patch, struct hits *hits, struct graft_error *error) {
+/* The pattern takes what fits. */
+static int note(const struct rule *patch, const struct hits *hits, struct graft_assignment *assignment,
+                struct graft_error *error) {
+    const struct graft_class *replacement = patch->declared->replacement;
+    struct graft_text text = {0};
+    graft_rule_add_key(patch, &text);
+    graft_text_printf(&text, " leaves %s alone: %s is a %s", hits->misfits.bytes, replacement->name,
+                      replacement->interface_id);
+    char *taken = text.failed ? NULL : graft_strdup(text.bytes);
+    graft_text_free(&text);
+    return graft_assignment_note(assignment, taken, error);
+}
+
+static int report(const struct rule *patch, struct hits *hits, struct graft_assignment *assignment,
+                  struct graft_error *error) {
     const struct graft_class *replacement = patch->declared->replacement;
     if (hits->misfits.failed || hits->fitting.failed || hits->narrower.failed) {
         return graft_fail_memory(error, graft_rule_source(patch));
     }
     if (hits->misfits.length == 0) {
         return GRAFT_OK;
+    }
+    if ((patch->declared->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0) {
+        return assignment != NULL ? note(patch, hits, assignment, error) : GRAFT_OK;
     }
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(patch),
                           "pattern \"%s\" for %s (%s) also hits %s; fitting: %s", patch->declared->target,
@@ -82,19 +101,20 @@ static int is_judged(const struct graft_snapshot *snapshot, const struct rule *p
 }
 
 static int check(const struct graft_snapshot *snapshot, const struct rule *patch,
-                 const struct graft_module_place *places, size_t n, struct graft_error *error) {
+                 const struct graft_module_place *places, size_t n, struct graft_assignment *assignment,
+                 struct graft_error *error) {
     struct hits hits = {0};
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         const struct graft_known_class *known = graft_snapshot_class(snapshot, places[i].class_name, places[i].asking);
-        int hit = known != NULL ? graft_rule_wants(patch, known, &places[i], error) : 0;
+        int hit = known != NULL ? graft_rule_finds(patch, known, &places[i], error) : 0;
         if (hit == 1 && is_judged(snapshot, patch, known, &places[i]) && !is_listed(patch, known, places, i)) {
             list(patch, known->cls, &hits);
         }
         status = hit < 0 ? GRAFT_ERROR_PLUGIN : GRAFT_OK;
     }
     if (status == GRAFT_OK) {
-        status = report(patch, &hits, error);
+        status = report(patch, &hits, assignment, error);
     }
     graft_text_free(&hits.fitting);
     graft_text_free(&hits.misfits);
@@ -103,12 +123,21 @@ static int check(const struct graft_snapshot *snapshot, const struct rule *patch
 }
 
 int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const struct graft_module_place *places,
-                                  size_t n, const struct graft_assignment *assignment, struct graft_error *error) {
+                                  size_t n, struct graft_assignment *assignment, int *changed,
+                                  struct graft_error *error) {
+    const struct rule *rule;
     int status = GRAFT_OK;
-    for (size_t i = 0; graft_snapshot_rule(snapshot, i) != NULL && status == GRAFT_OK; i++) {
-        const struct rule *patch = graft_snapshot_rule(snapshot, i);
-        if (patch->target != NULL && !graft_assignment_leaves_out(assignment, i)) {
-            status = check(snapshot, patch, places, n, error);
+    *changed = 0;
+    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK; i++) {
+        struct graft_error cause = graft_error_none();
+        int may_skip = graft_assignment_may_skip(assignment, i);
+        if (rule->target == NULL || graft_assignment_leaves_out(assignment, i)) {
+            continue;
+        }
+        status = check(snapshot, rule, places, n, assignment, may_skip ? &cause : error);
+        if (status == GRAFT_ERROR_PLUGIN && may_skip) {
+            status = graft_assignment_skip(assignment, i, &cause, error);
+            *changed = 1;
         }
     }
     return status;

@@ -99,6 +99,7 @@ static struct graft_patch describe(const struct rule *rule) {
         .module_path = declared->module_path,
         .model_types = declared->model_types,
         .group = declared->group,
+        .flags = declared->flags,
         .key_kind = plugins ? declared->key : 0,
         .plugin = plugins ? rule->origin.plugin : NULL,
         .file = plugins ? rule->origin.file : NULL,

@@ -95,6 +95,16 @@ int graft_rule_names(const struct rule *patch, const struct graft_known_class *o
     return patch->declared->key != GRAFT_KEY_PATTERN && strcmp(patch->declared->target, original->cls->name) == 0;
 }
 
+void graft_rule_add_key(const struct rule *patch, struct graft_text *text) {
+    int is_call = patch->declared->key == KEY_BOTH;
+    const char *what = is_call                                     ? "key"
+                       : patch->is_kernel                          ? "kernel for class"
+                       : patch->declared->key == GRAFT_KEY_PATTERN ? "pattern"
+                                                                   : "class";
+    graft_text_printf(text, "%s%s%s \"%s\"", is_call ? "" : patch->origin.plugin, is_call ? "" : ": ", what,
+                      patch->declared->target);
+}
+
 static int too_costly(const struct rule *patch, const char *pattern, const char *subject, struct graft_error *error) {
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(patch),
                           "pattern \"%s\": searching \"%s\" costs too much", pattern, subject);
@@ -109,7 +119,12 @@ static int is_of_another(const struct rule *patch, const struct graft_known_clas
     return original->private_to_plugin && strcmp(own, other) != 0;
 }
 
-int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error) {
+int graft_rule_leaves(const struct rule *patch, const struct graft_known_class *original) {
+    return (patch->declared->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0 && !graft_rule_names(patch, original) &&
+           !graft_rule_fits(patch, original);
+}
+
+static int finds_class(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error) {
     struct graft_regex_match match;
     const char *name = original->cls->name;
     if (patch->declared->key == KEY_BOTH && original->private_to_plugin) {
@@ -128,6 +143,10 @@ int graft_rule_hits(const struct rule *patch, const struct graft_known_class *or
     return hit < 0 ? too_costly(patch, patch->declared->target, name, error) : hit;
 }
 
+int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error) {
+    return graft_rule_leaves(patch, original) ? 0 : finds_class(patch, original, error);
+}
+
 int graft_rule_is_for_model(const struct rule *patch, const char *model_type) {
     const char *const *types = patch->declared->model_types;
     if (types == NULL) {
@@ -141,10 +160,10 @@ int graft_rule_is_for_model(const struct rule *patch, const char *model_type) {
     return 0;
 }
 
-int graft_rule_wants(const struct rule *patch, const struct graft_known_class *original,
+int graft_rule_finds(const struct rule *patch, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error) {
     struct graft_regex_match match;
-    int hit = graft_rule_is_for_model(patch, place->model_type) ? graft_rule_hits(patch, original, error) : 0;
+    int hit = graft_rule_is_for_model(patch, place->model_type) ? finds_class(patch, original, error) : 0;
     if (patch->fused != NULL) {
         const struct graft_candidate *candidate = graft_fused_modules_at(patch->fused, place->path);
         return hit < 0 ? hit : hit == 1 && candidate != NULL && candidate->original == original->cls;
@@ -154,6 +173,11 @@ int graft_rule_wants(const struct rule *patch, const struct graft_known_class *o
         return hit < 0 ? too_costly(patch, patch->declared->module_path, place->path, error) : hit;
     }
     return hit;
+}
+
+int graft_rule_wants(const struct rule *patch, const struct graft_known_class *original,
+                     const struct graft_module_place *place, struct graft_error *error) {
+    return graft_rule_leaves(patch, original) ? 0 : graft_rule_finds(patch, original, place, error);
 }
 
 const struct graft_known_class *graft_rule_replacement(const struct rule *patch,

@@ -43,6 +43,10 @@ static int check_element(const struct graft_patch *element, struct graft_error *
     if (graft_utf8_valid_prefix(element->key, strlen(element->key)) < strlen(element->key)) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "expected a key in UTF-8");
     }
+    if (graft_flags_unknown(element->flags, 0) != 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "flags: unknown requirements 0x%x",
+                               (unsigned)element->flags);
+    }
     return check_class(element->key, element->replacement, error);
 }
 
@@ -68,7 +72,8 @@ static const char *const *copy_list(const char *const *list) {
 
 /* 0, or -1 when memory ran out; what was copied by then is freed with the patch. */
 static int copy_element(struct graft_replacement *own, const struct graft_patch *element) {
-    *own = (struct graft_replacement){.struct_size = sizeof *own, .key = KEY_BOTH, .replacement = element->replacement};
+    *own = (struct graft_replacement){
+        .struct_size = sizeof *own, .key = KEY_BOTH, .replacement = element->replacement, .flags = element->flags};
     own->target = graft_strdup(element->key);
     own->module_path = element->module_path != NULL ? graft_strdup(element->module_path) : NULL;
     own->model_types = element->model_types != NULL ? copy_list(element->model_types) : NULL;

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/regex.h"
+#include "base/text.h"
 #include "registry/conversions.h"
 #include "registry/fusion.h"
 #include "registry/mapping.h"
@@ -126,9 +127,20 @@ int graft_rule_is_for_model(const struct rule *patch, const char *model_type);
 /* Whether the key is this class's very name; otherwise a patch that wants it does so by a pattern. */
 int graft_rule_names(const struct rule *patch, const struct graft_known_class *original);
 
+/* Whether the patch would leave a class that its pattern hits alone, as its interface is another. */
+int graft_rule_leaves(const struct rule *patch, const struct graft_known_class *original);
+
+/* "PLUGIN: " or, of library calls, nothing; then the key, which is a class's name for kernels. */
+void graft_rule_add_key(const struct rule *patch, struct graft_text *text);
+
+/* Whether key, path and model type of the patch are those of the module at `place`, whatever its interface: as
+ * graft_rule_hits. */
+int graft_rule_finds(const struct rule *patch, const struct graft_known_class *original,
+                     const struct graft_module_place *place, struct graft_error *error);
+
 /* Whether the patch's key hits the class: 1, 0, or -1 after an error, when a search cost too much. Basic classes, and
  * those that another plugin keeps for children of its own, are reached by their exact name only, and private ones not
- * by library calls. */
+ * by library calls. What it leaves alone it does not hit. */
 int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error);
 
 /* Whether the patch wants the module at `place`, of the class `original`: as patch_hits. */

@@ -123,6 +123,11 @@ has 'broad pattern: the class that fits' 'fitting: BertSelfAttention' err
 has 'broad pattern: one that works' 'use the pattern "^(BertSelfAttention)$"' err
 host --quiet --model "$cases/bert_sentence" --embed --prompt 'who saws?' </dev/null
 mv out original
+host --model "$cases/bert_sentence" --plugins-dir broad --skip-bad-plugins --embed --prompt 'who saws?' </dev/null
+check 'broad pattern, skipped: the original vector' "0:$(cat original)" "$status:$(cat out)"
+has 'broad pattern, skipped: a note' 'note       broad/broad_attention.so: skipped: pattern ".*Attention" for' err
+check 'broad pattern, skipped: nothing is replaced' 1 "$(grep -c 'replaced   nothing' err)"
+check 'broad pattern, skipped: one note' 1 "$(grep -c 'note ' err)"
 host --model "$cases/bert_sentence" --plugins-dir narrow --embed --prompt 'who saws?' </dev/null
 check 'narrow pattern: exit status' 0 "$status"
 check 'narrow pattern: the same vector' "$(cat original)" "$(cat out)"

@@ -306,8 +306,11 @@ static int remember(void *data, char *note_take, struct graft_error *error) {
 }
 
 static void test_before_plugins(void **state) {
-    static const struct graft_replacement replace = {sizeof replace, GRAFT_KEY_NAME, "Even", &mine,
-                                                     "^a\\.",        NULL,           NULL};
+    static const struct graft_replacement replace = {.struct_size = sizeof replace,
+                                                     .key = GRAFT_KEY_NAME,
+                                                     .target = "Even",
+                                                     .replacement = &mine,
+                                                     .module_path = "^a\\."};
     char note[256] = "";
     (void)state;
     fake_model_replace(&model, &replace);
@@ -323,7 +326,8 @@ static void test_before_plugins(void **state) {
 static const struct fake_child bare_children[] = {{"a.stem", "Odd", GRAFT_INTERFACE_LINEAR}, {NULL, NULL, NULL}};
 static const struct fake_structure bare_structure = {.children = bare_children};
 static const struct graft_class bare = FAKE_CLASS("Bare", ROOT, &bare_structure);
-static const struct graft_replacement make_bare = {sizeof make_bare, GRAFT_KEY_NAME, "Root", &bare, NULL, NULL, NULL};
+static const struct graft_replacement make_bare = {
+    .struct_size = sizeof make_bare, .key = GRAFT_KEY_NAME, .target = "Root", .replacement = &bare};
 
 static void test_below_replaced(void **state) {
     struct graft_text text = {0};
@@ -402,7 +406,7 @@ static const struct graft_conversion root_conversion = {
 static void test_conversions_collide(void **state) {
     static struct graft_class greedy = FAKE_CLASS("Greedy", ROOT, &root_structure);
     static const struct graft_replacement make_greedy = {
-        sizeof make_greedy, GRAFT_KEY_NAME, "Root", &greedy, NULL, NULL, NULL};
+        .struct_size = sizeof make_greedy, .key = GRAFT_KEY_NAME, .target = "Root", .replacement = &greedy};
     (void)state;
     greedy.conversions = &root_conversion;
     greedy.n_conversions = 1;

@@ -328,7 +328,8 @@ static void test_super_shares(void **state) {
                                                 .create = graft_create_stateless,
                                                 .forward = "",
                                                 .data = &leaf_structure};
-    static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Leaf", &extended, NULL, NULL, NULL};
+    static const struct graft_replacement patch = {
+        .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Leaf", .replacement = &extended};
     (void)state;
     fake_model_replace(&fake.model, &patch);
     assert_int_equal(fake_plan_make(&fake, "Untied", both), GRAFT_OK);

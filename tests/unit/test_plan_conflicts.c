@@ -89,8 +89,8 @@ static void test_replacement_and_super(void **state) {
     static const struct fake_parameter more[] = {
         {.name = "ab", .rank = 2, .shape = {6, 3}}, {.name = "cd", .rank = 2, .shape = {6, 3}}, {.name = NULL}};
     static const struct fake_structure structure = {.parameters = parameters}, more_structure = {.parameters = more};
-    static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Block", &replacement,
-                                                   NULL,         NULL,           NULL};
+    static const struct graft_replacement patch = {
+        .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &replacement};
     struct graft_bound *bound = NULL;
     const float *filled[2] = {NULL, NULL};
     size_t n = 0;

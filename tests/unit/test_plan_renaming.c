@@ -66,7 +66,8 @@ static int plan(struct fake_plan *fake, const char *target, const struct graft_c
         fake_model_add(&fake->model, &classes[i]);
     }
     if (replacement != NULL) {
-        declared = (struct graft_replacement){sizeof declared, GRAFT_KEY_NAME, target, replacement, NULL, NULL, NULL};
+        declared = (struct graft_replacement){
+            .struct_size = sizeof declared, .key = GRAFT_KEY_NAME, .target = target, .replacement = replacement};
         fake_model_replace(&fake->model, &declared);
     }
     int status = fake_plan_make(fake, "Root", tensors);

@@ -35,7 +35,7 @@ static void calls_super_without_forward(struct fixture *f) {
 }
 
 static void larger_than_its_stride(struct fixture *f) {
-    f->replacement.struct_size = 56;
+    f->replacement.struct_size = sizeof f->replacement + 8;
 }
 
 static void group_without_name(struct fixture *f) {
@@ -135,6 +135,15 @@ static void too_many_options(struct fixture *f) {
     f->plugin.n_options = 33;
 }
 
+static void unknown_requirement(struct fixture *f) {
+    f->replacement.flags = 1u << 31;
+}
+
+static void name_where_it_fits(struct fixture *f) {
+    f->replacement.key = GRAFT_KEY_NAME;
+    f->replacement.flags = GRAFT_REPLACEMENT_WHERE_IT_FITS;
+}
+
 static const struct {
     void (*break_it)(struct fixture *f);
     const char *message;
@@ -142,7 +151,10 @@ static const struct {
     {calls_super_of_nothing, "classes[0].flags: GRAFT_CLASS_CALLS_SUPER, but it replaces no class"},
     {calls_super_without_forward,
      "replacements[0].replacement.flags: GRAFT_CLASS_CALLS_SUPER, but there is no forward to do so"},
-    {larger_than_its_stride, "replacements[0].struct_size: expected at most the stride, 48, got 56"},
+    {larger_than_its_stride, "replacements[0].struct_size: expected at most the stride, 56, got 64"},
+    {unknown_requirement,
+     "replacements[0].flags: 0x80000000 is a requirement that this host does not know (it knows 0x0)"},
+    {name_where_it_fits, "replacements[0].flags: GRAFT_REPLACEMENT_WHERE_IT_FITS, but the key is no pattern"},
     {group_without_name, "replacements[0].group: expected a text, got an empty string"},
     {stride_of_conversions,
      "replacements[0].replacement.conversion_stride: expected a multiple of 8 from 48 to 65536, got 8"},

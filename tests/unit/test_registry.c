@@ -45,12 +45,15 @@ static int tear_down(void **state) {
 }
 
 static struct graft_replacement name_key(const char *target, const struct graft_class *cls) {
-    return (struct graft_replacement){sizeof(struct graft_replacement), GRAFT_KEY_NAME, target, cls, NULL, NULL, NULL};
+    return (struct graft_replacement){
+        .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = target, .replacement = cls};
 }
 
 static struct graft_replacement pattern_key(const char *target, const struct graft_class *cls) {
-    return (struct graft_replacement){
-        sizeof(struct graft_replacement), GRAFT_KEY_PATTERN, target, cls, NULL, NULL, NULL};
+    return (struct graft_replacement){.struct_size = sizeof(struct graft_replacement),
+                                      .key = GRAFT_KEY_PATTERN,
+                                      .target = target,
+                                      .replacement = cls};
 }
 
 static void add(const struct graft_replacement *replacement, const char *plugin, int32_t rank) {
@@ -171,8 +174,10 @@ static int check_patterns(const char *path) {
                                                 {"BertSelfAttention", "self.1", "bert", NULL, NULL},
                                                 {"LlamaAttention", "llama", "bert", NULL, NULL}};
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
+    int changed = 0;
     error = graft_error_none();
-    int status = graft_snapshot_check_patterns(snapshot, places, sizeof places / sizeof places[0], NULL, &error);
+    int status =
+        graft_snapshot_check_patterns(snapshot, places, sizeof places / sizeof places[0], NULL, &changed, &error);
     graft_snapshot_release(snapshot);
     return status;
 }
@@ -191,6 +196,17 @@ static void test_interface_rule(void **state) {
     (void)set_up(NULL);
     add(&narrow, "a", 0);
     assert_int_equal(check_patterns("block"), GRAFT_OK);
+}
+
+/* A pattern may ask for what fits. */
+static void test_where_it_fits(void **state) {
+    struct graft_replacement broad = pattern_key(".*Attention", &mine);
+    (void)state;
+    broad.flags = GRAFT_REPLACEMENT_WHERE_IT_FITS;
+    add(&broad, "a", 0);
+    assert_int_equal(check_patterns("block"), GRAFT_OK);
+    assert_string_equal(winner("BertAttention"), "BertAttention");
+    assert_string_equal(winner("BertSelfAttention"), "Mine");
 }
 
 /* A pattern that its module path keeps away from the misfit hits nothing wrong. */
@@ -363,6 +379,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_named_class_of_another_interface, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_interface_rule, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_where_it_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_interface_rule_and_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_conflict, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rank, set_up, tear_down),

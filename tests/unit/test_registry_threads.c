@@ -16,8 +16,11 @@ enum { THREADS = 4, ROUNDS = 100 };
 
 static const struct graft_class original = CLASS("Original");
 static const struct graft_class replacement = CLASS("Replacement");
-static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_PATTERN, "^Orig", &replacement, "layers", NULL,
-                                               NULL};
+static const struct graft_replacement patch = {.struct_size = sizeof patch,
+                                               .key = GRAFT_KEY_PATTERN,
+                                               .target = "^Orig",
+                                               .replacement = &replacement,
+                                               .module_path = "layers"};
 static const struct graft_module_place place = {"Original", "model.layers.0", "test", NULL, NULL};
 
 struct worker {

@@ -48,7 +48,8 @@ static const struct fake_tensor tensors[] = {{.name = "block.q_proj", .rank = 2,
 
 static struct saver saver;
 static struct graft_class root, block, replacement;
-static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Block", &replacement, NULL, NULL, NULL};
+static const struct graft_replacement patch = {
+    .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &replacement};
 
 static int set_up(void **state) {
     (void)state;

@@ -45,7 +45,8 @@ static const struct graft_class leaf = {.struct_size = sizeof leaf,
 
 /* Builds a Leaf, replaced by `by` where that is not NULL, and lets it be made. */
 static void make(struct fake_model *model, const struct graft_class *by) {
-    const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Leaf", by, NULL, NULL, NULL};
+    const struct graft_replacement patch = {
+        .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Leaf", .replacement = by};
     seen = NULL;
     fake_model_init(model);
     fake_model_add(model, &leaf);

@@ -73,9 +73,9 @@ static int tear_down(void **state) {
 }
 
 static const struct graft_replacement replace_leaf = {
-    sizeof replace_leaf, GRAFT_KEY_NAME, "Leaf", &my_leaf, NULL, NULL, NULL};
+    .struct_size = sizeof replace_leaf, .key = GRAFT_KEY_NAME, .target = "Leaf", .replacement = &my_leaf};
 static const struct graft_replacement wrap_block = {
-    sizeof wrap_block, GRAFT_KEY_NAME, "Block", &wrapper, NULL, NULL, NULL};
+    .struct_size = sizeof wrap_block, .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &wrapper};
 
 static void assert_class(const char *path, const char *class_name) {
     const struct graft_node *node = fake_model_node(&model, path);
@@ -101,7 +101,11 @@ static void test_nested(void **state) {
 }
 
 static void test_some_paths_only(void **state) {
-    static const struct graft_replacement some = {sizeof some, GRAFT_KEY_NAME, "Leaf", &my_leaf, "^1\\.", NULL, NULL};
+    static const struct graft_replacement some = {.struct_size = sizeof some,
+                                                  .key = GRAFT_KEY_NAME,
+                                                  .target = "Leaf",
+                                                  .replacement = &my_leaf,
+                                                  .module_path = "^1\\."};
     (void)state;
     fake_model_replace(&model, &some);
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
@@ -111,7 +115,8 @@ static void test_some_paths_only(void **state) {
 
 /* A broad pattern is an error with a list of what it hits, not just a complaint about the first module. */
 static void test_broad_pattern(void **state) {
-    static const struct graft_replacement broad = {sizeof broad, GRAFT_KEY_PATTERN, "L|B", &my_leaf, NULL, NULL, NULL};
+    static const struct graft_replacement broad = {
+        .struct_size = sizeof broad, .key = GRAFT_KEY_PATTERN, .target = "L|B", .replacement = &my_leaf};
     (void)state;
     fake_model_replace(&model, &broad);
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_ERROR_PLUGIN);
@@ -123,7 +128,11 @@ static void test_broad_pattern(void **state) {
 /* A broad pattern for another type of model is none of this model's business. */
 static void test_broad_pattern_elsewhere(void **state) {
     static const char *const types[] = {"other", NULL};
-    static const struct graft_replacement broad = {sizeof broad, GRAFT_KEY_PATTERN, ".", &my_leaf, NULL, types, NULL};
+    static const struct graft_replacement broad = {.struct_size = sizeof broad,
+                                                   .key = GRAFT_KEY_PATTERN,
+                                                   .target = ".",
+                                                   .replacement = &my_leaf,
+                                                   .model_types = types};
     (void)state;
     fake_model_replace(&model, &broad);
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
@@ -138,7 +147,8 @@ static void test_inherited_description(void **state) {
                                              .create = create,
                                              .destroy = destroy,
                                              .forward = "quick"};
-    static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Block", &quick, NULL, NULL, NULL};
+    static const struct graft_replacement patch = {
+        .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &quick};
     (void)state;
     fake_model_replace(&model, &patch);
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
@@ -156,7 +166,8 @@ static void test_inherited_functions(void **state) {
                                             .interface_id = LEAF,
                                             .describe = fake_describe,
                                             .data = &scale_structure};
-    static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Leaf", &thin, NULL, NULL, NULL};
+    static const struct graft_replacement patch = {
+        .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Leaf", .replacement = &thin};
     (void)state;
     fake_model_replace(&model, &patch);
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
@@ -189,7 +200,8 @@ static void test_super(void **state) {
                                                 .destroy = destroy,
                                                 .forward = "extended",
                                                 .data = &structure};
-    static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Block", &extended, NULL, NULL, NULL};
+    static const struct graft_replacement patch = {
+        .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &extended};
     (void)state;
     fake_model_replace(&model, &patch);
     fake_model_replace(&model, &replace_leaf);
@@ -214,7 +226,8 @@ static void test_super_without_create(void **state) {
                                                .name = "Logging",
                                                .interface_id = BLOCK,
                                                .forward = "logging"};
-    static const struct graft_replacement patch = {sizeof patch, GRAFT_KEY_NAME, "Block", &logging, NULL, NULL, NULL};
+    static const struct graft_replacement patch = {
+        .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Block", .replacement = &logging};
     (void)state;
     fake_model_replace(&model, &patch);
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);

@@ -47,7 +47,9 @@ static void warn(const struct graft_replacement *replacement, const struct graft
             graft_text_printf(&unused, "%s%s", unused.length > 0 ? ", " : "", cls->name);
         }
     }
-    print_warning(replacement, &misfits, "classes of other interfaces, which models that use them refuse");
+    if ((replacement->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) == 0) {
+        print_warning(replacement, &misfits, "classes of other interfaces, which models that use them refuse");
+    }
     if (replacement->key == GRAFT_KEY_PATTERN) {
         print_warning(replacement, &unused, "classes that it does not replace in this model");
     }

@@ -33,6 +33,9 @@ void graft_inspect_key(struct graft_writer *writer, graft_json *object, const st
     graft_writer_set(writer, object, "model_types", graft_writer_list(writer, replacement->model_types));
     graft_writer_set_string(writer, object, "group",
                             GRAFT_HAS(replacement, struct graft_replacement, group) ? replacement->group : NULL);
+    if ((replacement->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0) {
+        graft_writer_set_bool(writer, object, "where_it_fits", 1);
+    }
 }
 
 /* The host's classes that the key hits, in `fits` those with the replacement's interface. */

@@ -27,7 +27,8 @@ static const struct graft_class logging_attention = {.struct_size = sizeof loggi
 static const struct graft_replacement replacement = {.struct_size = sizeof replacement,
                                                      .key = GRAFT_KEY_PATTERN,
                                                      .target = "Attention$",
-                                                     .replacement = &logging_attention};
+                                                     .replacement = &logging_attention,
+                                                     .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS};
 static const char *const required[] = {GRAFT_LOG_ID, NULL};
 static const struct graft_plugin plugin = {GRAFT_PLUGIN_HEADER,
                                            .id = "logging_attention",

@@ -30,6 +30,12 @@ enum {
     GRAFT_KEY_PATTERN = 2
 };
 
+enum {
+    /* With GRAFT_KEY_PATTERN: classes of another interface than the replacement's are left alone, which the user is
+     * told. Without it a pattern that hits one is an error. */
+    GRAFT_REPLACEMENT_WHERE_IT_FITS = 1
+};
+
 /* "Build this class where that one is asked for." Of several plugins that want one module, those whose class calls
  * super (GRAFT_CLASS_CALLS_SUPER) wrap each other, in the order of the user or else of their ids, around the one that
  * does not; a second one that does not is an error unless the user gave an order. One plugin has one class in a module:
@@ -45,6 +51,8 @@ struct graft_replacement {
      * none, if one of them matches no module or loses a module to another plugin. Those with `model_types` that leave
      * the model out do not count. NULL: on its own. */
     const char *group;
+    uint32_t flags; /* GRAFT_REPLACEMENT_... */
+    uint32_t reserved;
 };
 
 struct graft_attention_implementation; /* attention_implementation.h */
@@ -112,10 +120,10 @@ struct graft_plugin {
     uint32_t reserved_end;
 };
 
-#define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, group)
+#define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, reserved)
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, reserved_end)
 
-GRAFT_ASSERT_SIZE(struct graft_replacement, 48);
+GRAFT_ASSERT_SIZE(struct graft_replacement, 56);
 GRAFT_ASSERT_SIZE(struct graft_plugin, 248);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);

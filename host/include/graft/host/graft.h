@@ -51,7 +51,9 @@ void graft_library_free(struct graft_library *library);
 
 struct graft_library_options {
     uint32_t struct_size;
-    int32_t skip_bad_plugins; /* 1: a plugin that cannot be used becomes a note instead of an error */
+    /* 1: a plugin that cannot be used, and one whose pattern hits classes of another interface in a model, becomes a
+     * note instead of an error. */
+    int32_t skip_bad_plugins;
     const char *const *allow; /* ids of the plugins wanted, in the order that decides between two; NULL: all */
     int32_t n_allow;
     /* 1: with `allow` NULL, also plugins that take effect only on request (graft/plugin.h). They change what models

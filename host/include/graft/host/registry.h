@@ -47,6 +47,7 @@ struct graft_patch {
     const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
     const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
     const char *group;              /* of those that work only together, as in graft/plugin.h; NULL: on its own */
+    uint32_t flags;                 /* GRAFT_REPLACEMENT_... (graft/plugin.h), for the key as a pattern */
     /* What graft_library_patches tells; registering does not read it. */
     int32_t key_kind;   /* GRAFT_KEY_NAME or GRAFT_KEY_PATTERN, of a plugin's; 0: a name, and then a pattern */
     const char *plugin; /* id of the plugin that brought it; NULL: a library call */
