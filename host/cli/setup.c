@@ -68,7 +68,6 @@ static int name_directories(const struct graft_strings *given, const char ***dir
 int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
     struct graft_library_options wanted = {.struct_size = sizeof wanted,
                                            .skip_bad_plugins = options->skip_bad_plugins,
-                                           .all = options->command == GRAFT_COMMAND_LIST,
                                            .plugin_options = options->plugin_options.items,
                                            .n_plugin_options = (int32_t)options->plugin_options.count};
     char *list = NULL;

@@ -84,14 +84,16 @@ void graft_library_free(struct graft_library *library) {
     }
 }
 
-/* Registers all plugins loaded, or gives them back. */
-static int register_plugins(struct graft_library *library, struct graft_error *error) {
+/* Registers all plugins loaded, or gives them back. Without an order the rank of a plugin is `rank`. */
+static int register_plugins(struct graft_library *library, int32_t rank, struct graft_error *error) {
     size_t n = library->plugins->n;
     struct graft_known_plugin *added = graft_alloc(n, sizeof *added);
     for (size_t i = 0; added != NULL && i < n; i++) {
         const struct graft_loaded_plugin *plugin = &library->plugins->plugins[i];
-        added[i] = (struct graft_known_plugin){
-            plugin->descriptor, {plugin->descriptor->id, plugin->file, plugin->rank}, plugin->info.options};
+        added[i] =
+            (struct graft_known_plugin){plugin->descriptor,
+                                        {plugin->descriptor->id, plugin->file, plugin->rank > 0 ? plugin->rank : rank},
+                                        plugin->info.options};
     }
     int status = added != NULL ? graft_registry_add_plugins(library->registry, added, n, error)
                                : graft_fail_memory(error, "plugins");
@@ -116,7 +118,6 @@ static struct graft_plugin_options plugin_options(const struct graft_library *li
         .allow = options->allow,
         .n_allow = options->n_allow,
         .skip_bad = options->skip_bad_plugins,
-        .all = options->all,
         .leave_idle = GRAFT_HAS(options, struct graft_library_options, inspect_only) && options->inspect_only,
         .given = given,
         .others = (const struct graft_plugin_set *const *)library->called,
@@ -140,7 +141,7 @@ int graft_library_load_plugins(struct graft_library *library, const char *const 
         status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
     }
     if (status == GRAFT_OK && !wanted.leave_idle) {
-        status = register_plugins(library, error);
+        status = register_plugins(library, 0, error);
     }
     (void)pthread_mutex_unlock(&library->lock);
     return status;
@@ -156,7 +157,7 @@ int graft_library_load_plugin(struct graft_library *library, const char *file,
         status = graft_plugins_load_file(file, &wanted, &library->plugins, error);
     }
     if (status == GRAFT_OK && !wanted.leave_idle) {
-        status = register_plugins(library, error);
+        status = register_plugins(library, 1, error);
     }
     (void)pthread_mutex_unlock(&library->lock);
     return status;

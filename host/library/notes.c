@@ -17,16 +17,16 @@ static int add(void *data, char *note_take, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-/* What a user of a model with lossy operations is to know before it is to be saved. */
-static int note_lossy(struct graft_model *model, struct graft_error *error) {
-    const struct graft_computed *lossy = graft_save_lossy(model->plan);
-    return lossy == NULL
+/* What a user of a model with operations that cannot be undone is to know before it is to be saved. */
+static int note_final(struct graft_model *model, struct graft_error *error) {
+    const struct graft_computed *final = graft_save_irreversible(model->plan);
+    return final == NULL
                ? GRAFT_OK
                : add(model,
                      graft_format("the operation %s of plugin %s, at \"%s\", cannot be undone: this model can be saved "
                                   "in the runtime layout only",
-                                  lossy->operation->name, lossy->plugin != NULL ? lossy->plugin : "(none)",
-                                  lossy->place),
+                                  final->operation->name, final->plugin != NULL ? final->plugin : "(none)",
+                                  final->place),
                      error);
 }
 
@@ -65,7 +65,7 @@ int graft_model_collect_notes(struct graft_model *model, struct graft_error *err
     if (status == GRAFT_OK) {
         status = graft_save_option_notes(model->directory, model->tree, add, model, error);
     }
-    return status == GRAFT_OK ? note_lossy(model, error) : status;
+    return status == GRAFT_OK ? note_final(model, error) : status;
 }
 
 const char *graft_model_note(const struct graft_model *model, size_t i) {

@@ -119,11 +119,6 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
     return GRAFT_OK;
 }
 
-/* Whether a plugin that was found, not named, has to stay out. */
-static int has_to_be_named(const struct loading *loading, const struct graft_plugin *descriptor, int rank) {
-    return descriptor->on_request && rank == 0 && !loading->options->all;
-}
-
 static int load_file(struct loading *loading, const char *file, int must_be_plugin, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     struct graft_use *use = NULL;
@@ -141,14 +136,6 @@ static int load_file(struct loading *loading, const char *file, int must_be_plug
     const char *id = graft_use_descriptor(use)->id;
     int rank = rank_of(loading->options, id);
     graft_text_printf(&loading->known_ids, "%s%s", loading->known_ids.length > 0 ? ", " : "", id);
-    if (!must_be_plugin && has_to_be_named(loading, graft_use_descriptor(use), rank)) {
-        status = add_note(
-            loading,
-            graft_format("%s: not used, since it changes the model's results; enable it by its id, %s", file, id),
-            error);
-        graft_use_close(use);
-        return status;
-    }
     if (rank >= 0) {
         if (rank > 0) {
             loading->found[rank - 1] = 1;

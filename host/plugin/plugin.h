@@ -33,14 +33,13 @@ struct graft_loaded_plugin {
 struct graft_plugin_set {
     struct graft_loaded_plugin *plugins; /* in the order of the directories, then of the file names */
     size_t n;
-    char **notes; /* one line each: files that are no plugins, could not be used, or have to be asked for */
+    char **notes; /* one line each: files that are no plugins, or could not be used */
     size_t n_notes;
 };
 
 struct graft_plugin_options {
     const char *const *allow; /* ids; all others stay out. With n_allow 0 every plugin is wanted */
     int n_allow;
-    int all;        /* also those that take effect only on request (graft/plugin.h); else a note says so */
     int skip_bad;   /* a plugin that cannot be used becomes a note */
     int leave_idle; /* `init` is not called: for looking at descriptors only */
     struct graft_given_options given;

@@ -87,7 +87,7 @@ int graft_plugin_validate_identity(const char *file, const struct graft_plugin *
     }
     status = validate_id(&place, plugin->id, error);
     if (status == GRAFT_OK) {
-        status = graft_check_zero(&place, "reserved", plugin->reserved | plugin->reserved_end, error);
+        status = graft_check_zero(&place, "reserved", plugin->reserved, error);
     }
     graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");
     return status;

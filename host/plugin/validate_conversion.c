@@ -80,7 +80,12 @@ static int validate_custom(const struct graft_place *place, const struct graft_c
     if (status == GRAFT_OK && custom->apply == NULL) {
         status = graft_check_failed(&inner, "apply", error, "expected a function, got NULL");
     }
-    return status == GRAFT_OK ? graft_check_flags(&inner, custom->flags, GRAFT_CUSTOM_SEES_F32, error) : status;
+    if (status == GRAFT_OK && (custom->flags & GRAFT_CUSTOM_LOSSY) != 0 && custom->reverse != NULL) {
+        status = graft_check_failed(&inner, "reverse", error, "expected NULL, as the operation is GRAFT_CUSTOM_LOSSY");
+    }
+    return status == GRAFT_OK
+               ? graft_check_flags(&inner, custom->flags, GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY, error)
+               : status;
 }
 
 static int validate_conv3d(const struct graft_place *place, const struct graft_operation *operation,

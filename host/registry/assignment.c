@@ -8,6 +8,23 @@
 #include "registry/assignment_rows.h"
 #include "registry/stack.h"
 
+static const char *group_of(const struct graft_assignment *assignment, size_t i) {
+    return graft_snapshot_rule(assignment->snapshot, i)->declared->group;
+}
+
+/* Leaves out rule `i`, and its group. */
+static void leave_out(struct graft_assignment *assignment, size_t i) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    assignment->rows[i].left_out = 1;
+    for (size_t k = 0; rule->declared->group != NULL && k < assignment->n; k++) {
+        const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
+        if (group_of(assignment, k) != NULL && graft_rule_same_source(rule, other) &&
+            strcmp(group_of(assignment, k), rule->declared->group) == 0) {
+            assignment->rows[k].left_out = 1;
+        }
+    }
+}
+
 struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type,
                                                  int skip_bad) {
     struct graft_assignment *assignment = graft_alloc(1, sizeof *assignment);
@@ -25,6 +42,9 @@ struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot
     assignment->n = n;
     for (size_t i = 0; i < n; i++) {
         assignment->rows[i].counts = graft_rule_is_for_model(graft_snapshot_rule(snapshot, i), model_type);
+        if (graft_snapshot_rule(snapshot, i)->is_unasked) {
+            leave_out(assignment, i);
+        }
     }
     return assignment;
 }
@@ -39,10 +59,6 @@ void graft_assignment_free(struct graft_assignment *assignment) {
         graft_snapshot_release(assignment->snapshot);
         graft_free(assignment);
     }
-}
-
-static const char *group_of(const struct graft_assignment *assignment, size_t i) {
-    return graft_snapshot_rule(assignment->snapshot, i)->declared->group;
 }
 
 int graft_assignment_has_groups(const struct graft_assignment *assignment) {
@@ -165,20 +181,6 @@ int graft_assignment_skip(struct graft_assignment *assignment, size_t i, const s
     return graft_assignment_note(assignment, graft_format("%s: skipped: %s", cause->source, cause->message), error);
 }
 
-/* Leaves out the group of patch `i`, for a reason that is consumed. */
-static int leave_out(struct graft_assignment *assignment, size_t i, char *note_take, struct graft_error *error) {
-    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
-    int status = graft_assignment_note(assignment, note_take, error);
-    for (size_t k = 0; k < assignment->n; k++) {
-        const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
-        if (group_of(assignment, k) != NULL && graft_rule_same_source(patch, other) &&
-            strcmp(group_of(assignment, k), patch->declared->group) == 0) {
-            assignment->rows[k].left_out = 1;
-        }
-    }
-    return status;
-}
-
 static int is_member(const struct graft_assignment *assignment, size_t i) {
     return group_of(assignment, i) != NULL && assignment->rows[i].counts && !assignment->rows[i].left_out;
 }
@@ -210,18 +212,21 @@ int graft_assignment_decide(struct graft_assignment *assignment, int *changed, s
     for (size_t i = 0; i < assignment->n && status == GRAFT_OK; i++) {
         int incomplete = is_member(assignment, i) && is_incomplete(assignment, i);
         if (incomplete || (is_member(assignment, i) && assignment->rows[i].wanted == 0)) {
-            status = leave_out(assignment, i, reason(graft_snapshot_rule(assignment->snapshot, i), incomplete), error);
+            status = graft_assignment_note(assignment, reason(graft_snapshot_rule(assignment->snapshot, i), incomplete),
+                                           error);
+            leave_out(assignment, i);
             *changed = 1;
         }
     }
     for (size_t i = 0; i < assignment->n && status == GRAFT_OK && !*changed; i++) {
         if (is_member(assignment, i) && assignment->rows[i].lost_to != NULL) {
             const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
-            status = leave_out(assignment, i,
-                               graft_format("%s: group %s is left out: %s replaces what \"%s\" matches",
-                                            patch->origin.plugin, patch->declared->group, assignment->rows[i].lost_to,
-                                            patch->declared->target),
-                               error);
+            status = graft_assignment_note(assignment,
+                                           graft_format("%s: group %s is left out: %s replaces what \"%s\" matches",
+                                                        patch->origin.plugin, patch->declared->group,
+                                                        assignment->rows[i].lost_to, patch->declared->target),
+                                           error);
+            leave_out(assignment, i);
             *changed = 1;
         }
     }

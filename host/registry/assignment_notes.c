@@ -70,7 +70,12 @@ static int remark_on(const struct graft_assignment *assignment, size_t i, graft_
     const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
     struct graft_text text = {0};
     int status = GRAFT_OK;
-    if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped) {
+    if (patch->is_unasked && assignment->rows[i].counts) {
+        status = add(data,
+                     graft_format("%s: %s is not used, since it changes the model's results; enable it by its id, %s",
+                                  graft_rule_source(patch), patch->declared->replacement->name, patch->origin.plugin),
+                     error);
+    } else if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped) {
         status = add(data, graft_format("plugin %s has no effect on this model", patch->origin.plugin), error);
     }
     if (status == GRAFT_OK && patch->invalid != NULL && assignment->rows[i].counts) {

@@ -8,7 +8,7 @@
 
 /* One for each patch, in the order of snapshot_patch. */
 struct assignment_row {
-    int left_out;        /* its group is, or its plugin */
+    int left_out;        /* it is unasked for, or its group or plugin is left out */
     int skipped;         /* its plugin is, which a note says */
     int counts;          /* the patch is for this model type */
     size_t wanted;       /* modules that its key hits */

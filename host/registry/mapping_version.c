@@ -236,7 +236,7 @@ int graft_mapping_version_without(const struct mapping_version *old, const char 
 /* Whether the element depends on nothing but the class and, unless that is NULL, the model type. */
 static int is_general(const struct rule *patch, const char *model_type) {
     int any_type = patch->declared->model_types == NULL;
-    return patch->declared->module_path == NULL && patch->fused == NULL &&
+    return patch->declared->module_path == NULL && patch->fused == NULL && !patch->is_unasked &&
            (any_type || (model_type != NULL && graft_rule_is_for_model(patch, model_type)));
 }
 

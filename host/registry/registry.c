@@ -176,18 +176,31 @@ static int append_plugin(struct graft_snapshot *next, const struct graft_known_p
     return GRAFT_OK;
 }
 
+/* Children of a lossy class make their parents so, whichever these are. Rules just added are nobody else's yet. */
+static void hold_back(struct graft_snapshot *next, const struct graft_plugin *plugin) {
+    int lossy = 0;
+    for (int32_t i = 0; i < plugin->n_classes; i++) {
+        lossy |= graft_class_is_lossy(graft_plugin_class(plugin, i));
+    }
+    for (int32_t i = 0; lossy && i < plugin->n_replacements; i++) {
+        next->mapping->patches[next->mapping->n - 1 - (size_t)i]->is_unasked = 1;
+    }
+}
+
 static int add_all(struct graft_snapshot *next, const struct graft_known_plugin *added, struct graft_error *error) {
     const struct graft_plugin *plugin = added->descriptor;
     const struct graft_origin *origin = &added->origin;
     int status = append_plugin(next, added, error);
     for (int32_t i = 0; i < plugin->n_classes && status == GRAFT_OK; i++) {
-        const char *at = (const char *)plugin->classes + (size_t)i * plugin->class_stride;
-        struct graft_known_class known = {(const struct graft_class *)(const void *)at, *origin, 1, NULL};
+        struct graft_known_class known = {graft_plugin_class(plugin, i), *origin, 1, NULL};
         status = append_class(next, &known, error);
     }
     if (status == GRAFT_OK) {
         status = append_replacements(next, plugin->replacements, (size_t)plugin->n_replacements,
                                      plugin->replacement_stride, origin, error);
+    }
+    if (status == GRAFT_OK && origin->rank == 0) {
+        hold_back(next, plugin);
     }
     for (int32_t i = 0; i < plugin->n_fusion_families && status == GRAFT_OK; i++) {
         status = graft_fusion_append(next, graft_plugin_fusion_family(plugin, i), origin, error);

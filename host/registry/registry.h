@@ -16,7 +16,7 @@
 struct graft_origin {
     const char *plugin; /* the plugin's id */
     const char *file;   /* its shared object */
-    int32_t rank;       /* its place in the order the user gave, from 1; 0 when no order was given */
+    int32_t rank;       /* its place in the order the user gave, from 1; 0 when nobody named it; calls have others */
 };
 
 /* A class and where it comes from. */

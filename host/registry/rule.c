@@ -27,6 +27,7 @@ int graft_rule_create(const struct graft_replacement *replacement, const struct 
     result->source = SOURCE_PLUGIN;
     result->origin = *origin;
     result->replacement = (struct graft_known_class){replacement->replacement, *origin, 1, NULL};
+    result->is_unasked = origin->rank == 0 && graft_class_is_lossy(replacement->replacement);
     if (replacement->key == GRAFT_KEY_PATTERN) {
         status = compile(result, replacement->target, &result->target, error);
     }
@@ -144,7 +145,7 @@ static int finds_class(const struct rule *patch, const struct graft_known_class 
 }
 
 int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error) {
-    return graft_rule_leaves(patch, original) ? 0 : finds_class(patch, original, error);
+    return patch->is_unasked || graft_rule_leaves(patch, original) ? 0 : finds_class(patch, original, error);
 }
 
 int graft_rule_is_for_model(const struct rule *patch, const char *model_type) {
@@ -177,7 +178,8 @@ int graft_rule_finds(const struct rule *patch, const struct graft_known_class *o
 
 int graft_rule_wants(const struct rule *patch, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error) {
-    return graft_rule_leaves(patch, original) ? 0 : graft_rule_finds(patch, original, place, error);
+    return patch->is_unasked || graft_rule_leaves(patch, original) ? 0
+                                                                   : graft_rule_finds(patch, original, place, error);
 }
 
 const struct graft_known_class *graft_rule_replacement(const struct rule *patch,

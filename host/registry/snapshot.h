@@ -38,6 +38,7 @@ struct rule {
     const struct graft_fused_modules *fused; /* of a fusion: it is for the modules that fit, each with its own class */
     int is_name;         /* KEY_BOTH: there is a class of that name, so other interfaces are not what it is meant for */
     int is_kernel;       /* asked for by name: it runs a class, whatever that class replaces */
+    int is_unasked;      /* lossy, of a plugin that nobody named: it takes nothing */
     atomic_int reported; /* whether a look-up that came across it made a note of `invalid` */
 };
 

@@ -155,7 +155,7 @@ static int write_aside(const struct job *job, const char *output, struct graft_e
     return graft_save_staging_commit(&staging, error);
 }
 
-const struct graft_computed *graft_save_lossy(const struct graft_plan *plan) {
+const struct graft_computed *graft_save_irreversible(const struct graft_plan *plan) {
     for (size_t i = 0; i < plan->n_computed; i++) {
         if (plan->computed[i]->operation->reverse == NULL && !plan->computed[i]->from_tied) {
             return plan->computed[i];
@@ -166,14 +166,14 @@ const struct graft_computed *graft_save_lossy(const struct graft_plan *plan) {
 
 int graft_save_check_target(const char *directory, const struct graft_plan *plan, const char *output,
                             const struct graft_save_options *options, struct graft_error *error) {
-    const struct graft_computed *lossy = options->runtime_layout ? NULL : graft_save_lossy(plan);
+    const struct graft_computed *final = options->runtime_layout ? NULL : graft_save_irreversible(plan);
     int status = graft_save_staging_check(output, directory, error);
-    if (status == GRAFT_OK && lossy != NULL) {
+    if (status == GRAFT_OK && final != NULL) {
         status = graft_error_set(
             error, GRAFT_ERROR_PLUGIN, directory,
             "the operation %s of plugin %s, at \"%s\", cannot be undone in saving: there is no way back to "
             "the original layout",
-            lossy->operation->name, lossy->plugin != NULL ? lossy->plugin : "(none)", lossy->place);
+            final->operation->name, final->plugin != NULL ? final->plugin : "(none)", final->place);
         graft_error_hint(error, "the runtime layout keeps what it made; the original is still in the source directory");
     }
     return status;

@@ -35,7 +35,7 @@ int graft_save_check_target(const char *directory, const struct graft_plan *plan
                             const struct graft_save_options *options, struct graft_error *error);
 
 /* [any] The first custom operation of a plan that cannot be undone; NULL if there is none. */
-const struct graft_computed *graft_save_lossy(const struct graft_plan *plan);
+const struct graft_computed *graft_save_irreversible(const struct graft_plan *plan);
 
 /* [any] To be called when a model's parameters do not fit: if its directory is in the runtime layout of plugins that
  * are not active, or in one without the parameter at fault (NULL: none), `error` gets the hint what to do. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two plugins from the same files: int8_linear takes the projections of attention and MLPs, and int8_linear_head
- * (compiled with INT8_LINEAR_HEAD) the language model head. Results are not the model's own, so both have to be asked
- * for by name.
+ * (compiled with INT8_LINEAR_HEAD) the language model head. Their operation is lossy, so both have to be asked for by
+ * name.
  */
 #include "graft/plugin.h"
 
@@ -35,7 +35,6 @@ static const struct graft_plugin plugin = {
     .version = "1.0.0",  .license = "Apache-2.0",
     .description = WHAT, .replacements = replacements,
     .n_replacements = 1, .replacement_stride = sizeof replacements[0],
-    .on_request = 1,
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {

@@ -54,7 +54,7 @@ static int apply(const struct graft_custom_operation *self, const struct graft_c
 
 const struct graft_custom_operation int8_quantize_rows = {
     .struct_size = sizeof int8_quantize_rows,
-    .flags = GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32,
+    .flags = GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY,
     .name = "int8_rows",
     .infer = infer,
     .apply = apply,

@@ -86,7 +86,6 @@ static void test_bundle(void **state) {
     bundle = plugin;
     bundle.init = count_init;
     bundle.deinit = count_deinit;
-    bundle.on_request = 1;
     check(graft_library_register_plugin(library, &bundle, &error));
     assert_int_equal(inits, 1);
     assert_ptr_equal(graft_library_plugin(library, 0)->descriptor, &bundle);

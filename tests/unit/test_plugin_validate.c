@@ -19,6 +19,18 @@ struct fixture {
     struct graft_plugin plugin;
 };
 
+static int infer_nothing(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
+                         struct graft_error *error) {
+    (void)self, (void)shapes, (void)error;
+    return GRAFT_OK;
+}
+
+static int apply_nothing(const struct graft_custom_operation *self, const struct graft_custom_work *work,
+                         struct graft_error *error) {
+    (void)self, (void)work, (void)error;
+    return GRAFT_OK;
+}
+
 static void calls_super_of_nothing(struct fixture *f) {
     f->plugin.n_replacements = 0;
     f->plugin.classes = &f->class;
@@ -135,6 +147,18 @@ static void too_many_options(struct fixture *f) {
     f->plugin.n_options = 33;
 }
 
+static void lossy_with_way_back(struct fixture *f) {
+    static struct graft_custom_operation custom;
+    custom = (struct graft_custom_operation){.struct_size = sizeof custom,
+                                             .flags = GRAFT_CUSTOM_LOSSY,
+                                             .name = "rounding",
+                                             .infer = infer_nothing,
+                                             .apply = apply_nothing,
+                                             .reverse = apply_nothing};
+    f->operations[1].kind = GRAFT_OP_CUSTOM;
+    f->operations[1].custom = &custom;
+}
+
 static void unknown_requirement(struct fixture *f) {
     f->replacement.flags = 1u << 31;
 }
@@ -152,6 +176,9 @@ static const struct {
     {calls_super_without_forward,
      "replacements[0].replacement.flags: GRAFT_CLASS_CALLS_SUPER, but there is no forward to do so"},
     {larger_than_its_stride, "replacements[0].struct_size: expected at most the stride, 56, got 64"},
+    {lossy_with_way_back,
+     "replacements[0].replacement.conversions[0].operations[1].custom.reverse: expected NULL, as the "
+     "operation is GRAFT_CUSTOM_LOSSY"},
     {unknown_requirement,
      "replacements[0].flags: 0x80000000 is a requirement that this host does not know (it knows 0x0)"},
     {name_where_it_fits, "replacements[0].flags: GRAFT_REPLACEMENT_WHERE_IT_FITS, but the key is no pattern"},

@@ -167,7 +167,7 @@ static void test_original(void **state) {
     (void)state;
     saver_bind(&saver, "Root");
     assert_int_equal(saver.fake.plan->n_computed, 3);
-    assert_ptr_equal(graft_save_lossy(saver.fake.plan), NULL);
+    assert_ptr_equal(graft_save_irreversible(saver.fake.plan), NULL);
     assert_same_tensors(saver.fake.folder, saver_save(&saver, "original", 0, 0));
     assert_same_tensors(saver.fake.folder, saver_save(&saver, "shards", 0, 100));
 }
@@ -239,7 +239,7 @@ static void test_lossy(void **state) {
     (void)state;
     use(lossy_conversions);
     assert_int_equal(fake_plan_again(&saver.fake, "Root"), GRAFT_OK);
-    assert_string_equal(graft_save_lossy(saver.fake.plan)->operation->name, "rounded");
+    assert_string_equal(graft_save_irreversible(saver.fake.plan)->operation->name, "rounded");
     assert_int_equal(
         graft_save_check_target(saver.fake.folder, saver.fake.plan, folder_path(saver.outputs, "x"), &original, &error),
         GRAFT_ERROR_PLUGIN);

@@ -94,6 +94,9 @@ void graft_inspect_class(struct graft_writer *writer, graft_json *object, const 
     graft_writer_set_string(writer, object, "interface", cls->interface_id);
     graft_writer_set_bool(writer, object, "by_pattern", (cls->flags & GRAFT_CLASS_BASIC) == 0);
     graft_writer_set_bool(writer, object, "calls_super", (cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0);
+    if (graft_class_is_lossy(cls)) {
+        graft_writer_set_bool(writer, object, "lossy", 1);
+    }
     graft_writer_set(writer, object, "brings", own);
     graft_writer_set(writer, object, "slots", slots_json(writer, cls));
     graft_writer_set(writer, object, "conversions", conversions_json(writer, cls));

@@ -119,9 +119,8 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
                             replacement_json(writer, graft_plugin_replacement(descriptor, i), classes, model));
     }
     for (int32_t i = 0; i < descriptor->n_classes; i++) {
-        const char *at = (const char *)descriptor->classes + (size_t)i * descriptor->class_stride;
         graft_json *cls = graft_json_new_object();
-        graft_inspect_class(writer, cls, (const struct graft_class *)(const void *)at);
+        graft_inspect_class(writer, cls, graft_plugin_class(descriptor, i));
         graft_writer_append(writer, private_classes, cls);
     }
     graft_writer_set_string(writer, object, "file", plugin->file);
@@ -129,9 +128,6 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     graft_writer_set_string(writer, object, "version", descriptor->version);
     graft_writer_set_string(writer, object, "license", descriptor->license);
     graft_writer_set_string(writer, object, "description", descriptor->description);
-    if (descriptor->on_request) {
-        graft_writer_set_bool(writer, object, "on_request", 1);
-    }
     graft_writer_set(writer, object, "abi", abi_json(writer, descriptor));
     graft_writer_set(writer, object, "requires_extensions", graft_writer_list(writer, descriptor->requires_extensions));
     graft_writer_set(writer, object, "uses_extensions", graft_writer_list(writer, descriptor->uses_extensions));

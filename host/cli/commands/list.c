@@ -10,6 +10,18 @@
 #include "cli/report/report.h"
 #include "graft/fusion.h"
 
+/* Whether some class of the plugin takes effect only where the plugin is named. */
+static int is_lossy(const struct graft_plugin *descriptor) {
+    int lossy = 0;
+    for (int32_t i = 0; i < descriptor->n_replacements; i++) {
+        lossy |= graft_class_is_lossy(graft_plugin_replacement(descriptor, i)->replacement);
+    }
+    for (int32_t i = 0; i < descriptor->n_classes; i++) {
+        lossy |= graft_class_is_lossy(graft_plugin_class(descriptor, i));
+    }
+    return lossy;
+}
+
 static void print_plugin(const struct graft_plugin_info *plugin) {
     const struct graft_plugin *descriptor = plugin->descriptor;
     (void)printf("%s %s (%s): %s; replaces", descriptor->id, descriptor->version, plugin->file,
@@ -23,7 +35,7 @@ static void print_plugin(const struct graft_plugin_info *plugin) {
     }
     graft_list_implementations(descriptor, stdout);
     graft_list_options(plugin, stdout);
-    (void)printf("%s\n", descriptor->on_request ? "; only where --plugins names it" : "");
+    (void)printf("%s\n", is_lossy(descriptor) ? "; lossy: only where --plugins names it" : "");
 }
 
 static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
@@ -48,7 +60,7 @@ static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
     }
     failed |= graft_json_set_take(object, "replaces", replaces);
     failed |= graft_json_set_take(object, "fuses", fuses);
-    failed |= graft_json_set_take(object, "on_request", graft_json_new_bool(descriptor->on_request != 0));
+    failed |= graft_json_set_take(object, "lossy", graft_json_new_bool(is_lossy(descriptor)));
     graft_list_implementations_json(&writer, object, descriptor);
     graft_inspect_options(&writer, object, plugin);
     if (failed || writer.failed) {

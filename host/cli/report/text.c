@@ -201,7 +201,8 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
         graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
     }
     for (size_t i = 0; graft_model_note(model, i) != NULL; i++) {
-        graft_output_line(out, "  note       %s", graft_model_note(model, i));
+        const char *note = graft_model_note(model, i);
+        graft_output_line(out, "  note       %s%s", note, graft_hint_for_note(note));
     }
     (void)fprintf(out, "  memory     ");
     print_size(out, plan->mapped_bytes);
@@ -229,7 +230,8 @@ void graft_report_notes(const struct graft_model *model, const struct graft_libr
         (void)fprintf(out, "note: %s%s\n", note, graft_hint_for_note(note));
     }
     for (size_t i = 0; model != NULL && graft_model_note(model, i) != NULL; i++) {
-        (void)fprintf(out, "note: %s\n", graft_model_note(model, i));
+        const char *note = graft_model_note(model, i);
+        (void)fprintf(out, "note: %s%s\n", note, graft_hint_for_note(note));
     }
 }
 

@@ -145,6 +145,20 @@ static inline const struct graft_conversion *graft_class_conversion(const struct
     return (const struct graft_conversion *)(const void *)at;
 }
 
+/* [any] Whether one of its conversions has an operation that is GRAFT_CUSTOM_LOSSY. */
+static inline int32_t graft_class_is_lossy(const struct graft_class *cls) {
+    for (int32_t i = 0; i < cls->n_conversions; i++) {
+        const struct graft_conversion *conversion = graft_class_conversion(cls, i);
+        for (int32_t k = 0; k < conversion->n_operations; k++) {
+            const struct graft_operation *operation = graft_conversion_operation(conversion, k);
+            if (operation->kind == GRAFT_OP_CUSTOM && (operation->custom->flags & GRAFT_CUSTOM_LOSSY) != 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 #define GRAFT_PARAMETER_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_parameter_info, reserved)
 #define GRAFT_CHILD_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_child_info, args)
 #define GRAFT_CLASS_SIZE_1_0 GRAFT_END_OF(struct graft_class, data)

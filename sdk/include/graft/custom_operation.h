@@ -68,7 +68,12 @@ enum {
     GRAFT_CUSTOM_ROWS = 1,
     /* Inputs come as f32, whatever floating-point type the file has: the target's view of them. Else as the file has
      * them. */
-    GRAFT_CUSTOM_SEES_F32 = 1 << 16
+    GRAFT_CUSTOM_SEES_F32 = 1 << 16,
+    /* Its outputs stand for other numbers than its inputs, as after rounding to int8, so the model computes something
+     * else. A class whose conversions have such an operation, and where a plugin has one for its children, each that it
+     * replaces others by, takes effect only where the user or program names the plugin: it is not enough that its file
+     * lies in a directory of plugins. There can be no `reverse`. */
+    GRAFT_CUSTOM_LOSSY = 1 << 17
 };
 
 struct graft_custom_operation {
@@ -85,7 +90,7 @@ struct graft_custom_operation {
     /* [any] Undoes the operation, to the bit: fills rows of `inputs` (in `to`) from those of `outputs` (in `from`); of
      * both only row 0 is 64-byte aligned. Called while saving, for all rows or, with GRAFT_CUSTOM_ROWS, a few at a time
      * and several threads at once. Where the work's shapes come from a saved directory, `infer` was asked about them
-     * first. NULL: the operation is lossy. */
+     * first. NULL: there is no way back. */
     int (*reverse)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                    struct graft_error *error);
 };

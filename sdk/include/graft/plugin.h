@@ -114,20 +114,21 @@ struct graft_plugin {
     const struct graft_option *options; /* what users may choose of this plugin; struct graft_host has the values */
     int32_t n_options;                  /* at most 32 */
     uint32_t option_stride;
-    /* 1: results with it are not the model's own (a quantized layer). It takes effect only where the user names it
-     * (`--plugins ID`); a directory that is searched for plugins is not enough. */
-    int32_t on_request;
-    uint32_t reserved_end;
 };
 
 #define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, reserved)
-#define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, reserved_end)
+#define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, option_stride)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 56);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 248);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 240);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 120);
+
+/* [any] Class number `i` of those that are not replacements. */
+static inline const struct graft_class *graft_plugin_class(const struct graft_plugin *plugin, int32_t i) {
+    return (const struct graft_class *)(const void *)((const char *)plugin->classes + (size_t)i * plugin->class_stride);
+}
 
 /* [any] Replacement number `i`. */
 static inline const struct graft_replacement *graft_plugin_replacement(const struct graft_plugin *plugin, int32_t i) {

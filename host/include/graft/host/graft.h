@@ -56,19 +56,15 @@ struct graft_library_options {
     int32_t skip_bad_plugins;
     const char *const *allow; /* ids of the plugins wanted, in the order that decides between two; NULL: all */
     int32_t n_allow;
-    /* 1: with `allow` NULL, also plugins that take effect only on request (graft/plugin.h). They change what models
-     * compute. */
-    int32_t all;
     /* 1: plugins are validated and can be looked at (graft/host/plugins.h), but are neither initialised nor
      * registered. */
     int32_t inspect_only;
-    uint32_t reserved;
-    /* What is chosen of the plugins' options (graft/option.h): "ID.NAME=VALUE". One for a plugin that is not loaded or has
-     * no such option, a value that it cannot have, and one that is given twice are errors (GRAFT_ERROR_USAGE), as are
-     * other values than a plugin has that another library of this process uses. */
+    /* What is chosen of the plugins' options (graft/option.h): "ID.NAME=VALUE". One for a plugin that is not loaded or
+     * has no such option, a value that it cannot have, and one that is given twice are errors (GRAFT_ERROR_USAGE), as
+     * are other values than a plugin has that another library of this process uses. */
     const char *const *plugin_options; /* [n_plugin_options] */
     int32_t n_plugin_options;
-    uint32_t reserved_end;
+    uint32_t reserved;
 };
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may

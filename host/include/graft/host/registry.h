@@ -89,8 +89,9 @@ int graft_library_class(struct graft_library *library, const char *name, const s
 /* Registers all that a plugin brings (graft/plugin.h) from a descriptor in memory: classes with their private children,
  * replacements, fusion families, chains, and attention, experts and kernels to be chosen by name. It is checked as one
  * from a file is, its options have their defaults, `init` is called, and `deinit` when the library is freed; naming it
- * here is asking for it (`on_request`). Plugins registered so go before those from files, in the order of the calls.
- * What is wrong with the descriptor, an id or a name that is taken, or an `init` that fails is GRAFT_ERROR_PLUGIN. The
+ * here is asking for what is lossy of it (GRAFT_CUSTOM_LOSSY). Plugins registered so go before those from files, in the
+ * order of the calls. What is wrong with the descriptor, an id or a name that is taken, or an `init` that fails is
+ * GRAFT_ERROR_PLUGIN. The
  * descriptor and all that it points to stay const and valid as long as the library and its models. */
 int graft_library_register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
                                   struct graft_error *error);

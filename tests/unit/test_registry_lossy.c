@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Classes with lossy operations take effect where somebody asked for their plugin. */
+#include "fake_model.h"
+
+#include "base/alloc.h"
+#include "registry/assignment.h"
+#include "registry/mapping.h"
+
+#define LEAF "graft.linear/1"
+
+static const struct fake_structure nothing;
+static const struct fake_child root_children[] = {{"leaf", "Leaf", LEAF}, {"other", "Other", LEAF}, {0}};
+static const struct fake_structure root_structure = {.children = root_children};
+static const struct graft_class root = FAKE_CLASS("Root", "graft.causal_lm/1", &root_structure);
+static const struct graft_class leaf = FAKE_CLASS("Leaf", LEAF, &nothing);
+static const struct graft_class other = FAKE_CLASS("Other", LEAF, &nothing);
+
+/* Never called: nothing is planned here. */
+static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
+                 struct graft_error *error) {
+    (void)shapes;
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, self->name, "called");
+}
+
+static int apply(const struct graft_custom_operation *self, const struct graft_custom_work *work,
+                 struct graft_error *error) {
+    (void)work;
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, self->name, "called");
+}
+
+static const struct graft_custom_operation rounding = {
+    .struct_size = sizeof rounding, .flags = GRAFT_CUSTOM_LOSSY, .name = "rounding", .infer = infer, .apply = apply};
+static const struct graft_operation operations[] = {
+    {.struct_size = sizeof operations[0], .kind = GRAFT_OP_TRANSPOSE, .dim1 = 1},
+    {.struct_size = sizeof operations[0], .kind = GRAFT_OP_CUSTOM, .custom = &rounding}};
+static const char *const source[] = {"weight"}, *const target[] = {"qweight"};
+static const struct graft_conversion conversions[] = {{.struct_size = sizeof conversions[0],
+                                                       .n_sources = 1,
+                                                       .sources = source,
+                                                       .targets = target,
+                                                       .operations = operations,
+                                                       .n_targets = 1,
+                                                       .n_operations = 2,
+                                                       .operation_stride = sizeof operations[0]}};
+
+static const struct graft_class fast = FAKE_CLASS("Fast", LEAF, &nothing);
+static struct graft_class quant;
+static struct graft_replacement replacements[2]; /* of Leaf by Quant, of Other by Fast */
+static struct graft_plugin plugin;
+static struct fake_model model;
+static char notes[512];
+
+static int set_up(void **state) {
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &root);
+    fake_model_add(&model, &leaf);
+    fake_model_add(&model, &other);
+    quant = (struct graft_class)FAKE_CLASS("Quant", LEAF, &nothing);
+    quant.conversions = conversions;
+    quant.n_conversions = 1;
+    quant.conversion_stride = sizeof conversions[0];
+    replacements[0] = (struct graft_replacement){
+        .struct_size = sizeof replacements[0], .key = GRAFT_KEY_NAME, .target = "Leaf", .replacement = &quant};
+    replacements[1] = (struct graft_replacement){
+        .struct_size = sizeof replacements[0], .key = GRAFT_KEY_NAME, .target = "Other", .replacement = &fast};
+    plugin = (struct graft_plugin){GRAFT_PLUGIN_HEADER, .id = "quant", .replacements = replacements,
+                                   .n_replacements = 2, .replacement_stride = sizeof replacements[0]};
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    fake_model_finish(&model);
+    return 0;
+}
+
+static int keep_note(void *data, char *note_take, struct graft_error *error) {
+    size_t length = strlen(notes);
+    (void)data, (void)error;
+    (void)snprintf(notes + length, sizeof notes - length, "%s\n", note_take);
+    graft_free(note_take);
+    return GRAFT_OK;
+}
+
+/* The plugin with a rank, in a model; these classes are at "leaf" and "other". */
+static void assert_classes(int rank, const char *at_leaf, const char *at_other) {
+    const struct graft_known_plugin known = {.descriptor = &plugin,
+                                             .origin = {.plugin = "quant", .file = "quant.so", .rank = rank}};
+    assert_int_equal(graft_registry_add_plugins(model.registry, &known, 1, NULL), GRAFT_OK);
+    assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
+    assert_string_equal(fake_model_node(&model, "leaf")->class_name, at_leaf);
+    assert_string_equal(fake_model_node(&model, "other")->class_name, at_other);
+    notes[0] = '\0';
+    assert_int_equal(graft_assignment_notes(model.tree->assignment, keep_note, NULL, NULL), GRAFT_OK);
+}
+
+#define QUANT_NOTE "quant.so: Quant is not used, since it changes the model's results; enable it by its id, quant\n"
+
+/* It is the class that waits, not all of the plugin. */
+static void test_unasked(void **state) {
+    const struct graft_class *cls = NULL;
+    struct graft_scope *scope = NULL;
+    (void)state;
+    assert_classes(0, "Leaf", "Fast");
+    assert_string_equal(notes, QUANT_NOTE);
+    assert_int_equal(graft_registry_enter(model.registry, &scope, NULL), GRAFT_OK);
+    assert_int_equal(graft_registry_look_up(model.registry, "Leaf", NULL, &cls, NULL), GRAFT_OK);
+    assert_ptr_equal(cls, &leaf);
+    graft_registry_leave(model.registry, scope);
+}
+
+static void test_asked_for(void **state) {
+    (void)state;
+    assert_classes(1, "Quant", "Fast");
+    assert_string_equal(notes, "");
+}
+
+/* A program registers a plugin by a call, before those from files. */
+static void test_called(void **state) {
+    (void)state;
+    assert_classes(INT32_MIN, "Quant", "Fast");
+}
+
+static void test_group(void **state) {
+    (void)state;
+    replacements[0].group = replacements[1].group = "both";
+    assert_classes(0, "Leaf", "Other");
+    assert_string_equal(notes, QUANT_NOTE);
+}
+
+/* What describes a lossy child is lossy, and nobody can tell which of the plugin's classes that is. */
+static void test_private_class(void **state) {
+    (void)state;
+    plugin.classes = &quant;
+    plugin.n_classes = 1;
+    plugin.class_stride = sizeof quant;
+    plugin.replacements = &replacements[1];
+    plugin.n_replacements = 1;
+    assert_classes(0, "Leaf", "Other");
+    assert_string_equal(notes, "quant.so: Fast is not used, since it changes the model's results; enable it by its id, "
+                               "quant\n");
+}
+
+/* A patch that names the class asks for it. */
+static void test_patch(void **state) {
+    const struct graft_patch element = {.key = "Leaf", .replacement = &quant};
+    struct graft_snapshot *made = NULL;
+    (void)state;
+    quant.forward = NULL; /* what the original has */
+    quant.create = NULL;
+    assert_classes(0, "Leaf", "Fast");
+    struct graft_snapshot *snapshot = graft_registry_snapshot(model.registry);
+    assert_int_equal(graft_snapshot_with_patches(snapshot, &element, 1, &made, &model.error), GRAFT_OK);
+    graft_registry_restore(model.registry, made);
+    graft_snapshot_release(snapshot);
+    graft_snapshot_release(made);
+    assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
+    assert_string_equal(fake_model_node(&model, "leaf")->class_name, "Quant");
+}
+
+#define WITH_MODEL(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {WITH_MODEL(test_unasked),       WITH_MODEL(test_asked_for),
+                                       WITH_MODEL(test_called),        WITH_MODEL(test_group),
+                                       WITH_MODEL(test_private_class), WITH_MODEL(test_patch)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
