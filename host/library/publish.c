@@ -26,7 +26,7 @@ static int add_states(void *data, struct graft_node *node, struct graft_error *e
 }
 
 int graft_model_publish(struct graft_model *model, struct graft_error *error) {
-    model->published.plan = (struct graft_model_plan){
+    model->published.plan = (struct graft_plan_info){
         .struct_size = sizeof model->published.plan,
         .directory = model->directory,
         .model_type = model->config->model_type,
@@ -52,7 +52,7 @@ int graft_model_publish(struct graft_model *model, struct graft_error *error) {
     return status == GRAFT_OK ? publish_unexpected(model, error) : status;
 }
 
-const struct graft_model_plan *graft_model_plan(const struct graft_model *model) {
+const struct graft_plan_info *graft_model_plan(const struct graft_model *model) {
     return &model->published.plan;
 }
 

@@ -12,7 +12,7 @@ struct graft_published {
     struct graft_named_module *modules; /* [n_modules] in the order of graft_tree_walk */
     size_t n_modules;
     struct graft_planned_parameter *parameters; /* in the order of the plan's bindings */
-    struct graft_model_plan plan;
+    struct graft_plan_info plan;
     struct graft_implementation_info *implementations; /* [n_implementations] */
     size_t n_implementations;
 };

@@ -40,7 +40,7 @@ static struct graft_model *open_golden(const char *name, int without_weights) {
 }
 
 static const struct graft_planned_parameter *parameter(const struct graft_model *model, const char *name) {
-    const struct graft_model_plan *plan = graft_model_plan(model);
+    const struct graft_plan_info *plan = graft_model_plan(model);
     for (size_t i = 0; i < plan->n_parameters; i++) {
         if (strcmp(plan->parameters[i]->name, name) == 0) {
             return plan->parameters[i];
@@ -127,7 +127,7 @@ static void originals_share_with_their_replacements(void **state) {
 static void what_a_checkpoint_lacks_is_told(void **state) {
     (void)state;
     struct graft_model *model = open_golden("plain/llama", 1);
-    const struct graft_model_plan *plan = graft_model_plan(model);
+    const struct graft_plan_info *plan = graft_model_plan(model);
     const struct graft_planned_parameter *missing = parameter(model, "model.embed_tokens.weight");
     assert_int_equal(missing->status, GRAFT_PLANNED_MISSING);
     assert_int_equal(missing->n_sources, 0);
@@ -141,7 +141,7 @@ static void what_a_checkpoint_lacks_is_told(void **state) {
 static void totals_and_ties_are_told(void **state) {
     (void)state;
     struct graft_model *model = open_golden("plain/qwen3_tied_f16", 0);
-    const struct graft_model_plan *plan = graft_model_plan(model);
+    const struct graft_plan_info *plan = graft_model_plan(model);
     const struct graft_planned_parameter *head = parameter(model, "lm_head.weight");
     int64_t mapped = 0;
     int64_t copied = 0;

@@ -25,7 +25,7 @@ static void print_rows(FILE *out, const char *label, const struct graft_rows *ro
     }
 }
 
-int graft_report_fusion_text(const struct graft_model_plan *plan, FILE *out, struct graft_error *error) {
+int graft_report_fusion_text(const struct graft_plan_info *plan, FILE *out, struct graft_error *error) {
     struct graft_rows fused = {0};
     struct graft_rows left = {0};
     for (size_t i = 0; i < plan->n_fusions; i++) {
@@ -52,7 +52,7 @@ static graft_json *module_json(struct graft_writer *writer, const struct graft_c
     return object;
 }
 
-graft_json *graft_report_fusion_json(struct graft_writer *writer, const struct graft_model_plan *plan) {
+graft_json *graft_report_fusion_json(struct graft_writer *writer, const struct graft_plan_info *plan) {
     graft_json *array = graft_json_new_array();
     for (size_t i = 0; i < plan->n_fusions; i++) {
         const struct graft_planned_fusion *fusion = plan->fusions[i];

@@ -68,7 +68,7 @@ static graft_json *parameter_json(struct graft_writer *writer, const struct graf
 }
 
 /* A parameter that an original has beside its replacement is one parameter. */
-static graft_json *parameters_json(struct graft_writer *writer, const struct graft_model_plan *plan) {
+static graft_json *parameters_json(struct graft_writer *writer, const struct graft_plan_info *plan) {
     graft_json *parameters = graft_json_new_array();
     for (size_t i = 0; i < plan->n_parameters; i++) {
         if (plan->parameters[i]->shared_with == NULL) {
@@ -95,7 +95,7 @@ static graft_json *failure_json(struct graft_writer *writer, const struct graft_
 }
 
 /* What does not fit. */
-static void set_problems(struct graft_writer *writer, graft_json *document, const struct graft_model_plan *plan) {
+static void set_problems(struct graft_writer *writer, graft_json *document, const struct graft_plan_info *plan) {
     graft_json *missing = graft_json_new_array();
     graft_json *mismatched = graft_json_new_array();
     graft_json *failures = graft_json_new_array();
@@ -172,7 +172,7 @@ static graft_json *notes_json(struct graft_writer *writer, const struct graft_mo
 }
 
 graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library) {
-    const struct graft_model_plan *plan = graft_model_plan(model);
+    const struct graft_plan_info *plan = graft_model_plan(model);
     struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
     graft_writer_set_string(&writer, document, "model_type", plan->model_type);

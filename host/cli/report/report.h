@@ -24,7 +24,7 @@ const char *graft_report_initial(const struct graft_planned_parameter *parameter
 
 /* Of the fusion families that were asked for: a line for each kind of module they took into consideration, and the same
  * for `plan --json`. */
-int graft_report_fusion_text(const struct graft_model_plan *plan, FILE *out, struct graft_error *error);
-graft_json *graft_report_fusion_json(struct graft_writer *writer, const struct graft_model_plan *plan);
+int graft_report_fusion_text(const struct graft_plan_info *plan, FILE *out, struct graft_error *error);
+graft_json *graft_report_fusion_json(struct graft_writer *writer, const struct graft_plan_info *plan);
 
 #endif

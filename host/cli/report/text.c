@@ -102,7 +102,7 @@ static void add_parameter(struct summary *summary, const struct graft_planned_pa
 }
 
 static void summarize(struct summary *summary, const struct graft_model *model) {
-    const struct graft_model_plan *plan = graft_model_plan(model);
+    const struct graft_plan_info *plan = graft_model_plan(model);
     const struct graft_named_module *module;
     const struct graft_chain_info *chain;
     for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
@@ -172,7 +172,7 @@ static void print_initial(FILE *out, const struct graft_rows *rows) {
     }
 }
 
-static void print_unexpected(FILE *out, const struct graft_model_plan *plan) {
+static void print_unexpected(FILE *out, const struct graft_plan_info *plan) {
     for (size_t i = 0; i < plan->n_unexpected && i < MAX_ROWS; i++) {
         graft_output_line(out, "  unexpected %s", plan->unexpected[i]);
     }
@@ -183,7 +183,7 @@ static void print_unexpected(FILE *out, const struct graft_model_plan *plan) {
 
 static int print(FILE *out, const struct graft_model *model, const struct graft_library *library,
                  const struct summary *summary, struct graft_error *error) {
-    const struct graft_model_plan *plan = graft_model_plan(model);
+    const struct graft_plan_info *plan = graft_model_plan(model);
     graft_output_line(out, "%s: %s (%s), %zu modules, %zu tensors in %zu file%s", plan->directory, plan->architecture,
                       plan->model_type, summary->modules, plan->n_tensors, plan->n_files,
                       plan->n_files == 1 ? "" : "s");

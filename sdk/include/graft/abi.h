@@ -41,6 +41,12 @@
 #define GRAFT_EXPORT
 #endif
 
+/* Before the helpers of the headers. libgraft-sdk.a has each as a symbol, too, for languages that do not read headers:
+ * its one source defines this as `extern inline`. */
+#ifndef GRAFT_INLINE
+#define GRAFT_INLINE static inline
+#endif
+
 /* Whether `field` may be read from the struct that `pointer` points to. */
 #define GRAFT_HAS(pointer, type, field) ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 
@@ -51,11 +57,14 @@
 /* The bits of `flags` that must be known to whoever reads them. */
 #define GRAFT_REQUIREMENTS 0xffff0000u
 
-/* Static assertions that read the same in C11 and C++17. */
-#ifdef __cplusplus
+/* Static assertions that read the same from C99 on and from C++11 on. (C99 has none: there it is an array that may be
+ * declared as often as one likes, but not with a size below 0.) */
+#if defined(__cplusplus)
 #define GRAFT_STATIC_ASSERT(condition, text) static_assert(condition, text)
-#else
+#elif __STDC_VERSION__ >= 201112L
 #define GRAFT_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#else
+#define GRAFT_STATIC_ASSERT(condition, text) extern const char graft_assertion[(condition) ? 1 : -1]
 #endif
 
 /* Layouts are asserted where pointers have 8 bytes; the root descriptor carries the pointer size, so others are
@@ -71,13 +80,13 @@ extern "C" {
 #endif
 
 /* [any] The requirements among `flags` that are not among those `known`; 0: all are. */
-static inline uint32_t graft_flags_unknown(uint32_t flags, uint32_t known) {
+GRAFT_INLINE uint32_t graft_flags_unknown(uint32_t flags, uint32_t known) {
     return flags & GRAFT_REQUIREMENTS & ~known;
 }
 
 /* [any] Copies a struct that starts with its size: as much of it as both know, zeros behind that. The copy's size says
  * what was copied; an assignment would keep the other's size and so promise fields that the copy has no room for. */
-static inline void graft_struct_copy(void *to, size_t to_size, const void *from) {
+GRAFT_INLINE void graft_struct_copy(void *to, size_t to_size, const void *from) {
     uint32_t size;
     memcpy(&size, from, sizeof size);
     size = size < to_size ? size : (uint32_t)to_size;

@@ -36,9 +36,12 @@ struct graft_activation {
     int32_t (*as_kernel)(void *self);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_activation_args, 32);
+GRAFT_ASSERT_SIZE(struct graft_activation, 24);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_activation_forward(const struct graft_module *module, const struct graft_call *call,
-                                           const struct graft_activation_args *args, struct graft_error *error) {
+GRAFT_INLINE int graft_activation_forward(const struct graft_module *module, const struct graft_call *call,
+                                          const struct graft_activation_args *args, struct graft_error *error) {
     const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);
@@ -50,8 +53,8 @@ static inline int graft_activation_forward(const struct graft_module *module, co
 }
 
 /* [forward] gate = act(gate) * up, both dense [tokens, columns]: fused where the activation is one of the kernels. */
-static inline int graft_activation_gate(const struct graft_module *module, const struct graft_call *call, float *gate,
-                                        const float *up, int64_t tokens, int64_t columns, struct graft_error *error) {
+GRAFT_INLINE int graft_activation_gate(const struct graft_module *module, const struct graft_call *call, float *gate,
+                                       const float *up, int64_t tokens, int64_t columns, struct graft_error *error) {
     const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
     struct graft_activation_args args = {sizeof args, 0, tokens * columns, gate, gate};
     int status;

@@ -43,7 +43,7 @@ GRAFT_ASSERT_SIZE(struct graft_arg, 48);
 GRAFT_ASSERT_SIZE(struct graft_args, 24);
 
 /* [any] Arguments, as elements of an array. Strings and lists are borrowed. */
-static inline struct graft_arg graft_int_arg(const char *name, int64_t value) {
+GRAFT_INLINE struct graft_arg graft_int_arg(const char *name, int64_t value) {
     struct graft_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.name = name;
@@ -51,21 +51,21 @@ static inline struct graft_arg graft_int_arg(const char *name, int64_t value) {
     return arg;
 }
 
-static inline struct graft_arg graft_real_arg(const char *name, double value) {
+GRAFT_INLINE struct graft_arg graft_real_arg(const char *name, double value) {
     struct graft_arg arg = graft_int_arg(name, 0);
     arg.kind = GRAFT_ARG_REAL;
     arg.real = value;
     return arg;
 }
 
-static inline struct graft_arg graft_string_arg(const char *name, const char *value) {
+GRAFT_INLINE struct graft_arg graft_string_arg(const char *name, const char *value) {
     struct graft_arg arg = graft_int_arg(name, 0);
     arg.kind = GRAFT_ARG_STRING;
     arg.string = value;
     return arg;
 }
 
-static inline struct graft_arg graft_ints_arg(const char *name, const int64_t *values, int32_t count) {
+GRAFT_INLINE struct graft_arg graft_ints_arg(const char *name, const int64_t *values, int32_t count) {
     struct graft_arg arg = graft_int_arg(name, 0);
     arg.kind = GRAFT_ARG_INTS;
     arg.count = count;
@@ -74,7 +74,7 @@ static inline struct graft_arg graft_ints_arg(const char *name, const int64_t *v
 }
 
 /* [any] `count` of them as a list. */
-static inline struct graft_args graft_args_of(const struct graft_arg *items, int32_t count) {
+GRAFT_INLINE struct graft_args graft_args_of(const struct graft_arg *items, int32_t count) {
     struct graft_args args;
     memset(&args, 0, sizeof args);
     args.struct_size = (uint32_t)sizeof args;
@@ -85,12 +85,12 @@ static inline struct graft_args graft_args_of(const struct graft_arg *items, int
 }
 
 /* [any] Argument number `i`. */
-static inline const struct graft_arg *graft_args_at(const struct graft_args *args, int32_t i) {
+GRAFT_INLINE const struct graft_arg *graft_args_at(const struct graft_args *args, int32_t i) {
     return (const struct graft_arg *)(const void *)((const char *)args->items + (size_t)i * args->item_stride);
 }
 
 /* [any] The argument of that name and kind; NULL when the parent gave none (`args` may be NULL). */
-static inline const struct graft_arg *graft_args_find(const struct graft_args *args, const char *name, int32_t kind) {
+GRAFT_INLINE const struct graft_arg *graft_args_find(const struct graft_args *args, const char *name, int32_t kind) {
     for (int32_t i = 0; args != NULL && i < args->count; i++) {
         const struct graft_arg *arg = graft_args_at(args, i);
         if (arg->kind == kind && strcmp(arg->name, name) == 0) {
@@ -101,17 +101,17 @@ static inline const struct graft_arg *graft_args_find(const struct graft_args *a
 }
 
 /* [any] Its value, or `fallback` when the parent gave none. */
-static inline int64_t graft_args_int(const struct graft_args *args, const char *name, int64_t fallback) {
+GRAFT_INLINE int64_t graft_args_int(const struct graft_args *args, const char *name, int64_t fallback) {
     const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_INT);
     return arg != NULL ? arg->integer : fallback;
 }
 
-static inline double graft_args_real(const struct graft_args *args, const char *name, double fallback) {
+GRAFT_INLINE double graft_args_real(const struct graft_args *args, const char *name, double fallback) {
     const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_REAL);
     return arg != NULL ? arg->real : fallback;
 }
 
-static inline const char *graft_args_string(const struct graft_args *args, const char *name, const char *fallback) {
+GRAFT_INLINE const char *graft_args_string(const struct graft_args *args, const char *name, const char *fallback) {
     const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_STRING);
     return arg != NULL ? arg->string : fallback;
 }

@@ -43,10 +43,12 @@ struct graft_self_attention {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_self_attention_args, 56);
+GRAFT_ASSERT_SIZE(struct graft_self_attention, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_self_attention_forward(const struct graft_module *module, const struct graft_call *call,
-                                               const struct graft_self_attention_args *args,
-                                               struct graft_error *error) {
+GRAFT_INLINE int graft_self_attention_forward(const struct graft_module *module, const struct graft_call *call,
+                                              const struct graft_self_attention_args *args, struct graft_error *error) {
     const struct graft_self_attention *vtable = (const struct graft_self_attention *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

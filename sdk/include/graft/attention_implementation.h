@@ -96,7 +96,7 @@ GRAFT_ASSERT_SIZE(struct graft_attention_input, 96);
 GRAFT_ASSERT_SIZE(struct graft_attention_implementation, 40);
 
 /* [any] Sequence number `i`. */
-static inline const struct graft_attention_sequence *
+GRAFT_INLINE const struct graft_attention_sequence *
 graft_attention_sequence_at(const struct graft_attention_input *input, int32_t i) {
     const char *at = (const char *)input->sequences + (size_t)i * input->sequence_stride;
     return (const struct graft_attention_sequence *)(const void *)at;
@@ -104,11 +104,11 @@ graft_attention_sequence_at(const struct graft_attention_input *input, int32_t i
 
 /* [any] The keys that `position` may see are among [first, end) of a sequence with `length` keys; what a dense mask
  * hides is among them. */
-static inline int64_t graft_attention_first_key(const struct graft_mask *mask, int64_t position) {
+GRAFT_INLINE int64_t graft_attention_first_key(const struct graft_mask *mask, int64_t position) {
     return mask->kind == GRAFT_MASK_SLIDING && position >= mask->window ? position - mask->window + 1 : 0;
 }
 
-static inline int64_t graft_attention_end_key(const struct graft_mask *mask, int64_t position, int64_t length) {
+GRAFT_INLINE int64_t graft_attention_end_key(const struct graft_mask *mask, int64_t position, int64_t length) {
     return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING ? position + 1 : length;
 }
 

@@ -43,9 +43,12 @@ struct graft_base_model {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_base_model_args, 72);
+GRAFT_ASSERT_SIZE(struct graft_base_model, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_base_model_forward(const struct graft_module *module, const struct graft_call *call,
-                                           const struct graft_base_model_args *args, struct graft_error *error) {
+GRAFT_INLINE int graft_base_model_forward(const struct graft_module *module, const struct graft_call *call,
+                                          const struct graft_base_model_args *args, struct graft_error *error) {
     const struct graft_base_model *vtable = (const struct graft_base_model *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

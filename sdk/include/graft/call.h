@@ -53,8 +53,8 @@ struct graft_call {
 GRAFT_ASSERT_SIZE(struct graft_call, 80);
 
 /* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
-static inline float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,
-                                          struct graft_error *error) {
+GRAFT_INLINE float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,
+                                         struct graft_error *error) {
     float *floats = NULL;
     if (rows >= 0 && columns >= 0 && (columns == 0 || rows <= INT64_MAX / 4 / columns)) {
         floats = (float *)call->scratch_alloc(call->scratch, rows * columns * 4);
@@ -67,7 +67,7 @@ static inline float *graft_scratch_floats(const struct graft_call *call, int64_t
 }
 
 /* [forward] Scratch for `count` 32-bit integers; on failure NULL, with an error recorded. */
-static inline int32_t *graft_scratch_ints(const struct graft_call *call, int64_t count, struct graft_error *error) {
+GRAFT_INLINE int32_t *graft_scratch_ints(const struct graft_call *call, int64_t count, struct graft_error *error) {
     return (int32_t *)(void *)graft_scratch_floats(call, count, 1, error);
 }
 

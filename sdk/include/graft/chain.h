@@ -31,12 +31,12 @@ struct graft_chain_build {
 };
 
 /* [load] Element `i` of either. */
-static inline const struct graft_build *graft_chain_build_at(const struct graft_chain_build *chain, int32_t i) {
+GRAFT_INLINE const struct graft_build *graft_chain_build_at(const struct graft_chain_build *chain, int32_t i) {
     const char *at = (const char *)chain->builds + (size_t)i * chain->build_stride;
     return (const struct graft_build *)(const void *)at;
 }
 
-static inline const struct graft_module *graft_chain_module_at(const struct graft_chain_build *chain, int32_t i) {
+GRAFT_INLINE const struct graft_module *graft_chain_module_at(const struct graft_chain_build *chain, int32_t i) {
     const char *at = (const char *)chain->modules + (size_t)i * chain->module_stride;
     return (const struct graft_module *)(const void *)at;
 }

@@ -140,7 +140,7 @@ struct graft_class {
 };
 
 /* [any] Conversion number `i`. */
-static inline const struct graft_conversion *graft_class_conversion(const struct graft_class *cls, int32_t i) {
+GRAFT_INLINE const struct graft_conversion *graft_class_conversion(const struct graft_class *cls, int32_t i) {
     const char *at = (const char *)cls->conversions + (size_t)i * cls->conversion_stride;
     return (const struct graft_conversion *)(const void *)at;
 }

@@ -41,19 +41,19 @@ struct graft_config {
 GRAFT_ASSERT_SIZE(struct graft_config, 64);
 
 /* Whether the field is there, and not null. */
-static inline int graft_config_has(const struct graft_config *config, const char *path) {
+GRAFT_INLINE int graft_config_has(const struct graft_config *config, const char *path) {
     int32_t kind = config->kind(config->data, path);
     return kind != GRAFT_FIELD_ABSENT && kind != GRAFT_FIELD_NULL;
 }
 
 /* Whether the field is there and null, where that says something else than leaving it out. */
-static inline int graft_config_is_null(const struct graft_config *config, const char *path) {
+GRAFT_INLINE int graft_config_is_null(const struct graft_config *config, const char *path) {
     return config->kind(config->data, path) == GRAFT_FIELD_NULL;
 }
 
 /* Records that a field is of the wrong kind. */
-static inline int graft_config_expected(const struct graft_config *config, const char *path, const char *expected,
-                                        struct graft_error *error) {
+GRAFT_INLINE int graft_config_expected(const struct graft_config *config, const char *path, const char *expected,
+                                       struct graft_error *error) {
     static const char *const kinds[] = {"nothing",  "a boolean", "an integer", "a fractional number",
                                         "a string", "an array",  "an object",  "null"};
     int32_t kind = config->kind(config->data, path);
@@ -63,14 +63,14 @@ static inline int graft_config_expected(const struct graft_config *config, const
 }
 
 /* Refuses null for a field that may be left out but never says "none": null there is a mistake. */
-static inline int graft_config_not_null(const struct graft_config *config, const char *path, const char *expected,
-                                        struct graft_error *error) {
+GRAFT_INLINE int graft_config_not_null(const struct graft_config *config, const char *path, const char *expected,
+                                       struct graft_error *error) {
     return graft_config_is_null(config, path) ? graft_config_expected(config, path, expected, error) : GRAFT_OK;
 }
 
 /* An integer within [minimum, maximum]. */
-static inline int graft_config_int(const struct graft_config *config, const char *path, int64_t minimum,
-                                   int64_t maximum, int64_t *value, struct graft_error *error) {
+GRAFT_INLINE int graft_config_int(const struct graft_config *config, const char *path, int64_t minimum, int64_t maximum,
+                                  int64_t *value, struct graft_error *error) {
     if (!graft_config_has(config, path)) {
         return GRAFT_OK;
     }
@@ -86,8 +86,8 @@ static inline int graft_config_int(const struct graft_config *config, const char
 }
 
 /* The same for a field that must be there. */
-static inline int graft_config_need_int(const struct graft_config *config, const char *path, int64_t minimum,
-                                        int64_t maximum, int64_t *value, struct graft_error *error) {
+GRAFT_INLINE int graft_config_need_int(const struct graft_config *config, const char *path, int64_t minimum,
+                                       int64_t maximum, int64_t *value, struct graft_error *error) {
     if (!graft_config_has(config, path)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected an integer", path);
     }
@@ -95,8 +95,8 @@ static inline int graft_config_need_int(const struct graft_config *config, const
 }
 
 /* A finite number, greater than `above`. */
-static inline int graft_config_real(const struct graft_config *config, const char *path, double above, double *value,
-                                    struct graft_error *error) {
+GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char *path, double above, double *value,
+                                   struct graft_error *error) {
     int32_t kind = config->kind(config->data, path);
     if (!graft_config_has(config, path)) {
         return GRAFT_OK;
@@ -112,8 +112,8 @@ static inline int graft_config_real(const struct graft_config *config, const cha
     return GRAFT_OK;
 }
 
-static inline int graft_config_bool(const struct graft_config *config, const char *path, int32_t *value,
-                                    struct graft_error *error) {
+GRAFT_INLINE int graft_config_bool(const struct graft_config *config, const char *path, int32_t *value,
+                                   struct graft_error *error) {
     if (!graft_config_has(config, path)) {
         return GRAFT_OK;
     }
@@ -124,8 +124,8 @@ static inline int graft_config_bool(const struct graft_config *config, const cha
     return GRAFT_OK;
 }
 
-static inline int graft_config_string(const struct graft_config *config, const char *path, const char **value,
-                                      struct graft_error *error) {
+GRAFT_INLINE int graft_config_string(const struct graft_config *config, const char *path, const char **value,
+                                     struct graft_error *error) {
     if (!graft_config_has(config, path)) {
         return GRAFT_OK;
     }

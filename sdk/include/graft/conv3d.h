@@ -44,9 +44,12 @@ struct graft_conv3d {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_conv3d_args, 80);
+GRAFT_ASSERT_SIZE(struct graft_conv3d, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_conv3d_forward(const struct graft_module *module, const struct graft_call *call,
-                                       const struct graft_conv3d_args *args, struct graft_error *error) {
+GRAFT_INLINE int graft_conv3d_forward(const struct graft_module *module, const struct graft_call *call,
+                                      const struct graft_conv3d_args *args, struct graft_error *error) {
     const struct graft_conv3d *vtable = (const struct graft_conv3d *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

@@ -88,8 +88,8 @@ GRAFT_ASSERT_SIZE(struct graft_conversion, 48);
     }
 
 /* [any] Operation number `i`. */
-static inline const struct graft_operation *graft_conversion_operation(const struct graft_conversion *conversion,
-                                                                       int32_t i) {
+GRAFT_INLINE const struct graft_operation *graft_conversion_operation(const struct graft_conversion *conversion,
+                                                                      int32_t i) {
     const char *at = (const char *)conversion->operations + (size_t)i * conversion->operation_stride;
     return (const struct graft_operation *)(const void *)at;
 }

@@ -27,8 +27,8 @@ struct graft_value_info {
 };
 
 /* [any] Element `i` of an array of them. */
-static inline const struct graft_value_info *graft_value_info_at(const struct graft_value_info *infos, uint32_t stride,
-                                                                 int32_t i) {
+GRAFT_INLINE const struct graft_value_info *graft_value_info_at(const struct graft_value_info *infos, uint32_t stride,
+                                                                int32_t i) {
     return (const struct graft_value_info *)(const void *)((const char *)infos + (size_t)i * stride);
 }
 
@@ -43,7 +43,7 @@ struct graft_custom_shapes {
 };
 
 /* [load] Output number `i`. */
-static inline struct graft_value_info *graft_custom_output(const struct graft_custom_shapes *shapes, int32_t i) {
+GRAFT_INLINE struct graft_value_info *graft_custom_output(const struct graft_custom_shapes *shapes, int32_t i) {
     return (struct graft_value_info *)(void *)((char *)shapes->outputs + (size_t)i * shapes->info_stride);
 }
 

@@ -18,8 +18,8 @@ extern "C" {
 
 /* A size that the parent gives, from 1 to `maximum`. The error names the module: `path` is sink->path or build->path.
  */
-static inline int graft_args_size(const struct graft_args *args, const char *name, int64_t maximum, const char *path,
-                                  int64_t *value, struct graft_error *error) {
+GRAFT_INLINE int graft_args_size(const struct graft_args *args, const char *name, int64_t maximum, const char *path,
+                                 int64_t *value, struct graft_error *error) {
     *value = graft_args_int(args, name, 0);
     return *value >= 1 && *value <= maximum
                ? GRAFT_OK
@@ -29,9 +29,9 @@ static inline int graft_args_size(const struct graft_args *args, const char *nam
 }
 
 /* A parameter of `rank` dimensions, its shape given as an array. */
-static inline int graft_describe_parameter(const struct graft_sink *sink, const char *name, int32_t rank,
-                                           const int64_t *shape, uint32_t flags, int32_t init,
-                                           struct graft_error *error) {
+GRAFT_INLINE int graft_describe_parameter(const struct graft_sink *sink, const char *name, int32_t rank,
+                                          const int64_t *shape, uint32_t flags, int32_t init,
+                                          struct graft_error *error) {
     struct graft_parameter_info info;
     memset(&info, 0, sizeof info);
     info.struct_size = (uint32_t)sizeof info;
@@ -47,8 +47,8 @@ static inline int graft_describe_parameter(const struct graft_sink *sink, const 
 
 /* A parameter that wants one block of one type (GRAFT_DTYPE_I8): what a custom operation makes, or a file in the
  * runtime layout holds. */
-static inline int graft_describe_typed(const struct graft_sink *sink, const char *name, int32_t rank,
-                                       const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
+GRAFT_INLINE int graft_describe_typed(const struct graft_sink *sink, const char *name, int32_t rank,
+                                      const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
     struct graft_parameter_info info;
     memset(&info, 0, sizeof info);
     info.struct_size = (uint32_t)sizeof info;
@@ -63,15 +63,15 @@ static inline int graft_describe_typed(const struct graft_sink *sink, const char
 }
 
 /* A vector of `length` that wants one block, like a norm's weight. */
-static inline int graft_describe_vector(const struct graft_sink *sink, const char *name, int64_t length,
-                                        struct graft_error *error) {
+GRAFT_INLINE int graft_describe_vector(const struct graft_sink *sink, const char *name, int64_t length,
+                                       struct graft_error *error) {
     return graft_describe_parameter(sink, name, 1, &length, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
 }
 
 /* A child with `count` arguments (NULL for none). */
-static inline int graft_describe_child(const struct graft_sink *sink, const char *name, const char *class_name,
-                                       const char *interface_id, const struct graft_arg *args, int32_t count,
-                                       struct graft_error *error) {
+GRAFT_INLINE int graft_describe_child(const struct graft_sink *sink, const char *name, const char *class_name,
+                                      const char *interface_id, const struct graft_arg *args, int32_t count,
+                                      struct graft_error *error) {
     struct graft_args list = graft_args_of(args, count);
     struct graft_child_info info;
     memset(&info, 0, sizeof info);
@@ -84,8 +84,8 @@ static inline int graft_describe_child(const struct graft_sink *sink, const char
 }
 
 /* A child Linear: weight [out_features, in_features] and, if `bias`, bias [out_features]. */
-static inline int graft_describe_linear(const struct graft_sink *sink, const char *name, int64_t in_features,
-                                        int64_t out_features, int32_t bias, struct graft_error *error) {
+GRAFT_INLINE int graft_describe_linear(const struct graft_sink *sink, const char *name, int64_t in_features,
+                                       int64_t out_features, int32_t bias, struct graft_error *error) {
     struct graft_arg args[3];
     args[0] = graft_int_arg("in_features", in_features);
     args[1] = graft_int_arg("out_features", out_features);
@@ -94,8 +94,8 @@ static inline int graft_describe_linear(const struct graft_sink *sink, const cha
 }
 
 /* A child LayerNorm over `hidden_size` numbers. */
-static inline int graft_describe_layer_norm(const struct graft_sink *sink, const char *name, int64_t hidden_size,
-                                            double eps, struct graft_error *error) {
+GRAFT_INLINE int graft_describe_layer_norm(const struct graft_sink *sink, const char *name, int64_t hidden_size,
+                                           double eps, struct graft_error *error) {
     struct graft_arg args[2];
     args[0] = graft_int_arg("hidden_size", hidden_size);
     args[1] = graft_real_arg("eps", eps);
@@ -104,9 +104,9 @@ static inline int graft_describe_layer_norm(const struct graft_sink *sink, const
 
 /* A child of the class that transformers' ACT2FN gives for the config field `field` ("hidden_act"); "silu" without it.
  * Null names no activation: an error. */
-static inline int graft_describe_activation(const struct graft_sink *sink, const char *name,
-                                            const struct graft_config *config, const char *field,
-                                            struct graft_error *error) {
+GRAFT_INLINE int graft_describe_activation(const struct graft_sink *sink, const char *name,
+                                           const struct graft_config *config, const char *field,
+                                           struct graft_error *error) {
     const char *act = "silu";
     int status = graft_config_not_null(config, field, "a string", error);
     if (status == GRAFT_OK) {
@@ -123,8 +123,8 @@ static inline int graft_describe_activation(const struct graft_sink *sink, const
 }
 
 /* A state of each sequence, `rank` dimensions, its shape given as an array. */
-static inline int graft_describe_state(const struct graft_sink *sink, const char *name, int32_t rank,
-                                       const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
+GRAFT_INLINE int graft_describe_state(const struct graft_sink *sink, const char *name, int32_t rank,
+                                      const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
     struct graft_state_info info;
     memset(&info, 0, sizeof info);
     info.struct_size = (uint32_t)sizeof info;
@@ -139,8 +139,8 @@ static inline int graft_describe_state(const struct graft_sink *sink, const char
 
 /* In `create`: the child called `name`. Without it NULL, an error recorded, and its code in `status`, which is left
  * alone otherwise: ask for all, then look at `status` once. */
-static inline const struct graft_module *graft_build_child(const struct graft_build *build, const char *name,
-                                                           int *status, struct graft_error *error) {
+GRAFT_INLINE const struct graft_module *graft_build_child(const struct graft_build *build, const char *name,
+                                                          int *status, struct graft_error *error) {
     const struct graft_module *child = build->child(build->data, name);
     if (child == NULL) {
         *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "there is no child \"%s\"", name);
@@ -149,8 +149,8 @@ static inline const struct graft_module *graft_build_child(const struct graft_bu
 }
 
 /* The same for a parameter. */
-static inline const struct graft_weight *graft_build_weight(const struct graft_build *build, const char *name,
-                                                            int *status, struct graft_error *error) {
+GRAFT_INLINE const struct graft_weight *graft_build_weight(const struct graft_build *build, const char *name,
+                                                           int *status, struct graft_error *error) {
     const struct graft_weight *weight = build->weight(build->data, name);
     if (weight == NULL) {
         *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "parameter \"%s\" is not bound", name);
@@ -159,8 +159,8 @@ static inline const struct graft_weight *graft_build_weight(const struct graft_b
 }
 
 /* The same for a state. */
-static inline const struct graft_state *graft_build_state(const struct graft_build *build, const char *name,
-                                                          int *status, struct graft_error *error) {
+GRAFT_INLINE const struct graft_state *graft_build_state(const struct graft_build *build, const char *name, int *status,
+                                                         struct graft_error *error) {
     const struct graft_state *state = build->state(build->data, name);
     if (state == NULL) {
         *status = graft_error_set(error, GRAFT_ERROR_INTERNAL, build->path, "there is no state \"%s\"", name);
@@ -169,8 +169,8 @@ static inline const struct graft_state *graft_build_state(const struct graft_bui
 }
 
 /* A `create` for classes whose instances keep nothing: the `self` of their forward is the class's `data`. */
-static inline int graft_create_stateless(const struct graft_class *cls, const struct graft_build *build,
-                                         void **instance, struct graft_error *error) {
+GRAFT_INLINE int graft_create_stateless(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                                        struct graft_error *error) {
     (void)build;
     (void)error;
     *instance = (void *)(uintptr_t)cls->data;

@@ -42,7 +42,7 @@ struct graft_error {
 GRAFT_ASSERT_SIZE(struct graft_error, 1800);
 
 /* [any] A struct with no error in it. */
-static inline struct graft_error graft_error_none(void) {
+GRAFT_INLINE struct graft_error graft_error_none(void) {
     struct graft_error error;
     error.struct_size = (uint32_t)sizeof error;
     error.code = GRAFT_OK;
@@ -51,7 +51,7 @@ static inline struct graft_error graft_error_none(void) {
 }
 
 /* Bytes of the UTF-8 sequence at the start of a string, 0 when there is none (the Unicode standard, table 3-7). */
-static inline size_t graft_error_utf8(const char *text) {
+GRAFT_INLINE size_t graft_error_utf8(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
     for (size_t i = 1; i < length; i++) {
@@ -68,7 +68,7 @@ static inline size_t graft_error_utf8(const char *text) {
 
 /* [any] Replaces control characters (C0, DEL, C1) and bytes that are not UTF-8 by '?', in place: what is left is one
  * line that cannot drive a terminal. */
-static inline void graft_error_clean(char *text) {
+GRAFT_INLINE void graft_error_clean(char *text) {
     while (*text != '\0') {
         size_t step = graft_error_utf8(text);
         unsigned char first = (unsigned char)text[0];
@@ -81,7 +81,7 @@ static inline void graft_error_clean(char *text) {
 }
 
 /* Formats into `text`, cuts what does not fit between two characters, and cleans it. */
-static inline void graft_error_write(char *text, size_t size, const char *format, va_list arguments) {
+GRAFT_INLINE void graft_error_write(char *text, size_t size, const char *format, va_list arguments) {
     int length = vsnprintf(text, size, format, arguments);
     if (length < 0) {
         text[0] = '\0';
@@ -103,7 +103,7 @@ static inline void graft_error_write(char *text, size_t size, const char *format
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-static inline void
+GRAFT_INLINE void
 graft_error_print(char *text, size_t size, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -117,7 +117,7 @@ __attribute__((format(printf, 4, 5)))
 /* [any] Records the first error and returns `code`, so that `return graft_error_set(...)` reads as one step.
  * `error` and `source` may be NULL. Arguments may come from anywhere: the texts are cleaned, and cut where they are too
  * long. */
-static inline int
+GRAFT_INLINE int
 graft_error_set(struct graft_error *error, int code, const char *source, const char *format, ...) {
     if (error != NULL && error->code == GRAFT_OK) {
         va_list arguments;
@@ -132,7 +132,7 @@ graft_error_set(struct graft_error *error, int code, const char *source, const c
 }
 
 /* [any] Records "out of memory" and returns GRAFT_ERROR_INTERNAL. */
-static inline int graft_fail_memory(struct graft_error *error, const char *source) {
+GRAFT_INLINE int graft_fail_memory(struct graft_error *error, const char *source) {
     return graft_error_set(error, GRAFT_ERROR_INTERNAL, source, "out of memory");
 }
 
@@ -140,7 +140,7 @@ static inline int graft_fail_memory(struct graft_error *error, const char *sourc
 __attribute__((format(printf, 2, 3)))
 #endif
 /* [any] Adds what to do about the error that `error` holds. A hint that is already there stays. */
-static inline void
+GRAFT_INLINE void
 graft_error_hint(struct graft_error *error, const char *format, ...) {
     if (error != NULL && error->code != GRAFT_OK && error->hint[0] == '\0') {
         va_list arguments;
@@ -154,7 +154,7 @@ graft_error_hint(struct graft_error *error, const char *format, ...) {
 __attribute__((format(printf, 2, 3)))
 #endif
 /* [any] Adds to the message of the error that `error` holds: who asked for what was at fault. */
-static inline void
+GRAFT_INLINE void
 graft_error_add(struct graft_error *error, const char *format, ...) {
     if (error != NULL && error->code != GRAFT_OK) {
         size_t length = strlen(error->message);
@@ -171,7 +171,7 @@ __attribute__((format(printf, 4, 5)))
 /* [any] After a function of a plugin has failed with `status`, returns what its caller is to return. A code that is not
  * one of the above becomes GRAFT_ERROR_PLUGIN; where no error was recorded this one is; one without a source gets it;
  * and what was written by other means than these functions is cleaned. */
-static inline int
+GRAFT_INLINE int
 graft_error_complete(struct graft_error *error, int status, const char *source, const char *format, ...) {
     int code = status > GRAFT_OK && status <= GRAFT_ERROR_VERIFY ? status : GRAFT_ERROR_PLUGIN;
     if (error == NULL) {

@@ -107,7 +107,7 @@ GRAFT_ASSERT_SIZE(struct graft_fusion_sink, 32);
 GRAFT_ASSERT_SIZE(struct graft_fusion_family, 64);
 
 /* Decides, with a reason that is cut if it is too long. */
-static inline int graft_fusion_decide(struct graft_fusion_verdict *verdict, int32_t fusable, const char *reason) {
+GRAFT_INLINE int graft_fusion_decide(struct graft_fusion_verdict *verdict, int32_t fusable, const char *reason) {
     size_t length = strlen(reason);
     length = length < sizeof verdict->reason ? length : sizeof verdict->reason - 1;
     verdict->fusable = fusable;

@@ -35,9 +35,12 @@ struct graft_head {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_head_args, 32);
+GRAFT_ASSERT_SIZE(struct graft_head, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_head_forward(const struct graft_module *module, const struct graft_call *call,
-                                     const struct graft_head_args *args, struct graft_error *error) {
+GRAFT_INLINE int graft_head_forward(const struct graft_module *module, const struct graft_call *call,
+                                    const struct graft_head_args *args, struct graft_error *error) {
     const struct graft_head *vtable = (const struct graft_head *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

@@ -35,10 +35,13 @@ struct graft_input_embeddings {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_input_embeddings_args, 40);
+GRAFT_ASSERT_SIZE(struct graft_input_embeddings, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_input_embeddings_forward(const struct graft_module *module, const struct graft_call *call,
-                                                 const struct graft_input_embeddings_args *args,
-                                                 struct graft_error *error) {
+GRAFT_INLINE int graft_input_embeddings_forward(const struct graft_module *module, const struct graft_call *call,
+                                                const struct graft_input_embeddings_args *args,
+                                                struct graft_error *error) {
     const struct graft_input_embeddings *vtable = (const struct graft_input_embeddings *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

@@ -43,8 +43,8 @@ GRAFT_ASSERT_SIZE(struct graft_linear_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_linear, 24);
 
 /* [forward] Whether the module's call is a product, and `product` it. */
-static inline int32_t graft_linear_as_product(const struct graft_module *module, const struct graft_linear_args *args,
-                                              struct graft_product *product) {
+GRAFT_INLINE int32_t graft_linear_as_product(const struct graft_module *module, const struct graft_linear_args *args,
+                                             struct graft_product *product) {
     const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
     if (!GRAFT_HAS(vtable, struct graft_linear, as_product) || vtable->as_product == NULL ||
         (args->required_features & ~vtable->features) != 0) {
@@ -56,8 +56,8 @@ static inline int32_t graft_linear_as_product(const struct graft_module *module,
 }
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_linear_forward(const struct graft_module *module, const struct graft_call *call,
-                                       const struct graft_linear_args *args, struct graft_error *error) {
+GRAFT_INLINE int graft_linear_forward(const struct graft_module *module, const struct graft_call *call,
+                                      const struct graft_linear_args *args, struct graft_error *error) {
     const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);
@@ -73,8 +73,8 @@ static inline int graft_linear_forward(const struct graft_module *module, const 
 
 /* [forward] Runs `n` modules, args[i] for modules[i], that do not depend on each other: together where they allow it.
  */
-static inline int graft_linear_forward_all(const struct graft_module *const *modules, const struct graft_call *call,
-                                           const struct graft_linear_args *args, int32_t n, struct graft_error *error) {
+GRAFT_INLINE int graft_linear_forward_all(const struct graft_module *const *modules, const struct graft_call *call,
+                                          const struct graft_linear_args *args, int32_t n, struct graft_error *error) {
     struct graft_product products[GRAFT_LINEAR_ALL];
     int32_t together = 0;
     for (int32_t i = 0; i < n; i++) {

@@ -37,9 +37,12 @@ struct graft_mlp {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_mlp_args, 32);
+GRAFT_ASSERT_SIZE(struct graft_mlp, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_mlp_forward(const struct graft_module *module, const struct graft_call *call,
-                                    const struct graft_mlp_args *args, struct graft_error *error) {
+GRAFT_INLINE int graft_mlp_forward(const struct graft_module *module, const struct graft_call *call,
+                                   const struct graft_mlp_args *args, struct graft_error *error) {
     const struct graft_mlp *vtable = (const struct graft_mlp *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

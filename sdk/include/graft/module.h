@@ -32,7 +32,7 @@ GRAFT_ASSERT_SIZE(struct graft_module, 48);
 
 /* [forward] What a forward helper returns after its module returned `status`. A failure that came without an error is
  * given one that names the module; one with an error that names nothing gets the module's path. */
-static inline int graft_module_status(const struct graft_module *module, int status, struct graft_error *error) {
+GRAFT_INLINE int graft_module_status(const struct graft_module *module, int status, struct graft_error *error) {
     const char *plugin = GRAFT_HAS(module, struct graft_module, plugin) ? module->plugin : NULL;
     return status == GRAFT_OK ? GRAFT_OK
                               : graft_error_complete(error, status, module->path,
@@ -43,8 +43,8 @@ static inline int graft_module_status(const struct graft_module *module, int sta
 
 /* [forward] Whether a class knows all that a call asks of it; else an error. The forward helpers ask before they call,
  * so that a feature younger than a class cannot be ignored by it. */
-static inline int graft_module_check(const struct graft_module *module, uint32_t required_features, uint32_t features,
-                                     struct graft_error *error) {
+GRAFT_INLINE int graft_module_check(const struct graft_module *module, uint32_t required_features, uint32_t features,
+                                    struct graft_error *error) {
     uint32_t unknown = required_features & ~features;
     return unknown == 0 ? GRAFT_OK
                         : graft_error_set(error, GRAFT_ERROR_PLUGIN, module->path,

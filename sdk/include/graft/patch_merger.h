@@ -36,9 +36,12 @@ struct graft_patch_merger {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_patch_merger_args, 32);
+GRAFT_ASSERT_SIZE(struct graft_patch_merger, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_patch_merger_forward(const struct graft_module *module, const struct graft_call *call,
-                                             const struct graft_patch_merger_args *args, struct graft_error *error) {
+GRAFT_INLINE int graft_patch_merger_forward(const struct graft_module *module, const struct graft_call *call,
+                                            const struct graft_patch_merger_args *args, struct graft_error *error) {
     const struct graft_patch_merger *vtable = (const struct graft_patch_merger *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

@@ -131,39 +131,39 @@ static inline const struct graft_class *graft_plugin_class(const struct graft_pl
 }
 
 /* [any] Replacement number `i`. */
-static inline const struct graft_replacement *graft_plugin_replacement(const struct graft_plugin *plugin, int32_t i) {
+GRAFT_INLINE const struct graft_replacement *graft_plugin_replacement(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->replacements + (size_t)i * plugin->replacement_stride;
     return (const struct graft_replacement *)(const void *)at;
 }
 
 /* [any] Number `i` of what may be chosen by name. */
-static inline const struct graft_attention_implementation *graft_plugin_attention(const struct graft_plugin *plugin,
-                                                                                  int32_t i) {
+GRAFT_INLINE const struct graft_attention_implementation *graft_plugin_attention(const struct graft_plugin *plugin,
+                                                                                 int32_t i) {
     const char *at =
         (const char *)plugin->attention_implementations + (size_t)i * plugin->attention_implementation_stride;
     return (const struct graft_attention_implementation *)(const void *)at;
 }
 
-static inline const struct graft_experts_implementation *graft_plugin_experts(const struct graft_plugin *plugin,
-                                                                              int32_t i) {
+GRAFT_INLINE const struct graft_experts_implementation *graft_plugin_experts(const struct graft_plugin *plugin,
+                                                                             int32_t i) {
     const char *at = (const char *)plugin->experts_implementations + (size_t)i * plugin->experts_implementation_stride;
     return (const struct graft_experts_implementation *)(const void *)at;
 }
 
-static inline const struct graft_kernel_override *graft_plugin_kernel(const struct graft_plugin *plugin, int32_t i) {
+GRAFT_INLINE const struct graft_kernel_override *graft_plugin_kernel(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->kernels + (size_t)i * plugin->kernel_stride;
     return (const struct graft_kernel_override *)(const void *)at;
 }
 
 /* [any] Fusion family number `i` (fusion.h). */
-static inline const struct graft_fusion_family *graft_plugin_fusion_family(const struct graft_plugin *plugin,
-                                                                           int32_t i) {
+GRAFT_INLINE const struct graft_fusion_family *graft_plugin_fusion_family(const struct graft_plugin *plugin,
+                                                                          int32_t i) {
     const char *at = (const char *)plugin->fusion_families + (size_t)i * plugin->fusion_family_stride;
     return (const struct graft_fusion_family *)(const void *)at;
 }
 
 /* [any] Option number `i` (option.h). */
-static inline const struct graft_option *graft_plugin_option(const struct graft_plugin *plugin, int32_t i) {
+GRAFT_INLINE const struct graft_option *graft_plugin_option(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->options + (size_t)i * plugin->option_stride;
     return (const struct graft_option *)(const void *)at;
 }

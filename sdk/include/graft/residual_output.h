@@ -36,10 +36,13 @@ struct graft_residual_output {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_residual_output_args, 40);
+GRAFT_ASSERT_SIZE(struct graft_residual_output, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_residual_output_forward(const struct graft_module *module, const struct graft_call *call,
-                                                const struct graft_residual_output_args *args,
-                                                struct graft_error *error) {
+GRAFT_INLINE int graft_residual_output_forward(const struct graft_module *module, const struct graft_call *call,
+                                               const struct graft_residual_output_args *args,
+                                               struct graft_error *error) {
     const struct graft_residual_output *vtable = (const struct graft_residual_output *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

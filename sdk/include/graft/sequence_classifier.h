@@ -36,10 +36,13 @@ struct graft_sequence_classifier {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_sequence_classifier_args, 48);
+GRAFT_ASSERT_SIZE(struct graft_sequence_classifier, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_sequence_classifier_forward(const struct graft_module *module, const struct graft_call *call,
-                                                    const struct graft_sequence_classifier_args *args,
-                                                    struct graft_error *error) {
+GRAFT_INLINE int graft_sequence_classifier_forward(const struct graft_module *module, const struct graft_call *call,
+                                                   const struct graft_sequence_classifier_args *args,
+                                                   struct graft_error *error) {
     const struct graft_sequence_classifier *vtable = (const struct graft_sequence_classifier *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

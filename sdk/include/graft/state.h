@@ -60,8 +60,8 @@ GRAFT_ASSERT_OFFSET(struct graft_state_info, shape, 24);
  * array however often it is asked for. Where the batch has no cache, nothing is kept: zeros in scratch memory, anew
  * each time. NULL with an error recorded: memory ran out; the sequence has no tokens in this batch; or it goes on
  * elsewhere than where this state was left. Not to be called inside a parallel_for body: ask for all of them before. */
-static inline void *graft_state_get(const struct graft_call *call, const struct graft_batch *batch,
-                                    const struct graft_state *state, int32_t sequence, struct graft_error *error) {
+GRAFT_INLINE void *graft_state_get(const struct graft_call *call, const struct graft_batch *batch,
+                                   const struct graft_state *state, int32_t sequence, struct graft_error *error) {
     return call->state(call, batch, state, sequence, error);
 }
 

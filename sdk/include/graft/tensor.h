@@ -42,7 +42,7 @@ GRAFT_ASSERT_SIZE(struct graft_row_block, 24);
 GRAFT_ASSERT_SIZE(struct graft_weight, 104);
 
 /* [any] Block number `i`. */
-static inline const struct graft_row_block *graft_weight_block(const struct graft_weight *weight, int32_t i) {
+GRAFT_INLINE const struct graft_row_block *graft_weight_block(const struct graft_weight *weight, int32_t i) {
     return (const struct graft_row_block *)(const void *)((const char *)weight->blocks +
                                                           (size_t)i * weight->block_stride);
 }

@@ -36,9 +36,12 @@ struct graft_vision_rotary {
                    struct graft_error *error);
 };
 
+GRAFT_ASSERT_SIZE(struct graft_vision_rotary_args, 56);
+GRAFT_ASSERT_SIZE(struct graft_vision_rotary, 16);
+
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
-static inline int graft_vision_rotary_forward(const struct graft_module *module, const struct graft_call *call,
-                                              const struct graft_vision_rotary_args *args, struct graft_error *error) {
+GRAFT_INLINE int graft_vision_rotary_forward(const struct graft_module *module, const struct graft_call *call,
+                                             const struct graft_vision_rotary_args *args, struct graft_error *error) {
     const struct graft_vision_rotary *vtable = (const struct graft_vision_rotary *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_module_check(module, args->required_features, vtable->features, error);

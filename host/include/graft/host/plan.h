@@ -2,7 +2,7 @@
 /*
  * What opening a model decided: which tensors become which parameters, by which operations, and what that costs.
  *
- *     const struct graft_model_plan *plan = graft_model_plan(model);
+ *     const struct graft_plan_info *plan = graft_model_plan(model);
  *     for (size_t i = 0; i < plan->n_parameters; i++) {
  *         const struct graft_planned_parameter *parameter = plan->parameters[i];
  *         if (parameter->status == GRAFT_PLANNED_MISSING) {
@@ -94,7 +94,7 @@ struct graft_planned_fusion {
     size_t n_modules;
 };
 
-struct graft_model_plan {
+struct graft_plan_info {
     uint32_t struct_size;
     uint32_t reserved;
     const char *directory;    /* as it was opened */
@@ -118,7 +118,7 @@ struct graft_model_plan {
 };
 
 /* [any] Never NULL. */
-const struct graft_model_plan *graft_model_plan(const struct graft_model *model);
+const struct graft_plan_info *graft_model_plan(const struct graft_model *model);
 
 /* [any] Whether checkpoint and model fit exactly: an error (GRAFT_ERROR_MODEL) when anything is missing, unexpected or
  * mismatched, cannot be converted, or is tied and has two values (of these the tensors are read). */

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Usage: headers.sh SOURCE LIBRARY: the SDK's headers assert the size of each struct; public headers lay structs out as
+# tests/abi/*.abi have on record; LIBRARY, which is libgraft-sdk.a, has each helper of the SDK.
+set -u
+source=$1 library=$2
+. "$source/tests/tap.sh"
+here=$source/tests/abi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+declarations() { # declarations FILE...
+    awk -f "$here/declarations.awk" "$@"
+}
+names() { # names KIND <LINES: of things of a kind
+    awk -F '\t' -v kind="$1" '$2 == kind { print $4 }' | LC_ALL=C sort
+}
+declarations "$source"/sdk/include/graft/*.h >"$scratch/sdk"
+declarations "$source"/host/include/graft/host/*.h >"$scratch/host"
+
+check 'the size of each struct of the SDK is asserted' "$(names struct <"$scratch/sdk")" "$(names assert <"$scratch/sdk")"
+
+if [ "$(getconf LONG_BIT)" = 64 ]; then
+    for part in sdk host; do
+        check "tests/abi/$part.abi: layouts are those on record (scripts/renew-abi writes it anew)" '' \
+            "$("$here/layout.sh" "$source" "$part" 2>&1 | diff "$here/$part.abi" -)"
+    done
+else
+    number=$((number + 1))
+    echo "ok $number # SKIP layouts are on record for pointers of 8 bytes"
+fi
+
+helpers=$(awk -F '\t' '$2 == "function" && $5 ~ /^GRAFT_INLINE / { print $4 }' "$scratch/sdk" | LC_ALL=C sort)
+check 'each helper of the SDK is a symbol of libgraft-sdk.a' "$helpers" \
+    "$(nm -g --defined-only "$library" | awk 'NF == 3 && $3 ~ /^graft_/ { print $3 }' | LC_ALL=C sort)"
+check 'there are helpers' yes "$([ "$(echo "$helpers" | wc -l)" -gt 90 ] && echo yes || echo no)"
+check 'none is inline in another way' '' "$(grep -nE '^(static|inline)' "$source"/sdk/include/graft/*.h)"
+
+echo "1..$number"
+exit "$failed"
