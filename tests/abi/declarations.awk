@@ -5,6 +5,7 @@
 
 function emit(kind, name, declaration) {
     gsub(/[ \t]+/, " ", declaration)
+    gsub(/\* /, "*", declaration)
     gsub(/^ | $/, "", declaration)
     held = FILENAME "\t" kind "\t" owner "\t" name "\t" declaration "\t"
     said = above

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Version of the binary interface between host and plugins, and the rules every struct in it follows.
+ * Version of the binary interface between host and plugins, and the rules that all of its headers follow.
  *
  * Every struct that crosses the interface starts with `struct_size`, set by whoever fills it to the size it was
  * compiled with. A field may be read only if it ends inside that size (GRAFT_HAS). Within one major version fields are
- * only ever appended. Integers have fixed widths; there are no bit-fields, bools, longs or enum-typed fields.
- * Arrays of structs carry the stride of their elements, so that a larger element of a newer version can be stepped
- * over. Who copies a struct copies what both sides know (graft_struct_copy). Members called `reserved` are 0, and
- * refused otherwise.
+ * only ever appended. Integers have fixed widths; there are no bit-fields, bools, longs or enum-typed fields. `n_x` is
+ * the number of elements in the array `x`. Arrays of structs carry a stride, `x_stride`, the bytes from one element to
+ * the next, so that a larger element of a newer version can be stepped over. Who copies a struct copies what both sides
+ * know (graft_struct_copy). Members called `reserved` are 0, and refused otherwise.
+ *
+ * A pointer may be NULL only where its comment says so ("optional" does), or where it leads to an array of none. What a
+ * function is given stays the caller's and is valid until the function returns, and what it returns a pointer to stays
+ * its own, unless the comment says otherwise. Strings are UTF-8, end in a NUL, and have no control characters; paths of
+ * files are as the system has them.
  *
  * What one side does not know is either ignored or refused, and the sender says which. In `flags` the lower 16 bits are
  * capabilities, ignored when unknown, the upper 16 requirements, refused when unknown. In args `required_features` are
@@ -18,6 +23,10 @@
  * [forward] within a forward; [any] at any time. A model is used by one thread at a time, and so are its instances.
  * Several models may be used at once in several threads, so what a plugin keeps outside its instances is const or
  * guarded by locks.
+ *
+ * No C++ exception and no longjmp leaves a function that the other side has called: catch it and return a status
+ * (error.h). The host computes in the default floating-point environment (round to nearest, no traps, subnormals kept),
+ * and a plugin's functions leave it as it is.
  *
  * The interface is 0.x: a minor version may still break it. A host reads plugins built with any minor from
  * GRAFT_ABI_MINOR_OLDEST on, also with later ones than its own: those say in `abi_minor_needed` what they cannot do

@@ -25,10 +25,10 @@ extern "C" {
 struct graft_attention_block_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    const float *hidden_states;    /* [tokens, hidden] */
-    const struct graft_mask *mask; /* decided by the model */
-    float *output;                 /* [tokens, hidden]; does not overlap hidden_states */
+    const struct graft_batch *batch; /* whose tokens these are; without a cache */
+    const float *hidden_states;      /* [tokens, hidden] */
+    const struct graft_mask *mask;   /* decided by the model */
+    float *output;                   /* [tokens, hidden]; does not overlap hidden_states */
 };
 
 struct graft_attention_block {

@@ -25,16 +25,16 @@ struct graft_attention_sequence {
     uint32_t struct_size;
     uint32_t reserved;
     int64_t first_token; /* its queries and outputs are rows [first_token, first_token + tokens) of the batch */
-    int64_t tokens;
-    int64_t past;
-    int64_t length; /* past + tokens: how many keys and values there are, for each of kv_heads */
-    /* Key number j of head h is at keys + h * key_head_stride + j * key_row_stride, [head_dim]; values likewise. */
+    int64_t tokens;      /* of this batch; may be 0 */
+    int64_t past;        /* tokens before them, from the cache */
+    int64_t length;      /* past + tokens: how many keys and values there are, for each of kv_heads */
+    /* Key number j of head h is at keys + h * key_head_stride + j * key_row_stride, [head_dim]. */
     const float *keys;
-    int64_t key_head_stride;
-    int64_t key_row_stride;
-    const float *values;
-    int64_t value_head_stride;
-    int64_t value_row_stride;
+    int64_t key_head_stride;   /* floats */
+    int64_t key_row_stride;    /* floats */
+    const float *values;       /* likewise */
+    int64_t value_head_stride; /* floats */
+    int64_t value_row_stride;  /* floats */
     float *weights; /* NULL; or [heads, tokens, length], to be filled with the probabilities, hidden ones 0 */
 };
 
@@ -44,17 +44,16 @@ struct graft_attention_input {
     int32_t layer; /* its index in the cache */
     /* Which keys a query may see, one of the kinds that the implementation lists: to be obeyed whatever it is. */
     const struct graft_mask *mask;
-    int64_t heads;
+    int64_t heads;    /* of queries and output; > 0 */
     int64_t kv_heads; /* divides heads: query head h reads key/value head h / (heads / kv_heads) */
-    int64_t head_dim;
-    float scaling; /* of the scores */
+    int64_t head_dim; /* numbers of a head; > 0 */
+    float scaling;    /* of the scores */
     int32_t n_sequences;
-    const float *q; /* [tokens, heads, head_dim], rows q_stride apart */
-    int64_t q_stride;
-    float *output; /* [tokens, heads, head_dim], rows output_stride apart; overlaps nothing */
-    int64_t output_stride;
-    const struct graft_attention_sequence
-        *sequences; /* [n_sequences], sequence_stride bytes apart; some may be empty */
+    const float *q;        /* [tokens, heads, head_dim], rows q_stride apart */
+    int64_t q_stride;      /* floats */
+    float *output;         /* [tokens, heads, head_dim], rows output_stride apart; overlaps nothing */
+    int64_t output_stride; /* floats */
+    const struct graft_attention_sequence *sequences; /* [n_sequences]: graft_attention_sequence_at */
     uint32_t sequence_stride;
     uint32_t required_features; /* none yet: 0 */
 };
@@ -80,13 +79,13 @@ struct graft_attention_implementation {
     /* GRAFT_ATTENTION_MASK_... that it obeys. A call with another kind is refused with an error instead of running it,
      * so that no mask is dropped in silence. */
     uint32_t masks;
-    uint32_t
-        features; /* those of graft_attention_input.required_features that it knows; a call with another is refused */
+    /* Those of graft_attention_input.required_features that it knows; a call with another is refused. */
+    uint32_t features;
     /* [forward] output = softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1); a query whose keys
      * are all hidden yields zeros. Required. */
     int (*forward)(const struct graft_attention_implementation *self, const struct graft_call *call,
                    const struct graft_attention_input *input, struct graft_error *error);
-    const void *data; /* the implementation's own */
+    const void *data; /* the implementation's own; may be NULL */
 };
 
 #define GRAFT_ATTENTION_IMPLEMENTATION_SIZE_1_0 GRAFT_END_OF(struct graft_attention_implementation, data)
@@ -102,12 +101,12 @@ graft_attention_sequence_at(const struct graft_attention_input *input, int32_t i
     return (const struct graft_attention_sequence *)(const void *)at;
 }
 
-/* [any] The keys that `position` may see are among [first, end) of a sequence with `length` keys; what a dense mask
- * hides is among them. */
+/* [any] The first key that `position` may see; a dense mask may hide it all the same. */
 GRAFT_INLINE int64_t graft_attention_first_key(const struct graft_mask *mask, int64_t position) {
     return mask->kind == GRAFT_MASK_SLIDING && position >= mask->window ? position - mask->window + 1 : 0;
 }
 
+/* [any] One behind the last key that `position` may see, of `length` keys; a dense mask may hide that, too. */
 GRAFT_INLINE int64_t graft_attention_end_key(const struct graft_mask *mask, int64_t position, int64_t length) {
     return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING ? position + 1 : length;
 }

@@ -22,9 +22,9 @@ extern "C" {
 struct graft_base_model_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    const int32_t *input_ids; /* [tokens] */
-    float *last_hidden_state; /* [tokens, hidden], after the final norm */
+    const struct graft_batch *batch; /* how the tokens below make up sequences, and the cache of their past */
+    const int32_t *input_ids;        /* [tokens] */
+    float *last_hidden_state;        /* [tokens, hidden], after the final norm */
     /* To a model with a vision tower: the images and videos of the batch, in the order of their tokens. */
     const struct graft_image *images; /* [n_images] */
     int32_t n_images;

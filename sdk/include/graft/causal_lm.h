@@ -21,8 +21,8 @@ extern "C" {
 struct graft_causal_lm_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    const int32_t *input_ids; /* [tokens] */
+    const struct graft_batch *batch; /* how the tokens below make up sequences, and the cache of their past */
+    const int32_t *input_ids;        /* [tokens] */
     int64_t n_rows;
     const int32_t *rows; /* [n_rows]: the tokens whose logits are wanted, ascending */
     float *logits;       /* [n_rows, vocab_size] */

@@ -23,19 +23,20 @@ extern "C" {
  * `create` returns, `modules`, weights and children until `destroy`. */
 struct graft_chain_build {
     uint32_t struct_size;
-    int32_t n_modules;
+    int32_t n_modules;                  /* as many as the chain has classes */
     const struct graft_build *builds;   /* [n_modules] path, config, args, weights and children; no `super` or `kept` */
     const struct graft_module *modules; /* [n_modules] as they are unfused: calling one runs it alone */
     uint32_t build_stride;
     uint32_t module_stride;
 };
 
-/* [load] Element `i` of either. */
+/* [load] Element `i` of `builds`. */
 GRAFT_INLINE const struct graft_build *graft_chain_build_at(const struct graft_chain_build *chain, int32_t i) {
     const char *at = (const char *)chain->builds + (size_t)i * chain->build_stride;
     return (const struct graft_build *)(const void *)at;
 }
 
+/* [load] Element `i` of `modules`. */
 GRAFT_INLINE const struct graft_module *graft_chain_module_at(const struct graft_chain_build *chain, int32_t i) {
     const char *at = (const char *)chain->modules + (size_t)i * chain->module_stride;
     return (const struct graft_module *)(const void *)at;
@@ -54,13 +55,15 @@ struct graft_chain_args {
 struct graft_chain {
     uint32_t struct_size;
     int32_t n_classes;
-    const char *name;                 /* "RMSNormMLP": for reports */
+    const char *name;                 /* "RMSNormMLP": for reports; need not be unique */
     const char *const *class_names;   /* [n_classes] of the modules, in order: {"Qwen3RMSNorm", "Qwen3MLP"} */
     const char *const *interface_ids; /* [n_classes] their interfaces */
-    /* [load] Makes an instance for the modules of one chain. On failure nothing is left behind. Required. */
+    /* [load] Makes an instance, which may be NULL, for the modules of one chain. On failure nothing is left behind.
+     * Required. */
     int (*create)(const struct graft_chain *self, const struct graft_chain_build *build, void **instance,
                   struct graft_error *error);
-    /* [load] Frees what `create` made. Optional; NULL is never passed. */
+    /* [load] Frees what `create` made: when the chain is unfused, or the model is freed. Optional; NULL is never
+     * passed. */
     void (*destroy)(void *instance);
     /* [forward] Does what the modules would: writes the outputs of the last one, and what others write in place (a norm
      * with a residual: hidden_states += residual). The outputs of the others may be left alone, nobody reads them.

@@ -26,16 +26,23 @@ enum {
     GRAFT_FIELD_NULL = 7
 };
 
+/* The host's. The one in `create` lives as long as the instance; any other until the function returns that was given
+ * it. */
 struct graft_config {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *file;                                       /* path of the config.json, for messages */
-    const void *data;                                       /* the host's; to be handed back to the functions below */
-    int32_t (*kind)(const void *data, const char *path);    /* GRAFT_FIELD_... */
-    int64_t (*integer)(const void *data, const char *path); /* of bools too; 0 for another kind */
-    double (*real)(const void *data, const char *path);     /* of integers too; 0 for another kind */
-    const char *(*string)(const void *data, const char *path); /* UTF-8, lives as long as the config; NULL if none */
-    int64_t (*size)(const void *data, const char *path);       /* of an array or an object; 0 for another kind */
+    const char *file; /* path of the config.json, for messages */
+    const void *data; /* the host's; to be handed back to the functions below */
+    /* GRAFT_FIELD_... of the field at a path. */
+    int32_t (*kind)(const void *data, const char *path);
+    /* Its value: an integer, or 0 or 1 of a boolean; 0 of another kind. */
+    int64_t (*integer)(const void *data, const char *path);
+    /* Its value: a number, integers included; 0 of another kind. */
+    double (*real)(const void *data, const char *path);
+    /* Its text, which may hold control characters and lives as long as the config; NULL of another kind. */
+    const char *(*string)(const void *data, const char *path);
+    /* How many elements or members it has: an array, an object; 0 of another kind. */
+    int64_t (*size)(const void *data, const char *path);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_config, 64);
@@ -112,6 +119,7 @@ GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char
     return GRAFT_OK;
 }
 
+/* A boolean, as 0 or 1. */
 GRAFT_INLINE int graft_config_bool(const struct graft_config *config, const char *path, int32_t *value,
                                    struct graft_error *error) {
     if (!graft_config_has(config, path)) {
@@ -124,6 +132,7 @@ GRAFT_INLINE int graft_config_bool(const struct graft_config *config, const char
     return GRAFT_OK;
 }
 
+/* A string, which lives as long as the config. */
 GRAFT_INLINE int graft_config_string(const struct graft_config *config, const char *path, const char **value,
                                      struct graft_error *error) {
     if (!graft_config_has(config, path)) {

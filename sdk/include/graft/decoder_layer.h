@@ -23,11 +23,11 @@ extern "C" {
 struct graft_decoder_layer_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    float *hidden_states;          /* [tokens, hidden], in and out */
-    const float *cos;              /* [tokens, head_dim] */
-    const float *sin;              /* [tokens, head_dim] */
-    const struct graft_mask *mask; /* for this layer's attention */
+    const struct graft_batch *batch; /* whose tokens these are, and the cache of their past */
+    float *hidden_states;            /* [tokens, hidden], in and out */
+    const float *cos;                /* [tokens, head_dim] */
+    const float *sin;                /* [tokens, head_dim] */
+    const struct graft_mask *mask;   /* for this layer's attention */
 };
 
 struct graft_decoder_layer {

@@ -21,7 +21,7 @@ extern "C" {
 struct graft_embedding_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;
+    int64_t tokens;     /* rows of the output */
     const int32_t *ids; /* [tokens], each in [0, num_embeddings): the host checks before any forward */
     float *output;      /* [tokens, embedding_dim] */
 };

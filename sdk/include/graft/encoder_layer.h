@@ -23,9 +23,9 @@ extern "C" {
 struct graft_encoder_layer_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    float *hidden_states;          /* [tokens, hidden], in and out */
-    const struct graft_mask *mask; /* decided by the model */
+    const struct graft_batch *batch; /* whose tokens these are; without a cache */
+    float *hidden_states;            /* [tokens, hidden], in and out */
+    const struct graft_mask *mask;   /* decided by the model */
 };
 
 struct graft_encoder_layer {

@@ -22,12 +22,12 @@ extern "C" {
 struct graft_encoder_model_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    const int32_t *input_ids;      /* [tokens] */
-    const int32_t *token_type_ids; /* [tokens] */
-    float *last_hidden_state;      /* [tokens, hidden] */
-    float *pooler_output;          /* [sequences, hidden], or NULL where it is not wanted; a model that was described
-                                      without a pooling layer is given NULL */
+    const struct graft_batch *batch; /* how the tokens below make up sequences; without a cache */
+    const int32_t *input_ids;        /* [tokens] */
+    const int32_t *token_type_ids;   /* [tokens] */
+    float *last_hidden_state;        /* [tokens, hidden] */
+    float *pooler_output;            /* [sequences, hidden], or NULL where it is not wanted; a model that was described
+                                        without a pooling layer is given NULL */
 };
 
 struct graft_encoder_model {

@@ -4,6 +4,8 @@
  *
  * A fallible function returns GRAFT_OK or one of the codes below and takes `struct graft_error *` last. NULL is
  * allowed. The first error wins: a struct that already holds one is left alone, so that clean-up cannot hide a cause.
+ * A plugin's function that returns any other code is taken to have returned GRAFT_ERROR_PLUGIN, and one that fails
+ * without recording an error gets one that names it.
  */
 #ifndef GRAFT_ERROR_H
 #define GRAFT_ERROR_H
@@ -30,7 +32,7 @@ enum {
     GRAFT_ERROR_VERIFY = 6    /* replaced and original differ */
 };
 
-/* The sizes of the texts are part of the ABI for ever. */
+/* The caller's, who starts with graft_error_none(). The sizes of the texts are part of the ABI for ever. */
 struct graft_error {
     uint32_t struct_size;
     int32_t code;       /* GRAFT_OK until something went wrong */
@@ -50,7 +52,8 @@ GRAFT_INLINE struct graft_error graft_error_none(void) {
     return error;
 }
 
-/* Bytes of the UTF-8 sequence at the start of a string, 0 when there is none (the Unicode standard, table 3-7). */
+/* [any] Bytes of the UTF-8 sequence at the start of a string, 0 when there is none (the Unicode standard, table 3-7).
+ */
 GRAFT_INLINE size_t graft_error_utf8(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
@@ -80,7 +83,7 @@ GRAFT_INLINE void graft_error_clean(char *text) {
     }
 }
 
-/* Formats into `text`, cuts what does not fit between two characters, and cleans it. */
+/* [any] Formats into `text`, cuts what does not fit between two characters, and cleans it. */
 GRAFT_INLINE void graft_error_write(char *text, size_t size, const char *format, va_list arguments) {
     int length = vsnprintf(text, size, format, arguments);
     if (length < 0) {
@@ -99,10 +102,10 @@ GRAFT_INLINE void graft_error_write(char *text, size_t size, const char *format,
     graft_error_clean(text);
 }
 
-/* The same with the arguments themselves. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
+/* [any] The same with the arguments themselves. */
 GRAFT_INLINE void
 graft_error_print(char *text, size_t size, const char *format, ...) {
     va_list arguments;

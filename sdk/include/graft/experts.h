@@ -21,7 +21,7 @@ extern "C" {
 struct graft_experts_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;
+    int64_t tokens;             /* rows of all arrays */
     int64_t k;                  /* config: num_experts_per_tok */
     const float *hidden_states; /* [tokens, hidden] */
     const int32_t *top_k_index; /* [tokens, k] */

@@ -24,13 +24,13 @@ extern "C" {
 /* The caller's; valid until the forward returns. */
 struct graft_experts_input {
     uint32_t struct_size;
-    uint32_t required_features; /* none yet: 0 */
-    const char *path;           /* of the module, for errors */
-    int64_t tokens;
-    int64_t k; /* experts of a token */
-    int64_t num_experts;
-    int64_t hidden_size;
-    int64_t intermediate_size;
+    uint32_t required_features;              /* none yet: 0 */
+    const char *path;                        /* of the module, for errors */
+    int64_t tokens;                          /* rows of hidden_states and output */
+    int64_t k;                               /* experts of a token */
+    int64_t num_experts;                     /* stacked in both weights */
+    int64_t hidden_size;                     /* numbers of a token */
+    int64_t intermediate_size;               /* numbers between the two products, of one expert */
     const float *hidden_states;              /* [tokens, hidden_size] */
     const int32_t *top_k_index;              /* [tokens, k]: each in [0, num_experts), which the host checks */
     const float *top_k_weights;              /* [tokens, k] */
@@ -43,14 +43,13 @@ struct graft_experts_input {
 /* Const until the plugin's `deinit`. */
 struct graft_experts_implementation {
     uint32_t struct_size;
-    uint32_t
-        features;     /* those of graft_experts_input.required_features that it knows; a call with another is refused */
-    const char *name; /* "eager": letters, digits, '_', '-', '.'; no other plugin and not the host may have it */
+    uint32_t features; /* those of graft_experts_input.required_features that it knows; others are refused */
+    const char *name;  /* "eager": letters, digits, '_', '-', '.'; no other plugin and not the host may have it */
     /* [forward] output[t] = sum over j of top_k_weights[t, j] * down(act_fn(gate(x[t])) * up(x[t])) of expert
      * top_k_index[t, j], in f32, the experts of a token in ascending order. Required. */
     int (*forward)(const struct graft_experts_implementation *self, const struct graft_call *call,
                    const struct graft_experts_input *input, struct graft_error *error);
-    const void *data; /* the implementation's own */
+    const void *data; /* the implementation's own; may be NULL */
 };
 
 #define GRAFT_EXPERTS_IMPLEMENTATION_SIZE_1_0 GRAFT_END_OF(struct graft_experts_implementation, data)

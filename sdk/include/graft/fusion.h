@@ -39,29 +39,32 @@ struct graft_module_info {
     int32_t (*parameter)(const void *data, const char *name, int64_t shape[GRAFT_MAX_RANK]);
     /* The module at a path below this one ("proj"), the host's; NULL when there is none. */
     const struct graft_module_info *(*child)(const void *data, const char *path);
-    /* The names of attributes, parameters and children, by number; NULL behind the last. */
+    /* The name of attribute number `i`; NULL behind the last. */
     const char *(*attribute_name)(const void *data, int32_t i);
+    /* The same for parameters. */
     const char *(*parameter_name)(const void *data, int32_t i);
+    /* The same for children. */
     const char *(*child_name)(const void *data, int32_t i);
 };
 
 /* Room for a reason, with its NUL: part of the ABI for ever. */
 enum { GRAFT_FUSION_REASON = 240 };
 
-/* What a family says of a module. */
+/* What a family says of a module. The host's, zeroed but for its size. */
 struct graft_fusion_verdict {
     uint32_t struct_size;
-    int32_t fusable; /* 1 or 0 */
+    int32_t fusable; /* 1: fuse it; 0: leave it as it is */
     /* Why, or why not, in a few words, NUL-terminated: "proj is a Conv3d with stride = kernel_size". */
     char reason[GRAFT_FUSION_REASON];
 };
 
-/* Where what a family makes goes; everything given is copied before the call returns. A call that fails has recorded
- * why, and the family's function should return its status. */
+/* Where what a family makes goes. Arguments are copied before the call returns, and of conversions the names and the
+ * operations themselves. What an operation points to (its strings, a custom operation) is not: it stays valid until
+ * `deinit`. A call that fails has recorded why, and the family's function should return its status. */
 struct graft_fusion_sink {
     uint32_t struct_size;
     uint32_t reserved;
-    void *data;
+    void *data; /* the host's; to be handed back to the functions below */
     /* In make_fused_class: arguments for the fused class, behind those that the module's parent gives it. So the class
      * can be const, and learn here what the family read off the module. */
     int (*arguments)(void *data, const struct graft_args *args, struct graft_error *error);
@@ -83,9 +86,10 @@ struct graft_fusion_family {
     int (*is_fusable)(const struct graft_fusion_family *self, const struct graft_module_info *module,
                       const struct graft_config *options, struct graft_fusion_verdict *verdict,
                       struct graft_error *error);
-    /* The class to build in the place of a fusable module; it has the module's interface. Valid until `deinit`; its
-     * `name` may be NULL, for "Fused" and the name of the module's class. It brings no conversions: the next function
-     * does. NULL with the reason in `error`. Required. */
+    /* The class to build in the place of a fusable module; it has the module's interface. The struct is copied, so that
+     * `self` of its functions is not this one; what it points to is valid until `deinit`. Its `name` may be NULL, for
+     * "Fused" and the name of the module's class. It brings no conversions: the next function does. NULL with the
+     * reason in `error`. Required. */
     const struct graft_class *(*make_fused_class)(const struct graft_fusion_family *self,
                                                   const struct graft_module_info *module,
                                                   const struct graft_config *options,
@@ -96,7 +100,7 @@ struct graft_fusion_family {
     int (*make_transforms)(const struct graft_fusion_family *self, const struct graft_config *config,
                            const struct graft_module_info *module, const struct graft_config *options,
                            const struct graft_fusion_sink *sink, struct graft_error *error);
-    const void *data; /* the family's own */
+    const void *data; /* the family's own; may be NULL */
 };
 
 #define GRAFT_FUSION_FAMILY_SIZE_1_0 GRAFT_END_OF(struct graft_fusion_family, data)
@@ -106,7 +110,7 @@ GRAFT_ASSERT_SIZE(struct graft_fusion_verdict, 248);
 GRAFT_ASSERT_SIZE(struct graft_fusion_sink, 32);
 GRAFT_ASSERT_SIZE(struct graft_fusion_family, 64);
 
-/* Decides, with a reason that is cut if it is too long. */
+/* Decides, with a reason that is cut if it is too long; returns GRAFT_OK. */
 GRAFT_INLINE int graft_fusion_decide(struct graft_fusion_verdict *verdict, int32_t fusable, const char *reason) {
     size_t length = strlen(reason);
     length = length < sizeof verdict->reason ? length : sizeof verdict->reason - 1;

@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/* The caller's, as all that it points to, until the call returns that it is given to. */
 struct graft_image {
     uint32_t struct_size;
     int32_t sequence;          /* of the batch: whose tokens it belongs to; the host fills it in */

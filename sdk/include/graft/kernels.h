@@ -28,13 +28,13 @@ struct graft_product {
     uint32_t required_features;        /* none yet: 0 */
     const struct graft_weight *weight; /* [.., columns] */
     const struct graft_weight *bias;   /* [weight rows], or NULL */
-    int64_t first_row;
-    int64_t rows;
-    const float *x; /* [tokens, columns] */
-    int64_t x_stride;
-    int64_t tokens;
-    float *y; /* [tokens, rows]; must not overlap x */
-    int64_t y_stride;
+    int64_t first_row;                 /* of the weight and the bias */
+    int64_t rows;                      /* from there on */
+    const float *x;                    /* [tokens, columns] */
+    int64_t x_stride;                  /* floats */
+    int64_t tokens;                    /* rows of x and y */
+    float *y;                          /* [tokens, rows]; must not overlap x */
+    int64_t y_stride;                  /* floats */
 };
 
 /* Which keys a query may see. Position i of a sequence may see position j when: */
@@ -45,34 +45,35 @@ enum {
     GRAFT_MASK_DENSE = 3    /* as `bias` says: it is added to the scaled scores, -inf hides */
 };
 
+/* The caller's, until its forward returns. */
 struct graft_mask {
     uint32_t struct_size;
     int32_t kind;      /* GRAFT_MASK_... */
     int64_t window;    /* GRAFT_MASK_SLIDING: keys seen, the query's own included; > 0 */
     const float *bias; /* GRAFT_MASK_DENSE: [tokens, bias_stride], a row per query, a column per key of its sequence */
-    int64_t bias_stride;
+    int64_t bias_stride; /* floats */
 };
 
 /* softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1), with `heads / kv_heads` query heads on each
  * key/value head (Ainslie et al. 2023). With a cache, this batch's keys and values are appended to `layer` first. */
 struct graft_attention_args {
     uint32_t struct_size;
-    int32_t layer; /* index of the layer in the cache */
-    const struct graft_batch *batch;
-    const struct graft_mask *mask;
-    int64_t heads;
-    int64_t kv_heads;
-    int64_t head_dim;
-    float scaling;
-    uint32_t required_features; /* none yet: 0 */
-    const float *q;             /* [tokens, heads, head_dim] */
-    int64_t q_stride;
-    const float *k; /* [tokens, kv_heads, head_dim] */
-    int64_t k_stride;
-    const float *v; /* [tokens, kv_heads, head_dim] */
-    int64_t v_stride;
-    float *output; /* [tokens, heads, head_dim] */
-    int64_t output_stride;
+    int32_t layer;                   /* index of the layer in the cache */
+    const struct graft_batch *batch; /* whose tokens these are, and the cache of their past */
+    const struct graft_mask *mask;   /* what each query may see */
+    int64_t heads;                   /* of queries and output; > 0 */
+    int64_t kv_heads;                /* of keys and values; divides heads */
+    int64_t head_dim;                /* numbers of a head; > 0 */
+    float scaling;                   /* of the scores: 1 / sqrt(head_dim) in most models */
+    uint32_t required_features;      /* none yet: 0 */
+    const float *q;                  /* [tokens, heads, head_dim] */
+    int64_t q_stride;                /* floats */
+    const float *k;                  /* [tokens, kv_heads, head_dim] */
+    int64_t k_stride;                /* floats */
+    const float *v;                  /* [tokens, kv_heads, head_dim] */
+    int64_t v_stride;                /* floats */
+    float *output;                   /* [tokens, heads, head_dim]; overlaps nothing */
+    int64_t output_stride;           /* floats */
 };
 
 /* Activation functions by their transformers names (config field `hidden_act`). */

@@ -22,7 +22,7 @@ extern "C" {
 struct graft_linear_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;
+    int64_t tokens; /* rows of x and y */
     const float *x; /* [tokens, in_features] */
     float *y;       /* [tokens, out_features]; does not overlap x */
 };
@@ -34,15 +34,17 @@ struct graft_linear {
     int (*forward)(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error);
     /* [forward] Optional: fills in `product` so that running it (graft.kernels/1) is the same as `forward`, and returns
-     * 1; or returns 0, and `forward` is called. The caller has set product->struct_size, and no more than that may be
-     * written (graft_struct_copy). A parent with several such children runs them as one. */
+     * 1; or returns 0, and `forward` is called. The caller has zeroed `product` and set its struct_size, which bounds
+     * what may be written (graft_struct_copy). What the product points to stays valid until the parent's forward
+     * returns. A parent with several such children runs them as one. */
     int32_t (*as_product)(void *self, const struct graft_linear_args *args, struct graft_product *product);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_linear_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_linear, 24);
 
-/* [forward] Whether the module's call is a product, and `product` it. */
+/* [forward] Whether the module's call is a product, and `product` it: 1 or 0. Zeroes the product first and sets its
+ * size. */
 GRAFT_INLINE int32_t graft_linear_as_product(const struct graft_module *module, const struct graft_linear_args *args,
                                              struct graft_product *product) {
     const struct graft_linear *vtable = (const struct graft_linear *)module->forward;

@@ -14,7 +14,8 @@ extern "C" {
 struct graft_log {
     uint32_t struct_size;
     uint32_t reserved;
-    /* [any] One line without its line end; `sender` is the plugin's id. Control characters are replaced. */
+    /* [any] One line without its line end; `sender` is the plugin's id. Control characters are replaced, and what is
+     * longer than 2047 bytes (the sender: 127) is cut. Both strings are the caller's and not kept. */
     void (*line)(const char *sender, const char *text);
 };
 

@@ -24,7 +24,7 @@ extern "C" {
 struct graft_mlp_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;
+    int64_t tokens;             /* rows of both arrays */
     const float *hidden_states; /* [tokens, hidden] */
     float *output;              /* [tokens, hidden]; does not overlap hidden_states */
 };

@@ -3,6 +3,10 @@
  * A module instance as its parent holds it. The interface headers (linear.h, attention.h, ...) have a `_forward` helper
  * each; a parent calls its children through those.
  *
+ * What holds for every `forward` of a vtable: numbers are f32, arrays dense and row-major. It reads what is const and
+ * fills its outputs completely, or returns a status with the reason in `error`; then nobody reads them. `self` is the
+ * instance that `create` made.
+ *
  * Arrays, batches and masks that a parent gives to a child stay where they are until the parent's forward returns; the
  * struct of args itself need not. For modules that are fused into a chain run when the last one is called.
  */

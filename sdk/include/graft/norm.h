@@ -22,7 +22,7 @@ extern "C" {
 struct graft_norm_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;
+    int64_t tokens;        /* rows of all arrays */
     float *hidden_states;  /* [tokens, hidden]; written only when there is a residual */
     const float *residual; /* [tokens, hidden], or NULL: it is added to hidden_states, in place, before the norm */
     float *output;         /* [tokens, hidden]; overlaps neither */

@@ -21,7 +21,7 @@ extern "C" {
 struct graft_patch_embed_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t patches;
+    int64_t patches;           /* rows of both arrays */
     const float *pixel_values; /* [patches, in_channels * temporal_patch_size * patch_size * patch_size], a patch's
                                   pixels in that order of axes */
     float *output;             /* [patches, embed_dim]; does not overlap pixel_values */

@@ -20,9 +20,9 @@ extern "C" {
 struct graft_pooler_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    const float *hidden_states; /* [tokens, hidden] */
-    float *output;              /* [sequences, hidden] */
+    const struct graft_batch *batch; /* where each sequence begins and ends */
+    const float *hidden_states;      /* [tokens, hidden] */
+    float *output;                   /* [sequences, hidden] */
 };
 
 struct graft_pooler {

@@ -22,7 +22,7 @@ extern "C" {
 struct graft_residual_output_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;
+    int64_t tokens;             /* rows of all arrays */
     const float *hidden_states; /* [tokens, in_features] */
     const float *residual;      /* [tokens, hidden]: what went into the block */
     float *output;              /* [tokens, hidden]; overlaps neither */

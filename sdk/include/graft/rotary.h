@@ -20,11 +20,11 @@ extern "C" {
 struct graft_rotary_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    int64_t head_dim;
-    float *
-        cos; /* [tokens, head_dim]: both halves hold the same numbers, scaled by the attention factor if there is one */
-    float *sin; /* [tokens, head_dim] */
+    const struct graft_batch *batch; /* the positions */
+    int64_t head_dim;                /* numbers of a token in cos and sin; even */
+    /* [tokens, head_dim]: both halves hold the same numbers, scaled by the attention factor if there is one. */
+    float *cos;
+    float *sin; /* [tokens, head_dim], likewise */
 };
 
 struct graft_rotary {

@@ -21,11 +21,11 @@ extern "C" {
 struct graft_sequence_classifier_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_batch *batch;
-    const int32_t *input_ids;      /* [tokens] */
-    const int32_t *token_type_ids; /* [tokens] */
-    float *logits;                 /* [sequences, num_labels], or NULL where they are not wanted */
-    float *last_hidden_state;      /* [tokens, hidden], or NULL where it is not wanted */
+    const struct graft_batch *batch; /* how the tokens below make up sequences; without a cache */
+    const int32_t *input_ids;        /* [tokens] */
+    const int32_t *token_type_ids;   /* [tokens] */
+    float *logits;                   /* [sequences, num_labels], or NULL where they are not wanted */
+    float *last_hidden_state;        /* [tokens, hidden], or NULL where it is not wanted */
 };
 
 struct graft_sequence_classifier {

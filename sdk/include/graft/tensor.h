@@ -20,22 +20,24 @@ extern "C" {
 /* The most dimensions a tensor has: part of the ABI for ever. */
 #define GRAFT_MAX_RANK 8
 
+/* The host's, as all of a weight, and valid until the instance that was given it is destroyed. */
 struct graft_row_block {
     uint32_t struct_size;
-    graft_dtype dtype;
-    const void *data; /* [rows, columns], row-major, aligned to its element type; the host's, valid until destroy */
-    int64_t rows;
+    graft_dtype dtype; /* of the elements; blocks of one weight may differ */
+    const void *data;  /* [rows, columns], row-major, aligned to its element type; read only */
+    int64_t rows;      /* in this block */
 };
 
+/* A parameter, as `create` is given it. */
 struct graft_weight {
     uint32_t struct_size;
-    int32_t rank;
-    int64_t shape[GRAFT_MAX_RANK];        /* entries from `rank` on are 1 */
+    int32_t rank;                         /* dimensions; 1 to GRAFT_MAX_RANK */
+    int64_t shape[GRAFT_MAX_RANK];        /* [rank]; entries from `rank` on are 1 */
     int64_t rows;                         /* product of all dimensions but the last; of a vector its length */
     int64_t columns;                      /* the last dimension; of a vector 1 */
-    const struct graft_row_block *blocks; /* in row order; their rows add up to `rows` */
+    const struct graft_row_block *blocks; /* [n_blocks] in row order; their rows add up to `rows` */
     int32_t n_blocks;
-    uint32_t block_stride; /* bytes from one block to the next */
+    uint32_t block_stride;
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_block, 24);

@@ -14,7 +14,7 @@ extern "C" {
 
 #define GRAFT_THREADS_ID "graft.threads/1"
 
-/* Does the items [begin, end) of a loop. */
+/* [any] Does the items [begin, end) of a loop, on any of the host's threads. */
 typedef void (*graft_parallel_body)(void *data, int64_t begin, int64_t end);
 
 struct graft_threads {

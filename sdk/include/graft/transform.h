@@ -22,7 +22,7 @@ extern "C" {
 struct graft_transform_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t tokens;
+    int64_t tokens;             /* rows of both arrays */
     const float *hidden_states; /* [tokens, in_features] */
     float *output;              /* [tokens, out_features]; does not overlap hidden_states */
 };

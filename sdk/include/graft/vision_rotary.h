@@ -20,12 +20,13 @@ extern "C" {
 struct graft_vision_rotary_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t patches;
-    int64_t head_dim;
-    const int32_t *rows;    /* [patches] */
+    int64_t patches;        /* of one image or video */
+    int64_t head_dim;       /* numbers of a patch in cos and sin; a multiple of 4 */
+    const int32_t *rows;    /* [patches]: where each patch lies, from 0 */
     const int32_t *columns; /* [patches] */
-    float *cos; /* [patches, head_dim]: in each half of a head first the angles of the row, then those of the column */
-    float *sin; /* [patches, head_dim] */
+    /* [patches, head_dim]: in each half of a head first the angles of the row, then those of the column. */
+    float *cos;
+    float *sin; /* [patches, head_dim], likewise */
 };
 
 struct graft_vision_rotary {

@@ -22,8 +22,9 @@ extern "C" {
 struct graft_vision_tower_args {
     uint32_t struct_size;
     uint32_t required_features;
-    const struct graft_image *image;
-    float *output; /* [merged, hidden of the language model]: `merged` vectors, grid t * h * w / spatial_merge_size^2 */
+    const struct graft_image *image; /* one image or video */
+    /* [merged, hidden of the language model]: `merged` is t * h * w of the image's grid / spatial_merge_size^2. */
+    float *output;
 };
 
 struct graft_vision_tower {

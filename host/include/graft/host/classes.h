@@ -29,6 +29,8 @@ struct graft_class_info {
  * (graft/host/registry.h). */
 int graft_library_classes(struct graft_library *library, struct graft_class_info **classes, size_t *n,
                           struct graft_error *error);
+
+/* [any] Frees the array. Takes NULL. */
 void graft_classes_free(struct graft_class_info *classes);
 
 /* [any] The class of that name among them, or else among the replacements that plugins bring. An unknown name is

@@ -27,8 +27,8 @@ struct graft_named_module;
 /* Over arrays of numbers: the largest absolute difference, and the largest absolute value of the reference. Equal
  * numbers, and NaN on both sides, differ by 0; one NaN makes the difference infinite. */
 struct graft_difference {
-    double difference;
-    double value;
+    double difference; /* the largest |value - reference| */
+    double value;      /* the largest |reference| */
 };
 
 /* [any] Adds two arrays of `count` numbers to what `found` holds, which starts as {0}. */
@@ -40,12 +40,12 @@ struct graft_compared {
     uint32_t reserved;
     const struct graft_named_module *module; /* graft/host/modules.h: the replacement */
     const char *reason;                      /* why it is not compared; NULL: it is */
-    int64_t calls;
-    struct graft_difference outputs; /* of all calls: replacement against original */
-    double seconds;                  /* of all calls, likewise: */
-    double original_seconds;
-    int64_t bytes; /* of weights */
-    int64_t original_bytes;
+    int64_t calls;                           /* of the module, so far */
+    struct graft_difference outputs;         /* of all calls: replacement against original */
+    double seconds;                          /* that all calls of the replacement took */
+    double original_seconds;                 /* and those of the original */
+    int64_t bytes;                           /* of weights that the replacement is bound to */
+    int64_t original_bytes;                  /* and those of the original */
 };
 
 struct graft_comparison;

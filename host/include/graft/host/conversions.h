@@ -44,22 +44,22 @@ enum {
 /* One element of a list. */
 struct graft_weight_transform {
     uint32_t struct_size;
-    int32_t kind; /* GRAFT_TRANSFORM_... */
-    const char *const *source_patterns;
-    const char *const *target_patterns;
+    int32_t kind;                       /* GRAFT_TRANSFORM_... */
+    const char *const *source_patterns; /* [n_sources] */
+    const char *const *target_patterns; /* [n_targets] */
     int32_t n_sources;
     int32_t n_targets;
-    const struct graft_operation *operations;
+    const struct graft_operation *operations; /* [n_operations], of a converter only */
     int32_t n_operations;
     uint32_t operation_stride;
-    int64_t offset;
-    const char *prefix_to_add; /* of a prefix change: exactly one of these two */
-    const char *prefix_to_remove;
-    const char *model_prefix; /* what the prefix stands behind; NULL: nothing */
+    int64_t offset;               /* of an index offset rename */
+    const char *prefix_to_add;    /* of a prefix change: this or the next, and the other NULL */
+    const char *prefix_to_remove; /* of a prefix change */
+    const char *model_prefix;     /* what the prefix stands behind; NULL: nothing */
     /* Where set, the transform sees only names that begin with it, or with the base model's prefix and it, and of those
-     * only what is behind it. */
+     * only what is behind it. NULL: every name. */
     const char *scope_prefix;
-    const char *base_model_prefix;
+    const char *base_model_prefix; /* "model", for scope_prefix; NULL: none */
     /* Where set, the transform is for each module of that class (before anything replaces it) below the module that the
      * list is for, and sees what is behind the module's path. In registered lists only. */
     const char *scope_class;
@@ -72,8 +72,10 @@ int graft_library_register_conversions(struct graft_library *library, const char
                                        const struct graft_weight_transform *transforms, size_t n, int overwrite,
                                        struct graft_error *error);
 
-/* Removes the list of a name, or all lists: what classes own holds again. That a name has none is GRAFT_ERROR_USAGE. */
+/* Removes the list of a name: what classes own holds again. That the name has none is GRAFT_ERROR_USAGE. */
 int graft_library_unregister_conversions(struct graft_library *library, const char *name, struct graft_error *error);
+
+/* Removes all lists. */
 int graft_library_clear_conversions(struct graft_library *library, struct graft_error *error);
 
 /* A copy of the list under a name, as it was given, or of what classes own under it, as transforms: registering that
@@ -81,6 +83,8 @@ int graft_library_clear_conversions(struct graft_library *library, struct graft_
  * neither. The caller frees it with graft_transforms_free; custom operations in it are borrowed. */
 int graft_library_conversions(struct graft_library *library, const char *name,
                               struct graft_weight_transform **transforms, size_t *n, struct graft_error *error);
+
+/* Frees the copy. Takes NULL. */
 void graft_transforms_free(struct graft_weight_transform *transforms);
 
 /* The operations of a class's conversion as text, "MergeModulelist(dim=0), Concatenate(dim=1)"; "renamed" for none.

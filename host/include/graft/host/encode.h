@@ -58,11 +58,11 @@ struct graft_encoder_info {
 /* [any] Fills `info`, whose struct_size is set. */
 void graft_model_encoder_info(const struct graft_model *model, struct graft_encoder_info *info);
 
-/* One text: ids, and as many type ids (NULL: zeros). */
+/* One text. */
 struct graft_encoder_prompt {
-    const int32_t *ids;
-    const int32_t *token_type_ids;
-    size_t count;
+    const int32_t *ids;            /* [count] */
+    const int32_t *token_type_ids; /* [count]; NULL: zeros */
+    size_t count;                  /* tokens, special ones included */
 };
 
 /* Where results go: memory of the caller, NULL for what is not wanted. */

@@ -47,6 +47,9 @@ struct graft_model;
 
 /* [any] A library with the built-in classes. The caller frees it, after its models. */
 int graft_library_create(struct graft_library **library, struct graft_error *error);
+
+/* [any] Frees a library whose models are freed, and calls `deinit` of those of its plugins that no other library has
+ * loaded. Takes NULL. */
 void graft_library_free(struct graft_library *library);
 
 struct graft_library_options {
@@ -90,13 +93,13 @@ struct graft_model_options {
      * (GRAFT_ERROR_USAGE) that lists those there are. Attention: "sdpa" (NULL), "eager"; experts: "grouped_mm" (NULL),
      * "eager", "batched_mm"; kernels: other forwards for named classes (graft/kernel_override.h), of plugins only. */
     const char *attn_implementation;
-    const char *experts_implementation;
-    const char *const *kernels; /* [n_kernels] */
+    const char *experts_implementation; /* likewise */
+    const char *const *kernels;         /* [n_kernels] likewise */
     int32_t n_kernels;
     uint32_t reserved_end;
-    /* What is different for this load only: at most one of a description and a JSON file (docs/patch.md). */
+    /* What is different for this load only (docs/patch.md); NULL: nothing. */
     const struct graft_load_patch *patch;
-    const char *patch_file;
+    const char *patch_file; /* the same as a JSON file, in the place of `patch`; NULL: none */
 };
 
 /* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering later does not
@@ -107,6 +110,8 @@ int graft_model_open(struct graft_library *library, const char *directory, const
 /* [any] Binds the weights and makes the modules. A parameter that the checkpoint lacks, or has in another shape, is an
  * error. */
 int graft_model_load(struct graft_model *model, struct graft_error *error);
+
+/* [any] Frees a model, loaded or not, and what it has handed out. Takes NULL. */
 void graft_model_free(struct graft_model *model);
 
 /* [any] Remarks on the model (plugins that matched nothing in it): number `i`, or NULL behind the last. */
@@ -122,13 +127,14 @@ const char *graft_model_class_at(const struct graft_model *model, const char *pa
 /* A prompt: `count` token ids, and the images that belong to them (graft/images.h): each run of image tokens takes one,
  * in order, and is as long as the image has merged patches. */
 struct graft_prompt {
-    const int32_t *ids;
-    size_t count;
-    const struct graft_image *images; /* and videos, which take runs of video tokens */
+    const int32_t *ids;               /* [count] */
+    size_t count;                     /* tokens; > 0 */
+    const struct graft_image *images; /* [n_images] and videos, which take runs of video tokens */
     size_t n_images;
 };
 
-/* Told of each new token; `last` is 1 for the one that ends its sequence. Another status than GRAFT_OK stops. */
+/* [any] Told of each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. Another
+ * status than GRAFT_OK stops. */
 typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
 /* [any] What the model directory says about generating (generation_config.json), with our defaults for the rest. */

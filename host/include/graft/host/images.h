@@ -33,6 +33,8 @@ struct graft_image_processor;
 /* [any] For a model that takes images; does not need it afterwards. The caller frees the processor. */
 int graft_image_processor_open(const struct graft_model *model, struct graft_image_processor **processor,
                                struct graft_error *error);
+
+/* [any] Takes NULL. */
 void graft_image_processor_free(struct graft_image_processor *processor);
 
 /* [any] A PNG or JPEG file as patches. Errors of the file are GRAFT_ERROR_IO and name it. The caller finishes the
@@ -52,6 +54,8 @@ void graft_image_finish(struct graft_image *image);
  * `video_grid_thw`, or both; images come first, to be put in the order of their tokens. The caller frees what comes of
  * it with graft_images_free. */
 int graft_images_read(const char *name, struct graft_image **images, size_t *n, struct graft_error *error);
+
+/* [any] Frees `n` images and their array. */
 void graft_images_free(struct graft_image *images, size_t n);
 
 /* [any] The id that stands for images in prompts; -1 for a model that takes none. */
@@ -68,6 +72,8 @@ struct graft_video_processor;
 /* [any] For a model that takes videos; does not need it afterwards. The caller frees the processor. */
 int graft_video_processor_open(const struct graft_model *model, struct graft_video_processor **processor,
                                struct graft_error *error);
+
+/* [any] Takes NULL. */
 void graft_video_processor_free(struct graft_video_processor *processor);
 
 /* [any] The files of a directory as frames of one video: PNG or JPEG, all of one size, in order of name with numbers by

@@ -44,6 +44,8 @@ const struct graft_implementation_info *graft_model_implementation(const struct 
  * graft_implementations_free. The strings are those who registered them gave, valid as long as the library. */
 int graft_library_implementations(struct graft_library *library, struct graft_implementation_info **implementations,
                                   size_t *n, struct graft_error *error);
+
+/* [any] Frees the array. Takes NULL. */
 void graft_implementations_free(struct graft_implementation_info *implementations);
 
 #ifdef __cplusplus

@@ -36,8 +36,8 @@ enum {
 /* A fact about a module under its field name in transformers: in_features, kernel_size. */
 struct graft_module_attribute {
     uint32_t struct_size;
-    int32_t count;
-    const char *name;
+    int32_t count;         /* of values; > 0 */
+    const char *name;      /* "kernel_size" */
     const int64_t *values; /* [count] */
 };
 
@@ -62,11 +62,11 @@ struct graft_named_module {
     const char *plugin;         /* id of the plugin whose class this is; "program": of a call; NULL: the host's own */
     const char *file;           /* of that plugin; or NULL */
     /* Where a kernel runs (graft/host/implementations.h), the class and plugin above are what it brings. */
-    const char *kernel;           /* its name; NULL: none */
-    const char *kernel_on;        /* the replacement whose forward it stands for; NULL: it is the original's */
-    const char *kernel_on_plugin; /* that brings that replacement; or NULL */
-    const char *kernel_on_file;
-    const struct graft_class *cls;                    /* NULL for a list */
+    const char *kernel;            /* its name; NULL: none */
+    const char *kernel_on;         /* the replacement whose forward it stands for; NULL: it is the original's */
+    const char *kernel_on_plugin;  /* that brings that replacement; or NULL */
+    const char *kernel_on_file;    /* of that plugin; or NULL */
+    const struct graft_class *cls; /* NULL for a list */
     const struct graft_named_module *parent;          /* NULL for the model itself */
     const struct graft_named_module *super;           /* what this replacement calls; or NULL */
     const struct graft_named_module *const *children; /* [n_children] */

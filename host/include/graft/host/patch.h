@@ -18,14 +18,15 @@ extern "C" {
 struct graft_load_patch {
     uint32_t struct_size;
     uint32_t reserved;
-    /* Goes before what library calls registered, and before what plugins bring. */
+    /* [n_classes] Goes before what library calls registered, and before what plugins bring. */
     const struct graft_patch *classes;
     size_t n_classes;
-    /* Regular expressions, searched in targets: a transform of a registered list is left out when its target is hit, a
-     * class's conversion when the full name of one of its targets is ("model.layers.0.mlp.experts.gate_up_proj"). */
+    /* [n_without] Regular expressions, searched in targets: a transform of a registered list is left out when its
+     * target is hit, a class's conversion when the full name of one of its targets is
+     * ("model.layers.0.mlp.experts.gate_up_proj"). */
     const char *const *without;
     size_t n_without;
-    /* Put in front of the model's registered list. */
+    /* [n_conversions] Put in front of the model's registered list. */
     const struct graft_weight_transform *conversions;
     size_t n_conversions;
 };

@@ -26,9 +26,10 @@ struct graft_perplexity_options {
     uint32_t struct_size;
     uint32_t reserved;
     int64_t window; /* tokens, 2 or more; 0: GRAFT_PERPLEXITY_WINDOW */
-    /* Told how many of all tokens were read; may be NULL. Another status than GRAFT_OK stops. */
+    /* [any] Told, on the calling thread, how many of all tokens were read; may be NULL. Another status than GRAFT_OK
+     * stops. */
     int (*on_progress)(void *data, int64_t done, int64_t total, struct graft_error *error);
-    void *data;
+    void *data; /* the caller's own, for on_progress */
 };
 
 struct graft_perplexity {

@@ -46,11 +46,11 @@ enum {
 
 struct graft_planned_parameter {
     uint32_t struct_size;
-    int32_t status;       /* GRAFT_PLANNED_... */
-    const char *name;     /* "model.layers.0.mlp.gate_proj.weight" */
-    const char *own_name; /* its last part: "weight" */
-    const struct graft_named_module *module;
-    int32_t rank;
+    int32_t status;                          /* GRAFT_PLANNED_... */
+    const char *name;                        /* "model.layers.0.mlp.gate_proj.weight" */
+    const char *own_name;                    /* its last part: "weight" */
+    const struct graft_named_module *module; /* whose it is */
+    int32_t rank;                            /* as the class declares it */
     graft_dtype dtype;             /* of the weight in memory; GRAFT_DTYPE_NONE while the checkpoint has nothing */
     int64_t shape[GRAFT_MAX_RANK]; /* [rank] as the class declares it */
     int32_t init;                  /* GRAFT_INIT_...: the value that the class declares for want of a tensor */
@@ -67,9 +67,9 @@ struct graft_planned_parameter {
     /* The parameter of the same name in a replacement, for one of what that calls: both are filled from the same
      * tensors. NULL for all others. */
     const struct graft_planned_parameter *shared_with;
-    int64_t bytes;  /* of the weight in memory; 0 where it is another's */
-    int32_t copied; /* 1: copied when the model is loaded; 0: it stays in the mapped files */
-    int32_t source_rank;
+    int64_t bytes;                        /* of the weight in memory; 0 where it is another's */
+    int32_t copied;                       /* 1: copied when the model is loaded; 0: it stays in the mapped files */
+    int32_t source_rank;                  /* dimensions of source_shape; 0: it is not known */
     int64_t source_shape[GRAFT_MAX_RANK]; /* [source_rank] what the checkpoint has, operations applied */
     const char *problem;                  /* NULL: none */
 };
@@ -78,7 +78,7 @@ struct graft_planned_parameter {
 struct graft_considered_module {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *path;
+    const char *path;        /* "visual.patch_embed" */
     const char *class_name;  /* the class that it has without the family */
     const char *fused_class; /* the class that the family gave it; NULL: it was not fused */
     const char *reason;      /* why, or why not; NULL: none is known */
@@ -88,7 +88,7 @@ struct graft_considered_module {
 struct graft_planned_fusion {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *family;
+    const char *family;                                   /* its name: "patch_embeddings" */
     const char *plugin;                                   /* id; NULL: the family was added by a call */
     const struct graft_considered_module *const *modules; /* [n_modules] */
     size_t n_modules;
@@ -107,10 +107,10 @@ struct graft_plan_info {
     size_t n_unexpected;
     const struct graft_planned_fusion *const *fusions; /* [n_fusions] in the order of asking */
     size_t n_fusions;
-    size_t n_tensors; /* in the checkpoint */
-    size_t n_files;   /* that they are in */
-    int64_t mapped_bytes;
-    int64_t copied_bytes;
+    size_t n_tensors;             /* in the checkpoint */
+    size_t n_files;               /* that they are in */
+    int64_t mapped_bytes;         /* of weights that stay in the mapped files */
+    int64_t copied_bytes;         /* of weights that are copied when the model is loaded */
     int64_t computed_bytes;       /* of what custom operations put out */
     int64_t peak_anonymous_bytes; /* the most memory that loading takes besides the mapped files */
     double seconds;               /* that opening took */

@@ -17,8 +17,8 @@ void graft_threads_set_count(int32_t count);
 /* [any] How many there are. */
 int32_t graft_threads_count(void);
 
-/* Takes a line that a plugin logs (graft/log.h), without control characters and without a line end. Both strings die on
- * return. */
+/* [any] Takes a line that a plugin logs (graft/log.h), without control characters and without a line end, on the thread
+ * that logs. Both strings die on return. */
 typedef void (*graft_log_sink)(void *data, const char *sender, const char *text);
 
 /* [any] Where log lines go from now on; NULL, as at the start: nowhere. Calls of the sink do not overlap, none is under

@@ -43,7 +43,7 @@ struct graft_profile_options {
 
 /* Of all calls of a row's modules. */
 struct graft_profile_sum {
-    int64_t calls;
+    int64_t calls;      /* of those modules */
     double seconds;     /* with the modules below */
     double own_seconds; /* without */
     int64_t bytes;      /* of weights read, with the modules below */
@@ -53,11 +53,11 @@ struct graft_profile_sum {
 struct graft_profile_row {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *class_name;
-    const char *interface_id;
-    const char *original_class; /* NULL: not a replacement */
-    const char *plugin;         /* id of the plugin that brought the class; or NULL */
-    int64_t modules;
+    const char *class_name;                        /* that the modules have */
+    const char *interface_id;                      /* theirs */
+    const char *original_class;                    /* NULL: not a replacement */
+    const char *plugin;                            /* id of the plugin that brought the class; or NULL */
+    int64_t modules;                               /* how many there are */
     struct graft_profile_sum phases[GRAFT_PHASES]; /* by GRAFT_PHASE_... */
 };
 
@@ -74,9 +74,10 @@ void graft_profile_set_phase(struct graft_profile *profile, int32_t phase);
 /* [load] Stops watching; what was counted stays. */
 void graft_profile_stop(struct graft_profile *profile);
 
-/* [any] Row number `i`, NULL behind the last; bytes of weights read in a phase by all modules watched. The profile's.
- */
+/* [any] Row number `i`, NULL behind the last. The profile's. */
 const struct graft_profile_row *graft_profile_at(const struct graft_profile *profile, size_t i);
+
+/* [any] Bytes of weights read in a phase by all modules watched. */
 int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
 
 /* [load] Stops, and frees. Takes NULL. */

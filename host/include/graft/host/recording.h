@@ -35,10 +35,10 @@ enum { GRAFT_RECORDED_RANK = 3 };
 /* One tensor, f32. */
 struct graft_recorded {
     uint32_t struct_size;
-    int32_t rank;
-    const char *name;
+    int32_t rank;                       /* 1 to GRAFT_RECORDED_RANK */
+    const char *name;                   /* "attentions.0" */
     int64_t shape[GRAFT_RECORDED_RANK]; /* [rank] */
-    const float *data;
+    const float *data;                  /* row-major */
 };
 
 struct graft_recording;
@@ -50,13 +50,14 @@ struct graft_recording;
 int graft_model_record(struct graft_model *model, const struct graft_prompt *prompts, size_t n, uint32_t what,
                        struct graft_recording **recording, struct graft_error *error);
 
-/* The same for an encoder (graft/encode.h). */
+/* [any, one thread a model] The same for an encoder (graft/encode.h). */
 int graft_model_record_encoder(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                                uint32_t what, struct graft_recording **recording, struct graft_error *error);
 
 /* [any] Tensor number `i` (the recording's), or NULL behind the last. */
 const struct graft_recorded *graft_recording_at(const struct graft_recording *recording, size_t i);
 
+/* [any] Frees the recording and its tensors. Takes NULL. */
 void graft_recording_free(struct graft_recording *recording);
 
 /* [any] Writes `n` tensors, in whatever order, as a safetensors file: recorded ones, or a caller's own. `path` holds

@@ -42,8 +42,8 @@ struct graft_library;
 /* One element of the mapping. Strings are copied; the class stays const and valid as long as the library and its
  * models. */
 struct graft_patch {
-    const char *key;
-    const struct graft_class *replacement;
+    const char *key;                       /* the name of a class, or a regular expression for names */
+    const struct graft_class *replacement; /* the class to build there */
     const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
     const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
     const char *group;              /* of those that work only together, as in graft/plugin.h; NULL: on its own */
@@ -72,13 +72,19 @@ int graft_library_clear(struct graft_library *library, struct graft_error *error
  * before the library. */
 int graft_library_patches(struct graft_library *library, struct graft_patch **patches, size_t *n,
                           struct graft_error *error);
+
+/* Frees the copy. Takes NULL. */
 void graft_patches_free(struct graft_patch *patches);
 
 /* For models built by hand: from entering a scope to leaving it, the mapping as it was on entering is in force for
  * graft_library_class, in all threads, and goes before those of scopes entered earlier. Scopes may be left in any
  * order, also when an error ends what they were entered for. Loading models does not depend on scopes. */
 struct graft_scope;
+
+/* Enters a scope, which whoever entered it leaves before the library is freed. */
 int graft_library_enter(struct graft_library *library, struct graft_scope **scope, struct graft_error *error);
+
+/* Leaves a scope and frees it. */
 void graft_library_leave(struct graft_library *library, struct graft_scope *scope_take);
 
 /* What a class name stands for now: outside of scopes the host's own class. Only elements without module path and model
@@ -96,13 +102,17 @@ int graft_library_class(struct graft_library *library, const char *name, const s
 int graft_library_register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
                                   struct graft_error *error);
 
-/* Adds what may be chosen by name (graft_model_options). The same one again changes nothing; another one of its name is
- * GRAFT_ERROR_PLUGIN, but for kernels: those of one name, for several classes, are used together. What does not hold
- * what its header says is GRAFT_ERROR_USAGE. It stays const and valid as long as the library and its models. */
+/* Adds attention to be chosen by name (graft_model_options). The same one again changes nothing; another one of its
+ * name is GRAFT_ERROR_PLUGIN. What does not hold what its header says is GRAFT_ERROR_USAGE. It stays const and valid as
+ * long as the library and its models. */
 int graft_library_add_attention(struct graft_library *library, const struct graft_attention_implementation *attention,
                                 struct graft_error *error);
+
+/* The same for experts. */
 int graft_library_add_experts(struct graft_library *library, const struct graft_experts_implementation *experts,
                               struct graft_error *error);
+
+/* The same for a kernel; those of one name, for several classes, are used together. */
 int graft_library_add_kernel(struct graft_library *library, const struct graft_kernel_override *kernel,
                              struct graft_error *error);
 

@@ -23,11 +23,12 @@ struct graft_save_options {
     uint32_t struct_size;
     int32_t runtime_layout;  /* 1: parameters as they are at run time */
     int64_t max_shard_bytes; /* of a file's tensors; 0: 50 GB, as transformers has it */
-    /* Told how many of all bytes are written; may be NULL. Another status than GRAFT_OK stops, and nothing is left. */
+    /* [load] Told, on the calling thread, how many of all bytes are written; may be NULL. Another status than GRAFT_OK
+     * stops, and nothing is left. */
     int (*on_progress)(void *data, int64_t done, int64_t total, struct graft_error *error);
-    /* Told what a user may want to know and is no error, a line each; may be NULL. */
+    /* [load] Told, on the calling thread, what a user may want to know and is no error, a line each; may be NULL. */
     void (*on_note)(void *data, const char *text);
-    void *data;
+    void *data; /* the caller's own, for both */
 };
 
 /* [load] Writes a model that was opened, loaded or not, to a directory that is empty or not there yet. It is filled

@@ -14,10 +14,10 @@ extern "C" {
 /* Starts as {0}; `bytes` has a NUL behind `length` once something was added. After a failed allocation `failed` is set
  * and later calls do nothing, so one check at the end is enough. */
 struct graft_text {
-    char *bytes;
-    size_t length;
-    size_t capacity;
-    int failed;
+    char *bytes;     /* [length], then a NUL; NULL: nothing was added yet */
+    size_t length;   /* bytes of text */
+    size_t capacity; /* bytes there is room for */
+    int failed;      /* 1: memory ran out */
 };
 
 /* [any] Frees the bytes; the struct is {0} again. */

@@ -31,15 +31,19 @@ extern "C" {
 /* A growing list of token ids. Starts as {0}. After a failed allocation `failed` is set and later calls do nothing, so
  * that one check at the end is enough. */
 struct graft_ids {
-    int32_t *ids; /* [n] */
-    size_t n;
-    size_t capacity;
-    int failed;
+    int32_t *ids;    /* [n] */
+    size_t n;        /* ids there are */
+    size_t capacity; /* ids there is room for */
+    int failed;      /* 1: memory ran out */
 };
 
-/* [any] */
+/* [any] Adds an id. */
 void graft_ids_add(struct graft_ids *list, int32_t id);
+
+/* [any] Adds `n` ids. */
 void graft_ids_append(struct graft_ids *list, const int32_t *ids, size_t n);
+
+/* [any] Frees the ids; the struct is {0} again. */
 void graft_ids_free(struct graft_ids *list);
 
 struct graft_tokenizer;
@@ -47,57 +51,71 @@ struct graft_tokenizer;
 /* [load] Reads `directory`/tokenizer.json. Whatever is wrong with it is GRAFT_ERROR_MODEL, naming file and field. The
  * caller frees the result, which is NULL on failure. */
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error);
+
+/* [load] Takes NULL. */
 void graft_tokenizer_free(struct graft_tokenizer *tokenizer);
 
-/* Adds the ids of a text to `ids`. Bytes that are not UTF-8 are read as U+FFFD, one for each maximal part of a
+/* [any] Adds the ids of a text to `ids`. Bytes that are not UTF-8 are read as U+FFFD, one for each maximal part of a
  * sequence. On failure `ids` may hold some. An expression of the file that a text makes too costly is
  * GRAFT_ERROR_MODEL. */
 int graft_tokenizer_encode(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                            int add_special_tokens, struct graft_ids *ids, struct graft_error *error);
 
-/* The same with special tokens, for models that read so many tokens at most: of a text with more the last ones are left
- * out, but not what the file puts around it. `*cut` becomes 1 then, else 0. */
+/* [any] The same with special tokens, for models that read so many tokens at most: of a text with more the last ones
+ * are left out, but not what the file puts around it. `*cut` becomes 1 then, else 0. */
 int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                                   size_t limit, struct graft_ids *ids, int *cut, struct graft_error *error);
 
+/* A text of the caller's. */
 struct graft_text_view {
-    const char *text;
-    size_t length;
+    const char *text; /* [length], with or without a NUL */
+    size_t length;    /* bytes */
 };
 
-/* The same for a pair of texts, as encoders take them. `types` gets a type id for each id; it may be NULL. `second` may
- * be NULL too, for the type ids of a single text. */
+/* [any] The same for a pair of texts, as encoders take them. `types` gets a type id for each id; it may be NULL.
+ * `second` may be NULL too, for the type ids of a single text. */
 int graft_tokenizer_encode_pair(const struct graft_tokenizer *tokenizer, const struct graft_text_view *first,
                                 const struct graft_text_view *second, int add_special_tokens, struct graft_ids *ids,
                                 struct graft_ids *types, struct graft_error *error);
 
-/* Adds the text of `n` ids to `text`, which stays valid UTF-8. Ids without a token are passed over: models have more
- * rows than tokens. */
+/* [any] Adds the text of `n` ids to `text`, which stays valid UTF-8. Ids without a token are passed over: models have
+ * more rows than tokens. */
 int graft_tokenizer_decode(const struct graft_tokenizer *tokenizer, const int32_t *ids, size_t n,
                            int skip_special_tokens, struct graft_text *text, struct graft_error *error);
 
-/* Id of a token, spelled as in the file; -1 if there is none. */
+/* [any] Id of a token, spelled as in the file; -1 if there is none. */
 int32_t graft_tokenizer_id(const struct graft_tokenizer *tokenizer, const char *token);
-/* Spelling of an id, NUL-terminated, as long as the tokenizer lives; NULL if there is no such token. `length` may be
- * NULL. */
+
+/* [any] Spelling of an id, NUL-terminated, as long as the tokenizer lives; NULL if there is no such token. `length` may
+ * be NULL. */
 const char *graft_tokenizer_token(const struct graft_tokenizer *tokenizer, int32_t id, size_t *length);
+
+/* [any] 1 for an added token that the file calls special; else 0. */
 int graft_tokenizer_is_special(const struct graft_tokenizer *tokenizer, int32_t id);
-/* Number of tokens, added ones included. */
+
+/* [any] Number of tokens, added ones included. */
 size_t graft_tokenizer_size(const struct graft_tokenizer *tokenizer);
-/* The largest id; -1 if there are no tokens. */
+
+/* [any] The largest id; -1 if there are no tokens. */
 int32_t graft_tokenizer_max_id(const struct graft_tokenizer *tokenizer);
 
 /* Decoding as ids arrive. What the calls return, one after the other, is exactly what graft_tokenizer_decode gives for
  * the whole sequence; each time it is whole characters that no later id can change. A stream belongs to one thread at a
  * time, and the tokenizer outlives it. */
 struct graft_decode_stream;
+
+/* [any] The caller destroys the stream, which is NULL on failure. */
 int graft_decode_stream_create(const struct graft_tokenizer *tokenizer, int skip_special_tokens,
                                struct graft_decode_stream **stream, struct graft_error *error);
+
+/* [any] Takes NULL. */
 void graft_decode_stream_destroy(struct graft_decode_stream *stream);
-/* Takes the next id. `*bytes` is not NULL and valid until the next call. */
+
+/* [any] Takes the next id. `*bytes` is not NULL and valid until the next call. */
 int graft_decode_stream_push(struct graft_decode_stream *stream, int32_t id, const char **bytes, size_t *length,
                              struct graft_error *error);
-/* Returns what was held back, and makes the stream ready for another sequence. */
+
+/* [any] Returns what was held back, and makes the stream ready for another sequence. */
 int graft_decode_stream_end(struct graft_decode_stream *stream, const char **bytes, size_t *length,
                             struct graft_error *error);
 
