@@ -4,6 +4,7 @@
 # It reads our headers as clang-format leaves them, not C.
 
 function emit(kind, name, declaration) {
+    release()
     gsub(/[ \t]+/, " ", declaration)
     gsub(/\* /, "*", declaration)
     gsub(/^ | $/, "", declaration)
@@ -95,14 +96,13 @@ function constant(text) {
     return text
 }
 
-FNR == 1 { owner = buffer = above = ""; depth = commenting = directive = introduced = 0 }
+FNR == 1 { release(); owner = buffer = above = ""; depth = commenting = directive = introduced = 0 }
 
 # Preprocessor lines, with those that they go on in; of macros those that stand for a value are told of.
 directive || /^#/ {
     if (!introduced++)
         emit("header", FILENAME, "")
     if (!directive && $0 ~ /^#define GRAFT_[A-Z0-9_]+ [^ ]/) {
-        release()
         text = $0
         sub(/^#define /, "", text)
         name = text
