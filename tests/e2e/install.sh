@@ -70,6 +70,14 @@ for source in "$prefix"/share/graft/template/*.c "$prefix"/share/graft/examples/
     check "$name exports its entry" graft_plugin_entry "$(exports "$output")"
 done
 
+in_cpp() {
+    c++ -std=c++11 -Wall -Wextra -Werror -shared -fPIC "$here/outside.cc" $(pkg-config --cflags graft-sdk) -o cpp/outside.so
+}
+if command -v c++ >/dev/null; then
+    mkdir cpp
+    runs 'outside.cc builds' in_cpp
+fi
+
 # A program around the library, by the two commands of its README.
 source=$prefix/share/graft/examples/generate/generate.c
 shared() {
@@ -85,6 +93,12 @@ ids() { # ids ARGUMENT...: what the program generates
 }
 wanted=$(ids) || echo "# graft fails: $wanted"
 replaced=$(ids --plugins-dir own)
+if [ -d cpp ]; then
+    check 'a plugin in C++11 does what the one in C does' "$replaced" "$(ids --plugins-dir cpp)"
+else
+    number=$((number + 1))
+    echo "ok $number # SKIP a plugin in C++11 does what the one in C does: there is no C++ compiler"
+fi
 runs 'generate.c builds with the static library' static
 check 'it does not need the shared one' '' "$(readelf -d static | grep libgraft)"
 check 'it generates what the program does' "$wanted" "$(./static "$model" 580,573,88 2>report)"

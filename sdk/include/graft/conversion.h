@@ -80,12 +80,25 @@ struct graft_conversion {
 GRAFT_ASSERT_SIZE(struct graft_operation, 96);
 GRAFT_ASSERT_SIZE(struct graft_conversion, 48);
 
-/* A conversion without operations, as an initialiser: `source` and `target` are arrays of one name. */
+/* A conversion without operations, as an initialiser: `source` and `target` are arrays of one name. In languages
+ * without designated initialisers, graft_renaming(). */
 #define GRAFT_RENAMING(source, target)                                                                        \
     {                                                                                                         \
         .struct_size = sizeof(struct graft_conversion), .n_sources = 1, .sources = source, .targets = target, \
         .n_targets = 1                                                                                        \
     }
+
+/* [any] A conversion without operations. `source` and `target` are arrays of one name, which it borrows. */
+GRAFT_INLINE struct graft_conversion graft_renaming(const char *const *source, const char *const *target) {
+    struct graft_conversion renaming;
+    memset(&renaming, 0, sizeof renaming);
+    renaming.struct_size = (uint32_t)sizeof renaming;
+    renaming.n_sources = 1;
+    renaming.sources = source;
+    renaming.targets = target;
+    renaming.n_targets = 1;
+    return renaming;
+}
 
 /* [any] Operation number `i`. */
 GRAFT_INLINE const struct graft_operation *graft_conversion_operation(const struct graft_conversion *conversion,

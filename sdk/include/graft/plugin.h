@@ -126,8 +126,22 @@ GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 120);
 
 /* [any] Class number `i` of those that are not replacements. */
-static inline const struct graft_class *graft_plugin_class(const struct graft_plugin *plugin, int32_t i) {
+GRAFT_INLINE const struct graft_class *graft_plugin_class(const struct graft_plugin *plugin, int32_t i) {
     return (const struct graft_class *)(const void *)((const char *)plugin->classes + (size_t)i * plugin->class_stride);
+}
+
+/* [any] A descriptor whose head is filled in and the rest 0: GRAFT_PLUGIN_HEADER for languages without designated
+ * initialisers, as C++ before C++20. */
+GRAFT_INLINE struct graft_plugin graft_plugin_header(void) {
+    static const char magic[] = GRAFT_PLUGIN_MAGIC;
+    struct graft_plugin plugin;
+    memset(&plugin, 0, sizeof plugin);
+    memcpy(plugin.magic, magic, sizeof plugin.magic);
+    plugin.struct_size = (uint32_t)sizeof plugin;
+    plugin.abi_major = GRAFT_ABI_MAJOR;
+    plugin.abi_minor_built = GRAFT_ABI_MINOR;
+    plugin.pointer_size = (uint32_t)sizeof(void *);
+    return plugin;
 }
 
 /* [any] Replacement number `i`. */
