@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: headers.sh SOURCE LIBRARY: the SDK's headers assert the size of each struct; public headers lay structs out as
-# tests/abi/*.abi have on record; LIBRARY, which is libgraft-sdk.a, has each helper of the SDK.
+# Usage: headers.sh SOURCE LIBRARY: the public headers say what each thing in them is, assert the sizes of the SDK's structs,
+# and lay out structs as tests/abi/*.abi have on record; LIBRARY, which is libgraft-sdk.a, has each helper of the SDK.
 set -u
 source=$1 library=$2
 . "$source/tests/tap.sh"
@@ -18,6 +18,10 @@ names() { # names KIND <LINES: of things of a kind
 declarations "$source"/sdk/include/graft/*.h >"$scratch/sdk"
 declarations "$source"/host/include/graft/host/*.h >"$scratch/host"
 
+for part in sdk host; do
+    check "headers of $part: each member and function has words, and a tag where it can be called" '' \
+        "$(awk -f "$here/documented.awk" "$scratch/$part")"
+done
 check 'the size of each struct of the SDK is asserted' "$(names struct <"$scratch/sdk")" "$(names assert <"$scratch/sdk")"
 
 if [ "$(getconf LONG_BIT)" = 64 ]; then
@@ -36,5 +40,31 @@ check 'each helper of the SDK is a symbol of libgraft-sdk.a' "$helpers" \
 check 'there are helpers' yes "$([ "$(echo "$helpers" | wc -l)" -gt 90 ] && echo yes || echo no)"
 check 'none is inline in another way' '' "$(grep -nE '^(static|inline)' "$source"/sdk/include/graft/*.h)"
 
+# What the scripts have to find.
+cat >"$scratch/fault.h" <<'END'
+/* All of this is wrong. */
+#ifndef FAULT_H
+#define FAULT_H
+struct graft_fault {
+    uint32_t struct_size;
+    int32_t silent;
+    int32_t told; /* but this one is fine */
+    /* A function. */
+    int (*untagged)(void *self,
+                    int32_t i);
+};
+
+/* [any] About what follows, not about what comes then. */
+int graft_fault(void);
+GRAFT_INLINE int graft_silent(void) {
+    return 0;
+}
+#endif
+END
+check 'what is missing is found' "$scratch/fault.h: struct graft_fault: silent has no comment
+$scratch/fault.h: struct graft_fault: untagged has no tag: when may it be called?
+$scratch/fault.h: graft_silent has no comment
+$scratch/fault.h: graft_silent has no tag: when may it be called?" \
+    "$(declarations "$scratch/fault.h" | awk -f "$here/documented.awk")"
 echo "1..$number"
 exit "$failed"

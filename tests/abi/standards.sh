@@ -15,7 +15,7 @@ compile() { # compile COMPILER LANGUAGE STANDARD FILE HEADER...
         shift
     done
     "$compiler" "-std=$standard" -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only \
-        -I "$source/sdk/include" -I "$source/host/include" "$@" -x "$language" "$file" 2>&1 | head -n 20
+        -I "$source/sdk/include" -I "$source/host/include" "$@" -x "$language" "$file" 2>&1
 }
 
 # The names of the newest standards from before they were published: compilers, old and new, know them.

@@ -20,7 +20,7 @@ extern "C" {
 struct graft_activation_args {
     uint32_t struct_size;
     uint32_t required_features;
-    int64_t count;
+    int64_t count;  /* numbers in x and y */
     const float *x; /* [count] */
     float *y;       /* [count]; may be x */
 };

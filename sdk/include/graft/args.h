@@ -17,7 +17,7 @@ enum { GRAFT_ARG_INT = 0, GRAFT_ARG_REAL = 1, GRAFT_ARG_STRING = 2, GRAFT_ARG_IN
 
 /* Made by the functions below. The stride of the list it is in says how much of it there is. */
 struct graft_arg {
-    const char *name;
+    const char *name;        /* "in_features" */
     int32_t kind;            /* GRAFT_ARG_... */
     int32_t count;           /* of GRAFT_ARG_INTS */
     int64_t integer;         /* of GRAFT_ARG_INT */
@@ -30,8 +30,8 @@ struct graft_arg {
  * instance. */
 struct graft_args {
     uint32_t struct_size;
-    int32_t count;
-    const struct graft_arg *items;
+    int32_t count;                 /* of items */
+    const struct graft_arg *items; /* [count]: graft_args_at */
     uint32_t item_stride;
     uint32_t reserved;
 };
@@ -42,7 +42,7 @@ struct graft_args {
 GRAFT_ASSERT_SIZE(struct graft_arg, 48);
 GRAFT_ASSERT_SIZE(struct graft_args, 24);
 
-/* [any] Arguments, as elements of an array. Strings and lists are borrowed. */
+/* [any] An integer, as an element of an array. Names, strings and lists are borrowed. */
 GRAFT_INLINE struct graft_arg graft_int_arg(const char *name, int64_t value) {
     struct graft_arg arg;
     memset(&arg, 0, sizeof arg);
@@ -51,6 +51,7 @@ GRAFT_INLINE struct graft_arg graft_int_arg(const char *name, int64_t value) {
     return arg;
 }
 
+/* [any] The same for a real number. */
 GRAFT_INLINE struct graft_arg graft_real_arg(const char *name, double value) {
     struct graft_arg arg = graft_int_arg(name, 0);
     arg.kind = GRAFT_ARG_REAL;
@@ -58,6 +59,7 @@ GRAFT_INLINE struct graft_arg graft_real_arg(const char *name, double value) {
     return arg;
 }
 
+/* [any] The same for a string. */
 GRAFT_INLINE struct graft_arg graft_string_arg(const char *name, const char *value) {
     struct graft_arg arg = graft_int_arg(name, 0);
     arg.kind = GRAFT_ARG_STRING;
@@ -65,6 +67,7 @@ GRAFT_INLINE struct graft_arg graft_string_arg(const char *name, const char *val
     return arg;
 }
 
+/* [any] The same for a list of integers. */
 GRAFT_INLINE struct graft_arg graft_ints_arg(const char *name, const int64_t *values, int32_t count) {
     struct graft_arg arg = graft_int_arg(name, 0);
     arg.kind = GRAFT_ARG_INTS;
@@ -100,17 +103,19 @@ GRAFT_INLINE const struct graft_arg *graft_args_find(const struct graft_args *ar
     return NULL;
 }
 
-/* [any] Its value, or `fallback` when the parent gave none. */
+/* [any] The value of an integer, or `fallback` when the parent gave none. */
 GRAFT_INLINE int64_t graft_args_int(const struct graft_args *args, const char *name, int64_t fallback) {
     const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_INT);
     return arg != NULL ? arg->integer : fallback;
 }
 
+/* [any] The same for a real number. */
 GRAFT_INLINE double graft_args_real(const struct graft_args *args, const char *name, double fallback) {
     const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_REAL);
     return arg != NULL ? arg->real : fallback;
 }
 
+/* [any] The same for a string. */
 GRAFT_INLINE const char *graft_args_string(const struct graft_args *args, const char *name, const char *fallback) {
     const struct graft_arg *arg = graft_args_find(args, name, GRAFT_ARG_STRING);
     return arg != NULL ? arg->string : fallback;

@@ -15,13 +15,16 @@ extern "C" {
  * host's. */
 struct graft_cache;
 
+/* The caller's, until the forward returns that it was given to. */
 struct graft_batch {
     uint32_t struct_size;
     int32_t sequences;         /* number of sequences in this batch */
     int64_t tokens;            /* cu_seqlens[sequences] */
     const int64_t *cu_seqlens; /* [sequences + 1]: sequence s holds the tokens [cu_seqlens[s], cu_seqlens[s + 1]) */
     const int64_t *positions;  /* [tokens]: the position of each token in its sequence, from 0 */
-    const int32_t *slots;      /* [sequences]: where the sequence lives in the cache, each another one */
+    /* [sequences]: where each sequence lives in the cache, a number of its own. Another sequence has it when its
+     * positions start at 0 again. */
+    const int32_t *slots;
     struct graft_cache *cache; /* NULL: no earlier tokens, and none are kept */
     /* Multimodal rotary positions (Wang et al. 2024, Qwen2-VL, section 2.1): [3, tokens], by time, by height and by
      * width. NULL: `positions`, three times. The model that places images fills them in for those below it. */

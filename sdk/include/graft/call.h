@@ -30,20 +30,21 @@ enum {
 /* Lives as long as the forward it was given to. */
 struct graft_call {
     uint32_t struct_size;
-    int32_t precision; /* GRAFT_PRECISION_... */
-    const struct graft_kernels *kernels;
-    const struct graft_threads *threads;
-    struct graft_scratch *scratch;
+    int32_t precision;                   /* GRAFT_PRECISION_... */
+    const struct graft_kernels *kernels; /* graft.kernels/1 */
+    const struct graft_threads *threads; /* graft.threads/1 */
+    struct graft_scratch *scratch;       /* the host's; to be handed back to the functions below */
     /* [forward] `bytes` of uninitialised memory on a 64-byte boundary, valid until the forward that asked returns;
      * NULL when memory ran out. Not to be called inside a parallel_for body. */
     void *(*scratch_alloc)(struct graft_scratch *scratch, int64_t bytes);
-    /* [forward] A position in the scratch memory, and going back to it. The forward helpers of the interface headers do
-     * this around each call of a child. */
+    /* [forward] A position in the scratch memory. */
     int64_t (*scratch_mark)(const struct graft_scratch *scratch);
+    /* [forward] Goes back to it: what was taken since is free. The forward helpers of the interface headers do this
+     * around each call of a child. */
     void (*scratch_release)(struct graft_scratch *scratch, int64_t mark);
-    /* What was chosen by name; NULL: nothing. kernels->attention runs the one (attention_implementation.h),
-     * kernels->experts the other (experts_implementation.h). */
+    /* What was chosen by name (attention_implementation.h), and is run by kernels->attention; NULL: nothing. */
     const struct graft_attention_implementation *attention;
+    /* The same for kernels->experts (experts_implementation.h). */
     const struct graft_experts_implementation *experts;
     /* [forward] What graft_state_get calls (state.h). */
     void *(*state)(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,

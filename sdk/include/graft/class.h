@@ -39,11 +39,11 @@ enum {
 
 struct graft_parameter_info {
     uint32_t struct_size;
-    uint32_t flags;   /* GRAFT_PARAMETER_... */
-    const char *name; /* "weight" */
-    int32_t rank;
-    int32_t init; /* GRAFT_INIT_... */
-    int64_t shape[GRAFT_MAX_RANK];
+    uint32_t flags;                /* GRAFT_PARAMETER_... */
+    const char *name;              /* "weight" */
+    int32_t rank;                  /* dimensions; 1 to GRAFT_MAX_RANK */
+    int32_t init;                  /* GRAFT_INIT_... */
+    int64_t shape[GRAFT_MAX_RANK]; /* [rank], each above 0; the rest is not read */
     graft_dtype dtype; /* the only type it may have, GRAFT_DTYPE_I8 for one; 0: F32, F16 or BF16, as the checkpoint */
     uint32_t reserved;
 };
@@ -61,44 +61,53 @@ struct graft_child_info {
     const struct graft_args *args; /* NULL: none */
 };
 
-/* Where a description goes. Everything given is copied before the call returns. A call that fails has recorded why, and
- * `describe` should return its status. */
+/* Where a description goes. The host's, valid until `describe` returns. Everything given is copied before the call
+ * returns. A call that fails has recorded why, and `describe` returns its status.
+ *
+ * Names have 1 to 256 letters, digits, '_' and '-'; that of a child, and the paths of a tie, may have parts divided by
+ * dots. Parameters and children are declared once. A child has at most 32 arguments, with 4096 numbers in a list; a
+ * model at most 2^20 modules, 64 deep, and 2^21 parameters, each of fewer than 2^60 elements. */
 struct graft_sink {
     uint32_t struct_size;
     uint32_t reserved;
     const char *path; /* of the module described: "model.layers.0.self_attn"; valid until `describe` returns */
-    void *data;
+    void *data;       /* the host's; to be handed back to the functions below */
+    /* [load] Declares a parameter of the module. */
     int (*parameter)(void *data, const struct graft_parameter_info *info, struct graft_error *error);
+    /* [load] Declares a child, whose class describes itself before the call returns. */
     int (*child)(void *data, const struct graft_child_info *info, struct graft_error *error);
-    /* A fact about the module under its field name in transformers: kernel_size, stride, in_features. */
+    /* [load] A fact about the module under its field name in transformers: kernel_size, stride, in_features. `values`
+     * has `count` numbers, 1 to GRAFT_MAX_RANK. */
     int (*attribute)(void *data, const char *name, const int64_t *values, int32_t count, struct graft_error *error);
-    /* Parameter `name` is parameter `source`, both paths below this module ("lm_head.weight"). */
+    /* [load] Parameter `name` is parameter `source`, both paths below this module ("lm_head.weight"). */
     int (*tie)(void *data, const char *name, const char *source, struct graft_error *error);
-    /* What instances keep of each sequence (state.h). */
+    /* [load] What instances keep of each sequence (state.h). */
     int (*state)(void *data, const struct graft_state_info *info, struct graft_error *error);
-    /* Zeroed memory for what `describe` found out, so that `create` need not read it again: it gets it as `kept`. The
-     * host's, aligned for any type, 1 byte to 1 MiB, once in a description; NULL with an error recorded. */
+    /* [load] Zeroed memory for what `describe` found out, so that `create` need not read it again: it gets it as
+     * `kept`. The host's, aligned for any type, 1 byte to 1 MiB, once in a description; NULL with an error recorded. */
     void *(*keep)(void *data, int64_t bytes, struct graft_error *error);
-    /* The class that transformers' ACT2FN has for a name of config.json ("gelu_new"); NULL when this host knows none.
+    /* [load] The class that transformers' ACT2FN has for a name of config.json ("gelu_new"); NULL when this host knows
+     * none.
      */
     const char *(*activation_class)(void *data, const char *name);
 };
 
-/* What `create` works with. Weights, children and the struct's strings stay valid until `destroy`, the struct itself
- * until `create` returns. */
+/* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
+ * `destroy` has returned. */
 struct graft_build {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *path; /* "model.layers.0.self_attn" */
-    const struct graft_host *host;
-    const struct graft_config *config;
-    const struct graft_args *args;
-    void *data;
-    /* A parameter or child that this class described; NULL for a name it did not. */
+    const char *path;                  /* "model.layers.0.self_attn" */
+    const struct graft_host *host;     /* as given to the entry */
+    const struct graft_config *config; /* the model's config.json */
+    const struct graft_args *args;     /* what `describe` was given */
+    void *data;                        /* the host's; to be handed back to the functions below */
+    /* [load] A parameter that this class described; NULL for a name it did not. */
     const struct graft_weight *(*weight)(void *data, const char *name);
+    /* [load] A child that this class described, its instance made; NULL for a name it did not. */
     const struct graft_module *(*child)(void *data, const char *name);
     const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module that it wraps; else NULL */
-    /* A state that this class described, for graft_state_get; NULL for a name it did not. */
+    /* [load] A state that this class described, for graft_state_get; NULL for a name it did not. */
     const struct graft_state *(*state)(void *data, const char *name);
     /* What `describe` of the same class kept, valid until `destroy`. NULL: it kept nothing, or the class has none. */
     const void *kept;
@@ -119,24 +128,28 @@ enum {
 struct graft_class {
     uint32_t struct_size;
     uint32_t flags;           /* GRAFT_CLASS_... */
-    const char *name;         /* "LlamaAttention" */
+    const char *name;         /* "LlamaAttention": letters, digits and '_' */
     const char *interface_id; /* "graft.self_attention/1"; a replacement has that of the class it replaces */
 
     /* [load] Declares what an instance consists of, from the config and the parent's arguments alone. May be called
-     * several times, also without an instance following. */
+     * several times, also without an instance following. `self` may be a copy of the struct, so its fields are to be
+     * used and not its address. Required but in a replacement. */
     int (*describe)(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error);
-    /* [load] Makes an instance. On failure nothing is left behind and `destroy` is not called. */
+    /* [load] Makes an instance, which may be NULL: the `self` of its forward. On failure nothing is left behind and
+     * `destroy` is not called. Required but in a replacement. */
     int (*create)(const struct graft_class *self, const struct graft_build *build, void **instance,
                   struct graft_error *error);
-    /* [load] Frees what `create` made; weights and children are the host's. Optional; NULL is never passed. */
+    /* [load] Frees what `create` made, before the instances of its children are freed. Optional; NULL is never passed.
+     */
     void (*destroy)(void *instance);
-    const void *forward; /* vtable of the interface, e.g. struct graft_linear */
+    /* The vtable of the interface, e.g. struct graft_linear. Required but in a replacement. */
+    const void *forward;
 
-    const struct graft_conversion *conversions; /* names are relative to the module */
+    const struct graft_conversion *conversions; /* [n_conversions]; names are relative to the module */
     int32_t n_conversions;
     uint32_t conversion_stride;
-    const void *data; /* the class's own: functions shared by several classes find here how they differ */
+    const void *data; /* the class's own, may be NULL: functions shared by several classes find here how they differ */
 };
 
 /* [any] Conversion number `i`. */
@@ -146,7 +159,7 @@ GRAFT_INLINE const struct graft_conversion *graft_class_conversion(const struct 
 }
 
 /* [any] Whether one of its conversions has an operation that is GRAFT_CUSTOM_LOSSY. */
-static inline int32_t graft_class_is_lossy(const struct graft_class *cls) {
+GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
     for (int32_t i = 0; i < cls->n_conversions; i++) {
         const struct graft_conversion *conversion = graft_class_conversion(cls, i);
         for (int32_t k = 0; k < conversion->n_operations; k++) {

@@ -47,27 +47,29 @@ enum {
     GRAFT_OP_CUSTOM = 11            /* the plugin's own operation `custom` */
 };
 
+/* Const, as all that it points to, and valid as long as the class that it is a part of. */
 struct graft_operation {
     uint32_t struct_size;
-    int32_t kind; /* GRAFT_OP_... */
-    int64_t dim;
+    int32_t kind;                     /* GRAFT_OP_... */
+    int64_t dim;                      /* of the kinds that name it above */
     int64_t dim1;                     /* Transpose */
     int32_t check_dims;               /* Transpose */
     int32_t inverse;                  /* Interleave, PermuteForRope */
     const char *num_shards_attribute; /* Chunk and its reverse: a field of the text part of the config; NULL: none */
     const char *subconfig_key;        /* PermuteForRope: the part of the config to look in; NULL: all of it */
-    const char *const *permute_layer_names; /* PermuteForRope: NULL-terminated; NULL: all */
-    int64_t in_channels;                    /* LinearToConv3d, and the reverse of Conv3dToLinear */
-    int64_t kernel_size[3];                 /* the same: time, height, width */
-    const struct graft_custom_operation *custom;
+    const char *const *permute_layer_names;      /* PermuteForRope: NULL-terminated; NULL: all */
+    int64_t in_channels;                         /* LinearToConv3d, and the reverse of Conv3dToLinear */
+    int64_t kernel_size[3];                      /* the same: time, height, width */
+    const struct graft_custom_operation *custom; /* GRAFT_OP_CUSTOM; else not read */
 };
 
+/* Likewise. */
 struct graft_conversion {
     uint32_t struct_size;
     int32_t n_sources;
-    const char *const *sources; /* names in the checkpoint: "q_proj.weight" */
-    const char *const *targets; /* names of parameters: "qkv_proj.weight" */
-    const struct graft_operation *operations;
+    const char *const *sources;               /* [n_sources] names in the checkpoint: "q_proj.weight" */
+    const char *const *targets;               /* [n_targets] names of parameters: "qkv_proj.weight" */
+    const struct graft_operation *operations; /* [n_operations], in the order in which they act */
     int32_t n_targets;
     int32_t n_operations; /* 0: a renaming, one source and one target, of a parameter or a module */
     uint32_t operation_stride;

@@ -18,10 +18,11 @@
 extern "C" {
 #endif
 
+/* What is known of a value while planning. */
 struct graft_value_info {
     uint32_t struct_size;
-    graft_dtype dtype;
-    int32_t rank;
+    graft_dtype dtype; /* of the elements */
+    int32_t rank;      /* dimensions; 1 to GRAFT_MAX_RANK */
     uint32_t reserved;
     int64_t shape[GRAFT_MAX_RANK]; /* entries from `rank` on are 1 */
 };
@@ -32,7 +33,7 @@ GRAFT_INLINE const struct graft_value_info *graft_value_info_at(const struct gra
     return (const struct graft_value_info *)(const void *)((const char *)infos + (size_t)i * stride);
 }
 
-/* What `infer` is asked. */
+/* What `infer` is asked. The host's, until `infer` returns. */
 struct graft_custom_shapes {
     uint32_t struct_size;
     int32_t n_inputs;
@@ -47,6 +48,7 @@ GRAFT_INLINE struct graft_value_info *graft_custom_output(const struct graft_cus
     return (struct graft_value_info *)(void *)((char *)shapes->outputs + (size_t)i * shapes->info_stride);
 }
 
+/* What `apply` and `reverse` are given. The host's, until they return. */
 struct graft_custom_work {
     uint32_t struct_size;
     int32_t n_inputs;
@@ -59,7 +61,7 @@ struct graft_custom_work {
     /* Rows [begin, end) are to be done. Without GRAFT_CUSTOM_ROWS they are 0 and the rows of the first input, and
      * everything is to be done: each pointer leads to the whole of a value, however many rows that one has. */
     int64_t begin;
-    int64_t end;
+    int64_t end; /* one behind the last */
 };
 
 enum {
@@ -76,15 +78,17 @@ enum {
     GRAFT_CUSTOM_LOSSY = 1 << 17
 };
 
+/* Const, and valid as long as the conversions that have it: until the plugin's `deinit`. */
 struct graft_custom_operation {
     uint32_t struct_size;
     uint32_t flags;   /* GRAFT_CUSTOM_... */
     const char *name; /* "int8_rows": for plans and messages */
-    const void *data; /* the operation's own */
-    /* [load] Fills in types and shapes of the outputs. Refuses inputs that it cannot work on (GRAFT_ERROR_MODEL). */
+    const void *data; /* the operation's own; may be NULL */
+    /* [load] Fills in types and shapes of the outputs. Refuses inputs that it cannot work on (GRAFT_ERROR_MODEL).
+     * Required. */
     int (*infer)(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                  struct graft_error *error);
-    /* [any] Fills rows of the outputs. The pointers die on return. */
+    /* [any] Fills rows of the outputs. Required. */
     int (*apply)(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                  struct graft_error *error);
     /* [any] Undoes the operation, to the bit: fills rows of `inputs` (in `to`) from those of `outputs` (in `from`); of

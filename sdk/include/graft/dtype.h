@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/* GRAFT_DTYPE_... */
 typedef int32_t graft_dtype;
 
 enum {

@@ -14,16 +14,20 @@ extern "C" {
 struct graft_args;
 struct graft_plugin;
 
+/* The host's, const. */
 struct graft_host {
     uint32_t struct_size;
-    uint32_t abi_major;
-    uint32_t abi_minor;
+    uint32_t abi_major; /* of the headers that the host was built with */
+    uint32_t abi_minor; /* likewise */
     uint32_t reserved;
     const char *version; /* of the host program: "0.1.0" */
-    /* [any] A service of the host by its id ("graft.kernels/1"); NULL when this host has none of that name. */
+    /* [any] A service of the host by its id ("graft.kernels/1"), const and valid as long as the process runs; NULL when
+     * this host has none of that name. */
     const void *(*get_extension)(const char *id);
-    /* [any] Zeroed memory, NULL when there is none; freed by `free`, which takes NULL. Using malloc instead is fine. */
+    /* [any] Zeroed memory, aligned for any type, which the plugin frees with `free`; NULL when there is none. Using
+     * malloc instead is fine. */
     void *(*alloc)(int64_t bytes);
+    /* [any] Frees what `alloc` gave. Takes NULL. */
     void (*free)(void *block);
     /* [any] The values of the options that `plugin`, the descriptor of who asks, declares (option.h): an argument each,
      * by the option's name. Const and valid from before `init` until `deinit` has returned; NULL at other times. */
@@ -31,12 +35,11 @@ struct graft_host {
     /* [any] What another plugin offers under an id that `plugin`, the descriptor of who asks, requires or uses: the
      * same from before `init` until `deinit` has returned. NULL at other times, and where nobody offers it. Of several
      * plugins that do, the first is taken: those registered by calls, in their order, then those from files in the
-     * order
-     * of `--plugins`; without that order two are an error. */
+     * order of `--plugins`; without that order two are an error. */
     const void *(*get_plugin_extension)(const struct graft_plugin *plugin, const char *id);
-    /* [any] Bytes of one element, and the name that safetensors files use; 0 and "?" for a number that names no type
-     * of this host. */
+    /* [any] Bytes of one element; 0 for a number that names no type of this host. */
     int64_t (*dtype_size)(graft_dtype dtype);
+    /* [any] The name that safetensors files use; "?" for a number that names no type of this host. */
     const char *(*dtype_name)(graft_dtype dtype);
 };
 

@@ -42,9 +42,9 @@ enum {
  * that of the name before that of a pattern, then that of the first replacement. */
 struct graft_replacement {
     uint32_t struct_size;
-    int32_t key; /* GRAFT_KEY_... */
-    const char *target;
-    const struct graft_class *replacement;
+    int32_t key;                           /* GRAFT_KEY_... */
+    const char *target;                    /* which classes: as `key` says */
+    const struct graft_class *replacement; /* what is built in their place; of their interface */
     const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
     const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
     /* Replacements of one plugin that name the same group work only together: within a model all of them take effect or
@@ -62,14 +62,14 @@ struct graft_chain;                    /* chain.h */
 struct graft_fusion_family;            /* fusion.h */
 struct graft_option;                   /* option.h */
 
-/* Const from the entry's return until `deinit`. */
+/* Const, as all that it points to, from the entry's return until `deinit` has returned. */
 struct graft_plugin {
-    char magic[8];
+    char magic[8]; /* GRAFT_PLUGIN_MAGIC */
     uint32_t struct_size;
-    uint32_t abi_major;
+    uint32_t abi_major;        /* GRAFT_ABI_MAJOR of those headers */
     uint32_t abi_minor_needed; /* the oldest minor whose fields this plugin relies on */
     uint32_t abi_minor_built;  /* the minor of the headers it was built with */
-    uint32_t pointer_size;
+    uint32_t pointer_size;     /* sizeof(void *) */
     uint32_t reserved;
     const char *id;          /* [a-z0-9_.-]+, unique: "fused_qkv" */
     const char *version;     /* "1.0.0" */
@@ -77,28 +77,30 @@ struct graft_plugin {
     const char *description; /* one line */
     /* NULL-terminated lists of ids of extensions ("graft.log/1", "acme.gates/1"); NULL: none. Ids that begin with
      * "graft." are the host's, others those of plugins: */
-    const char *const *requires_extensions; /* the host's and other plugins', without which this one is refused */
-    const char *const *uses_extensions;     /* other plugins', used where there are any */
-    const char *const *offers_extensions;   /* this plugin's own, for others */
-    const struct graft_replacement *replacements;
-    const struct graft_class *classes; /* classes that only this plugin's own describe as children; not replacements */
+    const char *const *requires_extensions;       /* the host's and other plugins', without which this one is refused */
+    const char *const *uses_extensions;           /* other plugins', used where there are any */
+    const char *const *offers_extensions;         /* this plugin's own, for others */
+    const struct graft_replacement *replacements; /* [n_replacements] */
+    /* [n_classes] Classes that only this plugin's own describe as children; not replacements. */
+    const struct graft_class *classes;
     int32_t n_replacements;
     uint32_t replacement_stride;
     int32_t n_classes;
     uint32_t class_stride;
-    /* [load] Once, after the descriptor was accepted, and after those of the plugins whose extensions this one requires
-     * or uses; optional. */
+    /* [load] When the first library that wants the plugin has accepted its descriptor: before anything of it is used,
+     * and after the `init` of the plugins whose extensions it requires or uses. If it fails, the plugin is refused and
+     * `deinit` not called. Optional. */
     int (*init)(struct graft_error *error);
-    /* [load] Once, when the host has destroyed every instance, and before those of the same plugins; optional. The
-     * object stays mapped. */
+    /* [load] When the last library that has the plugin is freed: after every instance is destroyed, and before the
+     * `deinit` of the same plugins. The object stays mapped, its variables as they are; a library that loads it later
+     * calls the entry and `init` again. Optional. */
     void (*deinit)(void);
     /* [any] The extension of an id in `offers_extensions`, for as long as the plugin is in use; required where there
      * are any. The host asks after `init`, and passes it on (struct graft_host). */
     const void *(*get_extension)(const char *id);
-    /* What may be chosen by name. */
-    const struct graft_attention_implementation *attention_implementations;
-    const struct graft_experts_implementation *experts_implementations;
-    const struct graft_kernel_override *kernels;
+    const struct graft_attention_implementation *attention_implementations; /* may be chosen by name */
+    const struct graft_experts_implementation *experts_implementations;     /* likewise */
+    const struct graft_kernel_override *kernels;                            /* likewise */
     int32_t n_attention_implementations;
     uint32_t attention_implementation_stride;
     int32_t n_experts_implementations;
@@ -150,7 +152,7 @@ GRAFT_INLINE const struct graft_replacement *graft_plugin_replacement(const stru
     return (const struct graft_replacement *)(const void *)at;
 }
 
-/* [any] Number `i` of what may be chosen by name. */
+/* [any] Attention implementation number `i`. */
 GRAFT_INLINE const struct graft_attention_implementation *graft_plugin_attention(const struct graft_plugin *plugin,
                                                                                  int32_t i) {
     const char *at =
@@ -158,12 +160,14 @@ GRAFT_INLINE const struct graft_attention_implementation *graft_plugin_attention
     return (const struct graft_attention_implementation *)(const void *)at;
 }
 
+/* [any] Experts implementation number `i`. */
 GRAFT_INLINE const struct graft_experts_implementation *graft_plugin_experts(const struct graft_plugin *plugin,
                                                                              int32_t i) {
     const char *at = (const char *)plugin->experts_implementations + (size_t)i * plugin->experts_implementation_stride;
     return (const struct graft_experts_implementation *)(const void *)at;
 }
 
+/* [any] Kernel number `i`. */
 GRAFT_INLINE const struct graft_kernel_override *graft_plugin_kernel(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->kernels + (size_t)i * plugin->kernel_stride;
     return (const struct graft_kernel_override *)(const void *)at;
@@ -182,10 +186,13 @@ GRAFT_INLINE const struct graft_option *graft_plugin_option(const struct graft_p
     return (const struct graft_option *)(const void *)at;
 }
 
-/* [load] The exported function. Returns the descriptor, or NULL with the reason in `error`. `host` stays valid. */
+/* [load] The exported function. Returns the descriptor, or NULL with the reason in `error`. Called when a library looks
+ * at the object and none uses it yet, so perhaps more than once. The host calls it, `init` and `deinit` of all plugins
+ * one after the other. `host` stays valid. */
 typedef const struct graft_plugin *(*graft_plugin_entry_function)(const struct graft_host *host,
                                                                   struct graft_error *error);
 
+/* [load] The plugin's. */
 GRAFT_EXPORT const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error);
 
 #ifdef __cplusplus

@@ -44,10 +44,10 @@ struct graft_module_attribute {
 /* What a module keeps of each sequence (graft/state.h). */
 struct graft_module_state {
     uint32_t struct_size;
-    int32_t rank;
+    int32_t rank;         /* dimensions */
     const char *name;     /* "conv_states" */
-    const int64_t *shape; /* [rank] */
-    graft_dtype dtype;
+    const int64_t *shape; /* [rank] of one sequence */
+    graft_dtype dtype;    /* of the elements */
     uint32_t reserved;
 };
 

@@ -29,7 +29,7 @@ struct graft_plugin_info {
     uint32_t struct_size;
     int32_t rank;                          /* 1, 2, ... by the order that options->allow gave; 0 without one */
     const struct graft_plugin *descriptor; /* the plugin's */
-    const char *file; /* the directory as given, and the path below it; NULL: registered by a call */
+    const char *file;           /* the directory as given, and the path below it; NULL: registered by a call */
     const char *const *options; /* [descriptor->n_options] values of its options, as text: "max", "64", "true" */
 };
 
