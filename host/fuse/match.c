@@ -62,6 +62,10 @@ static int check_node(const struct graft_node *node, const struct graft_fused_ch
     if (node->known == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is a list of modules, which nobody calls");
     }
+    if (graft_interface_find(node->maker->cls->interface_id) == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
+                               "cannot be fused: its interface %s is a plugin's own", node->maker->cls->interface_id);
+    }
     if (graft_chains_find(fusions, node) != NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is fused already");
     }

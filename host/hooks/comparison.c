@@ -99,6 +99,9 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
     if (original == NULL || original->maker == NULL) {
         return "the original model has no module at this path";
     }
+    if (!graft_can_observe(node)) {
+        return "its interface is a plugin's own: what it is called with is not known";
+    }
     if (graft_has_forward_hook(node)) {
         return "it is fused with its neighbours: they run together, when the last of them is called";
     }

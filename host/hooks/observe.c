@@ -99,11 +99,16 @@ static int count(void *data, struct graft_node *node, struct graft_error *error)
     return GRAFT_OK;
 }
 
+int graft_can_observe(const struct graft_node *node) {
+    return node->maker != NULL && graft_interface_find(node->maker->cls->interface_id) != NULL;
+}
+
 static int begin(void *data, struct graft_node *node, struct graft_error *error) {
     struct graft_observing *observing = data;
     const struct graft_observer *observer = &observing->observer;
     (void)error;
-    if (node->module.forward == NULL || (observer->wants != NULL && !observer->wants(observer->data, node))) {
+    if (node->module.forward == NULL || !graft_can_observe(node) ||
+        (observer->wants != NULL && !observer->wants(observer->data, node))) {
         return GRAFT_OK;
     }
     const struct graft_interface *interface = graft_interface_find(node->maker->cls->interface_id);
@@ -116,7 +121,7 @@ static int begin(void *data, struct graft_node *node, struct graft_error *error)
 }
 
 int graft_has_forward_hook(const struct graft_node *node) {
-    return node->module.forward != NULL &&
+    return node->module.forward != NULL && graft_can_observe(node) &&
            node->module.forward == graft_interface_find(node->maker->cls->interface_id)->hook_vtable;
 }
 

@@ -37,6 +37,9 @@ struct graft_observer {
 
 struct graft_observing;
 
+/* [any] Whether the module can be watched: an interface of a plugin's own says nothing of what it is called with. */
+int graft_can_observe(const struct graft_node *node);
+
 /* Begins to watch the modules of an instantiated tree that the observer wants. One at a time for a tree. */
 int graft_observe(struct graft_tree *tree, const struct graft_observer *observer, struct graft_observing **observing,
                   struct graft_error *error);

@@ -89,7 +89,7 @@ static int add_to(struct graft_tree_profile *profile, const struct graft_node *k
 
 static int add(void *data, struct graft_node *node, struct graft_error *error) {
     struct graft_tree_profile *profile = data;
-    const struct graft_node *key = node->known != NULL ? first_key(profile, node) : NULL;
+    const struct graft_node *key = graft_can_observe(node) ? first_key(profile, node) : NULL;
     int status = GRAFT_OK;
     for (; key != NULL && status == GRAFT_OK; key = next_key(profile, key)) {
         status = add_to(profile, key, error);

@@ -73,6 +73,16 @@ static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
     return merged(widths, volume(in->image->grid));
 }
 
+/* All begin alike. */
+#define SAME_PLACE(name, field) (offsetof(struct graft_##name, field) == offsetof(struct graft_vtable, field))
+#define INTERFACE(ID, name, ...)                                                                                    \
+    GRAFT_STATIC_ASSERT(SAME_PLACE(name, struct_size) && SAME_PLACE(name, features) && SAME_PLACE(name, forward) && \
+                            offsetof(struct graft_##name##_args, required_features) ==                              \
+                                offsetof(struct graft_call_args, required_features),                                \
+                        #name " begins as every interface does");
+#include "interface/interfaces.inc"
+#undef INTERFACE
+
 /* For interface NAME: the vtable NAME_hook, and NAME_run, which calls a module with untyped args. */
 #define INTERFACE(ID, name, ...)                                                                                   \
     static int name##_forward(void *self, const struct graft_call *call, const struct graft_##name##_args *args,   \
@@ -130,16 +140,8 @@ static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
         { NULL, 0, 0 } \
     }
 
-#define INTERFACE(ID, name, batch, args, ...)                                              \
-    {GRAFT_INTERFACE_##ID,                                                                 \
-     offsetof(struct graft_##name, forward),                                               \
-     offsetof(struct graft_##name, forward) + sizeof(((struct graft_##name *)0)->forward), \
-     &name##_hook,                                                                         \
-     sizeof(struct graft_##name##_args),                                                   \
-     batch,                                                                                \
-     name##_run,                                                                           \
-     args,                                                                                 \
-     {__VA_ARGS__}},
+#define INTERFACE(ID, name, batch, args, ...) \
+    {GRAFT_INTERFACE_##ID, &name##_hook, sizeof(struct graft_##name##_args), batch, name##_run, args, {__VA_ARGS__}},
 
 static const struct graft_interface interfaces[] = {
 #include "interface/interfaces.inc"

@@ -67,8 +67,6 @@ struct graft_interface_argument {
 
 struct graft_interface {
     const char *id;          /* "graft.linear/1" */
-    size_t forward;          /* offset of the one required slot of the vtable */
-    size_t size_needed;      /* a vtable's smallest struct_size: where that slot ends */
     const void *hook_vtable; /* leads each call to a struct graft_forward_hook */
     size_t args_size;
     size_t batch_field; /* offset of the `const struct graft_batch *` in args; 0: there is none */

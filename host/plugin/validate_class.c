@@ -6,10 +6,12 @@
 
 enum { MAX_CONVERSIONS = 4096 };
 
+/* One of this host's, or one of plugins' own. */
 static int validate_interface(const struct graft_place *place, const struct graft_class *class,
                               struct graft_error *error) {
-    int status = graft_check_text(place, "interface_id", class->interface_id, GRAFT_MAX_NAME, error);
-    if (status == GRAFT_OK && graft_interface_find(class->interface_id) == NULL) {
+    int status = graft_check_id(place, "interface_id", class->interface_id, error);
+    if (status == GRAFT_OK && graft_is_host_id(class->interface_id) &&
+        graft_interface_find(class->interface_id) == NULL) {
         char known[480] = "";
         for (const struct graft_interface *at = graft_interfaces(); at->id != NULL; at++) {
             size_t length = strlen(known);
@@ -22,22 +24,16 @@ static int validate_interface(const struct graft_place *place, const struct graf
     return status;
 }
 
-/* All vtables start with their size; only then their slots may be read. */
+/* All vtables begin alike; only then their slots may be read. */
 static int validate_vtable(const struct graft_place *place, const struct graft_class *class,
                            struct graft_error *error) {
-    const struct graft_interface *interface = graft_interface_find(class->interface_id);
     const struct graft_place vtable = {.parent = place, .field = "forward", .index = -1};
-    uint32_t size;
-    void (*slot)(void);
-    memcpy(&size, class->forward, sizeof size);
-    int status = graft_check_size(&vtable, size, interface->size_needed, error);
-    if (status == GRAFT_OK) {
-        memcpy(&slot, (const char *)class->forward + interface->forward, sizeof slot);
-        if (slot == NULL) {
-            status = graft_check_failed(&vtable, "forward", error, "expected a function, got NULL");
-        }
+    const struct graft_vtable *head = class->forward;
+    int status = graft_check_size(&vtable, head->struct_size, GRAFT_VTABLE_SIZE_1_0, error);
+    if (status == GRAFT_OK && head->forward == NULL) {
+        status = graft_check_failed(&vtable, "forward", error, "expected a function, got NULL");
     }
-    graft_error_hint(error, "the header of %s says what its vtable must hold", interface->id);
+    graft_error_hint(error, "the header of %s says what its vtable must hold", class->interface_id);
     return status;
 }
 

@@ -129,7 +129,7 @@ struct graft_class {
     uint32_t struct_size;
     uint32_t flags;           /* GRAFT_CLASS_... */
     const char *name;         /* "LlamaAttention": letters, digits and '_' */
-    const char *interface_id; /* "graft.self_attention/1"; a replacement has that of the class it replaces */
+    const char *interface_id; /* "graft.linear/1", or a plugin's own (module.h); of a replacement that of its target */
 
     /* [load] Declares what an instance consists of, from the config and the parent's arguments alone. May be called
      * several times, also without an instance following. `self` may be a copy of the struct, so its fields are to be

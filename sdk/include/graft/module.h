@@ -21,6 +21,26 @@
 extern "C" {
 #endif
 
+/*
+ * How the vtable of every interface begins, of the host's and of plugins' own: fixed for ever. An interface of a
+ * plugin's own ("acme.gate/1") is between its classes: a child is asked for with that id (struct graft_child_info), its
+ * class has it, and so has any class that replaces that one. The host compares ids and checks this much of a vtable;
+ * what is behind it, and the args, are the plugin's. It does not watch such modules: they are not recorded, compared,
+ * timed or fused.
+ */
+struct graft_vtable {
+    uint32_t struct_size;
+    uint32_t features; /* bits of required_features that `forward` knows */
+    /* [forward] Required. `args` is the struct of the interface: it begins as struct graft_call_args does. */
+    int (*forward)(void *self, const struct graft_call *call, const void *args, struct graft_error *error);
+};
+
+/* How the args of every interface begin. */
+struct graft_call_args {
+    uint32_t struct_size;
+    uint32_t required_features; /* what the callee has to know, or else refuse */
+};
+
 /* The host's; valid until the instance that holds it is destroyed. */
 struct graft_module {
     uint32_t struct_size;
@@ -32,6 +52,10 @@ struct graft_module {
     const char *plugin;     /* the id of the plugin that brought the class; NULL: the host's own */
 };
 
+#define GRAFT_VTABLE_SIZE_1_0 GRAFT_END_OF(struct graft_vtable, forward)
+
+GRAFT_ASSERT_SIZE(struct graft_vtable, 16);
+GRAFT_ASSERT_SIZE(struct graft_call_args, 8);
 GRAFT_ASSERT_SIZE(struct graft_module, 48);
 
 /* [forward] What a forward helper returns after its module returned `status`. A failure that came without an error is
@@ -54,6 +78,21 @@ GRAFT_INLINE int graft_module_check(const struct graft_module *module, uint32_t 
                         : graft_error_set(error, GRAFT_ERROR_PLUGIN, module->path,
                                           "%s does not know feature 0x%x of its interface, which this model needs",
                                           module->class_name, (unsigned)unknown);
+}
+
+/* [forward] Calls a module whose interface has this as its vtable, one of a plugin's own; those of the host have
+ * helpers like this one each. Scratch memory that the module takes is given back. */
+static inline int graft_module_forward(const struct graft_module *module, const struct graft_call *call,
+                                       const void *args, struct graft_error *error) {
+    const struct graft_vtable *vtable = (const struct graft_vtable *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status =
+        graft_module_check(module, ((const struct graft_call_args *)args)->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
+    call->scratch_release(call->scratch, mark);
+    return graft_module_status(module, status, error);
 }
 
 #ifdef __cplusplus
