@@ -11,13 +11,14 @@
 struct int8_linear {
     const struct int8_loops *loops;
     const struct graft_weight *qweight; /* [out_features, in_features] I8, one block */
-    const struct graft_weight *scales;  /* [out_features] F32, one block */
+    const struct graft_weight *scales;  /* [out_features], or [out_features, groups], F32, one block */
     const struct graft_weight *bias;    /* [out_features], or NULL */
 };
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     int64_t shape[2] = {graft_args_int(args, "out_features", 0), graft_args_int(args, "in_features", 0)};
+    int64_t scales[2] = {shape[0], int8_groups(shape[1])};
     (void)self;
     (void)config;
     int status = sink->attribute(sink->data, "in_features", &shape[1], 1, error);
@@ -28,7 +29,7 @@ static int describe(const struct graft_class *self, const struct graft_config *c
         status = graft_describe_typed(sink, "qweight", 2, shape, GRAFT_DTYPE_I8, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_typed(sink, "scales", 1, shape, GRAFT_DTYPE_F32, error);
+        status = graft_describe_typed(sink, "scales", scales[1] > 1 ? 2 : 1, scales, GRAFT_DTYPE_F32, error);
     }
     if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
         status = graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
@@ -56,9 +57,6 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return GRAFT_OK;
 }
 
-/* Up to so many tokens dot products are faster than panels. */
-enum { FEW_TOKENS = 8 };
-
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     const struct int8_linear *self = instance;
@@ -68,6 +66,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .scales = graft_weight_block(self->scales, 0)->data,
         .rows = self->qweight->rows,
         .columns = self->qweight->columns,
+        .groups = int8_groups(self->qweight->columns),
         .x = args->x,
         .tokens = args->tokens,
         .y = args->y,
@@ -83,7 +82,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         }
         product.bias = bias;
     }
-    if (args->tokens <= FEW_TOKENS) {
+    if (args->tokens <= INT8_FEW_TOKENS) {
         int8_product_few(&product, call);
         return GRAFT_OK;
     }

@@ -10,11 +10,23 @@
 
 #include <stdint.h>
 
+/* Strides are from one row to the next, in elements. */
+struct int8_dot {
+    const int8_t *w; /* [rows, columns] */
+    int64_t w_stride;
+    const float *x; /* [tokens, columns] */
+    int64_t x_stride;
+    float *sums; /* [tokens, rows] */
+    int64_t sums_stride;
+    int64_t rows;
+    int64_t columns;
+    int64_t tokens;
+};
+
 struct int8_loops {
     const char *name;
-    /* sums[t * sums_stride + r] = sum over k of w[r, k] * x[t, k], in f32. w [rows, columns], x [tokens, columns]. */
-    void (*dot)(const int8_t *w, int64_t rows, int64_t columns, const float *x, int64_t tokens, float *sums,
-                int64_t sums_stride);
+    /* sums[t, r] = sum over k of w[r, k] * x[t, k], in f32. */
+    void (*dot)(const struct int8_dot *dot);
     /* bf16 holds every int8 exactly. out, w [count]. */
     void (*widen)(const int8_t *w, int64_t count, uint16_t *out);
     /* The largest absolute value; NaN if there is one among them. row [count], 0 for none. */

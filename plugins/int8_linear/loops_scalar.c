@@ -4,15 +4,14 @@
 
 #include "loops.h"
 
-static void dot(const int8_t *w, int64_t rows, int64_t columns, const float *x, int64_t tokens, float *sums,
-                int64_t sums_stride) {
-    for (int64_t t = 0; t < tokens; t++) {
-        for (int64_t r = 0; r < rows; r++) {
+static void dot(const struct int8_dot *o) {
+    for (int64_t t = 0; t < o->tokens; t++) {
+        for (int64_t r = 0; r < o->rows; r++) {
             float sum = 0.0F;
-            for (int64_t k = 0; k < columns; k++) {
-                sum += (float)w[r * columns + k] * x[t * columns + k];
+            for (int64_t k = 0; k < o->columns; k++) {
+                sum += (float)o->w[r * o->w_stride + k] * o->x[t * o->x_stride + k];
             }
-            sums[t * sums_stride + r] = sum;
+            o->sums[t * o->sums_stride + r] = sum;
         }
     }
 }

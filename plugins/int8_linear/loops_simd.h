@@ -11,14 +11,6 @@
 
 #include "loops.h"
 
-struct dot_operands {
-    const int8_t *w; /* [rows, columns] */
-    int64_t columns;
-    const float *x; /* [tokens, columns] */
-    float *sums;    /* [tokens, stride] */
-    int64_t stride;
-};
-
 /* Rows are short, and what the processor fetches ahead by itself ends with them: each tile asks for the second next
  * one, a cache line at a time (a third faster from memory, measured with AVX-512). Behind the last row that does
  * nothing. */
@@ -30,9 +22,9 @@ INLINE void prefetch(const int8_t *w, int64_t offset) {
 
 /* Rows r .. r + rows - 1 with tokens t .. t + tokens - 1; both numbers are constants where this is inlined. Each output
  * has one vector of sums, filled in the order of the columns whatever the size of the tile. */
-INLINE void dot_tile(const struct dot_operands *o, int64_t r, const int rows, int64_t t, const int tokens) {
-    const int8_t *w = o->w + r * o->columns;
-    const float *x = o->x + t * o->columns;
+INLINE void dot_tile(const struct int8_dot *o, int64_t r, const int rows, int64_t t, const int tokens) {
+    const int8_t *w = o->w + r * o->w_stride;
+    const float *x = o->x + t * o->x_stride;
     vf sums[TILE_ROWS][TILE_TOKENS];
     vf numbers[TILE_ROWS];
     int64_t k = 0;
@@ -43,48 +35,46 @@ INLINE void dot_tile(const struct dot_operands *o, int64_t r, const int rows, in
     }
     for (; k + WIDTH <= o->columns; k += WIDTH) {
         for (int i = 0; i < rows && k % LINE == 0; i++) {
-            prefetch(w, (i + AHEAD * rows) * o->columns + k);
+            prefetch(w, (i + AHEAD * rows) * o->w_stride + k);
         }
         for (int i = 0; i < rows; i++) {
-            numbers[i] = v_int8(w + i * o->columns + k);
+            numbers[i] = v_int8(w + i * o->w_stride + k);
         }
         for (int j = 0; j < tokens; j++) {
-            vf activations = v_load(x + j * o->columns + k);
+            vf activations = v_load(x + j * o->x_stride + k);
             for (int i = 0; i < rows; i++) {
                 sums[i][j] = v_fma(numbers[i], activations, sums[i][j]);
             }
         }
     }
     for (int i = 0; i < rows && k < o->columns; i++) {
-        vf rest = v_int8_part(w + i * o->columns + k, o->columns - k);
+        vf rest = v_int8_part(w + i * o->w_stride + k, o->columns - k);
         for (int j = 0; j < tokens; j++) {
-            vf activations = v_load_part(x + j * o->columns + k, o->columns - k);
+            vf activations = v_load_part(x + j * o->x_stride + k, o->columns - k);
             sums[i][j] = v_fma(rest, activations, sums[i][j]);
         }
     }
     for (int j = 0; j < tokens; j++) {
         for (int i = 0; i < rows; i++) {
-            o->sums[(t + j) * o->stride + r + i] = v_sum(sums[i][j]);
+            o->sums[(t + j) * o->sums_stride + r + i] = v_sum(sums[i][j]);
         }
     }
 }
 
-static void dot(const int8_t *w, int64_t rows, int64_t columns, const float *x, int64_t tokens, float *sums,
-                int64_t sums_stride) {
-    const struct dot_operands o = {w, columns, x, sums, sums_stride};
+static void dot(const struct int8_dot *o) {
     int64_t r = 0;
-    for (; r + TILE_ROWS <= rows; r += TILE_ROWS) {
+    for (; r + TILE_ROWS <= o->rows; r += TILE_ROWS) {
         int64_t t = 0;
-        for (; t + TILE_TOKENS <= tokens; t += TILE_TOKENS) {
-            dot_tile(&o, r, TILE_ROWS, t, TILE_TOKENS);
+        for (; t + TILE_TOKENS <= o->tokens; t += TILE_TOKENS) {
+            dot_tile(o, r, TILE_ROWS, t, TILE_TOKENS);
         }
-        for (; t < tokens; t++) {
-            dot_tile(&o, r, TILE_ROWS, t, 1);
+        for (; t < o->tokens; t++) {
+            dot_tile(o, r, TILE_ROWS, t, 1);
         }
     }
-    for (; r < rows; r++) {
-        for (int64_t t = 0; t < tokens; t++) {
-            dot_tile(&o, r, 1, t, 1);
+    for (; r < o->rows; r++) {
+        for (int64_t t = 0; t < o->tokens; t++) {
+            dot_tile(o, r, 1, t, 1);
         }
     }
 }

@@ -6,15 +6,17 @@
  */
 #include "graft/plugin.h"
 
+#include "graft/option.h"
 #include "int8_linear.h"
+#include "quantize.h"
 
 #ifdef INT8_LINEAR_HEAD
 #define ID "int8_linear_head"
-#define WHAT "The language model head in int8, a scale for each row"
+#define WHAT "The language model head in int8, a scale for each row or group of weights"
 #define MODULE_PATH "(^|\\.)lm_head$"
 #else
 #define ID "int8_linear"
-#define WHAT "Projections of attention and MLPs in int8, a scale for each row"
+#define WHAT "Projections of attention and MLPs in int8, a scale for each row or group of weights"
 /* Decoders, experts that are modules, and vision MLPs call them ..._proj; what encoders and vision blocks call
  * otherwise is taken inside their numbered layers. Routers and gates of shared experts are neither. */
 #define MODULE_PATH "_proj$|\\.(layer|blocks)\\.\\d+\\..*\\b(query|key|value|dense|qkv|proj|fc1|fc2)$"
@@ -30,15 +32,39 @@ static const struct graft_replacement replacements[] = {
     },
 };
 
+static const char *const group_sizes[] = {"0", "32", "64", "128", NULL};
+
+static const struct graft_option options[] = {
+    {
+        .struct_size = sizeof options[0],
+        .kind = GRAFT_OPTION_INT,
+        .name = "group_size",
+        .help = "Weights of a row that share a scale, where it divides the row; 0: all of the row",
+        .default_value = "0",
+        .choices = group_sizes,
+    },
+};
+
+static const struct graft_plugin plugin;
+static const struct graft_host *host;
+
+static int init(struct graft_error *error) {
+    (void)error;
+    int8_set_group_size(graft_args_int(host->options(&plugin), "group_size", 0));
+    return GRAFT_OK;
+}
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER, .id = ID,
     .version = "1.0.0",  .license = "Apache-2.0",
     .description = WHAT, .replacements = replacements,
     .n_replacements = 1, .replacement_stride = sizeof replacements[0],
+    .init = init,        .options = options,
+    .n_options = 1,      .option_stride = sizeof options[0],
 };
 
-const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
-    (void)host;
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {
     (void)error;
+    host = given;
     return &plugin;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* y = x W^T + b with W = diag(scales) Q, Q int8: by dot products for few tokens, by panels for many. */
+/*
+ * y = x W^T + b, W int8 with a scale for each row or each group of a row's columns: by dot products for few tokens, by
+ * panels for many. Groups are multiplied one after the other, and added up in f32.
+ */
 #ifndef INT8_LINEAR_PRODUCT_H
 #define INT8_LINEAR_PRODUCT_H
 
@@ -10,14 +13,18 @@
 struct int8_product {
     const struct int8_loops *loops;
     const int8_t *weights; /* [rows, columns] */
-    const float *scales;   /* [rows] */
+    const float *scales;   /* [rows, groups] */
     const float *bias;     /* [rows], or NULL */
     int64_t rows;
     int64_t columns;
+    int64_t groups; /* of columns / groups each */
     const float *x; /* [tokens, columns] */
     int64_t tokens;
     float *y; /* [tokens, rows] */
 };
+
+/* Up to so many tokens dot products are faster than panels. */
+enum { INT8_FEW_TOKENS = 8 };
 
 /* [forward] Dot products over the rows where they lie: activations stay f32. */
 void int8_product_few(const struct int8_product *product, const struct graft_call *call);

@@ -104,6 +104,39 @@ for list in int8_linear fused_qkv,int8_linear,int8_linear_head; do
     rm -r "$scratch/saved"
 done
 
+echo 'groups of a row: closer to the original, in products of few tokens and of many'
+group='--plugin-option int8_linear.group_size=32'
+largest() { # largest OPTIONS: the error of a module, as verify has it
+    "$host" verify --model "$demo" --plugins-dir "$plugins" --plugins int8_linear --tolerance 1 "$@" |
+        sed -n 's/^model.layers.0.self_attn.q_proj: .*largest difference \([^ ]*\) .*/\1/p'
+}
+for ids in 5,6,7 5,6,7,8,9,10,11,12,13,14,15; do
+    # shellcheck disable=SC2086 # two words
+    rows=$(largest --max-new-tokens 0 --input-ids $ids) groups=$(largest --max-new-tokens 0 --input-ids $ids $group)
+    awk -v a="$groups" -v b="$rows" 'BEGIN { exit !(a > 0 && a < b) }' || fail "$ids: $groups with groups, $rows without"
+done
+
+echo 'a saved directory knows its options'
+# shellcheck disable=SC2086
+{
+    logits before.safetensors --model "$demo" --plugins int8_linear $group
+    "$host" save --model "$demo" --plugins-dir "$plugins" --plugins int8_linear $group --output "$scratch/saved" \
+        --runtime-layout --quiet
+    logits after.safetensors --model "$scratch/saved" --plugins int8_linear $group
+    cmp -s "$scratch/before.safetensors" "$scratch/after.safetensors" || fail 'groups differ after saving'
+    plan int8_linear --model "$scratch/saved" $group | grep -q 'was saved with' && fail 'a note without a reason'
+}
+grep -q '{"plugin": "int8_linear", "name": "group_size", "value": "32"}' "$scratch/saved/graft_journal.json" ||
+    fail 'the journal lacks the option'
+plan int8_linear --model "$scratch/saved" >"$scratch/plan"
+grep -q 'note .*saved with int8_linear.group_size=32, but now it is 0' "$scratch/plan" || fail 'no note on the option'
+if "$host" --quiet --model "$scratch/saved" --plugins-dir "$plugins" --plugins int8_linear --input-ids 1 --output-ids \
+    2>"$scratch/err"; then
+    fail 'scales of another size were taken'
+fi
+grep -q 'saved with int8_linear.group_size=32: load it with that' "$scratch/err" || fail 'it does not say with what'
+rm -r "$scratch/saved"
+
 echo 'a head that is tied to the embedding'
 for case in qwen3_tied_f16; do
     model=$goldens/$case

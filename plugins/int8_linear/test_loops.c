@@ -44,24 +44,26 @@ static int8_t *integers(size_t n) {
     return result;
 }
 
-static void check_dot(const struct int8_loops *loops, int64_t rows, int64_t columns, int64_t tokens) {
-    int8_t *w = integers((size_t)(rows * columns));
-    float *x = numbers((size_t)(tokens * columns));
+static void check_dot(const struct int8_loops *loops, int64_t rows, int64_t columns, int64_t stride, int64_t tokens) {
+    int8_t *w = integers((size_t)((rows - 1) * stride + columns));
+    float *x = numbers((size_t)((tokens - 1) * stride + columns));
     float *sums = numbers((size_t)(tokens * (rows + 1)));
-    loops->dot(w, rows, columns, x, tokens, sums, rows + 1);
+    const struct int8_dot dot = {w, stride, x, stride, sums, rows + 1, rows, columns, tokens};
+    loops->dot(&dot);
     for (int64_t t = 0; t < tokens; t++) {
         for (int64_t r = 0; r < rows; r++) {
             double sum = 0.0;
             double size = 0.0;
             float alone;
             for (int64_t k = 0; k < columns; k++) {
-                double term = (double)w[r * columns + k] * (double)x[t * columns + k];
+                double term = (double)w[r * stride + k] * (double)x[t * stride + k];
                 sum += term;
                 size += fabs(term);
             }
             assert_true(fabs((double)sums[t * (rows + 1) + r] - sum) <= size * (double)columns * (double)FLT_EPSILON);
             /* A row and a token by themselves give the same bits. */
-            loops->dot(w + r * columns, 1, columns, x + t * columns, 1, &alone, 1);
+            const struct int8_dot one = {w + r * stride, 0, x + t * stride, 0, &alone, 0, 1, columns, 1};
+            loops->dot(&one);
             assert_memory_equal(&alone, &sums[t * (rows + 1) + r], sizeof alone);
         }
     }
@@ -77,7 +79,8 @@ static void test_dot(void **state) {
         for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
             for (int64_t rows = 1; rows <= MOST_ROWS; rows++) {
                 for (int64_t tokens = 1; tokens <= MOST_TOKENS; tokens++) {
-                    check_dot(int8_loops_at(i), rows, columns[c], tokens);
+                    check_dot(int8_loops_at(i), rows, columns[c], columns[c], tokens);
+                    check_dot(int8_loops_at(i), rows, columns[c], columns[c] + 5, tokens);
                 }
             }
         }
@@ -192,10 +195,29 @@ static void test_rows(void **state) {
     free(rows);
 }
 
+/* Each group is quantized as a row of its own would be. */
+static void test_groups(void **state) {
+    enum { ROWS = 3, GROUP = 32, GROUPS = 4 };
+    float *rows = numbers((size_t)ROWS * GROUPS * GROUP);
+    int8_t grouped[ROWS * GROUPS * GROUP], alone[ROWS * GROUPS * GROUP];
+    float grouped_scales[ROWS * GROUPS], alone_scales[ROWS * GROUPS];
+    (void)state;
+    assert_int_equal(run(rows, (int64_t)ROWS * GROUPS, GROUP, alone, alone_scales), GRAFT_OK);
+    int8_set_group_size(GROUP);
+    assert_int_equal(int8_groups((int64_t)GROUPS * GROUP), GROUPS);
+    assert_int_equal(int8_groups((int64_t)GROUPS * GROUP + 1), 1);
+    assert_int_equal(run(rows, ROWS, (int64_t)GROUPS * GROUP, grouped, grouped_scales), GRAFT_OK);
+    int8_set_group_size(0);
+    assert_int_equal(int8_groups((int64_t)GROUPS * GROUP), 1);
+    assert_memory_equal(grouped, alone, sizeof alone);
+    assert_memory_equal(grouped_scales, alone_scales, sizeof alone_scales);
+    free(rows);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dot),           cmocka_unit_test(test_widen), cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_quantize_ties), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_quantize_ties), cmocka_unit_test(test_rows),  cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
