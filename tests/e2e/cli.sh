@@ -144,6 +144,23 @@ has 'list: classes' 'Qwen2MoeAttention graft.self_attention/1' out
 host list --plugins-dir plugins --json
 has 'list: as JSON' '"fused_qkv"' out
 
+# Options of plugins
+int8='--plugins-dir plugins --plugins int8_linear --plugin-option int8_linear.group_size=32'
+# shellcheck disable=SC2086 # a list of words
+{
+    host list $int8
+    has 'list: options' 'options group_size=32;' out
+    host inspect plugins/int8_linear.so --plugin-option int8_linear.group_size=64 --json
+    tr -d ' \n' <out >flat
+    has 'inspect: options' '"kind":"int"' flat
+    has 'inspect: options, chosen' '"default":"0","choices":["0","32","64","128"],"value":"64"' flat
+    host plan --model "$llama" $int8 --plugin-option int8_linear.group=32
+    check 'an option that is unknown' 2 "$status"
+    has 'an option that is unknown: message' 'plugin int8_linear has no option "group"; it has: group_size' err
+    host plan --model "$llama" $int8 --no-plugins
+    check 'options without plugins' 0 "$status"
+}
+
 # tokenize
 tokenize() { # tokenize TEXT OPTIONS
     text=$1
