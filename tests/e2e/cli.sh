@@ -157,6 +157,9 @@ int8='--plugins-dir plugins --plugins int8_linear --plugin-option int8_linear.gr
     host plan --model "$llama" $int8 --plugin-option int8_linear.group=32
     check 'an option that is unknown' 2 "$status"
     has 'an option that is unknown: message' 'plugin int8_linear has no option "group"; it has: group_size' err
+    host plan --model "$llama" $int8 --json
+    tr -d ' \n' <out >flat
+    has 'plan JSON: options' '"options":{"group_size":"32"}' flat
     host plan --model "$llama" $int8 --no-plugins
     check 'options without plugins' 0 "$status"
 }

@@ -8,6 +8,7 @@
 
 #include "fuzz/target.h"
 #include "graft/linear.h"
+#include "graft/option.h"
 #include "plugin/validate.h"
 #include "registry/registry.h"
 
@@ -70,6 +71,9 @@ struct parts {
     struct graft_conversion conversion;
     struct graft_class cls;
     struct graft_replacement replacement;
+    char option_name[TEXT], option_default[TEXT], offered[TEXT];
+    const char *choices[2], *offers[2];
+    struct graft_option option;
     struct graft_plugin plugin;
 };
 
@@ -132,6 +136,27 @@ static void fill_plugin(struct source *source, struct parts *parts) {
     take(source, &parts->plugin.struct_size, 4);
 }
 
+/* What it lets users choose, and what it offers to others. */
+static void fill_services(struct source *source, struct parts *parts) {
+    take_text(source, parts->option_name, "size");
+    take_text(source, parts->option_default, "8");
+    take_text(source, parts->offered, "acme.gates/1");
+    parts->choices[0] = parts->option_default;
+    parts->offers[0] = parts->offered;
+    parts->option = (struct graft_option){.struct_size = sizeof parts->option,
+                                          .kind = GRAFT_OPTION_INT,
+                                          .name = parts->option_name,
+                                          .help = "fuzzed",
+                                          .default_value = parts->option_default,
+                                          .choices = parts->choices};
+    take(source, &parts->option.kind, 4);
+    take(source, &parts->option.struct_size, 4);
+    parts->plugin.options = &parts->option;
+    parts->plugin.n_options = 1;
+    parts->plugin.option_stride = sizeof parts->option;
+    parts->plugin.uses_extensions = parts->offers;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static struct parts parts;
     struct source source = {bytes, size};
@@ -139,6 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct graft_registry *registry = graft_registry_create();
     fill_class(&source, &parts);
     fill_plugin(&source, &parts);
+    fill_services(&source, &parts);
     int status = graft_plugin_validate_identity("fuzzed.so", &parts.plugin, &error);
     if (status == GRAFT_OK) {
         status = graft_plugin_validate_content("fuzzed.so", &parts.plugin, &error);

@@ -4,6 +4,7 @@
 #include "cli/report/implementations.h"
 #include "cli/report/report.h"
 #include "cli/report/writer.h"
+#include "graft/option.h"
 
 /* The classes of a module that call each other, the outermost first, the original or what replaces it last. */
 static graft_json *stack_json(struct graft_writer *writer, const struct graft_named_module *module) {
@@ -122,6 +123,7 @@ static graft_json *plugins_json(struct graft_writer *writer, const struct graft_
     for (size_t i = 0; (loaded = graft_library_plugin(library, i)) != NULL; i++) {
         graft_json *plugin = graft_json_new_object();
         graft_json *patches = graft_json_new_array();
+        graft_json *options = graft_json_new_object();
         graft_writer_set_string(writer, plugin, "id", loaded->descriptor->id);
         graft_writer_set_string(writer, plugin, "version", loaded->descriptor->version);
         graft_writer_set_string(writer, plugin, "file", loaded->file);
@@ -132,7 +134,12 @@ static graft_json *plugins_json(struct graft_writer *writer, const struct graft_
             graft_writer_set_string(writer, patch, "class", replacement->replacement->name);
             graft_writer_append(writer, patches, patch);
         }
+        for (int32_t j = 0; j < loaded->descriptor->n_options; j++) {
+            const char *name = graft_plugin_option(loaded->descriptor, j)->name;
+            graft_writer_set_string(writer, options, name, loaded->options[j]);
+        }
         graft_writer_set(writer, plugin, "patches", patches);
+        graft_writer_set(writer, plugin, "options", options);
         graft_writer_append(writer, plugins, plugin);
     }
     return plugins;

@@ -34,8 +34,8 @@ struct graft_host {
     const struct graft_args *(*options)(const struct graft_plugin *plugin);
     /* [any] What another plugin offers under an id that `plugin`, the descriptor of who asks, requires or uses: the
      * same from before `init` until `deinit` has returned. NULL at other times, and where nobody offers it. Of several
-     * plugins that do, the first is taken: those registered by calls, in their order, then those from files in the
-     * order of `--plugins`; without that order two are an error. */
+     * plugins that do, the first is taken: those registered by calls go first, in their order, then those from files,
+     * in the order of `--plugins`; without that order two are an error. */
     const void *(*get_plugin_extension)(const struct graft_plugin *plugin, const char *id);
     /* [any] Bytes of one element; 0 for a number that names no type of this host. */
     int64_t (*dtype_size)(graft_dtype dtype);
