@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/regex.h"
 #include "names/key_list.h"
+#include "registry/operations.h"
 
 enum { MAX_FILE_BYTES = 4 << 20, MAX_PLACE = 512, MAX_ELEMENTS = 4096 };
 
@@ -126,7 +127,24 @@ static int read_without(struct patch_file *file, const char *path, struct graft_
     return status;
 }
 
-static int read_conversions(struct patch_file *file, const char *path, struct graft_error *error) {
+/* The operations that plugins list. */
+static int collect_operations(struct patch_file *file, const char *path, const struct graft_snapshot *snapshot,
+                              struct graft_error *error) {
+    struct transforms_read *transforms = &file->transforms;
+    struct graft_named_operation found;
+    size_t capacity = 0;
+    while (graft_snapshot_operation_at(snapshot, transforms->n_operations, &found)) {
+        if (graft_grow(&file->operations, &capacity, transforms->n_operations, sizeof found) != 0) {
+            return graft_fail_memory(error, path);
+        }
+        file->operations[transforms->n_operations++] = found;
+    }
+    transforms->operations = file->operations;
+    return GRAFT_OK;
+}
+
+static int read_conversions(struct patch_file *file, const char *path, const struct graft_snapshot *snapshot,
+                            struct graft_error *error) {
     const struct json_place top = {path, ""};
     const graft_json *array = graft_json_get(file->document, "conversions");
     struct key_list compiled;
@@ -134,6 +152,9 @@ static int read_conversions(struct patch_file *file, const char *path, struct gr
     int status = GRAFT_OK;
     if (array != NULL && (graft_json_type(array) != GRAFT_JSON_ARRAY || graft_json_size(array) > MAX_ELEMENTS)) {
         return graft_json_place_wrong(&top, "conversions", "an array of transforms", array, error);
+    }
+    if (array != NULL) {
+        status = collect_operations(file, path, snapshot, error);
     }
     for (size_t i = 0; i < graft_json_size(array) && status == GRAFT_OK; i++) {
         char field[MAX_PLACE];
@@ -163,7 +184,7 @@ int graft_patch_file_take(graft_json *document_take, const char *path, const str
         status = read_without(file, path, error);
     }
     if (status == GRAFT_OK) {
-        status = read_conversions(file, path, error);
+        status = read_conversions(file, path, snapshot, error);
     }
     file->patch.struct_size = sizeof file->patch;
     file->patch.classes = file->classes;
@@ -201,6 +222,7 @@ void graft_patch_file_finish(struct patch_file *file) {
     graft_free(file->classes);
     graft_free(file->without);
     graft_transforms_read_finish(&file->transforms);
+    graft_free(file->operations);
     graft_json_free(file->document);
     *file = (struct patch_file){0};
 }

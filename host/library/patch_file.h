@@ -12,6 +12,7 @@ struct patch_file {
     struct graft_load_patch patch; /* valid until the file is finished */
     graft_json *document;
     struct transforms_read transforms;
+    struct graft_named_operation *operations; /* what transforms may ask for */
     struct graft_patch *classes;
     const char ***model_types; /* [n_classes]: NULL-terminated lists, or NULL */
     size_t n_classes;

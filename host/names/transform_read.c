@@ -92,6 +92,7 @@ static const char *const *operation_fields(int32_t kind) {
     static const char *const conv[] = {"op", "in_channels", "kernel_size", NULL};
     static const char *const rope[] = {"op", "subconfig_key", "permute_layer_names", "inverse", NULL};
     static const char *const shards[] = {"op", "dim", "num_shards_attribute", NULL};
+    static const char *const custom[] = {"op", NULL};
     static const char *const others[] = {"op", "dim", NULL};
     switch (kind) {
     case GRAFT_OP_TRANSPOSE:
@@ -106,6 +107,8 @@ static const char *const *operation_fields(int32_t kind) {
     case GRAFT_OP_CONCATENATE:
     case GRAFT_OP_CHUNK:
         return shards;
+    case GRAFT_OP_CUSTOM:
+        return custom;
     default:
         return others;
     }
@@ -134,15 +137,17 @@ static int read_operation(const struct json_place *place, const graft_json *obje
     const char *name = graft_json_string(graft_json_get(object, "op"), NULL);
     int32_t kind = name != NULL ? graft_operation_kind(name) : 0;
     int32_t n = 0;
-    *operation = (struct graft_operation){.struct_size = sizeof *operation, .kind = kind};
+    int status = GRAFT_OK;
+    *operation = (struct graft_operation){.struct_size = sizeof *operation};
     if (kind == 0) {
-        return graft_error_set(
-            error, GRAFT_ERROR_USAGE, place->file,
-            "%s.op: \"%.100s\" is no operation; known are Concatenate, Chunk, Split, Interleave, "
-            "MergeModulelist, SplitModulelist, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope",
-            place->field, name != NULL ? name : "");
+        kind = GRAFT_OP_CUSTOM;
+        status = graft_named_operation_find(read->operations, read->n_operations, name != NULL ? name : "", place,
+                                            &operation->custom, error);
     }
-    int status = graft_json_place_only(place, object, operation_fields(kind), error);
+    operation->kind = kind;
+    if (status == GRAFT_OK) {
+        status = graft_json_place_only(place, object, operation_fields(kind), error);
+    }
     operation->dim1 = kind == GRAFT_OP_TRANSPOSE;
     if (status == GRAFT_OK) {
         status = read_int(place, object, kind == GRAFT_OP_TRANSPOSE ? "dim0" : "dim", -MAX_DIM, MAX_DIM,

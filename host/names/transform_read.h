@@ -8,9 +8,12 @@
 
 #include "base/json.h"
 #include "graft/host/conversions.h"
+#include "names/named_operation.h"
 
-/* Starts as {0}. Strings are the document's. */
+/* Starts as {0}, but for the custom operations that may be asked for. Strings are the document's. */
 struct transforms_read {
+    const struct graft_named_operation *operations; /* [n_operations] */
+    size_t n_operations;
     struct graft_weight_transform *items;
     size_t n;
     size_t capacity;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "names/name.h"
+#include "registry/operations.h"
 
 static int32_t target_shape(void *data, int32_t target, int64_t shape[GRAFT_MAX_RANK]) {
     const struct conversion_use *use = data;
@@ -35,11 +36,15 @@ static int apply_custom(void *data, const struct graft_operation *operation, con
                         size_t n, struct graft_value *results, struct graft_error *error) {
     const struct conversion_use *use = data;
     struct graft_plan *plan = use->plan;
+    const char *plugin = use->plugin;
+    if (plugin == NULL) {
+        plugin = graft_snapshot_operation_plugin(plan->tree->snapshot, operation->custom);
+    }
     if (graft_grow(&plan->computed, &plan->computed_capacity, plan->n_computed, sizeof(struct graft_computed *)) != 0) {
         return graft_fail_memory(error, use->place);
     }
-    int status = graft_computed_make(operation->custom, use->plugin, use->module, values, n, results,
-                                     (size_t)use->n_targets, &plan->computed[plan->n_computed], error);
+    int status = graft_computed_make(operation->custom, plugin, use->module, values, n, results, (size_t)use->n_targets,
+                                     &plan->computed[plan->n_computed], error);
     if (status == GRAFT_OK) {
         plan->computed[plan->n_computed++]->from_tied = use->from_tied;
     }

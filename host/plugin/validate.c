@@ -214,6 +214,9 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
         status = graft_chains_validate(&place, plugin, error);
     }
     if (status == GRAFT_OK) {
+        status = graft_custom_operations_validate(&place, plugin, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_implementations_validate(&place, plugin, error);
     }
     if (status == GRAFT_OK) {

@@ -45,6 +45,12 @@ int graft_options_validate(const struct graft_place *place, const struct graft_p
 int graft_conversion_validate(const struct graft_place *place, const struct graft_conversion *conversion,
                               struct graft_error *error);
 
+/* A custom operation at `place`, whose struct_size was not looked at yet; those that the descriptor lists. */
+int graft_custom_operation_validate(const struct graft_place *place, const struct graft_custom_operation *custom,
+                                    struct graft_error *error);
+int graft_custom_operations_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                                     struct graft_error *error);
+
 /* The chains of modules that it offers to run. */
 int graft_chains_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                           struct graft_error *error);

@@ -69,23 +69,8 @@ static int validate_dim(const struct graft_place *place, const char *field, int6
 static int validate_custom(const struct graft_place *place, const struct graft_custom_operation *custom,
                            struct graft_error *error) {
     const struct graft_place inner = {.parent = place, .field = "custom", .index = -1};
-    if (custom == NULL) {
-        return graft_check_failed(place, "custom", error, "expected an operation, got NULL");
-    }
-    int status = graft_check_size(&inner, custom->struct_size, GRAFT_CUSTOM_OPERATION_SIZE_1_0, error);
-    status = status == GRAFT_OK ? graft_check_text(&inner, "name", custom->name, GRAFT_MAX_NAME, error) : status;
-    if (status == GRAFT_OK && custom->infer == NULL) {
-        status = graft_check_failed(&inner, "infer", error, "expected a function, got NULL");
-    }
-    if (status == GRAFT_OK && custom->apply == NULL) {
-        status = graft_check_failed(&inner, "apply", error, "expected a function, got NULL");
-    }
-    if (status == GRAFT_OK && (custom->flags & GRAFT_CUSTOM_LOSSY) != 0 && custom->reverse != NULL) {
-        status = graft_check_failed(&inner, "reverse", error, "expected NULL, as the operation is GRAFT_CUSTOM_LOSSY");
-    }
-    return status == GRAFT_OK
-               ? graft_check_flags(&inner, custom->flags, GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY, error)
-               : status;
+    return custom != NULL ? graft_custom_operation_validate(&inner, custom, error)
+                          : graft_check_failed(place, "custom", error, "expected an operation, got NULL");
 }
 
 static int validate_conv3d(const struct graft_place *place, const struct graft_operation *operation,

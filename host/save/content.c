@@ -19,13 +19,18 @@ static void add_parameter(struct save_content *content, const struct graft_bindi
 }
 
 int graft_content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error) {
-    size_t n_stored = graft_checkpoint_count(plan->checkpoint);
+    size_t n_stored = graft_checkpoint_count(plan->checkpoint), n_computed = 0;
+    for (size_t i = 0; i < plan->n_computed; i++) {
+        n_computed += (size_t)plan->computed[i]->n_outputs;
+    }
     *content = (struct save_content){
         .parameters = graft_alloc(plan->n_bindings, sizeof *content->parameters),
         .bindings = graft_alloc(plan->n_bindings, sizeof(struct graft_binding *)),
         .stored = graft_alloc(n_stored, sizeof *content->stored),
+        .computed = graft_alloc(n_computed, sizeof *content->computed),
     };
-    if (content->parameters == NULL || content->bindings == NULL || content->stored == NULL) {
+    if (content->parameters == NULL || content->bindings == NULL || content->stored == NULL ||
+        content->computed == NULL) {
         graft_save_content_finish(content);
         return graft_fail_memory(error, "");
     }
@@ -37,7 +42,25 @@ int graft_content_init(const struct graft_plan *plan, struct save_content *conte
     for (size_t i = 0; i < n_stored; i++) {
         content->stored[i] = (struct save_source){.view = graft_checkpoint_at(plan->checkpoint, i), .order = SIZE_MAX};
     }
+    struct save_source *next = content->computed;
+    for (size_t i = 0; i < plan->n_computed; i++) {
+        for (int32_t k = 0; k < plan->computed[i]->n_outputs; k++) {
+            *next++ = (struct save_source){.view = &plan->computed[i]->outputs[k], .order = SIZE_MAX};
+        }
+    }
     return GRAFT_OK;
+}
+
+const struct save_source *graft_content_source(const struct save_content *content, const struct graft_plan *plan,
+                                               const struct graft_tensor_view *tensor) {
+    const struct save_source *first = content->computed;
+    if (tensor->computed == NULL) {
+        return &content->stored[graft_checkpoint_lower_bound(plan->checkpoint, tensor->name)];
+    }
+    for (size_t i = 0; plan->computed[i] != tensor->computed; i++) {
+        first += plan->computed[i]->n_outputs;
+    }
+    return first + (tensor - tensor->computed->outputs);
 }
 
 int graft_content_add_tensor(struct save_content *content, const struct journal_tensor *form) {
@@ -74,5 +97,6 @@ void graft_save_content_finish(struct save_content *content) {
     graft_free(content->parameters);
     graft_free(content->bindings);
     graft_free(content->stored);
+    graft_free(content->computed);
     *content = (struct save_content){0};
 }

@@ -46,7 +46,9 @@ struct save_content {
     struct save_source *parameters;        /* [n_parameters]: those of the tree that have a weight of their own */
     const struct graft_binding **bindings; /* [n_parameters]: theirs */
     size_t n_parameters;
-    struct save_source *stored;  /* [graft_checkpoint_count]: the mapped tensors */
+    struct save_source *stored; /* [graft_checkpoint_count]: the mapped tensors */
+    struct save_source
+        *computed; /* what the plan's custom operations made: the outputs of one behind those of another */
     struct save_tensor *tensors; /* in the order of the tree; what no parameter holds is last */
     size_t n_tensors;
     size_t capacity;
@@ -66,9 +68,11 @@ int graft_save_content_runtime(const struct graft_plan *plan, struct journal *st
 
 void graft_save_content_finish(struct save_content *content);
 
-/* For the units that fill a content. `bindings` and `stored` are set by the first; the others return 0, or -1 when
- * memory ran out. */
+/* For the units that fill a content. The sources are set by the first; the second finds that of a mapped or computed
+ * tensor; the others return 0, or -1 when memory ran out. */
 int graft_content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error);
+const struct save_source *graft_content_source(const struct save_content *content, const struct graft_plan *plan,
+                                               const struct graft_tensor_view *tensor);
 int graft_content_add_tensor(struct save_content *content, const struct journal_tensor *form);
 int graft_content_add_part(struct save_tensor *tensor, const struct save_part *part);
 

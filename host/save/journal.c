@@ -171,6 +171,24 @@ int graft_journal_compose(const struct journal *stored, const struct graft_value
     return status;
 }
 
+int graft_journal_add_origin(struct journal *journal, const struct journal *stored, const char *name,
+                             const struct graft_value *value, int64_t count) {
+    if (graft_journal_add_entry(journal, name) != 0) {
+        return -1;
+    }
+    struct journal_entry *entry = &journal->entries[journal->n_entries - 1];
+    if (graft_journal_compose(stored, value, entry) != 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < entry->n_parts; i++) {
+        count -= graft_box_count(&entry->parts[i].box);
+    }
+    if (count != 0) {
+        entry->n_parts = 0; /* of what a custom operation made for good there is no origin */
+    }
+    return 0;
+}
+
 static int add_class_of(void *data, struct graft_node *node, struct graft_error *error) {
     if (node->original == NULL || node->describer == node->original) {
         return GRAFT_OK;

@@ -126,6 +126,11 @@ int graft_journal_of_checkpoint(const char *directory, const struct graft_checkp
  * when that takes too many pieces. */
 int graft_journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry);
 
+/* Adds to `journal` the entry `name` of `count` elements, and what `value` is made of; nothing where a custom operation
+ * made it for good. Returns as above. */
+int graft_journal_add_origin(struct journal *journal, const struct journal *stored, const char *name,
+                             const struct graft_value *value, int64_t count);
+
 /* Adds the plan's custom operations that can be undone, so that values made by them can be composed. */
 int graft_journal_add_uses(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
 
@@ -136,8 +141,8 @@ void graft_journal_uses_free(struct journal_use *uses, size_t n);
 /* The number of the tensor that an output of a plan's custom operation is; SIZE_MAX for one that cannot be undone. */
 size_t graft_journal_find_output(const struct journal *journal, const struct graft_tensor_view *view);
 
-/* Gives uses that were read the operations of that name from the tree's classes, and lets each `infer` its outputs
- * again: what the file says is not to be believed. */
+/* Gives uses that were read the operations of that name that plugins list, or that the tree's classes have, and lets
+ * each `infer` its outputs again: what the file says is not to be believed. */
 int graft_journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error);
 
 /* Whether the layout has no tensor for a parameter. */

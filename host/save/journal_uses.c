@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "registry/operations.h"
 #include "save/journal.h"
 
 void graft_journal_uses_free(struct journal_use *uses, size_t n) {
@@ -156,6 +157,9 @@ int graft_journal_find_operations(struct journal *journal, struct graft_tree *tr
         if (before != NULL && strcmp(before->name, use->name) == 0 && strcmp(before->plugin, use->plugin) == 0) {
             use->operation = before->operation;
         } else {
+            use->operation = graft_snapshot_operation(tree->snapshot, use->plugin, use->name);
+        }
+        if (use->operation == NULL) {
             (void)graft_tree_walk(tree, look_at_node, use, NULL);
         }
         if (use->operation == NULL || use->operation->reverse == NULL) {

@@ -7,8 +7,10 @@
 #include "save/reverse.h"
 #include "save/undo.h"
 
-/* What the parameters hold, in terms of original tensors. */
-static int claim_parameters(const struct journal *stored, struct save_content *content, struct claims *claims) {
+/* What the parameters hold, in terms of original tensors, and what undoing operations on those and on `mapped` gives.
+ */
+static int claim_parameters(const struct journal *stored, const struct claims *mapped, struct save_content *content,
+                            struct claims *claims) {
     for (size_t i = 0; i < content->n_parameters; i++) {
         struct journal now = {0};
         int failed = graft_journal_add_entry(&now, "") != 0 ||
@@ -19,7 +21,7 @@ static int claim_parameters(const struct journal *stored, struct save_content *c
             return -1;
         }
     }
-    return graft_claims_undo(stored, content, claims);
+    return graft_claims_undo(stored, mapped, content, claims);
 }
 
 static int claim_stored(const struct graft_plan *plan, const struct journal *stored, const struct save_content *content,
@@ -92,7 +94,8 @@ int graft_save_content_original(const struct graft_plan *plan, const struct jour
     if (status != GRAFT_OK) {
         return status;
     }
-    if (claim_parameters(stored, content, &parameters) != 0 || claim_stored(plan, stored, content, &mapped) != 0) {
+    if (claim_stored(plan, stored, content, &mapped) != 0 ||
+        claim_parameters(stored, &mapped, content, &parameters) != 0) {
         status = graft_fail_memory(error, "");
     } else {
         status = fill_tensors(stored, &parameters, &mapped, content, error);

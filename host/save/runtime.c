@@ -18,14 +18,6 @@ static graft_dtype dtype_of(const struct graft_weight *weight) {
     return dtype;
 }
 
-static int64_t entry_count(const struct journal_entry *entry) {
-    int64_t count = 0;
-    for (size_t i = 0; i < entry->n_parts; i++) {
-        count += graft_box_count(&entry->parts[i].box);
-    }
-    return count;
-}
-
 static int add_parameter(const struct journal *stored, struct save_content *content, size_t i,
                          struct journal *journal) {
     const struct graft_parameter *parameter = content->bindings[i]->parameter;
@@ -37,18 +29,10 @@ static int add_parameter(const struct journal *stored, struct save_content *cont
     struct save_part all = {&content->parameters[i], graft_box_run(0, 0, form.count)};
     memcpy(form.shape, parameter->shape, sizeof form.shape);
     if (graft_content_add_tensor(content, &form) != 0 ||
-        graft_content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0 ||
-        graft_journal_add_entry(journal, parameter->name) != 0) {
+        graft_content_add_part(&content->tensors[content->n_tensors - 1], &all) != 0) {
         return -1;
     }
-    struct journal_entry *entry = &journal->entries[journal->n_entries - 1];
-    if (graft_journal_compose(stored, &content->bindings[i]->value, entry) != 0) {
-        return -1;
-    }
-    if (entry_count(entry) != form.count) {
-        entry->n_parts = 0; /* of what a custom operation made for good there is no origin */
-    }
-    return 0;
+    return graft_journal_add_origin(journal, stored, parameter->name, &content->bindings[i]->value, form.count);
 }
 
 /* A place of a parameter, to find those of one name. */
@@ -125,7 +109,7 @@ static int check_complete(const struct journal *journal, struct graft_error *err
     for (size_t i = 0; i < journal->n_entries && status == GRAFT_OK; i++) {
         status = graft_claims_add(&claims, &journal->entries[i], &any) == 0 ? GRAFT_OK : graft_fail_memory(error, "");
     }
-    if (status == GRAFT_OK && graft_claims_undo(journal, &undone, &claims) != 0) {
+    if (status == GRAFT_OK && graft_claims_undo(journal, NULL, &undone, &claims) != 0) {
         status = graft_fail_memory(error, "");
     }
     for (size_t i = 0; i < journal->n_tensors && status == GRAFT_OK; i++) {

@@ -26,13 +26,14 @@ void graft_save_made_finish(struct save_made *made) {
 }
 
 /* Finds the outputs among the claims: 0, 1 when nobody holds all of them, or -1. */
-static int find_outputs(const struct journal *journal, const struct claims *claims, struct save_made *made) {
+static int find_outputs(const struct journal *journal, const struct claims *claims, const struct claims *mapped,
+                        struct save_made *made) {
     int result = 0;
     for (int32_t k = 0; k < made->use->n_outputs && result == 0; k++) {
         size_t number = made->use->first + (size_t)k;
         made->outputs[k].form = journal->tensors[number];
         made->outputs[k].bytes = made->outputs[k].form.count * graft_dtype_size(made->outputs[k].form.dtype);
-        result = graft_claims_fill(claims, NULL, number, &made->outputs[k]);
+        result = graft_claims_fill(claims, mapped, number, &made->outputs[k]);
     }
     return result;
 }
@@ -61,7 +62,7 @@ static int claim_inputs(struct save_made *made, struct claims *claims) {
 }
 
 static int undo_one(const struct journal *journal, const struct journal_use *use, struct save_content *content,
-                    const struct claims *claims, struct claims *more) {
+                    const struct claims *claims, const struct claims *mapped, struct claims *more) {
     struct save_made *made = &content->made[content->n_made];
     *made = (struct save_made){
         .use = use,
@@ -70,7 +71,7 @@ static int undo_one(const struct journal *journal, const struct journal_use *use
         .sources = graft_alloc((size_t)use->n_inputs, sizeof *made->sources),
     };
     int result = made->outputs != NULL && made->inputs != NULL && made->sources != NULL
-                     ? find_outputs(journal, claims, made)
+                     ? find_outputs(journal, claims, mapped, made)
                      : -1;
     result = result == 0 ? claim_inputs(made, more) : result;
     if (result != 0) {
@@ -92,7 +93,8 @@ static int is_chained(const struct journal *journal, const struct journal_use *u
     return chained;
 }
 
-int graft_claims_undo(const struct journal *journal, struct save_content *content, struct claims *claims) {
+int graft_claims_undo(const struct journal *journal, const struct claims *mapped, struct save_content *content,
+                      struct claims *claims) {
     struct claims more = {0};
     int status = 0;
     content->made = graft_alloc(journal->n_uses, sizeof *content->made);
@@ -102,7 +104,7 @@ int graft_claims_undo(const struct journal *journal, struct save_content *conten
     graft_claims_sort(claims);
     for (size_t i = journal->n_uses; i > 0 && status == 0; i--) {
         const struct journal_use *use = &journal->uses[i - 1];
-        status = undo_one(journal, use, content, claims, &more);
+        status = undo_one(journal, use, content, claims, mapped, &more);
         if (status == 0 && is_chained(journal, use)) {
             status = graft_claims_merge(claims, &more);
         }

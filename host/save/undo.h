@@ -6,9 +6,11 @@
 
 #include "save/reverse.h"
 
-/* `claims`, not sorted yet, are those of parameters. Those of the inputs of every use whose outputs parameters hold
- * join them; `journal` outlives the content. Sorted on return: 0, or -1 when memory ran out. */
-int graft_claims_undo(const struct journal *journal, struct save_content *content, struct claims *claims);
+/* `claims`, not sorted yet, are those of parameters, `mapped` (sorted; may be NULL) those of mapped tensors. The inputs
+ * of every use whose outputs either of them holds join `claims`; `journal` outlives the content. Sorted on return: 0,
+ * or -1 when memory ran out. */
+int graft_claims_undo(const struct journal *journal, const struct claims *mapped, struct save_content *content,
+                      struct claims *claims);
 
 /* Runs what has to be undone before the tensor can be streamed, and lets go of what it does not need. */
 int graft_save_undo_for(const struct save_content *content, const struct save_tensor *tensor,

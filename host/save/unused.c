@@ -20,24 +20,17 @@ static void mark_used(const struct graft_plan *plan, const struct graft_value *v
     }
 }
 
-/* A tensor under its name in this layout, which is made of mapped ones. */
+/* A tensor under its name in this layout, made of mapped and computed ones. */
 static int add_source(const struct graft_plan *plan, const struct journal *stored, struct save_content *content,
                       const struct graft_source *source, const struct graft_value *value, struct journal *journal,
                       struct graft_error *error) {
     struct journal_tensor form = graft_journal_tensor_of(source->view);
     int failed = graft_content_add_tensor(content, &form) != 0;
     for (size_t i = 0; i < value->n_parts && !failed; i++) {
-        const struct graft_tensor_view *tensor = value->parts[i].tensor;
-        if (tensor->computed != NULL) {
-            return graft_error_set(error, GRAFT_ERROR_PLUGIN, source->view->name,
-                                   "what a custom operation makes can be saved as a parameter only, and there is none");
-        }
-        size_t number = graft_checkpoint_lower_bound(plan->checkpoint, tensor->name);
-        struct save_part part = {&content->stored[number], value->parts[i].box};
+        struct save_part part = {graft_content_source(content, plan, value->parts[i].tensor), value->parts[i].box};
         failed = graft_content_add_part(&content->tensors[content->n_tensors - 1], &part) != 0;
     }
-    failed = failed || graft_journal_add_entry(journal, source->view->name) != 0 ||
-             graft_journal_compose(stored, value, &journal->entries[journal->n_entries - 1]) != 0;
+    failed = failed || graft_journal_add_origin(journal, stored, form.name, value, form.count) != 0;
     return failed ? graft_fail_memory(error, source->view->name) : GRAFT_OK;
 }
 

@@ -33,7 +33,17 @@ int32_t graft_operation_kind(const char *name) {
     return 0;
 }
 
+void graft_operation_add_names(struct graft_text *text) {
+    for (int32_t i = 1; i < GRAFT_OP_CUSTOM; i++) {
+        graft_text_printf(text, "%s%s", text->length > 0 ? ", " : "", names[i]);
+    }
+}
+
 void graft_operation_describe(const struct graft_operation *operation, struct graft_text *text) {
+    if (operation->kind == GRAFT_OP_CUSTOM) {
+        graft_text_add_string(text, operation->custom->name);
+        return;
+    }
     graft_text_add_string(text, graft_operation_name(operation->kind));
     switch (operation->kind) {
     case GRAFT_OP_TRANSPOSE:
@@ -45,9 +55,6 @@ void graft_operation_describe(const struct graft_operation *operation, struct gr
         break;
     case GRAFT_OP_PERMUTE_FOR_ROPE:
         graft_text_add_string(text, operation->inverse ? "(inverse)" : "");
-        break;
-    case GRAFT_OP_CUSTOM:
-        graft_text_printf(text, " %s", operation->custom->name);
         break;
     default:
         graft_text_printf(text, "(dim=%lld%s)", (long long)operation->dim,

@@ -76,7 +76,10 @@ static inline const struct graft_operation *graft_operations_at(const struct gra
 const char *graft_operation_name(int32_t kind);
 int32_t graft_operation_kind(const char *name);
 
-/* [any] Adds "Concatenate(dim=1)". */
+/* [any] Adds the names of all built-in ones, divided by commas. */
+void graft_operation_add_names(struct graft_text *text);
+
+/* [any] Adds "Concatenate(dim=1)"; of a custom one its name. */
 void graft_operation_describe(const struct graft_operation *operation, struct graft_text *text);
 
 #endif

@@ -55,12 +55,21 @@ static int init(struct graft_error *error) {
 }
 
 static const struct graft_plugin plugin = {
-    GRAFT_PLUGIN_HEADER, .id = ID,
-    .version = "1.0.0",  .license = "Apache-2.0",
-    .description = WHAT, .replacements = replacements,
-    .n_replacements = 1, .replacement_stride = sizeof replacements[0],
-    .init = init,        .options = options,
-    .n_options = 1,      .option_stride = sizeof options[0],
+    GRAFT_PLUGIN_HEADER,
+    .id = ID,
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = WHAT,
+    .replacements = replacements,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacements[0],
+    .custom_operations = &int8_quantize_rows,
+    .n_custom_operations = 1,
+    .custom_operation_stride = sizeof int8_quantize_rows,
+    .init = init,
+    .options = options,
+    .n_options = 1,
+    .option_stride = sizeof options[0],
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

@@ -1,10 +1,12 @@
 #!/bin/sh
 # Patch files as their users meet them: another layout without any C, and back from it. Reports in TAP.
-# usage: patch.sh HOST GOLDENS
+# usage: patch.sh HOST GOLDENS PROBE OTHER     the last two are tests/e2e/operation_probe.c under two ids
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 goldens=$(realpath "$2")/plain
+probe=$(realpath "$3")
+other=$(realpath "$4")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -127,6 +129,73 @@ check 'conversions: one that hits has no note' '' "$(grep 'conversions\[1\]' out
 echo '{"classes": {"Embedding": "Embedding"}}' >name.json
 host --quiet --model "$goldens/llama" --patch name.json --input-ids 5,6 --max-new-tokens 1 --output-ids
 check 'classes: Embedding is a name' 0 "$status"
+
+# Custom operations of plugins, by name.
+mkdir one both
+cp "$probe" one/
+cp "$probe" "$other" both/
+converter() { # converter TARGET OPERATIONS: a patch of q_proj
+    printf '{"conversions": [{"kind": "converter", "source_patterns": "self_attn.q_proj.weight", "target_patterns": "%s", "operations": [%s]}]}\n' "$1" "$2"
+}
+llama=$goldens/llama
+host --quiet --model "$llama" --input-ids 5,6,7 --max-new-tokens 4 --output-ids
+mv out plain.ids
+converter self_attn.q_proj.weight '{"op": "negated"}' >negated.json
+host --quiet --model "$llama" --plugins-dir one --patch negated.json --input-ids 5,6,7 --max-new-tokens 4 --output-ids
+check 'operation: the model runs' 0 "$status"
+check 'operation: it was done' different "$(cmp -s out plain.ids || echo different)"
+converter self_attn.q_proj.weight '{"op": "probe.negated"}, {"op": "Transpose"}, {"op": "negated"}, {"op": "Transpose"}' >twice.json
+host --quiet --model "$llama" --plugins-dir one --patch twice.json --input-ids 5,6,7 --max-new-tokens 4 --output-ids
+check 'operation: twice is as before' same "$(cmp out plain.ids && echo same)"
+host plan --model "$llama" --plugins-dir one --patch twice.json
+has 'operation: the report has its name' 'self_attn.q_proj.weight: negated, Transpose(dim0=0, dim1=1), negated,' out
+host save --quiet --model "$llama" --plugins-dir one --patch negated.json --output undone
+check 'operation: undone in saving' same "$(cmp "$llama/model.safetensors" undone/model.safetensors && echo same)"
+host save --quiet --model "$llama" --plugins-dir one --patch negated.json --runtime-layout --output negated
+check 'operation: saved as it is' different "$(cmp -s "$llama/model.safetensors" negated/model.safetensors || echo different)"
+host save --quiet --model negated --plugins-dir one --output negated.back
+check 'operation: and led back without the patch' same "$(cmp "$llama/model.safetensors" negated.back/model.safetensors && echo same)"
+host save --model negated --output nowhere
+check 'operation: not without the plugin' 3 "$status"
+has 'operation: which is named' 'the operation negated of plugin probe is needed to undo it and is missing' err
+
+# What only an operation holds: no parameter has that name.
+converter self_attn.q_proj.minus '{"op": "negated"}' >minus.json
+host plan --model "$llama" --plugins-dir one --patch minus.json
+has 'operation without a parameter: in the plan' 'unexpected model.layers.0.self_attn.q_proj.minus' out
+host save --quiet --model "$llama" --plugins-dir one --patch minus.json --runtime-layout --output minus
+check 'operation without a parameter: saved' 0 "$status"
+check 'operation without a parameter: under its name' 2 "$(names minus/model.safetensors | grep -c q_proj.minus)"
+host save --quiet --model minus --plugins-dir one --output minus.back
+check 'operation without a parameter: led back' same "$(cmp "$llama/model.safetensors" minus.back/model.safetensors && echo same)"
+converter self_attn.q_proj.size '{"op": "absolute"}' >absolute.json
+host save --quiet --model "$llama" --plugins-dir one --patch absolute.json --runtime-layout --output absolute
+check 'operation without a way back: saved' 0 "$status"
+check 'operation without a way back: under its name' 2 "$(names absolute/model.safetensors | grep -c q_proj.size)"
+host save --model absolute --plugins-dir one --output nowhere
+check 'operation without a way back: an error' 3 "$status"
+has 'operation without a way back: named' 'the operation absolute of plugin probe, whose result this directory holds, cannot be undone' err
+host save --model "$llama" --plugins-dir one --patch absolute.json --output nowhere
+has 'operation without a way back: known before' 'the operation absolute of plugin probe' err
+
+# Names that mean nothing, or two things.
+host plan --model "$llama" --plugins-dir both --patch negated.json
+check 'operation of two plugins: an error' 5 "$status"
+has 'operation of two plugins: says whose' 'conversions[0].operations[0].op: "negated" is the name of several operations: ' err
+has 'operation of two plugins: of one' probe.negated err
+has 'operation of two plugins: of the other' other.negated err
+converter x '{"op": "other.negated"}' >whose.json
+host plan --model "$llama" --plugins-dir both --patch whose.json
+check 'operation of two plugins: with the id it is one' 0 "$status"
+host plan --model "$llama" --plugins-dir one --patch whose.json
+check 'unknown operation: an error' 5 "$status"
+has 'unknown operation: lists what there is' '"other.negated" is no operation; known are Concatenate, Chunk, MergeModulelist, SplitModulelist, Split, Interleave, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope, probe.negated, probe.absolute' err
+converter x '{"op": "negated", "dim": 1}' >field.json
+host plan --model "$llama" --plugins-dir one --patch field.json
+check 'operation with a field it does not have: an error' 5 "$status"
+host inspect "one/$(basename "$probe")"
+has 'inspect: names the operations' 'name: negated' out
+has 'inspect: says which can be undone' 'reversible: true' out
 
 echo "1..$number"
 exit "$failed"

@@ -6,6 +6,7 @@
 #include "cli/commands/inspect.h"
 #include "cli/report/implementations.h"
 #include "cli/report/plugin_options.h"
+#include "graft/custom_operation.h"
 #include "graft/fusion.h"
 
 static int pattern_hits(const char *pattern, const char *name) {
@@ -100,6 +101,18 @@ static graft_json *families_json(struct graft_writer *writer, const struct graft
     return families;
 }
 
+static graft_json *operations_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
+    graft_json *operations = graft_json_new_array();
+    for (int32_t i = 0; i < descriptor->n_custom_operations; i++) {
+        const struct graft_custom_operation *operation = graft_plugin_custom_operation(descriptor, i);
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", operation->name);
+        graft_writer_set_bool(writer, object, "reversible", operation->reverse != NULL);
+        graft_writer_append(writer, operations, object);
+    }
+    return operations;
+}
+
 static graft_json *abi_json(struct graft_writer *writer, const struct graft_plugin *descriptor) {
     graft_json *object = graft_json_new_object();
     graft_writer_set_int(writer, object, "major", descriptor->abi_major);
@@ -135,6 +148,7 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     graft_writer_set(writer, object, "replacements", replacements);
     graft_writer_set(writer, object, "private_classes", private_classes);
     graft_writer_set(writer, object, "fusion_families", families_json(writer, descriptor));
+    graft_writer_set(writer, object, "custom_operations", operations_json(writer, descriptor));
     graft_inspect_implementations(writer, object, descriptor);
     graft_inspect_options(writer, object, plugin);
     return object;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Weight operations that a plugin brings: what no rearrangement does, such as quantizing. A conversion has one among
- * its operations (GRAFT_OP_CUSTOM); it takes one value per list that reaches it and makes one per target.
+ * its operations (GRAFT_OP_CUSTOM); it takes one value per list that reaches it and makes one per target. What the
+ * plugin's descriptor lists, patch files may use by name as well (plugin.h).
  *
  * The host asks `infer` while planning, before a byte is read, and calls `apply` while binding. Results are buffers of
  * the host's that live as long as the model. With `reverse` the model can be saved in the original layout, also from a
@@ -82,7 +83,7 @@ enum {
 struct graft_custom_operation {
     uint32_t struct_size;
     uint32_t flags;   /* GRAFT_CUSTOM_... */
-    const char *name; /* "int8_rows": for plans and messages */
+    const char *name; /* "int8_rows": for plans, messages and journals; what a descriptor lists has [A-Za-z0-9_-]+ */
     const void *data; /* the operation's own; may be NULL */
     /* [load] Fills in types and shapes of the outputs. Refuses inputs that it cannot work on (GRAFT_ERROR_MODEL).
      * Required. */

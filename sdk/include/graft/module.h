@@ -82,8 +82,8 @@ GRAFT_INLINE int graft_module_check(const struct graft_module *module, uint32_t 
 
 /* [forward] Calls a module whose interface has this as its vtable, one of a plugin's own; those of the host have
  * helpers like this one each. Scratch memory that the module takes is given back. */
-static inline int graft_module_forward(const struct graft_module *module, const struct graft_call *call,
-                                       const void *args, struct graft_error *error) {
+GRAFT_INLINE int graft_module_forward(const struct graft_module *module, const struct graft_call *call,
+                                      const void *args, struct graft_error *error) {
     const struct graft_vtable *vtable = (const struct graft_vtable *)module->forward;
     int64_t mark = call->scratch_mark(call->scratch);
     int status =

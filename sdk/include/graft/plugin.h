@@ -113,6 +113,11 @@ struct graft_plugin {
     const struct graft_chain *chains; /* used where modules of their classes are fused */
     int32_t n_chains;
     uint32_t chain_stride;
+    /* Operations that patch files may ask for by name (docs/patch.md): "NAME", or "ID.NAME" where two plugins have one.
+     * Conversions may point to these and to others. */
+    const struct graft_custom_operation *custom_operations;
+    int32_t n_custom_operations;
+    uint32_t custom_operation_stride;
     const struct graft_option *options; /* what users may choose of this plugin; struct graft_host has the values */
     int32_t n_options;                  /* at most 32 */
     uint32_t option_stride;
@@ -122,7 +127,7 @@ struct graft_plugin {
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, option_stride)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 56);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 240);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 256);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 120);
@@ -184,6 +189,13 @@ GRAFT_INLINE const struct graft_fusion_family *graft_plugin_fusion_family(const 
 GRAFT_INLINE const struct graft_option *graft_plugin_option(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->options + (size_t)i * plugin->option_stride;
     return (const struct graft_option *)(const void *)at;
+}
+
+/* [any] Custom operation number `i` (custom_operation.h). */
+GRAFT_INLINE const struct graft_custom_operation *graft_plugin_custom_operation(const struct graft_plugin *plugin,
+                                                                                int32_t i) {
+    const char *at = (const char *)plugin->custom_operations + (size_t)i * plugin->custom_operation_stride;
+    return (const struct graft_custom_operation *)(const void *)at;
 }
 
 /* [load] The exported function. Returns the descriptor, or NULL with the reason in `error`. Called when a library looks

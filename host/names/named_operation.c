@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/named_operation.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "names/transform_read.h"
+#include "value/operations.h"
+
+/* Whether `name` is "NAME" or "PLUGIN.NAME" of the item. */
+static int is_called(const struct graft_named_operation *item, const char *name) {
+    size_t length = strlen(item->plugin);
+    return strcmp(name, item->operation->name) == 0 ||
+           (strncmp(name, item->plugin, length) == 0 && name[length] == '.' &&
+            strcmp(name + length + 1, item->operation->name) == 0);
+}
+
+static void add_name(struct graft_text *text, const struct graft_named_operation *item) {
+    graft_text_printf(text, "%s%s.%s", text->length > 0 ? ", " : "", item->plugin, item->operation->name);
+}
+
+static int fail(const struct graft_text *names, const char *name, const char *what, const struct json_place *place,
+                struct graft_error *error) {
+    return names->failed ? graft_fail_memory(error, place->file)
+                         : graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s.op: \"%.100s\" is %s %s",
+                                           place->field, name, what, names->bytes);
+}
+
+int graft_named_operation_find(const struct graft_named_operation *items, size_t n, const char *name,
+                               const struct json_place *place, const struct graft_custom_operation **operation,
+                               struct graft_error *error) {
+    struct graft_text names = {0}; /* of those that are called so, else of all */
+    size_t hits = 0;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n; i++) {
+        if (is_called(&items[i], name)) {
+            *operation = items[i].operation;
+            add_name(&names, &items[i]);
+            hits++;
+        }
+    }
+    if (hits > 1) {
+        status = fail(&names, name, "the name of several operations:", place, error);
+    }
+    if (hits == 0) {
+        graft_operation_add_names(&names);
+        for (size_t i = 0; i < n; i++) {
+            add_name(&names, &items[i]);
+        }
+        status = fail(&names, name, "no operation; known are", place, error);
+    }
+    graft_text_free(&names);
+    return status;
+}
