@@ -54,7 +54,7 @@ struct graft_chain_args {
 /* Const until the plugin's `deinit`. */
 struct graft_chain {
     uint32_t struct_size;
-    int32_t n_classes;
+    int32_t n_classes;                /* 2 to 16 */
     const char *name;                 /* "RMSNormMLP": for reports; need not be unique */
     const char *const *class_names;   /* [n_classes] of the modules, in order: {"Qwen3RMSNorm", "Qwen3MLP"} */
     const char *const *interface_ids; /* [n_classes] their interfaces */

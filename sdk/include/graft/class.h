@@ -147,7 +147,7 @@ struct graft_class {
     const void *forward;
 
     const struct graft_conversion *conversions; /* [n_conversions]; names are relative to the module */
-    int32_t n_conversions;
+    int32_t n_conversions;                      /* at most 4096 */
     uint32_t conversion_stride;
     const void *data; /* the class's own, may be NULL: functions shared by several classes find here how they differ */
 };

@@ -66,12 +66,12 @@ struct graft_operation {
 /* Likewise. */
 struct graft_conversion {
     uint32_t struct_size;
-    int32_t n_sources;
+    int32_t n_sources;                        /* 1 to 1024 */
     const char *const *sources;               /* [n_sources] names in the checkpoint: "q_proj.weight" */
     const char *const *targets;               /* [n_targets] names of parameters: "qkv_proj.weight" */
     const struct graft_operation *operations; /* [n_operations], in the order in which they act */
-    int32_t n_targets;
-    int32_t n_operations; /* 0: a renaming, one source and one target, of a parameter or a module */
+    int32_t n_targets;                        /* 1 to 1024 */
+    int32_t n_operations; /* at most 64; 0: a renaming, one source and one target, of a parameter or a module */
     uint32_t operation_stride;
     uint32_t reserved;
 };

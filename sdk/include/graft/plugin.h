@@ -62,7 +62,11 @@ struct graft_chain;                    /* chain.h */
 struct graft_fusion_family;            /* fusion.h */
 struct graft_option;                   /* option.h */
 
-/* Const, as all that it points to, from the entry's return until `deinit` has returned. */
+/* Const, as all that it points to, from the entry's return until `deinit` has returned.
+ *
+ * Limits: 64 bytes for an id and for a name to be chosen by, 255 for other names, 1023 for a line or a regular
+ * expression; 4096 elements in `replacements` and `classes`, 256 in other lists unless they say less. What exceeds them
+ * is refused. */
 struct graft_plugin {
     char magic[8]; /* GRAFT_PLUGIN_MAGIC */
     uint32_t struct_size;

@@ -40,7 +40,7 @@ struct graft_module_spec {
     uint32_t reserved;
 };
 
-/* [load] Fuses `n` modules, two or more, wherever their paths fit. Each path must fit as many modules as the others,
+/* [load] Fuses `n` modules, 2 to 16, wherever their paths fit. Each path must fit as many modules as the others,
  * and the modules of a chain must be children of one module and follow each other there. This is tried with two tokens,
  * and refused if a bit of what they end up as differs; modules that these do not reach (of images, of other experts)
  * are checked when they are called. A module is in one chain at most. On failure nothing is fused. Of a model that is
