@@ -47,9 +47,6 @@ static int is_embedding(const struct graft_node *node) {
 
 static int wants(void *data, const struct graft_node *node) {
     const struct graft_recording *recording = data;
-    if (node->wrapper != NULL) {
-        return 0; /* what the parent gets is the wrapper's */
-    }
     int hidden = is_layer(node) || is_embedding(node) || has_interface(node, GRAFT_INTERFACE_BASE_MODEL);
     return ((recording->what & GRAFT_RECORD_HIDDEN_STATES) != 0 && hidden) ||
            ((recording->what & GRAFT_RECORD_ROUTER_LOGITS) != 0 && has_interface(node, GRAFT_INTERFACE_ROUTER)) ||

@@ -25,6 +25,18 @@ static void leave_out(struct graft_assignment *assignment, size_t i) {
     }
 }
 
+/* As it is before groups are decided on: out is what was skipped, and what nobody asked for with its groups. */
+static void undecide(struct graft_assignment *assignment) {
+    for (size_t i = 0; i < assignment->n; i++) {
+        assignment->rows[i].left_out = assignment->rows[i].skipped;
+    }
+    for (size_t i = 0; i < assignment->n; i++) {
+        if (graft_snapshot_rule(assignment->snapshot, i)->is_unasked) {
+            leave_out(assignment, i);
+        }
+    }
+}
+
 struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type,
                                                  int skip_bad) {
     struct graft_assignment *assignment = graft_alloc(1, sizeof *assignment);
@@ -42,10 +54,8 @@ struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot
     assignment->n = n;
     for (size_t i = 0; i < n; i++) {
         assignment->rows[i].counts = graft_rule_is_for_model(graft_snapshot_rule(snapshot, i), model_type);
-        if (graft_snapshot_rule(snapshot, i)->is_unasked) {
-            leave_out(assignment, i);
-        }
     }
+    undecide(assignment);
     return assignment;
 }
 
@@ -150,12 +160,6 @@ void graft_assignment_settle(struct graft_assignment *assignment) {
 }
 
 int graft_assignment_note(struct graft_assignment *assignment, char *note_take, struct graft_error *error) {
-    for (size_t i = 0; note_take != NULL && i < assignment->n_notes; i++) {
-        if (strcmp(assignment->notes[i], note_take) == 0) {
-            graft_free(note_take);
-            return GRAFT_OK;
-        }
-    }
     if (note_take == NULL || graft_grow(&assignment->notes, &assignment->note_capacity, assignment->n_notes,
                                         sizeof *assignment->notes) != 0) {
         graft_free(note_take);
@@ -175,9 +179,14 @@ int graft_assignment_skip(struct graft_assignment *assignment, size_t i, const s
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < assignment->n; k++) {
         if (graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k))) {
-            assignment->rows[k].left_out = assignment->rows[k].skipped = 1;
+            assignment->rows[k].skipped = 1;
         }
     }
+    undecide(assignment);
+    while (assignment->n_notes > assignment->n_skipped) {
+        graft_free(assignment->notes[--assignment->n_notes]);
+    }
+    assignment->n_skipped++;
     return graft_assignment_note(assignment, graft_format("%s: skipped: %s", cause->source, cause->message), error);
 }
 

@@ -27,18 +27,19 @@ struct graft_assignment {
     int trial;
     size_t modules;                      /* that were asked for; the number of the present one */
     const struct graft_origin *taken_by; /* who replaces the present one, wrappers apart; NULL: nobody */
-    char **notes;                        /* on groups left out, and on classes that patterns leave alone */
+    char **notes; /* on plugins skipped; then on groups left out, and on classes that patterns leave alone */
     size_t n_notes;
+    size_t n_skipped; /* of the notes: one for each plugin that is */
     size_t note_capacity;
 };
 
-/* A note of the model's, which is consumed and not repeated; NULL: memory ran out. */
+/* A note of the model's, which is consumed; NULL: memory ran out. */
 int graft_assignment_note(struct graft_assignment *assignment, char *note_take, struct graft_error *error);
 
 /* Whether rule `i` is a plugin's, and those that cannot be used are left out instead of being errors. */
 int graft_assignment_may_skip(const struct graft_assignment *assignment, size_t i);
 
-/* Leaves all of that plugin out, with `cause` as a note. */
+/* Leaves all of that plugin out, with `cause` as a note. All else is to be decided anew. */
 int graft_assignment_skip(struct graft_assignment *assignment, size_t i, const struct graft_error *cause,
                           struct graft_error *error);
 

@@ -128,7 +128,7 @@ int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const s
     const struct rule *rule;
     int status = GRAFT_OK;
     *changed = 0;
-    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK; i++) {
+    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK && !*changed; i++) {
         struct graft_error cause = graft_error_none();
         int may_skip = graft_assignment_may_skip(assignment, i);
         if (rule->target == NULL || rule->is_unasked || graft_assignment_leaves_out(assignment, i)) {

@@ -112,7 +112,7 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
 /* [any] The interface rule over the modules of a model before anything is replaced: a pattern that hits one with
  * another interface is an error that lists the classes hit, those that fit, and a narrower pattern that would do. Of a
  * pattern that takes what fits it becomes a note of the assignment's (which may be NULL), and so it does where the
- * assignment leaves out what is bad: then `*changed` is 1, and groups have to be decided on again. */
+ * assignment leaves out what is bad: then `*changed` is 1, groups have to be decided on and patterns checked again. */
 int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const struct graft_module_place *places,
                                   size_t n, struct graft_assignment *assignment, int *changed,
                                   struct graft_error *error);

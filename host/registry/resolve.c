@@ -112,24 +112,27 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
     return GRAFT_OK;
 }
 
-/* Everything but kernels that wants the module. Kernels for the class that the name stands for claim it, and have lost
- * it if something replaces that class. */
-static int collect(const struct graft_snapshot *snapshot, const struct graft_known_class *original,
-                   const struct graft_module_place *place, struct graft_assignment *assignment, struct stack *stack,
-                   struct graft_error *error) {
+/* Who wants a module of the class `known`: kernels, or all others. With the others kernels claim it as well, and have
+ * lost it if something replaces that class. */
+static int collect(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                   const struct graft_module_place *place, int kernels, struct graft_assignment *assignment,
+                   struct stack *stack, struct graft_error *error) {
     const struct rule *rule;
     int status = GRAFT_OK;
     for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK; i++) {
-        int hit = graft_assignment_leaves_out(assignment, i) ? 0 : graft_rule_wants(rule, original, place, error);
+        if ((kernels && !rule->is_kernel) || graft_assignment_leaves_out(assignment, i)) {
+            continue;
+        }
+        int hit = graft_rule_wants(rule, known, place, error);
         if (hit == 1) {
             graft_assignment_claim(assignment, i);
         }
-        if (hit == 1 && !rule->is_kernel) {
-            status = graft_stack_add(stack, rule, graft_rule_replacement(rule, place), original, error);
+        if (hit == 1 && rule->is_kernel == kernels) {
+            status = graft_stack_add(stack, rule, graft_rule_replacement(rule, place), known, error);
         }
         status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;
     }
-    graft_stack_settle(stack, original);
+    graft_stack_settle(stack, known);
     return status;
 }
 
@@ -193,17 +196,7 @@ static int find_kernel(const struct graft_snapshot *snapshot, const struct graft
                        struct graft_assignment *assignment, struct graft_stacked_class *stacked,
                        struct graft_error *error) {
     struct stack stack = {0};
-    const struct rule *rule;
-    int status = GRAFT_OK;
-    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL && status == GRAFT_OK; i++) {
-        int hit = rule->is_kernel ? graft_rule_wants(rule, stacked->known, place, error) : 0;
-        if (hit == 1) {
-            graft_assignment_claim(assignment, i);
-            status = graft_stack_add(&stack, rule, &rule->replacement, stacked->known, error);
-        }
-        status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;
-    }
-    graft_stack_settle(&stack, stacked->known);
+    int status = collect(snapshot, stacked->known, place, 1, assignment, &stack, error);
     const struct stack_item *found = graft_stack_innermost(&stack);
     if (status != GRAFT_OK || found == NULL) {
         return status;
@@ -228,7 +221,7 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
         return status;
     }
     graft_assignment_next(assignment);
-    status = collect(snapshot, resolution->original, place, assignment, &stack, error);
+    status = collect(snapshot, resolution->original, place, 0, assignment, &stack, error);
     if (status == GRAFT_OK) {
         status = stack_up(&stack, place, assignment, resolution, error);
     }

@@ -154,6 +154,39 @@ static void test_quarrel(void **state) {
     assert_string_equal(model.error.message, "plugins one and two both replace Leaf");
 }
 
+/* A plugin that is skipped, as its pattern hits what it may not, is no obstacle to groups, nor to what it lost. */
+static void test_skipped(void **state) {
+    static const struct graft_replacement broad = {
+        .struct_size = sizeof broad, .key = GRAFT_KEY_PATTERN, .target = ".", .replacement = &my_leaf};
+    static const struct graft_replacement some = {.struct_size = sizeof some,
+                                                  .key = GRAFT_KEY_PATTERN,
+                                                  .target = "Leaf|Norm",
+                                                  .replacement = &my_norm,
+                                                  .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS};
+    struct graft_snapshot *snapshot;
+    (void)state;
+    add("bad", 1, &leaf_alone);
+    add("bad", 1, &broad);
+    add("one", 2, &leaf_in_pair);
+    add("one", 2, &block_in_pair);
+    add("two", 3, &some);
+    assert_int_equal(build(), GRAFT_ERROR_PLUGIN);
+    snapshot = graft_registry_snapshot(model.registry);
+    const struct graft_tree_options options = {
+        .config = &model.config, .snapshot = snapshot, .class_name = "Root", .skip_bad_plugins = 1};
+    assert_int_equal(graft_tree_build(&options, &model.tree, NULL), GRAFT_OK);
+    graft_snapshot_release(snapshot);
+    assert_class("a", "MyBlock");
+    assert_class("a.leaf", "MyLeaf");
+    assert_class("a.norm", "MyNorm");
+    notes[0] = '\0';
+    assert_int_equal(graft_assignment_notes(model.tree->assignment, keep_note, NULL, NULL), GRAFT_OK);
+    assert_string_equal(notes,
+                        "bad: skipped: pattern \".\" for MyLeaf (graft.linear/1) also hits Root "
+                        "(graft.causal_lm/1), Block (graft.mlp/1), Norm (graft.norm/1); fitting: Leaf\n"
+                        "two: pattern \"Leaf|Norm\" leaves Leaf (graft.linear/1) alone: MyNorm is a graft.norm/1\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_whole, set_up, tear_down),
@@ -163,6 +196,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_taken_with_its_parent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_quarrel, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_quarrel, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_skipped, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
