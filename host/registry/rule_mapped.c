@@ -44,8 +44,9 @@ static int check_element(const struct graft_patch *element, struct graft_error *
         return graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "expected a key in UTF-8");
     }
     if (graft_flags_unknown(element->flags, 0) != 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "flags: unknown requirements 0x%x",
-                               (unsigned)element->flags);
+        return graft_error_set(error, GRAFT_ERROR_USAGE, element->key,
+                               "flags: 0x%x is a requirement that this host does not know",
+                               (unsigned)graft_flags_unknown(element->flags, 0));
     }
     return check_class(element->key, element->replacement, error);
 }

@@ -95,6 +95,30 @@ static void test_refused(void **state) {
     refuse((struct graft_patch){.key = "a", .replacement = &bad},
            "flags: 0x80000000 is a requirement that this host does not know");
     refuse((struct graft_patch){.key = "a", .replacement = &first_mlp, .module_path = "("}, "regular expression");
+    refuse((struct graft_patch){.key = "a", .replacement = &first_mlp, .flags = 1u << 31},
+           "flags: 0x80000000 is a requirement that this host does not know");
+}
+
+/* A pattern may ask for what fits; a name means the class that it is. */
+static void test_where_it_fits(void **state) {
+    struct graft_patch patch = {.key = "^Llama", .replacement = &first_mlp, .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS};
+    struct graft_patch *patches = NULL;
+    struct graft_scope *scope;
+    size_t n = 0;
+    (void)state;
+    assert_int_equal(graft_library_register(library, &patch, 1, 0, NULL), GRAFT_OK);
+    patch.key = "LlamaModel";
+    assert_int_equal(graft_library_register(library, &patch, 1, 0, NULL), GRAFT_OK);
+    assert_int_equal(graft_library_patches(library, &patches, &n, NULL), GRAFT_OK);
+    assert_int_equal(patches[0].flags, GRAFT_REPLACEMENT_WHERE_IT_FITS);
+    graft_patches_free(patches);
+    assert_int_equal(graft_library_enter(library, &scope, NULL), GRAFT_OK);
+    assert_string_equal(class_of("LlamaMLP"), "FirstMLP");
+    assert_string_equal(class_of("LlamaAttention"), "LlamaAttention");
+    assert_null(class_of("LlamaModel"));
+    assert_string_equal(error.message, "FirstMLP cannot replace LlamaModel: its interface is graft.mlp/1, expected "
+                                       "graft.base_model/1");
+    graft_library_leave(library, scope);
 }
 
 static void test_scopes(void **state) {
@@ -205,6 +229,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_all_or_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_where_it_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scopes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scope_rules, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_invalid_key, set_up, tear_down),
