@@ -65,55 +65,6 @@ has 'verify, nested: no counterpart' 'no module at this path' out
 host verify --model "$llama" --plugins-dir nested --max-new-tokens 3
 check 'verify, group: exit status' 0 "$status"
 has 'verify, group: members alone are not compared' 'EchoNorm by echo: not compared: it is replaced together' out
-# What calls super wraps what does not, wherever --plugins has the two, and leaves its results and its weights alone.
-record() { # record NAME OPTIONS
-    name=$1
-    shift
-    host --quiet --model "$moe" --plugins-dir nested --input-ids 5,6,7,8 --output-ids --max-new-tokens 3 "$@" \
-        --hidden-states "$name.hidden" --router-logits "$name.router" --attentions "$name.attentions" --logits "$name.logits"
-    check "stack, recorded $name: exit status" 0 "$status"
-    cp out "$name.ids"
-}
-record alone --plugins int8_linear
-echo '{"classes": {"Linear": {"class": "EchoLinear", "module_path": "q_proj"}}}' >q_proj.json
-record first --plugins echo,int8_linear
-record last --plugins int8_linear,echo
-record patched --plugins int8_linear,echo --patch q_proj.json
-for name in first last patched; do
-    for file in hidden router attentions logits ids; do
-        cmp -s "alone.$file" "$name.$file"
-        check "stack, $name: the same $file" 0 $?
-    done
-done
-host plan --model "$moe" --plugins-dir nested --plugins int8_linear,echo --patch q_proj.json
-has 'stack: the report' "Linear -> Int8Linear by int8_linear (nested/int8_linear.so) -> EchoLinear by echo (nested/echo.so) in" out
-check 'stack: a class once, though patch and plugin name it' '' "$(grep 'EchoLinear.*EchoLinear' out)"
-host plan --model "$moe" --plugins-dir nested --plugins int8_linear --json
-quantized=$(grep -A1 '"class": "Int8Linear"' out | grep -c '"original_class": "Linear"')
-host plan --model "$moe" --plugins-dir nested --plugins echo,int8_linear --json
-check 'stack: all that is quantized without' "$quantized" \
-    "$(grep -A1 '"class": "Int8Linear"' out | grep -c '"original_class": "Linear"')"
-check 'stack: that is some' 1 "$((quantized > 0))"
-tr -d ' \n' <out >plan
-has 'stack, JSON: the outermost first' '"stack":[{"class":"EchoLinear","plugin":"echo"},{"class":"Int8Linear","plugin":"int8_linear"}]' plan
-host plan --model "$moe" --plugins-dir nested --plugins echo,int8_linear --html page.html
-has 'stack, page' 'called by the replacement above' page.html
-host verify --model "$moe" --plugins-dir nested --plugins echo,int8_linear --tolerance 10 --max-new-tokens 2
-has 'stack, verify: what wraps' 'q_proj: Linear -> Int8Linear by int8_linear -> EchoLinear by echo: largest difference' out
-has 'stack, verify: what is wrapped' 'q_proj: Linear -> Int8Linear by int8_linear: largest difference' out
-host inspect Linear --model "$moe" --plugins-dir nested --plugins echo,int8_linear
-has 'stack, inspect: what is wrapped counts' "modules: $quantized" out
-host bench --model "$moe" --plugins-dir nested --plugins echo,int8_linear --prompt-tokens 4 --new-tokens 2 --repeat 1 --modules
-check 'stack, bench: each class beside the original' 3 \
-    "$(grep -cE '^(EchoLinear|Int8Linear) instead of Linear: .*, token .* ms instead of 0\.[0-9]*[1-9]|^EchoLayer instead of' out)"
-host save --quiet --model "$moe" --plugins-dir nested --plugins int8_linear --runtime-layout --output int8_alone
-host save --quiet --model "$moe" --plugins-dir nested --plugins echo,int8_linear --runtime-layout --output int8_wrapped
-cmp -s int8_alone/model.safetensors int8_wrapped/model.safetensors
-check 'stack, saved: the state dict of what is wrapped' 0 $?
-host --quiet --model int8_wrapped --plugins-dir nested --plugins int8_linear --input-ids 5,6,7,8 --output-ids --max-new-tokens 3
-check 'stack, saved: loads without the wrapper' "$(cat alone.ids)" "$(cat out)"
-rm -r int8_alone int8_wrapped
-
 # A model compared with itself would pass, whatever was meant.
 host verify --model "$goldens/plain/llama" --plugins-dir plugins --plugins sequential_experts
 check 'verify, nothing is replaced: exit status' 6 "$status"

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A wrapper with weights of its own: what a Linear gives, whatever Linear that is, and beside it a product of low rank
+ * (Hu et al. 2021). No checkpoint of the tests has the two factors; they start as ones and zeros, so nothing changes.
+ */
+#include <stdlib.h>
+
+#include "graft/describe.h"
+#include "graft/kernels.h"
+#include "graft/plugin.h"
+
+enum { RANK = 2 };
+
+struct lora {
+    const struct graft_module *linear;
+    const struct graft_weight *a; /* [RANK, in_features] */
+    const struct graft_weight *b; /* [out_features, RANK] */
+};
+
+static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    const int64_t a[] = {RANK, graft_args_int(args, "in_features", 0)};
+    const int64_t b[] = {graft_args_int(args, "out_features", 0), RANK};
+    (void)self;
+    (void)config;
+    int status = graft_describe_parameter(sink, "lora_A", 2, a, 0, GRAFT_INIT_ONES, error);
+    return status == GRAFT_OK ? graft_describe_parameter(sink, "lora_B", 2, b, 0, GRAFT_INIT_ZEROS, error) : status;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    int status = GRAFT_OK;
+    (void)cls;
+    const struct graft_weight *a = graft_build_weight(build, "lora_A", &status, error);
+    const struct graft_weight *b = graft_build_weight(build, "lora_B", &status, error);
+    struct lora *self = calloc(1, sizeof *self);
+    if (status == GRAFT_OK && self == NULL) {
+        status = graft_fail_memory(error, build->path);
+    }
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *self = (struct lora){build->super, a, b};
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int product(const struct graft_call *call, const struct graft_weight *weight, const float *x, int64_t columns,
+                   int64_t tokens, float *y, struct graft_error *error) {
+    const struct graft_product one = {.struct_size = sizeof one,
+                                      .weight = weight,
+                                      .rows = weight->rows,
+                                      .x = x,
+                                      .x_stride = columns,
+                                      .tokens = tokens,
+                                      .y = y,
+                                      .y_stride = weight->rows};
+    return call->kernels->linear(call, &one, 1, sizeof one, error);
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    const struct lora *self = instance;
+    int64_t rows = self->b->rows;
+    float *narrow = graft_scratch_floats(call, args->tokens, RANK, error); /* [tokens, RANK] */
+    float *wide = graft_scratch_floats(call, args->tokens, rows, error);   /* [tokens, out_features] */
+    if (narrow == NULL || wide == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_linear_forward(self->linear, call, args, error);
+    if (status == GRAFT_OK) {
+        status = product(call, self->a, args->x, self->a->columns, args->tokens, narrow, error);
+    }
+    if (status == GRAFT_OK) {
+        status = product(call, self->b, narrow, RANK, args->tokens, wide, error);
+    }
+    return status == GRAFT_OK ? call->kernels->add(call, args->y, wide, args->tokens * rows, error) : status;
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+static const struct graft_class lora_linear = {
+    .struct_size = sizeof lora_linear,
+    .flags = GRAFT_CLASS_CALLS_SUPER,
+    .name = "LoraLinear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+    .create = create,
+    .destroy = free,
+    .forward = &vtable,
+};
+
+static const struct graft_replacement replacement = {
+    .struct_size = sizeof replacement,
+    .key = GRAFT_KEY_NAME,
+    .target = "Linear",
+    .replacement = &lora_linear,
+    .module_path = "\\.[qv]_proj$",
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "lora",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "A product of low rank beside each q_proj and v_proj",
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}
