@@ -54,7 +54,8 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
 # shellcheck disable=SC2086 # a list of words
 {
     both 'fused_qkv with sequential_experts' plugins --model "$models/patched/qwen2_moe_doc_example" $prompt
-    both 'int8_linear' plugins --plugins int8_linear --model "$models/plain/llama" $prompt
+    both 'int8_linear' plugins --plugins int8_linear --plugin-option int8_linear.group_size=32 \
+        --model "$models/plain/llama" $prompt
     both 'patch_embed_linear' plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
         --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4
     both 'logging_attention' sdk/examples/logging_attention --model "$models/plain/llama" $prompt

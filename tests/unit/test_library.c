@@ -239,6 +239,29 @@ static void test_plugins(void **state) {
     assert_int_equal(graft_library_load_plugins(library, &directory, 1, NULL, &error), GRAFT_ERROR_USAGE);
 }
 
+/* What a program chooses of plugins' options; a wrong choice loads nothing. */
+static void test_plugin_options(void **state) {
+    static const char *const wrong[] = {"int8_linear.group_size=33"};
+    static const char *const right[] = {"int8_linear.group_size=32"};
+    const char *directory = getenv("GRAFT_PLUGINS");
+    struct graft_library_options options = {
+        .struct_size = sizeof options, .plugin_options = wrong, .n_plugin_options = 1};
+    const struct graft_plugin_info *plugin;
+    size_t i = 0;
+    (void)state;
+    assert_int_equal(graft_library_load_plugins(library, &directory, 1, &options, &error), GRAFT_ERROR_USAGE);
+    assert_string_equal(error.message, "int8_linear.group_size: expected one of 0, 32, 64, 128, got \"33\"");
+    assert_null(graft_library_plugin(library, 0));
+    error = graft_error_none();
+    options.plugin_options = right;
+    assert_int_equal(graft_library_load_plugins(library, &directory, 1, &options, &error), GRAFT_OK);
+    while ((plugin = graft_library_plugin(library, i)) != NULL && strcmp(plugin->descriptor->id, "int8_linear") != 0) {
+        i++;
+    }
+    assert_non_null(plugin);
+    assert_string_equal(plugin->options[0], "32");
+}
+
 /* A directory without plugins leaves the library usable, one that is not there too. */
 static void test_no_plugins(void **state) {
     const char *absent = "/no/such/directory";
@@ -256,6 +279,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_own_replacement, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_replacement, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_plugins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plugin_options, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_plugins, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
