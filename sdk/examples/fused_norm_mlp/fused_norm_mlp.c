@@ -25,18 +25,25 @@ struct norm_mlp {
 /* Only what is added: the projections are described by the original, which is built beside this one. */
 static int mlp_describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                         const struct graft_sink *sink, struct graft_error *error) {
+    double *eps = sink->keep(sink->data, sizeof *eps, error); /* for `create` */
     int64_t hidden_size = 0;
     (void)cls;
-    (void)args;
-    int status = graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, &hidden_size, error);
+    if (eps == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *eps = 1e-6;
+    int status = graft_config_real(config, "rms_norm_eps", 0.0, eps, error);
+    if (status == GRAFT_OK) {
+        status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &hidden_size, error);
+    }
     return status == GRAFT_OK ? graft_describe_vector(sink, "norm_weight", hidden_size, error) : status;
 }
 
 static int mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                       struct graft_error *error) {
-    double eps = 1e-6;
+    const double *eps = build->kept;
+    int status = GRAFT_OK;
     (void)cls;
-    int status = graft_config_real(build->config, "rms_norm_eps", 0.0, &eps, error);
     const struct graft_weight *norm_weight = graft_build_weight(build, "norm_weight", &status, error);
     if (status != GRAFT_OK) {
         return status;
@@ -45,7 +52,7 @@ static int mlp_create(const struct graft_class *cls, const struct graft_build *b
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    *self = (struct norm_mlp){build->super, norm_weight, (float)eps};
+    *self = (struct norm_mlp){build->super, norm_weight, (float)*eps};
     *instance = self;
     return GRAFT_OK;
 }
