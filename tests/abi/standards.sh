@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Usage: standards.sh SOURCE: compilers have nothing to say about the public headers, in any standard of C from C99 on and of
-# C++ from C++11 on: all together in each of them, with a source that uses them, and each alone in the oldest.
+# C++ from C++11 on: all together in each of them, with a source that uses them, and each alone in the oldest, twice, so that
+# a missing include guard shows.
 set -u
 source=$1
 . "$source/tests/tap.sh"
@@ -41,7 +42,7 @@ for language in c c++; do
         first=no
         for header in $headers; do
             standard=$(standards "$language" | cut -d ' ' -f 1)
-            check "$header alone with $compiler in $standard" '' "$(compile "$compiler" "$language" "$standard" /dev/null "$header")"
+            check "$header alone with $compiler in $standard" '' "$(compile "$compiler" "$language" "$standard" /dev/null "$header" "$header")"
         done
     done
 done
