@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes that a library has: what models are built of, and what can be replaced. */
+/* The classes of a library: what models are built of and what can be replaced. */
 #ifndef GRAFT_HOST_CLASSES_H
 #define GRAFT_HOST_CLASSES_H
 
@@ -23,18 +23,18 @@ struct graft_class_info {
     const char *file;              /* of that plugin; or NULL */
 };
 
-/* [any] The classes of the host and the private ones of plugins, in the order of registration: an array of the
- * caller's, who frees it with graft_classes_free. Classes and strings are those who registered them gave, valid as long
- * as the library. Replacements are no part of it: they are their plugin's (graft/host/plugins.h), or in the mapping
+/* [any] The host's classes and the private ones of plugins, in the order of registration. The caller frees the array
+ * with graft_classes_free; classes and strings belong to whoever registered them and are valid as long as the library.
+ * Replacements are not included: see their plugin (graft/host/plugins.h) or the patch mapping
  * (graft/host/registry.h). */
 int graft_library_classes(struct graft_library *library, struct graft_class_info **classes, size_t *n,
                           struct graft_error *error);
 
-/* [any] Frees the array. Takes NULL. */
+/* [any] Frees the array. Accepts NULL. */
 void graft_classes_free(struct graft_class_info *classes);
 
-/* [any] The class of that name among them, or else among the replacements that plugins bring. An unknown name is
- * GRAFT_ERROR_USAGE; the error's hint has the names that it may have been meant for. */
+/* [any] The class with that name among them, or else among the replacements that plugins bring. An unknown name is
+ * GRAFT_ERROR_USAGE; the error's hint suggests similar names. */
 int graft_library_find_class(struct graft_library *library, const char *name, const struct graft_class **cls,
                              struct graft_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A model with replacements beside the same without: each replaced module and its original are given the same input
- * while the model runs.
+ * Compares a model with replacements with the same model without them: while the model runs, each replaced module and
+ * its original get the same input.
  *
  *     struct graft_comparison *comparison;
  *     graft_model_compare(model, original, 1, &comparison, &error);
@@ -24,14 +24,14 @@ extern "C" {
 struct graft_model;
 struct graft_named_module;
 
-/* Over arrays of numbers: the largest absolute difference, and the largest absolute value of the reference. Equal
- * numbers, and NaN on both sides, differ by 0; one NaN makes the difference infinite. */
+/* The largest absolute difference between two arrays, and the largest absolute value of the reference. Equal numbers,
+ * and NaN on both sides, differ by 0; one NaN makes the difference infinite. */
 struct graft_difference {
     double difference; /* the largest |value - reference| */
     double value;      /* the largest |reference| */
 };
 
-/* [any] Adds two arrays of `count` numbers to what `found` holds, which starts as {0}. */
+/* [any] Adds two arrays of `count` numbers to `found`, which starts as {0}. */
 void graft_difference_add(struct graft_difference *found, const float *values, const float *reference, int64_t count);
 
 /* One replaced module. */
@@ -50,17 +50,17 @@ struct graft_compared {
 
 struct graft_comparison;
 
-/* [load] Begins to compare what is replaced in `model` with `original`: the same model, loaded by a library without
- * replacements. From now on each run of `model`, of at most `n_sequences` sequences, runs the originals as well. Both
+/* [load] Starts comparing the replaced modules of `model` with `original`: the same model, loaded by a library without
+ * replacements. From now on each run of `model`, with at most `n_sequences` sequences, runs the originals as well. Both
  * models outlive the comparison, and one model takes part in one comparison or profile at a time. */
 int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
                         struct graft_comparison **comparison, struct graft_error *error);
 
-/* [load] Replaced module number `i`, in the order of modules, as it stands now; NULL behind the last. The comparison's,
- * valid until it is freed. */
+/* [load] Replaced module number `i`, in the order of modules, with its current numbers; NULL after the last. Owned by
+ * the comparison and valid until that is freed. */
 const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i);
 
-/* [load] Ends the comparison: models run as before. Takes NULL. */
+/* [load] Ends the comparison: models run as before. Accepts NULL. */
 void graft_comparison_free(struct graft_comparison *comparison);
 
 #ifdef __cplusplus

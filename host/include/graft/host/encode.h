@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running encoders: models that read a text as a whole (BERT) and give hidden states, logits, or one vector a text.
+ * Running encoders: models that read a whole text (BERT) and return hidden states, logits, or one vector per text.
  *
  *     graft_model_load(model, &error);
  *     graft_model_embedding(model, &embedding, &error);           // how long a vector is
  *     graft_model_embed(model, prompts, n, vectors, &error);      // [n, embedding.size]
  *
- * What a call is given runs as one ragged batch, without padding. Memory is that of one batch: of many texts the caller
- * makes several.
+ * Each call runs its texts as one ragged batch, without padding. Memory grows with the batch, so split many texts into
+ * several calls.
  */
 #ifndef GRAFT_HOST_ENCODE_H
 #define GRAFT_HOST_ENCODE_H
@@ -26,7 +26,7 @@ struct graft_model;
 /* What a model is for, by the interface of its class. */
 enum {
     GRAFT_TASK_NONE = 0,                   /* none of these: it cannot be loaded */
-    GRAFT_TASK_CAUSAL_LM = 1,              /* text goes on: graft_model_generate */
+    GRAFT_TASK_CAUSAL_LM = 1,              /* continues text: graft_model_generate */
     GRAFT_TASK_FEATURES = 2,               /* hidden states and nothing more: BertModel */
     GRAFT_TASK_MASKED_LM = 3,              /* logits of tokens: BertForMaskedLM */
     GRAFT_TASK_SEQUENCE_CLASSIFICATION = 4 /* logits of texts: BertForSequenceClassification */
@@ -39,10 +39,10 @@ enum {
     GRAFT_PROBLEM_REGRESSION = 2    /* as they are */
 };
 
-/* [any] What is known of a model once it is open. */
+/* [any] Known once a model is open. */
 int32_t graft_model_task(const struct graft_model *model);
 
-/* Zeros and NULL where the model is no encoder. Strings and labels are the model's. */
+/* Zeros and NULL if the model is not an encoder. Strings and labels are the model's. */
 struct graft_encoder_info {
     uint32_t struct_size;
     int32_t problem;           /* GRAFT_PROBLEM_... of a classifier */
@@ -65,35 +65,35 @@ struct graft_encoder_prompt {
     size_t count;                  /* tokens, special ones included */
 };
 
-/* Where results go: memory of the caller, NULL for what is not wanted. */
+/* Where results go: the caller's memory, or NULL for what is not wanted. */
 struct graft_encoder_outputs {
     uint32_t struct_size;
     uint32_t reserved;
-    float *last_hidden_state; /* [tokens of all texts, hidden_size], one text behind the other */
+    float *last_hidden_state; /* [tokens of all texts, hidden_size], one text after another */
     float *pooler_output;     /* [n, hidden_size]; of GRAFT_TASK_FEATURES with a pooler only */
     float *logits;            /* masked: [n_rows, vocab_size]; classifier: [n, n_labels]; features: must be NULL */
     const int32_t *rows;      /* masked: the tokens (counted over all texts, ascending) whose logits are wanted */
     int64_t n_rows;
 };
 
-/* [any, one thread a model] Runs `n` texts. A text without tokens, one that is too long, and ids out of range are
- * GRAFT_ERROR_IO; a model that is no encoder, or lacks what is asked for, GRAFT_ERROR_USAGE. */
+/* [any, one thread per model] Runs `n` texts. An empty or overlong text and ids out of range are GRAFT_ERROR_IO; a
+ * model that is not an encoder, or lacks what is asked for, is GRAFT_ERROR_USAGE. */
 int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                        const struct graft_encoder_outputs *outputs, struct graft_error *error);
 
-/* How the model directory makes one vector of a text: modules.json and what it names, as sentence-transformers writes
- * them. Without such files the mean of the last hidden states, as sentence-transformers does. */
+/* How the model directory turns a text into one vector: modules.json and the files it names, as sentence-transformers
+ * writes them. Without them it is the mean of the last hidden states, as in sentence-transformers. */
 struct graft_embedding_info {
     uint32_t struct_size;
     uint32_t reserved;
-    int64_t size;       /* numbers in a vector: hidden_size, or more where several poolings are joined */
-    int64_t max_tokens; /* texts are to be cut to so many tokens, special ones included; 0: the files do not say */
+    int64_t size;       /* numbers in a vector: hidden_size, or more if several poolings are joined */
+    int64_t max_tokens; /* truncate texts to so many tokens, special ones included; 0: the files do not say */
 };
 
-/* [any] Reads those files (GRAFT_ERROR_MODEL where they are wrong, or ask for what is not known here). */
+/* [any] Reads those files (GRAFT_ERROR_MODEL if they are wrong or ask for something unsupported). */
 int graft_model_embedding(struct graft_model *model, struct graft_embedding_info *embedding, struct graft_error *error);
 
-/* [any, one thread a model] One vector for each of `n` texts: [n, embedding.size]. It does not cut texts. */
+/* [any, one thread per model] One vector for each of `n` texts: [n, embedding.size]. It does not truncate texts. */
 int graft_model_embed(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n, float *vectors,
                       struct graft_error *error);
 

@@ -9,17 +9,17 @@
 extern "C" {
 #endif
 
-/* Filled with a model's defaults by graft_model_generation, then changed where wanted. */
+/* graft_model_generation fills it with a model's defaults; change what you want. */
 struct graft_generation {
     uint32_t struct_size;
-    int32_t do_sample;         /* 0: the token of the largest logit */
-    int64_t max_new_tokens;    /* of each sequence; >= 0 */
+    int32_t do_sample;         /* 0: take the token with the largest logit */
+    int64_t max_new_tokens;    /* per sequence; >= 0 */
     double temperature;        /* > 0: logits are divided by it */
     int64_t top_k;             /* only the k largest logits, and those equal to the k-th; 0: all */
     double top_p;              /* (0, 1]: only the most probable tokens that together reach this */
-    double repetition_penalty; /* > 0: divides positive logits of tokens that were there, multiplies negative; 1: off */
-    uint64_t seed;             /* a seed, a model and a prompt give one text */
-    int32_t ignore_eos;        /* 1: goes on to max_new_tokens whatever comes */
+    double repetition_penalty; /* > 0: divides positive logits of earlier tokens, multiplies negative ones; 1: off */
+    uint64_t seed;             /* the same seed, model and prompt give the same text */
+    int32_t ignore_eos;        /* 1: always go on to max_new_tokens */
     uint32_t reserved;
 };
 

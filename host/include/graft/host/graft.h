@@ -42,24 +42,24 @@ extern "C" {
 /* Plugins and the registries they fill. */
 struct graft_library;
 
-/* One model directory, opened by a library, with the replacements registered at that moment. */
+/* A model directory opened by a library, with the replacements registered at that moment. */
 struct graft_model;
 
 /* [any] A library with the built-in classes. The caller frees it, after its models. */
 int graft_library_create(struct graft_library **library, struct graft_error *error);
 
 /* [any] Frees a library whose models are freed, and calls `deinit` of those of its plugins that no other library has
- * loaded. Takes NULL. */
+ * loaded. Accepts NULL. */
 void graft_library_free(struct graft_library *library);
 
 struct graft_library_options {
     uint32_t struct_size;
-    /* 1: a plugin that cannot be used, and one whose pattern hits classes of another interface in a model, becomes a
-     * note instead of an error. */
+    /* 1: a plugin that cannot be used, or whose pattern matches classes of another interface in a model, becomes a note
+     * instead of an error. */
     int32_t skip_bad_plugins;
-    const char *const *allow; /* ids of the plugins wanted, in the order that decides between two; NULL: all */
+    const char *const *allow; /* ids of the plugins wanted; their order decides if several want one module; NULL: all */
     int32_t n_allow;
-    /* 1: plugins are validated and can be looked at (graft/host/plugins.h), but are neither initialised nor
+    /* 1: plugins are validated and can be inspected (graft/host/plugins.h), but are neither initialised nor
      * registered. */
     int32_t inspect_only;
     /* What is chosen of the plugins' options (graft/option.h): "ID.NAME=VALUE". One for a plugin that is not loaded or
@@ -71,50 +71,50 @@ struct graft_library_options {
 };
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may
- * be NULL. This or graft_library_load_plugin may be called once. */
+ * be NULL. Call either this or graft_library_load_plugin, and only once. */
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error);
 
-/* [any] Remarks on plugins (files that are none, plugins skipped) and on keys registered (graft/registry.h): number
- * `i`, or NULL behind the last. */
+/* [any] Notes on plugins (files that are not plugins, plugins skipped) and on registered keys (graft/host/registry.h):
+ * number `i`, or NULL after the last. */
 const char *graft_library_note(const struct graft_library *library, size_t i);
 
 struct graft_model_options {
     uint32_t struct_size;
     int32_t precision; /* GRAFT_PRECISION_... */
-    /* 1: no weight file is looked for, config.json is enough. Parameters get the initial values that their classes
-     * declare; with one that has none the model can be loaded and looked at, but not run. */
+    /* 1: weight files are ignored, config.json is enough. Parameters get the initial values that their classes declare.
+     * If one has none, the model can be loaded and inspected, but not run. */
     int32_t without_weights;
     uint32_t reserved;
     /* Which fusion families to use, as a JSON object: "{\"patch_embeddings\": true}"; values are true, false or an
-     * object of options. "{}": none. It is stored when the model is saved. NULL: as config.json says. */
+     * object of options. "{}": none. Saving stores it. NULL: as config.json says. */
     const char *fusion_config;
-    /* What is to be used of what the host has and plugins offer by name; an unknown name is an error
-     * (GRAFT_ERROR_USAGE) that lists those there are. Attention: "sdpa" (NULL), "eager"; experts: "grouped_mm" (NULL),
-     * "eager", "batched_mm"; kernels: other forwards for named classes (graft/kernel_override.h), of plugins only. */
+    /* Implementations chosen by name, from the host or from plugins. An unknown name is an error (GRAFT_ERROR_USAGE)
+     * that lists the names available. Attention: "sdpa" (NULL), "eager"; experts: "grouped_mm" (NULL), "eager",
+     * "batched_mm"; kernels: other forwards for named classes (graft/kernel_override.h), from plugins only. */
     const char *attn_implementation;
     const char *experts_implementation; /* likewise */
     const char *const *kernels;         /* [n_kernels] likewise */
     int32_t n_kernels;
     uint32_t reserved_end;
-    /* What is different for this load only (docs/patch.md); NULL: nothing. */
+    /* Changes for this load only (graft/host/patch.h); NULL: none. */
     const struct graft_load_patch *patch;
     const char *patch_file; /* the same as a JSON file, in the place of `patch`; NULL: none */
 };
 
-/* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering later does not
- * change this model. `options` may be NULL. The caller frees the model. */
+/* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering something later
+ * does not change this model. `options` may be NULL. The caller frees the model. */
 int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
                      struct graft_model **model, struct graft_error *error);
 
-/* [any] Binds the weights and makes the modules. A parameter that the checkpoint lacks, or has in another shape, is an
- * error. */
+/* [any] Binds the weights and creates the modules. A parameter that the checkpoint lacks, or has in another shape, is
+ * an error. */
 int graft_model_load(struct graft_model *model, struct graft_error *error);
 
-/* [any] Frees a model, loaded or not, and what it has handed out. Takes NULL. */
+/* [any] Frees a model, loaded or not, and what it has handed out. Accepts NULL. */
 void graft_model_free(struct graft_model *model);
 
-/* [any] Remarks on the model (plugins that matched nothing in it): number `i`, or NULL behind the last. */
+/* [any] Notes on the model (plugins that matched nothing in it): number `i`, or NULL after the last. */
 const char *graft_model_note(const struct graft_model *model, size_t i);
 
 /* [any] Number of logits per token. */
@@ -124,8 +124,8 @@ int64_t graft_model_vocab_size(const struct graft_model *model);
  * there is none. */
 const char *graft_model_class_at(const struct graft_model *model, const char *path);
 
-/* A prompt: `count` token ids, and the images that belong to them (graft/images.h): each run of image tokens takes one,
- * in order, and is as long as the image has merged patches. */
+/* A prompt: `count` token ids and their images (graft/host/images.h). Each run of image tokens takes one image, in
+ * order, and has one token for each of its merged patches. */
 struct graft_prompt {
     const int32_t *ids;               /* [count] */
     size_t count;                     /* tokens; > 0 */
@@ -133,21 +133,21 @@ struct graft_prompt {
     size_t n_images;
 };
 
-/* [any] Told of each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. Another
- * status than GRAFT_OK stops. */
+/* [any] Called for each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. Any
+ * status but GRAFT_OK stops generation. */
 typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
-/* [any] What the model directory says about generating (generation_config.json), with our defaults for the rest. */
+/* [any] The generation settings of the model directory (generation_config.json), with our defaults for the rest. */
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation);
 
-/* [any, one thread a model] Generates from `n` prompts as one ragged batch, each until an end-of-sequence id or the
+/* [any, one thread per model] Generates from `n` prompts as one ragged batch, each until an end-of-sequence id or the
  * maximum. `generation` NULL: as the model directory says. */
 int graft_model_generate(struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                          const struct graft_generation *generation, graft_token_function on_token, void *data,
                          struct graft_error *error);
 
-/* [any, one thread a model] The logits of every position of `n` prompts, one ragged batch: [sum of counts, vocab_size]
- * f32, one prompt behind the other, into memory of the caller. */
+/* [any, one thread per model] The logits of every position of `n` prompts, one ragged batch: [sum of counts,
+ * vocab_size] f32, one prompt after another, into the caller's memory. */
 int graft_model_logits(struct graft_model *model, const struct graft_prompt *prompts, size_t n, float *logits,
                        struct graft_error *error);
 

@@ -12,9 +12,9 @@
  *     graft_image_finish(&image);
  *     graft_image_processor_free(processor);
  *
- * A video is prepared by a video processor and stands among the prompt's images, all in the order of their tokens; its
- * tokens are graft_model_image_tokens times graft_model_video_token_id. A prompt with image or video tokens and none to
- * go with them is an error.
+ * A video processor prepares a video, which goes among the prompt's images, all in the order of their tokens; its
+ * tokens are graft_model_image_tokens times graft_model_video_token_id. Image or video tokens in a prompt without an
+ * image or video for them are an error.
  *
  * A program that prepares pixel values itself fills in a struct graft_image (graft/image.h) and needs no processor.
  */
@@ -30,15 +30,15 @@ extern "C" {
 /* Prepares images as the model directory's preprocessor_config.json says. Immutable: several threads may use it. */
 struct graft_image_processor;
 
-/* [any] For a model that takes images; does not need it afterwards. The caller frees the processor. */
+/* [any] For a model that takes images; the processor does not need the model afterwards. The caller frees it. */
 int graft_image_processor_open(const struct graft_model *model, struct graft_image_processor **processor,
                                struct graft_error *error);
 
-/* [any] Takes NULL. */
+/* [any] Accepts NULL. */
 void graft_image_processor_free(struct graft_image_processor *processor);
 
-/* [any] A PNG or JPEG file as patches. Errors of the file are GRAFT_ERROR_IO and name it. The caller finishes the
- * image. */
+/* [any] Reads a PNG or JPEG file as patches. Errors in the file are GRAFT_ERROR_IO and name it. The caller frees the
+ * image with graft_image_finish. */
 int graft_image_processor_read(const struct graft_image_processor *processor, const char *file,
                                struct graft_image *image, struct graft_error *error);
 
@@ -51,8 +51,8 @@ void graft_image_finish(struct graft_image *image);
 
 /* [any] The images and videos of the safetensors file `name`, which holds what transformers' processors return:
  * `pixel_values` [patches, patch_dim] f32 and `image_grid_thw` [images, 3], or `pixel_values_videos` and
- * `video_grid_thw`, or both; images come first, to be put in the order of their tokens. The caller frees what comes of
- * it with graft_images_free. */
+ * `video_grid_thw`, or both; images come first; the caller puts them in the order of their tokens and frees them with
+ * graft_images_free. */
 int graft_images_read(const char *name, struct graft_image **images, size_t *n, struct graft_error *error);
 
 /* [any] Frees `n` images and their array. */
@@ -61,24 +61,24 @@ void graft_images_free(struct graft_image *images, size_t n);
 /* [any] The id that stands for images in prompts; -1 for a model that takes none. */
 int32_t graft_model_image_token_id(const struct graft_model *model);
 
-/* [any] How many tokens an image or video takes: its patches by squares that are merged. 0 for a model that takes none,
- * and for a grid that squares do not fill. */
+/* [any] How many tokens an image or video takes: its patches, merged in squares. 0 if the model takes none, or if the
+ * grid cannot be divided into squares. */
 int64_t graft_model_image_tokens(const struct graft_model *model, const struct graft_image *image);
 
-/* Prepares videos as the model directory's video_preprocessor_config.json says, or its preprocessor_config.json where
- * there is none. Immutable: several threads may use it. */
+/* Prepares videos as the model directory's video_preprocessor_config.json says, or preprocessor_config.json if there is
+ * none. Immutable: several threads may use it. */
 struct graft_video_processor;
 
-/* [any] For a model that takes videos; does not need it afterwards. The caller frees the processor. */
+/* [any] For a model that takes videos; the processor does not need the model afterwards. The caller frees it. */
 int graft_video_processor_open(const struct graft_model *model, struct graft_video_processor **processor,
                                struct graft_error *error);
 
-/* [any] Takes NULL. */
+/* [any] Accepts NULL. */
 void graft_video_processor_free(struct graft_video_processor *processor);
 
-/* [any] The files of a directory as frames of one video: PNG or JPEG, all of one size, in order of name with numbers by
- * their value; hidden files are passed over. Every frame is taken, whatever the config says about sampling. Errors of
- * the files are GRAFT_ERROR_IO and name them. The caller finishes the video with graft_image_finish. */
+/* [any] Reads the files of a directory as the frames of one video: PNG or JPEG, all of one size, sorted by name with
+ * numbers compared by value; hidden files are skipped. Every frame is used, whatever the config says about sampling.
+ * Errors in the files are GRAFT_ERROR_IO and name them. The caller frees the video with graft_image_finish. */
 int graft_video_processor_read(const struct graft_video_processor *processor, const char *directory,
                                struct graft_image *video, struct graft_error *error);
 

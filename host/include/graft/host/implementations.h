@@ -28,24 +28,24 @@ struct graft_implementation_info {
     uint32_t struct_size;
     int32_t kind;               /* GRAFT_IMPLEMENTATION_... */
     const char *name;           /* "sdpa" */
-    const char *plugin;         /* id of the plugin that offers it; NULL: the host's own */
-    const char *class_name;     /* of a kernel: the class that it brings; else NULL */
-    const char *original_class; /* of a kernel: the class that it is for; else NULL */
-    int64_t modules;            /* of a model's kernel: how many modules run it; else 0 */
-    int32_t is_default;         /* 1: taken where nothing else is chosen */
+    const char *plugin;         /* id of the plugin that provides it; NULL: the host's own */
+    const char *class_name;     /* kernel: the class that it brings; else NULL */
+    const char *original_class; /* kernel: the class that it is for; else NULL */
+    int64_t modules;            /* kernel of a model: how many modules run it; else 0 */
+    int32_t is_default;         /* 1: used if nothing else is chosen */
     uint32_t reserved;
 };
 
-/* [any] What the model uses: number 0 is its attention, number 1 its experts, then come the kernels that modules of it
- * run; NULL behind the last. The model's, const, valid until graft_model_free. */
+/* [any] What the model uses: number 0 is its attention, number 1 its experts, then come the kernels that its modules
+ * run; NULL after the last. Owned by the model, const, valid until graft_model_free. */
 const struct graft_implementation_info *graft_model_implementation(const struct graft_model *model, size_t i);
 
-/* [any] What there is to choose from, in the order of registration: an array of the caller's, who frees it with
- * graft_implementations_free. The strings are those who registered them gave, valid as long as the library. */
+/* [any] The choices available, in the order of registration. The caller frees the array with
+ * graft_implementations_free; the strings belong to whoever registered them and are valid as long as the library. */
 int graft_library_implementations(struct graft_library *library, struct graft_implementation_info **implementations,
                                   size_t *n, struct graft_error *error);
 
-/* [any] Frees the array. Takes NULL. */
+/* [any] Frees the array. Accepts NULL. */
 void graft_implementations_free(struct graft_implementation_info *implementations);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patching one load: classes, filters and conversions for a single model, on top of what is registered and without
- * touching it. Two models opened with different patches live side by side, in any threads. As a file: docs/patch.md.
+ * A load patch: classes, filters and conversions for a single load, on top of the patch mapping (graft/host/registry.h)
+ * and without touching it. Two models opened with different load patches can exist side by side, in any threads.
+ * docs/patch.md describes the same as a file.
  */
 #ifndef GRAFT_HOST_PATCH_H
 #define GRAFT_HOST_PATCH_H
@@ -13,20 +14,20 @@
 extern "C" {
 #endif
 
-/* Borrowed until graft_model_open returns, but for classes and custom operations, which stay valid as long as the
+/* Borrowed until graft_model_open returns, except classes and custom operations, which must stay valid as long as the
  * model. */
 struct graft_load_patch {
     uint32_t struct_size;
     uint32_t reserved;
-    /* [n_classes] Goes before what library calls registered, and before what plugins bring. */
+    /* [n_classes] These go before the entries of the patch mapping, whether from calls or from plugins. */
     const struct graft_patch *classes;
     size_t n_classes;
-    /* [n_without] Regular expressions, searched in targets: a transform of a registered list is left out when its
-     * target is hit, a class's conversion when the full name of one of its targets is
+    /* [n_without] Regular expressions, searched in sources and targets: a transform of a registered list is left out if
+     * one of them matches, a class's conversion if the full name of one of them does
      * ("model.layers.0.mlp.experts.gate_up_proj"). */
     const char *const *without;
     size_t n_without;
-    /* [n_conversions] Put in front of the model's registered list. */
+    /* [n_conversions] These go in front of the model's registered list. */
     const struct graft_weight_transform *conversions;
     size_t n_conversions;
 };

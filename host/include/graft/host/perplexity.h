@@ -3,7 +3,7 @@
  * How well a model predicts a text: perplexity, exp of the mean negative log likelihood.
  *
  * The text's ids are cut into windows that do not overlap. Within a window each token but the first is predicted from
- * those before it. The last window is as long as what is left; one token alone predicts nothing. The mean goes over all
+ * those before it. The last window may be shorter; a single token left over is not predicted. The mean is over all
  * predicted tokens, so a short window counts by its tokens (transformers' recipe with a stride of one window).
  */
 #ifndef GRAFT_HOST_PERPLEXITY_H
@@ -26,8 +26,8 @@ struct graft_perplexity_options {
     uint32_t struct_size;
     uint32_t reserved;
     int64_t window; /* tokens, 2 or more; 0: GRAFT_PERPLEXITY_WINDOW */
-    /* [any] Told, on the calling thread, how many of all tokens were read; may be NULL. Another status than GRAFT_OK
-     * stops. */
+    /* [any] Called on the calling thread with the number of tokens read and of all tokens; may be NULL. Any status but
+     * GRAFT_OK stops. */
     int (*on_progress)(void *data, int64_t done, int64_t total, struct graft_error *error);
     void *data; /* the caller's own, for on_progress */
 };
@@ -39,8 +39,8 @@ struct graft_perplexity {
     double perplexity; /* exp(mean) */
 };
 
-/* [any, one thread a model] `ids` [n] are taken as they are: no token is added. Fewer than two are an error. Memory
- * holds the logits of one window at a time (of several small ones). `options` may be NULL. */
+/* [any, one thread per model] `ids` [n] are used unchanged: no token is added. Fewer than two are an error. Memory
+ * holds the logits of one window at a time (or of several small ones). `options` may be NULL. */
 int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t n,
                            const struct graft_perplexity_options *options, struct graft_perplexity *result,
                            struct graft_error *error);

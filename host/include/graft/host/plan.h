@@ -10,8 +10,8 @@
  *         }
  *     }
  *
- * Loading carries the plan out and changes nothing in it. What is handed out is the model's, const, and valid until
- * graft_model_free; structs may grow at their end, as in graft/host/modules.h.
+ * Loading carries out the plan without changing it. Everything returned belongs to the model, is const, and stays valid
+ * until graft_model_free; structs may grow at their end, as in graft/host/modules.h.
  */
 #ifndef GRAFT_HOST_PLAN_H
 #define GRAFT_HOST_PLAN_H
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Where a parameter's weight comes from. With one of the last three a model cannot be loaded. */
+/* Where a parameter's weight comes from. A model with one of the last three cannot be loaded. */
 enum {
     GRAFT_PLANNED_FOUND = 0,      /* from `sources` */
     GRAFT_PLANNED_TIED = 1,       /* it is that of `tied_to` */
@@ -37,11 +37,11 @@ enum {
     GRAFT_PLANNED_FAILED = 5      /* it cannot be converted: `problem` says why */
 };
 
-/* Who changed what the checkpoint has for a parameter, in the order in which that happens. */
+/* Who converted the tensors of a parameter, in the order in which it happens. */
 enum {
     GRAFT_CONVERTED_BY_LIST = 1,  /* the list registered for the model's type or class (graft/host/conversions.h) */
-    GRAFT_CONVERTED_BY_PATCH = 2, /* the load's own patch (graft/host/patch.h) */
-    GRAFT_CONVERTED_BY_CLASS = 4  /* the class that `converter` is of */
+    GRAFT_CONVERTED_BY_PATCH = 2, /* the load patch (graft/host/patch.h) */
+    GRAFT_CONVERTED_BY_CLASS = 4  /* the class of `converter` */
 };
 
 struct graft_planned_parameter {
@@ -53,7 +53,7 @@ struct graft_planned_parameter {
     int32_t rank;                            /* as the class declares it */
     graft_dtype dtype;             /* of the weight in memory; GRAFT_DTYPE_NONE while the checkpoint has nothing */
     int64_t shape[GRAFT_MAX_RANK]; /* [rank] as the class declares it */
-    int32_t init;                  /* GRAFT_INIT_...: the value that the class declares for want of a tensor */
+    int32_t init;                  /* GRAFT_INIT_...: the value that the class declares if there is no tensor */
     uint32_t flags;                /* GRAFT_PARAMETER_..., as the class declares them */
     const char *const *sources; /* [n_sources] names of the checkpoint's tensors, in the order of the weight's rows */
     size_t n_sources;
@@ -74,12 +74,12 @@ struct graft_planned_parameter {
     const char *problem;                  /* NULL: none */
 };
 
-/* A module that a fusion family took into consideration (graft/fusion.h). */
+/* A module that a fusion family considered (graft/fusion.h). */
 struct graft_considered_module {
     uint32_t struct_size;
     uint32_t reserved;
     const char *path;        /* "visual.patch_embed" */
-    const char *class_name;  /* the class that it has without the family */
+    const char *class_name;  /* its class without the family */
     const char *fused_class; /* the class that the family gave it; NULL: it was not fused */
     const char *reason;      /* why, or why not; NULL: none is known */
 };
@@ -103,7 +103,7 @@ struct graft_plan_info {
     /* Those of all modules, in their order. */
     const struct graft_planned_parameter *const *parameters; /* [n_parameters] */
     size_t n_parameters;
-    const char *const *unexpected; /* [n_unexpected] tensors that no parameter takes */
+    const char *const *unexpected; /* [n_unexpected] tensors that no parameter uses */
     size_t n_unexpected;
     const struct graft_planned_fusion *const *fusions; /* [n_fusions] in the order of asking */
     size_t n_fusions;
@@ -111,20 +111,20 @@ struct graft_plan_info {
     size_t n_files;               /* that they are in */
     int64_t mapped_bytes;         /* of weights that stay in the mapped files */
     int64_t copied_bytes;         /* of weights that are copied when the model is loaded */
-    int64_t computed_bytes;       /* of what custom operations put out */
+    int64_t computed_bytes;       /* of the results of custom operations */
     int64_t peak_anonymous_bytes; /* the most memory that loading takes besides the mapped files */
-    double seconds;               /* that opening took */
-    int64_t state_bytes;          /* that each sequence takes for states of modules while it runs (graft/state.h) */
+    double seconds;               /* opening took */
+    int64_t state_bytes;          /* memory for modules' states per sequence while it runs (graft/state.h) */
 };
 
 /* [any] Never NULL. */
 const struct graft_plan_info *graft_model_plan(const struct graft_model *model);
 
-/* [any] Whether checkpoint and model fit exactly: an error (GRAFT_ERROR_MODEL) when anything is missing, unexpected or
- * mismatched, cannot be converted, or is tied and has two values (of these the tensors are read). */
+/* [any] Checks that checkpoint and model fit exactly. It is an error (GRAFT_ERROR_MODEL) if anything is missing,
+ * unexpected or mismatched, cannot be converted, or is tied but has two values (this reads the tensors). */
 int graft_model_check_strict(const struct graft_model *model, struct graft_error *error);
 
-/* [any] Seconds that graft_model_load took; below 0 for a model that was not loaded. */
+/* [any] Seconds that graft_model_load took; negative if the model was not loaded. */
 double graft_model_load_seconds(const struct graft_model *model);
 
 #ifdef __cplusplus

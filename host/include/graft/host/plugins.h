@@ -7,7 +7,7 @@
  *         printf("%s replaces %d classes\n", plugin->descriptor->id, (int)plugin->descriptor->n_replacements);
  *     }
  *
- * A plugin's own descriptor (graft/plugin.h) says what it brings; it was validated, every field of it may be read.
+ * A plugin's own descriptor (graft/plugin.h) says what it brings. It has been validated, so every field may be read.
  */
 #ifndef GRAFT_HOST_PLUGINS_H
 #define GRAFT_HOST_PLUGINS_H
@@ -27,18 +27,18 @@ struct graft_library_options;
 
 struct graft_plugin_info {
     uint32_t struct_size;
-    int32_t rank;                          /* 1, 2, ... by the order that options->allow gave; 0 without one */
+    int32_t rank;                          /* 1, 2, ... in the order of options->allow; 0 without one */
     const struct graft_plugin *descriptor; /* the plugin's */
     const char *file;           /* the directory as given, and the path below it; NULL: registered by a call */
     const char *const *options; /* [descriptor->n_options] values of its options, as text: "max", "64", "true" */
 };
 
-/* [any] Plugin number `i`: those from files in the order of loading, then those that calls registered; NULL behind the
- * last. The library's, const, valid until graft_library_free. */
+/* [any] Plugin number `i`: those from files in the order of loading, then those registered by calls; NULL after the
+ * last. Owned by the library, const, valid until graft_library_free. */
 const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i);
 
-/* [load] As graft_library_load_plugins (graft/host/graft.h), for the plugin of one file. That it is none is an error.
- */
+/* [load] Like graft_library_load_plugins (graft/host/graft.h), for a single file. A file that is not a plugin is an
+ * error. */
 int graft_library_load_plugin(struct graft_library *library, const char *file,
                               const struct graft_library_options *options, struct graft_error *error);
 

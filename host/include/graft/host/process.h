@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is one for the whole process: threads, log lines, and how fast its machine reads memory. */
+/* What the whole process shares: threads, log lines, and how fast the machine reads memory. */
 #ifndef GRAFT_HOST_PROCESS_H
 #define GRAFT_HOST_PROCESS_H
 
@@ -11,23 +11,24 @@
 extern "C" {
 #endif
 
-/* [load] How many threads to use from now on; 0 or less: as many as this process may run on (the default). */
+/* [load] How many threads to use from now on; 0 or less: as many as the process may use (the default). */
 void graft_threads_set_count(int32_t count);
 
 /* [any] How many there are. */
 int32_t graft_threads_count(void);
 
-/* [any] Takes a line that a plugin logs (graft/log.h), without control characters and without a line end, on the thread
- * that logs. Both strings die on return. */
+/* [any] Takes a line that a plugin logs (graft/log.h), without control characters or a line end, on the thread that
+ * logs. Both strings are valid only during the call. */
 typedef void (*graft_log_sink)(void *data, const char *sender, const char *text);
 
-/* [any] Where log lines go from now on; NULL, as at the start: nowhere. Calls of the sink do not overlap, none is under
- * way or comes when a later call of this function has returned, and the sink must not log. */
+/* [any] Where log lines go from now on; NULL (the default): nowhere. Calls of the sink do not overlap. Once a later
+ * call of this function has returned, the old sink is no longer running and is not called again. The sink must not
+ * log. */
 void graft_log_set_sink(graft_log_sink sink, void *data);
 
-/* [load] Bytes a second that this machine reads from memory, which bounds generating, since it reads every weight for
- * each token: the best of some passes over `bytes` of memory of its own, by all threads. 0 when there is not that much
- * memory. `bytes` should be many times what the caches hold. */
+/* [load] How many bytes per second this machine reads from memory. This limits generation, which reads every weight for
+ * each token. It is the best of several passes by all threads over `bytes` of fresh memory, or 0 if there is not that
+ * much memory. `bytes` should be many times the size of the caches. */
 double graft_read_bandwidth(int64_t bytes);
 
 #ifdef __cplusplus

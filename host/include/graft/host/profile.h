@@ -8,7 +8,7 @@
  *     for (size_t i = 0; (row = graft_profile_at(profile, i)) != NULL; i++) { ... }
  *     graft_profile_free(profile);
  *
- * Results do not change, but modules that would run as one (products of several projections) run one after the other.
+ * Results do not change, but modules that would run as one (products of several projections) run one after another.
  */
 #ifndef GRAFT_HOST_PROFILE_H
 #define GRAFT_HOST_PROFILE_H
@@ -29,15 +29,15 @@ enum { GRAFT_PHASE_PROMPT = 0, GRAFT_PHASE_TOKEN = 1, GRAFT_PHASES = 2 };
 
 /* Which modules are watched, and which have a row. */
 enum {
-    GRAFT_PROFILE_ALL = 0,     /* every module, a row for each class */
-    GRAFT_PROFILE_REPLACED = 1 /* modules that replace others, undisturbed by watching what is below them */
+    GRAFT_PROFILE_ALL = 0,     /* every module, one row per class */
+    GRAFT_PROFILE_REPLACED = 1 /* modules that replace others, without watching what is below them */
 };
 
 struct graft_profile_options {
     uint32_t struct_size;
     int32_t which; /* GRAFT_PROFILE_... */
-    /* NULL; or the model watched is of original modules, and there are rows of those that this one has replaced only.
-     */
+    /* NULL; or the model that is watched has the original modules, and only those that `counterpart` has replaced get
+     * rows. */
     const struct graft_model *counterpart;
 };
 
@@ -49,7 +49,7 @@ struct graft_profile_sum {
     int64_t bytes;      /* of weights read, with the modules below */
 };
 
-/* The modules of one class that stand for one class. */
+/* The modules of one class in the place of one class. */
 struct graft_profile_row {
     uint32_t struct_size;
     uint32_t reserved;
@@ -63,24 +63,24 @@ struct graft_profile_row {
 
 struct graft_profile;
 
-/* [load] Begins to watch a loaded model, in GRAFT_PHASE_PROMPT. `options` may be NULL: every module. The model outlives
+/* [load] Starts watching a loaded model, in GRAFT_PHASE_PROMPT. `options` may be NULL: every module. The model outlives
  * the profile, and takes part in one profile or comparison at a time. */
 int graft_model_profile(struct graft_model *model, const struct graft_profile_options *options,
                         struct graft_profile **profile, struct graft_error *error);
 
-/* [any, also from within graft_token_function] Under which phase calls count from now on. */
+/* [any, also from within graft_token_function] The phase that calls count for from now on. */
 void graft_profile_set_phase(struct graft_profile *profile, int32_t phase);
 
-/* [load] Stops watching; what was counted stays. */
+/* [load] Stops watching; the counts stay. */
 void graft_profile_stop(struct graft_profile *profile);
 
-/* [any] Row number `i`, NULL behind the last. The profile's. */
+/* [any] Row number `i`, owned by the profile; NULL after the last. */
 const struct graft_profile_row *graft_profile_at(const struct graft_profile *profile, size_t i);
 
 /* [any] Bytes of weights read in a phase by all modules watched. */
 int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
 
-/* [load] Stops, and frees. Takes NULL. */
+/* [load] Stops and frees. Accepts NULL. */
 void graft_profile_free(struct graft_profile *profile);
 
 #ifdef __cplusplus

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mapping of class names to the classes that replace them: what plugins bring and what calls register, in the order
- * of registration, with the meaning that transformers gives its patch mapping.
+ * The patch mapping: class names and the classes that replace them, from plugins and from calls, in the order of
+ * registration. It means what it means in transformers (register_patch_mapping, unregister_patch_mapping,
+ * get_patch_mapping, clear_patch_mapping, apply_patches).
  *
- * The key of a call is tried as the exact name of a class first; then keys are searched as regular expressions (PCRE2)
- * anywhere in the name, and the first that is found decides. A key that is no regular expression is a name only, which
- * becomes a note once it matters. A plugin says of its keys which of the two they are.
+ * A key from a call is first tried as the exact name of a class; then keys are searched as regular expressions (PCRE2)
+ * anywhere in the name, and the first match decides. A key that is not a valid expression is a name only; there is a
+ * note once it matters. A plugin says which of the two its keys are.
  *
- * One rule orders all: the patch of a load (graft/host/patch.h) goes before calls, calls before plugins, plugins
- * registered by calls before those from files, which go in the order that the user gave. Of one source, exact names go
- * before patterns, and among those the first registered goes first; that one has the source's part in a module. Where
- * several sources have a part, those whose class calls super (GRAFT_CLASS_CALLS_SUPER) wrap each other in that order,
- * plugins without one in the order of their ids, and of the others the first is innermost; two plugins without an order
- * are an error then. A look-up by name gives the outermost class.
- * Scopes ask the same rule of the mapping as it was when they were entered.
+ * One rule orders everything: the load patch (graft/host/patch.h) goes before calls, calls before plugins, and plugins
+ * registered by calls before those from files, which go in the order that the user gave. Within a source, exact names
+ * go before patterns, then the first registered goes first; only that one has a part in a module. If several sources
+ * have a part, those whose class calls super (GRAFT_CLASS_CALLS_SUPER) wrap each other in this order, plugins without
+ * an order by id. Of the others the first is innermost; two plugins without an order are then an error. A look-up by
+ * name gives the outermost class. Scopes apply the same rule to the mapping as it was when they were entered.
  *
- * What plugins bring may be unregistered, cleared and overwritten like anything else; the plugin stays loaded. A model
- * opened works on the mapping as it is at that moment; changing it later changes later models only.
+ * Plugins' entries may be unregistered, cleared and overwritten like any others; the plugin stays loaded. A model uses
+ * the mapping as it is when the model is opened; later changes affect later models only.
  *
- * All functions are [any] and may run at once in several threads; a call that fails changes nothing.
+ * All functions are [any] and may run in several threads at once; a call that fails changes nothing.
  */
 #ifndef GRAFT_HOST_REGISTRY_H
 #define GRAFT_HOST_REGISTRY_H
@@ -39,46 +39,47 @@ extern "C" {
 
 struct graft_library;
 
-/* One element of the mapping. Strings are copied; the class stays const and valid as long as the library and its
+/* An entry of the patch mapping. Strings are copied; the class must stay const and valid as long as the library and its
  * models. */
 struct graft_patch {
     const char *key;                       /* the name of a class, or a regular expression for names */
     const struct graft_class *replacement; /* the class to build there */
-    const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
+    const char *module_path;        /* a regular expression that must match in the module's path; NULL: everywhere */
     const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
-    const char *group;              /* of those that work only together, as in graft/plugin.h; NULL: on its own */
+    const char *group;              /* entries that work only together, as in graft/plugin.h; NULL: on its own */
     uint32_t flags;                 /* GRAFT_REPLACEMENT_... (graft/plugin.h), for the key as a pattern */
-    /* What graft_library_patches tells; registering does not read it. */
-    int32_t key_kind;   /* GRAFT_KEY_NAME or GRAFT_KEY_PATTERN, of a plugin's; 0: a name, and then a pattern */
+    /* Filled in by graft_library_patches; ignored when registering. */
+    int32_t key_kind;   /* GRAFT_KEY_NAME or GRAFT_KEY_PATTERN for a plugin's entry; 0: a name, then a pattern */
     const char *plugin; /* id of the plugin that brought it; NULL: a library call */
-    const char *file;   /* the plugin's; NULL: a library call brought it, or the plugin */
+    const char *file;   /* the plugin's; NULL: the entry or its plugin was registered by a call */
 };
 
-/* Adds `n` elements behind those there. A key that is registered, by a call or a plugin, is GRAFT_ERROR_USAGE; with
- * `overwrite` the new element takes the place of the first of that key, and others of it (a plugin may have one key for
- * several model types) go. */
+/* register_patch_mapping: appends `n` entries. A key that is already registered, by a call or a plugin, is
+ * GRAFT_ERROR_USAGE, unless `overwrite` is set: then the new entry replaces the first with that key, and the others (a
+ * plugin may have one key for several model types) are removed. */
 int graft_library_register(struct graft_library *library, const struct graft_patch *patches, size_t n, int overwrite,
                            struct graft_error *error);
 
-/* Removes all elements of `n` keys, the very texts that were registered, whoever registered them. A key that is not
- * there is GRAFT_ERROR_USAGE. Of a plugin's group (graft/plugin.h) the rest has no effect then. */
+/* unregister_patch_mapping: removes all entries with these `n` keys, exactly as they were registered, whoever
+ * registered them. An unknown key is GRAFT_ERROR_USAGE. The rest of a plugin's group (graft/plugin.h) then has no
+ * effect. */
 int graft_library_unregister(struct graft_library *library, const char *const *keys, size_t n,
                              struct graft_error *error);
 
-/* Removes all elements, those of plugins too. */
+/* clear_patch_mapping: removes all entries, those of plugins too. */
 int graft_library_clear(struct graft_library *library, struct graft_error *error);
 
-/* A copy of the mapping, in order; changing it changes nothing else. The caller frees it with graft_patches_free,
- * before the library. */
+/* get_patch_mapping: a copy of the mapping, in order. The caller frees it with graft_patches_free, before the
+ * library. */
 int graft_library_patches(struct graft_library *library, struct graft_patch **patches, size_t *n,
                           struct graft_error *error);
 
-/* Frees the copy. Takes NULL. */
+/* Frees the copy. Accepts NULL. */
 void graft_patches_free(struct graft_patch *patches);
 
-/* For models built by hand: from entering a scope to leaving it, the mapping as it was on entering is in force for
- * graft_library_class, in all threads, and goes before those of scopes entered earlier. Scopes may be left in any
- * order, also when an error ends what they were entered for. Loading models does not depend on scopes. */
+/* apply_patches, for models built by hand: from entering a scope to leaving it, graft_library_class uses the mapping as
+ * it was on entering, in all threads, before those of scopes entered earlier. Scopes may be left in any order, and must
+ * be left after errors too. Loading models does not depend on scopes. */
 struct graft_scope;
 
 /* Enters a scope, which whoever entered it leaves before the library is freed. */
@@ -87,24 +88,24 @@ int graft_library_enter(struct graft_library *library, struct graft_scope **scop
 /* Leaves a scope and frees it. */
 void graft_library_leave(struct graft_library *library, struct graft_scope *scope_take);
 
-/* What a class name stands for now: outside of scopes the host's own class. Only elements without module path and model
- * types count here. A replacement with another interface is an error. */
+/* What a class name stands for now; outside scopes it is the host's own class. Only entries without module path and
+ * model types count here. A replacement with another interface is an error. */
 int graft_library_class(struct graft_library *library, const char *name, const struct graft_class **cls,
                         struct graft_error *error);
 
-/* Registers all that a plugin brings (graft/plugin.h) from a descriptor in memory: classes with their private children,
- * replacements, fusion families, chains, and attention, experts and kernels to be chosen by name. It is checked as one
- * from a file is, its options have their defaults, `init` is called, and `deinit` when the library is freed; naming it
- * here is asking for what is lossy of it (GRAFT_CUSTOM_LOSSY). Plugins registered so go before those from files, in the
- * order of the calls. What is wrong with the descriptor, an id or a name that is taken, or an `init` that fails is
- * GRAFT_ERROR_PLUGIN. The
- * descriptor and all that it points to stay const and valid as long as the library and its models. */
+/* Registers everything that a plugin brings (graft/plugin.h) from a descriptor in memory: classes with their private
+ * children, replacements, fusion families, chains, and attention, experts and kernels to choose by name. The descriptor
+ * is checked like one from a file, its options get their defaults, `init` is called, and `deinit` when the library is
+ * freed. The call also enables the plugin's lossy classes (GRAFT_CUSTOM_LOSSY). Plugins registered this way go before
+ * those from files, in the order of the calls. A fault in the descriptor, an id or name that is taken, or an `init`
+ * that fails is GRAFT_ERROR_PLUGIN. The descriptor and everything it points to must stay const and valid as long as the
+ * library and its models. */
 int graft_library_register_plugin(struct graft_library *library, const struct graft_plugin *plugin,
                                   struct graft_error *error);
 
-/* Adds attention to be chosen by name (graft_model_options). The same one again changes nothing; another one of its
- * name is GRAFT_ERROR_PLUGIN. What does not hold what its header says is GRAFT_ERROR_USAGE. It stays const and valid as
- * long as the library and its models. */
+/* Adds an attention implementation to choose by name (graft_model_options). Adding the same one again changes nothing;
+ * another one with its name is GRAFT_ERROR_PLUGIN. One that breaks the rules of its header is GRAFT_ERROR_USAGE. It
+ * must stay const and valid as long as the library and its models. */
 int graft_library_add_attention(struct graft_library *library, const struct graft_attention_implementation *attention,
                                 struct graft_error *error);
 
@@ -116,18 +117,18 @@ int graft_library_add_experts(struct graft_library *library, const struct graft_
 int graft_library_add_kernel(struct graft_library *library, const struct graft_kernel_override *kernel,
                              struct graft_error *error);
 
-/* Adds a fusion family (graft/fusion.h) beside those of plugins, to be asked for by its name (graft_model_options). The
- * same one again changes nothing; another one of its name is an error. It stays const and valid as long as the library
- * and its models. */
+/* Adds a fusion family (graft/fusion.h) to those of plugins, to be asked for by name (graft_model_options). Adding the
+ * same one again changes nothing; another one with its name is an error. It must stay const and valid as long as the
+ * library and its models. */
 int graft_library_add_fusion(struct graft_library *library, const struct graft_fusion_family *family,
                              struct graft_error *error);
 
-/* Registers fusions for the models of a type, as transformers reads: the mapping gets the classes of the modules that
- * fit in the model of `directory` (of which config.json is read), each under its name and with its fused class, and the
- * list of conversions of its model type (graft/conversions.h) the families' transforms. Models of that type are then
- * fused where they are opened without asking: the modules found here, and no others of those classes. `fusion_config`
- * is as in graft_model_options; NULL: that of config.json. Doing it twice is doing it once; a transform that collides
- * with one registered is an error. */
+/* Registers fusions for the models of a type, as in transformers. For the modules that fit in the model of `directory`
+ * (only its config.json is read), the patch mapping gets the names of their classes with the fused classes, and the
+ * model type's list of conversions (graft/host/conversions.h) gets the families' transforms. Models of that type are
+ * then fused without being asked to: the modules found here, and no others of those classes. `fusion_config` is as in
+ * graft_model_options; NULL: that of config.json. Registering twice is the same as once; a transform that collides with
+ * a registered one is an error. */
 int graft_library_register_fusion(struct graft_library *library, const char *directory, const char *fusion_config,
                                   struct graft_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that calls append to. */
+/* A growing text. */
 #ifndef GRAFT_HOST_TEXT_H
 #define GRAFT_HOST_TEXT_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Starts as {0}; `bytes` has a NUL behind `length` once something was added. After a failed allocation `failed` is set
+/* Starts as {0}; once something was added, a NUL follows the `length` bytes. After a failed allocation `failed` is set
  * and later calls do nothing, so one check at the end is enough. */
 struct graft_text {
     char *bytes;     /* [length], then a NUL; NULL: nothing was added yet */

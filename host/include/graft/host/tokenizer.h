@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text to token ids and back, as a model directory's tokenizer.json says: added tokens, normalizer, pre-tokenizer,
- * model and post-processor one way, decoder the other. What the file asks for and this does not know is an error at
- * loading; `truncation` and `padding` alone are passed over, because whoever calls decides on them, as transformers
- * does.
+ * model and post-processor in one direction, the decoder in the other. Anything unsupported in the file is an error at
+ * loading. Only `truncation` and `padding` are ignored, because the caller decides on them, as in transformers.
  *
  *     struct graft_tokenizer *tokenizer;
  *     struct graft_ids ids = {0};
@@ -13,7 +12,7 @@
  *     graft_ids_free(&ids);
  *     graft_tokenizer_free(tokenizer);
  *
- * A loaded tokenizer never changes: everything that takes it const is [any].
+ * A loaded tokenizer never changes: every function that takes it as const is [any].
  */
 #ifndef GRAFT_HOST_TOKENIZER_H
 #define GRAFT_HOST_TOKENIZER_H
@@ -29,7 +28,7 @@ extern "C" {
 #endif
 
 /* A growing list of token ids. Starts as {0}. After a failed allocation `failed` is set and later calls do nothing, so
- * that one check at the end is enough. */
+ * one check at the end is enough. */
 struct graft_ids {
     int32_t *ids;    /* [n] */
     size_t n;        /* ids there are */
@@ -48,21 +47,21 @@ void graft_ids_free(struct graft_ids *list);
 
 struct graft_tokenizer;
 
-/* [load] Reads `directory`/tokenizer.json. Whatever is wrong with it is GRAFT_ERROR_MODEL, naming file and field. The
- * caller frees the result, which is NULL on failure. */
+/* [load] Reads `directory`/tokenizer.json. A fault in it is GRAFT_ERROR_MODEL and names file and field. The caller
+ * frees the result, which is NULL on failure. */
 int graft_tokenizer_load(const char *directory, struct graft_tokenizer **tokenizer, struct graft_error *error);
 
-/* [load] Takes NULL. */
+/* [load] Accepts NULL. */
 void graft_tokenizer_free(struct graft_tokenizer *tokenizer);
 
 /* [any] Adds the ids of a text to `ids`. Bytes that are not UTF-8 are read as U+FFFD, one for each maximal part of a
- * sequence. On failure `ids` may hold some. An expression of the file that a text makes too costly is
+ * sequence. On failure `ids` may hold some ids. If one of the file's expressions takes too long on the text, that is
  * GRAFT_ERROR_MODEL. */
 int graft_tokenizer_encode(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                            int add_special_tokens, struct graft_ids *ids, struct graft_error *error);
 
-/* [any] The same with special tokens, for models that read so many tokens at most: of a text with more the last ones
- * are left out, but not what the file puts around it. `*cut` becomes 1 then, else 0. */
+/* [any] The same with special tokens, for models that read at most `limit` tokens: a longer text loses its last tokens,
+ * but not the special ones around it. `*cut` is then 1, else 0. */
 int graft_tokenizer_encode_within(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                                   size_t limit, struct graft_ids *ids, int *cut, struct graft_error *error);
 
@@ -72,21 +71,21 @@ struct graft_text_view {
     size_t length;    /* bytes */
 };
 
-/* [any] The same for a pair of texts, as encoders take them. `types` gets a type id for each id; it may be NULL.
- * `second` may be NULL too, for the type ids of a single text. */
+/* [any] The same for a pair of texts, for encoders. `types` gets a type id for each id and may be NULL. `second` may be
+ * NULL too, for the type ids of a single text. */
 int graft_tokenizer_encode_pair(const struct graft_tokenizer *tokenizer, const struct graft_text_view *first,
                                 const struct graft_text_view *second, int add_special_tokens, struct graft_ids *ids,
                                 struct graft_ids *types, struct graft_error *error);
 
-/* [any] Adds the text of `n` ids to `text`, which stays valid UTF-8. Ids without a token are passed over: models have
- * more rows than tokens. */
+/* [any] Adds the text of `n` ids to `text`, which stays valid UTF-8. Ids without a token are skipped: models have more
+ * rows than tokens. */
 int graft_tokenizer_decode(const struct graft_tokenizer *tokenizer, const int32_t *ids, size_t n,
                            int skip_special_tokens, struct graft_text *text, struct graft_error *error);
 
 /* [any] Id of a token, spelled as in the file; -1 if there is none. */
 int32_t graft_tokenizer_id(const struct graft_tokenizer *tokenizer, const char *token);
 
-/* [any] Spelling of an id, NUL-terminated, as long as the tokenizer lives; NULL if there is no such token. `length` may
+/* [any] Spelling of an id, NUL-terminated, valid as long as the tokenizer; NULL if there is no such token. `length` may
  * be NULL. */
 const char *graft_tokenizer_token(const struct graft_tokenizer *tokenizer, int32_t id, size_t *length);
 
@@ -99,19 +98,19 @@ size_t graft_tokenizer_size(const struct graft_tokenizer *tokenizer);
 /* [any] The largest id; -1 if there are no tokens. */
 int32_t graft_tokenizer_max_id(const struct graft_tokenizer *tokenizer);
 
-/* Decoding as ids arrive. What the calls return, one after the other, is exactly what graft_tokenizer_decode gives for
- * the whole sequence; each time it is whole characters that no later id can change. A stream belongs to one thread at a
- * time, and the tokenizer outlives it. */
+/* Decoding as ids arrive. Together the calls return exactly what graft_tokenizer_decode gives for the whole sequence;
+ * each call returns whole characters that no later id can change. A stream belongs to one thread at a time, and the
+ * tokenizer must outlive it. */
 struct graft_decode_stream;
 
 /* [any] The caller destroys the stream, which is NULL on failure. */
 int graft_decode_stream_create(const struct graft_tokenizer *tokenizer, int skip_special_tokens,
                                struct graft_decode_stream **stream, struct graft_error *error);
 
-/* [any] Takes NULL. */
+/* [any] Accepts NULL. */
 void graft_decode_stream_destroy(struct graft_decode_stream *stream);
 
-/* [any] Takes the next id. `*bytes` is not NULL and valid until the next call. */
+/* [any] Takes the next id. `*bytes` is never NULL and valid until the next call. */
 int graft_decode_stream_push(struct graft_decode_stream *stream, int32_t id, const char **bytes, size_t *length,
                              struct graft_error *error);
 
