@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of the data: options, plugins, registries, module tree and plan, bound weights, and what was asked for. */
+/* The path of the data: options, plugins, registries, module tree and plan, bound weights, and the command. */
 #include <stdio.h>
 
 #include "cli/commands/commands.h"

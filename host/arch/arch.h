@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The built-in classes, by model family. This folder includes SDK headers only: built-in classes and plugins use one
- * door.
+ * The built-in classes, by model family. This folder includes SDK headers only: built-in classes and plugins use the
+ * same interface.
  */
 #ifndef GRAFT_ARCH_ARCH_H
 #define GRAFT_ARCH_ARCH_H
@@ -9,7 +9,7 @@
 #include "graft/class.h"
 #include "graft/experts_implementation.h"
 
-/* An architecture whose model another class loads the better part of; the rest are unexpected tensors. */
+/* An architecture of which another class loads the main part; the rest are unexpected tensors. */
 struct graft_architecture_alias {
     const char *architecture; /* as config.json has it; NULL ends a list of these */
     const char *class_name;
@@ -29,7 +29,7 @@ const struct graft_family *const *graft_families(void);
 /* [any] The class that transformers' ACT2FN has for a name ("silu"); NULL: there is none. */
 const char *graft_activation_class(const char *name);
 
-/* [any] The ways of computing stacked experts, the usual one first; NULL-terminated. */
+/* [any] The ways of computing stacked experts, the default first; NULL-terminated. */
 const struct graft_experts_implementation *const *graft_experts_implementations(void);
 
 #endif

@@ -46,7 +46,7 @@ static const struct graft_vision_traits vision_traits = {
     .video_token_id = 151656,
 };
 
-/* Published checkpoints have the names of the time before language model and vision tower were put side by side. */
+/* Published checkpoints have the names from before language model and vision tower became siblings. */
 static const char *const visual_sources[] = {"visual"};
 static const char *const visual_targets[] = {"model.visual"};
 static const char *const model_sources[] = {"model"};

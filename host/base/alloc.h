@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one place where the host allocates, so that a test can make each allocation fail in turn.
- * All functions are [any] and return NULL when memory ran out or a size overflows.
+ * All functions are [any] and return NULL if memory ran out or a size overflows.
  */
 #ifndef GRAFT_BASE_ALLOC_H
 #define GRAFT_BASE_ALLOC_H

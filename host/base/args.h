@@ -13,7 +13,7 @@ enum { GRAFT_MAX_ARGS = 32, GRAFT_MAX_ARG_INTS = 4096 };
  * empty list. */
 int graft_args_valid(const struct graft_args *args);
 
-/* Puts copies of `more`, a valid list or NULL, behind what `args` holds ({0} at first). 0, or -1 when memory ran out:
+/* Puts copies of `more`, a valid list or NULL, behind what `args` holds ({0} at first). 0, or -1 if memory ran out:
  * then it holds some of them. */
 int graft_args_append(struct graft_args *args, const struct graft_args *more);
 

@@ -149,7 +149,7 @@ int graft_file_write(const char *path, const struct graft_file_piece *pieces, si
     struct stat old;
     if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
         /* A rename would put a file in the place of /dev/null. */
-        return graft_error_set(error, GRAFT_ERROR_IO, path, "expected a regular file or none, found %s",
+        return graft_error_set(error, GRAFT_ERROR_IO, path, "expected a regular file or no file, found %s",
                                kind_name(old.st_mode));
     }
     char *name = NULL;
@@ -165,7 +165,7 @@ int graft_file_write(const char *path, const struct graft_file_piece *pieces, si
     if (number != 0) {
         status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be written", number);
     } else if ((number = graft_disk_rename(name, path)) != 0) {
-        status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be put in place", number);
+        status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be renamed into place", number);
     }
     if (status != GRAFT_OK) {
         (void)unlink(name);

@@ -11,7 +11,7 @@
  * descriptor and size. `code` is the status of its errors. */
 int graft_file_open(const char *path, int code, int *fd, size_t *size, struct graft_error *error);
 
-/* [any] The whole file with a NUL behind it; the caller frees it with graft_free. */
+/* [any] The whole file with a NUL after it; the caller frees it with graft_free. */
 int graft_file_read(const char *path, size_t max_bytes, int code, char **text, size_t *length,
                     struct graft_error *error);
 
@@ -23,8 +23,8 @@ struct graft_file_piece {
     size_t bytes;
 };
 
-/* [any] Writes `n` pieces, one behind the other, to a new file beside `path`, syncs it and renames it, so that `path`
- * holds the old or the new content, never half of it. What is there already must be a regular file. Errors are
+/* [any] Writes `n` pieces, one after another, to a new file beside `path`, syncs it and renames it, so that `path`
+ * holds the old or the new content, never half of it. An existing `path` must be a regular file. Errors are
  * GRAFT_ERROR_IO. */
 int graft_file_write(const char *path, const struct graft_file_piece *pieces, size_t n, struct graft_error *error);
 

@@ -12,7 +12,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 
-/* Model files nest about five deep. Jansson recurses, and so does whoever walks a document. */
+/* Model files nest about five deep. Jansson recurses, and so does the code that walks a document. */
 enum { MAX_DEPTH = 128 };
 
 /* Whether an allocation failed in this thread since parsing began: jansson reports that as one error or another. */

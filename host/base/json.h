@@ -72,7 +72,7 @@ int graft_json_set_take(graft_json *object, const char *key, graft_json *value_t
 int graft_json_append_take(graft_json *array, graft_json *value_take);                /* 0, or -1 out of memory */
 
 /* The document as text, on one line or, with `indent` > 0 spaces a level, on many; no line break at the end. Reals have
- * the fewest digits that read back as the same number. The caller frees it with graft_free; NULL when memory ran out.
+ * the fewest digits that read back as the same number. The caller frees it with graft_free; NULL if memory ran out.
  */
 char *graft_json_dump(const graft_json *document, int indent);
 

@@ -10,7 +10,7 @@
 int graft_json_scan_deeper(const char *text, size_t length, size_t limit);
 
 /* A copy of the text in which every integer that int64 does not hold has ".0" behind it, so that it is read as a real.
- * The caller frees it with graft_free; NULL when memory ran out. */
+ * The caller frees it with graft_free; NULL if memory ran out. */
 char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length);
 
 #endif

@@ -131,7 +131,7 @@ fail:
     return NULL;
 }
 
-/* This thread's searcher, freed when the thread ends; NULL when memory ran out. */
+/* This thread's searcher, freed when the thread ends; NULL if memory ran out. */
 static struct searcher *own_searcher(void) {
     (void)pthread_once(&once, make_searcher_key);
     if (!have_searcher_key) {

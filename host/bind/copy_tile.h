@@ -9,8 +9,8 @@
 enum { TILE_BYTES = 64 };
 
 /* [any] to[r][c] = from[c][r] for elements of `size` bytes (1, 2, 4 or 8), at most TILE_BYTES of them a side; the steps
- * are bytes. Nothing needs to be aligned. `next` is the tile that will be wanted next, of as many columns; or `from`.
- */
+ * are bytes. Nothing needs to be aligned. `next` is the tile that will be wanted next, with as many columns; or
+ * `from`. */
 void graft_copy_tile(int64_t size, int64_t rows, int64_t columns, const char *from, const char *next, int64_t from_step,
                      char *to, int64_t to_step);
 

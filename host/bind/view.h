@@ -6,7 +6,7 @@
 #include "value/value.h"
 
 /* Fills in the `n` blocks that a value consists of, in the order of its rows. Each part is whole rows of `columns`
- * elements. Returns 0, or -1 when memory ran out. */
+ * elements. Returns 0, or -1 if memory ran out. */
 int graft_view_blocks(const struct graft_value *value, int64_t columns, struct graft_row_block *blocks, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chat templates are programs in Jinja, which this program does not run: it looks for the marks of the one form that
- * models with images have here, ChatML with vision marks, and writes that form.
+ * Chat templates are Jinja programs, which this program does not run. It looks for the marks of the only form supported
+ * for models with images, ChatML with vision marks, and writes that form.
  */
 #include "cli/chat.h"
 
@@ -123,8 +123,8 @@ static int check_template(const char *template, const struct graft_prompts *prom
         const struct graft_image *image = &prompts->images[i];
         if (template == NULL || strstr(template, turn) == NULL || strstr(template, place_of(image)) == NULL) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, option_of(image),
-                                   "the prompt has no place for %ss (%s), and the model directory no chat template "
-                                   "that would make one",
+                                   "the prompt has no placeholder for %ss (%s), and the model directory has no chat "
+                                   "template that adds one",
                                    option_of(image) + 2, place_of(image));
         }
     }
@@ -139,8 +139,8 @@ int graft_chat_wrap(const struct graft_options *options, const struct graft_toke
     struct graft_text text = {0};
     const struct graft_image *first = &prompts->images[0];
     if (prompts->count != 1 || options->input_ids.count > 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, option_of(first), "the prompts have no places for %ss: %s",
-                               option_of(first) + 2, place_of(first));
+        return graft_error_set(error, GRAFT_ERROR_USAGE, option_of(first),
+                               "the prompts have no placeholders for %ss: %s", option_of(first) + 2, place_of(first));
     }
     int status = find_template(options->model, &template, error);
     if (status == GRAFT_OK) {

@@ -21,22 +21,22 @@ static const struct translation sources[] = {
 
 /* Whole hints; @ is the program's name. tests/library_words.sh holds that the library has each of them. */
 static const struct translation hints[] = {
-    {"graft_library_classes lists the classes there are", "@ list --classes names the classes there are"},
-    {"graft_library_classes lists the host's; a plugin's are known once it is loaded",
-     "@ list --classes names the host's; a plugin's are known once it is loaded"},
-    {"graft_model_module tells the modules there are; `*` stands for anything but a dot",
-     "@ plan --json names the modules; `*` stands for anything but a dot"},
-    {"load first the one that should win, or leave one out",
+    {"graft_library_classes lists the classes", "@ list --classes lists the classes"},
+    {"graft_library_classes lists the host's classes; a plugin's are known once it is loaded",
+     "@ list --classes lists the host's classes; a plugin's are known once it is loaded"},
+    {"graft_model_module lists the modules; `*` matches anything but a dot",
+     "@ plan --json lists the modules; `*` matches anything but a dot"},
+    {"load the one that should win first, or leave one out",
      "use --plugins to say which comes first, or leave one out"},
     {"load only one of the two plugins", "choose one of the plugins with --plugins"},
-    {"plugins may offer more", "plugins of --plugins-dir may offer more: @ list"},
+    {"plugins may provide more", "plugins may provide more: @ list --plugins-dir DIR"},
     {"choose another attention implementation", "choose another with --attn-implementation"},
-    {"load the plugin that brings it, or go without: fusion_config {}",
-     "load the plugin that brings it, or go without: --fusion-config '{}'"},
-    {"the directory is in a layout without it, which a patch gave it; saving it writes the original one",
-     "the directory is in a layout without it, which a patch gave it; @ save writes the original one"},
-    {"the runtime layout keeps what it made; the original is still in the source directory",
-     "--runtime-layout keeps what it made; the original is still in the source directory"},
+    {"load the plugin that provides it, or turn fusion off: fusion_config {}",
+     "load the plugin that provides it, or turn fusion off: --fusion-config '{}'"},
+    {"a patch file gave the directory a layout without it; saving it restores the original layout",
+     "a patch file gave the directory a layout without it; @ save restores the original layout"},
+    {"the runtime layout keeps its results; the original is still in the source directory",
+     "--runtime-layout keeps its results; the original is still in the source directory"},
 };
 
 static void translate(char *text, size_t size, const struct translation *words, size_t n) {
@@ -58,5 +58,5 @@ void graft_hint_translate(struct graft_error *error) {
 }
 
 const char *graft_hint_for_note(const char *note) {
-    return strstr(note, "enable it by its id") != NULL ? " (--plugins)" : "";
+    return strstr(note, "enable it by id") != NULL ? " with --plugins" : "";
 }

@@ -5,11 +5,10 @@
 
 #include "graft/error.h"
 
-/* Puts options in the place of the fields of the library that an error is about, and commands in that of the calls that
- * its hint names. */
+/* Replaces the library fields that an error names with options, and the calls that its hint names with commands. */
 void graft_hint_translate(struct graft_error *error);
 
-/* What to add to a note: "", or " (--plugins)". */
+/* What to add to a note: "", or " with --plugins". */
 const char *graft_hint_for_note(const char *note);
 
 #endif

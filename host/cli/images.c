@@ -59,7 +59,7 @@ static int read_images(const struct graft_options *options, const struct graft_m
         int video = i < names->count && is_video(names->items[i]);
         const char *option = i == names->count ? "--pixel-values" : video ? "--video" : "--image";
         if (i < names->count && options->pixel_values != NULL) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, "--pixel-values", "does not go with %s", option);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, "--pixel-values", "cannot be combined with %s", option);
         }
         if ((video ? graft_model_video_token_id(model) : graft_model_image_token_id(model)) < 0) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, option, "this model takes no %s",
@@ -135,12 +135,12 @@ static int check_counts(const struct placing *placing, struct graft_error *error
         const struct kind *kind = &placing->kinds[k];
         if (kind->given == 0 && kind->places > 0) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
-                                   "the prompts have places for %ss, but none is given", kind->name);
+                                   "the prompts have placeholders for %ss, but none are given", kind->name);
         }
         if (kind->given != kind->places) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
-                                   "%zu %ss are given, but the prompts have places for %zu of them", kind->given,
-                                   kind->name, kind->places);
+                                   "got %zu %ss, but the prompts have placeholders for %zu", kind->given, kind->name,
+                                   kind->places);
         }
     }
     return GRAFT_OK;
@@ -157,7 +157,7 @@ static int expand(struct placing *placing, struct kind *kind, size_t length, str
     kind->placed++;
     if (tokens < 1 || (length != 1 && length != (size_t)tokens)) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, kind->option,
-                               "%s %zu takes %lld %s tokens, but its place in the prompt has %zu", kind->name,
+                               "%s %zu needs %lld %s tokens, but its placeholder in the prompt has %zu", kind->name,
                                kind->placed, (long long)tokens, kind->name, length);
     }
     for (int64_t i = 0; i < tokens; i++) {

@@ -158,7 +158,7 @@ static int store(const struct spec *spec, struct graft_options *options, const c
         errno = 0;
         *(double *)field = strtod(value, &end);
         if (errno != 0 || end == value || *end != '\0' || !(*(double *)field >= 0.0 && *(double *)field < 1e6)) {
-            return usage(error, "expected a number that is not negative", argument);
+            return usage(error, "expected a non-negative number", argument);
         }
         return GRAFT_OK;
     case NUMBER:
@@ -166,7 +166,7 @@ static int store(const struct spec *spec, struct graft_options *options, const c
         errno = 0;
         *(int64_t *)field = strtoll(value, &end, 10);
         if (errno != 0 || end == value || *end != '\0' || *(int64_t *)field < 0) {
-            return usage(error, "expected a number that is not negative", argument);
+            return usage(error, "expected a non-negative number", argument);
         }
         return GRAFT_OK;
     }
@@ -193,7 +193,7 @@ static int parse_option(struct parser *parser, struct graft_error *error) {
         return usage(error, "takes no value", argument);
     }
     if (is_repeated(parser, spec)) {
-        return usage(error, "is given more than once", argument);
+        return usage(error, "given more than once", argument);
     }
     if (spec->kind != FLAG && value == NULL) {
         if (parser->at + 1 >= parser->argc) {
@@ -227,10 +227,10 @@ static int check(const struct graft_options *options, struct graft_error *error)
         return GRAFT_OK;
     }
     if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
-        return usage(error, "expected a plugin's file or a class", "inspect");
+        return usage(error, "expected a plugin file or a class", "inspect");
     }
     if (options->model == NULL && (options->command & (LIST | INSPECT)) == 0) {
-        return usage(error, "is missing: name a model directory", "--model");
+        return usage(error, "missing, expected a model directory", "--model");
     }
     if (options->command == GRAFT_COMMAND_LIST && !options->classes && options->plugins_dirs.count == 0) {
         return usage(error, "expected --plugins-dir or --classes", "list");
@@ -242,16 +242,16 @@ static int check(const struct graft_options *options, struct graft_error *error)
                      "verify");
     }
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {
-        return usage(error, "names plugins, but no --plugins-dir says where they are", "--plugins");
+        return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugins");
     }
     if (options->plugin_options.count > 0 && options->plugins_dirs.count == 0 && !graft_options_name_file(options)) {
-        return usage(error, "is for plugins, but no --plugins-dir says where they are", "--plugin-option");
+        return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugin-option");
     }
     if (options->command == GRAFT_COMMAND_SAVE && options->output == NULL) {
-        return usage(error, "is missing: name an output directory", "--output");
+        return usage(error, "missing, expected an output directory", "--output");
     }
     if (options->command == GRAFT_COMMAND_PERPLEXITY && options->text == NULL) {
-        return usage(error, "is missing: name a text file", "--text");
+        return usage(error, "missing, expected a text file", "--text");
     }
     if (options->window < 2) {
         return usage(error, "expected 2 or more: the first token of a window is not predicted", "--window");

@@ -50,7 +50,7 @@ struct graft_options {
     const char *fusion_config;           /* JSON, or NULL */
     const char *patch;                   /* a file, or NULL */
     struct graft_strings fuse;           /* "GLOB,GLOB" each */
-    const char *attn_implementation;     /* NULL: the usual one; likewise: */
+    const char *attn_implementation;     /* NULL: the default; likewise: */
     const char *experts_implementation;
     const char *kernels; /* "NAME,NAME", or NULL */
     int64_t threads;     /* 0: all */
@@ -82,7 +82,7 @@ struct graft_options {
     int output_ids;
     int no_special_tokens;
 
-    double tolerance;      /* -1: the usual one; for `verify` */
+    double tolerance;      /* -1: the default; for `verify` */
     int64_t prompt_tokens; /* this and the following: for `bench` */
     int64_t new_tokens;
     int64_t repeat;
@@ -95,7 +95,7 @@ struct graft_options {
 
     const char *output; /* this and the following: for `save` */
     int runtime_layout;
-    int64_t max_shard_bytes; /* 0: the usual size */
+    int64_t max_shard_bytes; /* 0: the default size */
 
     int json;
     int decode;
@@ -109,7 +109,7 @@ void graft_options_finish(struct graft_options *options);
 /* Whether `inspect` is for a plugin's file, not for a class. */
 int graft_options_name_file(const struct graft_options *options);
 
-/* The options that a command takes, for shells that complete them: a line each, "--prompt VALUE" for one that takes a
+/* The options that a command takes, for shells that complete them: one line each, "--prompt VALUE" for one that takes a
  * value. To stdout. */
 void graft_options_print(enum graft_command command);
 

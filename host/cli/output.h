@@ -11,7 +11,7 @@
 /* A document and a line end; `indent` 1 spreads it over lines. */
 int graft_output_json(const graft_json *document, FILE *out, int indent, struct graft_error *error);
 
-/* Flushes, and tells whether all that was written arrived. */
+/* Flushes, and tells whether everything was written. */
 int graft_output_flush(FILE *out, struct graft_error *error);
 
 /* "PROGRAM: FILE: what is wrong; what to do" on stderr, on one line whatever the error holds. */

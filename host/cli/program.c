@@ -67,6 +67,6 @@ int graft_program_plugins_dir(char **directory, struct graft_error *error) {
     }
     *directory = NULL;
     (void)graft_error_set(error, GRAFT_ERROR_USAGE, "--plugins-dir default", "no plugins are installed");
-    graft_error_hint(error, "expected the folder %s; a folder of that name is ./default", GRAFT_PLUGINS_DIR);
+    graft_error_hint(error, "expected the folder %s; for a folder called default write ./default", GRAFT_PLUGINS_DIR);
     return GRAFT_ERROR_USAGE;
 }

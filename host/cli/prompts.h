@@ -11,7 +11,7 @@ struct graft_prompts {
     struct graft_ids *ids;        /* [count] */
     struct graft_prompt *prompts; /* [count], onto `ids` */
     size_t count;
-    struct graft_image *images; /* [n_images]: images and videos of all prompts, one behind the other */
+    struct graft_image *images; /* [n_images]: images and videos of all prompts, one after another */
     size_t n_images;
 };
 

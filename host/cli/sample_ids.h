@@ -9,7 +9,7 @@
 #include "graft/host/graft.h"
 
 /* `n` pseudo-random ids of the model's vocabulary, the same in every run, none of which stands for an image or a video.
- * The caller frees them; NULL when memory ran out. */
+ * The caller frees them; NULL if memory ran out. */
 int32_t *graft_sample_ids(size_t n, const struct graft_model *model);
 
 #endif

@@ -16,7 +16,7 @@ static int read_specs(char *list, struct graft_module_spec specs[MAX_PATHS], siz
         }
         if (*at == '\0' || *n == MAX_PATHS) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, "--fuse", "%s",
-                                   *at == '\0' ? "expected paths of modules, separated by commas" : "too many paths");
+                                   *at == '\0' ? "expected module paths separated by commas" : "too many paths");
         }
         specs[*n] = (struct graft_module_spec){.struct_size = sizeof specs[*n], .path = at};
         at = comma;

@@ -127,7 +127,7 @@ static int read_line(struct graft_texts *texts, const struct place *place, struc
         return encode(texts, &first, NULL, text, error);
     }
     if (tab == NULL || memchr(tab + 1, '\t', first.length - (size_t)(tab + 1 - texts->line)) != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_IO, place->name, "expected two texts with a tab between them");
+        return graft_error_set(error, GRAFT_ERROR_IO, place->name, "expected two texts separated by a tab");
     }
     const struct graft_text_view second = {tab + 1, first.length - (size_t)(tab + 1 - texts->line)};
     first.length = (size_t)(tab - texts->line);
@@ -148,7 +148,7 @@ static int check(const struct graft_texts *texts, const struct place *place, str
     }
     if ((int64_t)text->ids.n > texts->max_tokens) {
         return graft_error_set(error, GRAFT_ERROR_IO, place->name,
-                               "%zu tokens, the model reads at most %lld (max_position_embeddings)", text->ids.n,
+                               "%zu tokens, but the model reads at most %lld (max_position_embeddings)", text->ids.n,
                                (long long)texts->max_tokens);
     }
     return GRAFT_OK;

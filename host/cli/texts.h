@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts that an encoder is given: those of the command line, then the lines of stdin, one after the other. */
+/* The texts that an encoder is given: those of the command line, then the lines of stdin, one after another. */
 #ifndef GRAFT_CLI_TEXTS_H
 #define GRAFT_CLI_TEXTS_H
 

@@ -7,52 +7,51 @@
 /* What follows the program's name. */
 static const char *const commands[] = {
     "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report replacements, generate\n",
-    "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE]    the same decisions, reading no weights\n",
-    "tokenize   --model DIR [--decode] [--json]                         lines of stdin: text to ids, or back\n",
+    "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE]    what run would do; reads no weights\n",
+    "tokenize   --model DIR [--decode] [--json]                         turn lines of stdin into ids, or back\n",
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
-    "list       --plugins-dir DIR | --classes [--json]                  plugins, or classes that can be replaced\n",
-    "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     what it declares\n",
-    "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced with original, by module\n",
-    "bench      --model DIR [--plugins-dir DIR]... [--json]             how fast it loads, reads prompts, generates\n",
-    "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] how well it predicts a text\n",
+    "list       --plugins-dir DIR | --classes [--json]                  list plugins, or classes to replace\n",
+    "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     show what it declares\n",
+    "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced modules with originals\n",
+    "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
+    "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
 };
 
-/* In sections, since compilers need not take longer strings. */
+/* In sections, since compilers need not accept longer strings. */
 static const char *const sections[] = {
     "Plugins\n"
-    "  --plugins-dir DIR      look for plugins here (NAME.so, NAME/NAME.so); repeatable; default: those installed\n"
-    "  --plugins ID,ID        use only these; of two that want a module, the first listed wraps or replaces it\n"
+    "  --plugins-dir DIR      search DIR for NAME.so and NAME/NAME.so; repeatable; \"default\": those installed\n"
+    "  --plugins ID,ID        use only these; if two want a module, the first listed wraps or replaces it\n"
     "  --plugin-option ID.NAME=VALUE   set an option of a plugin (list and inspect show them); repeatable\n"
     "  --no-plugins           load no plugins\n"
-    "  --skip-bad-plugins     leave out a plugin that cannot be used and go on\n"
+    "  --skip-bad-plugins     skip plugins that cannot be used\n"
     "  --fusion NAME          fuse the modules that fit this fusion family; repeatable\n"
     "  --fusion-config JSON   the same, with options: {\"NAME\": true | false | {...}}; {} for none\n"
     "\n",
 
     "Without replacing a class\n"
-    "  --attn-implementation NAME      eager, sdpa, or a plugin's\n"
-    "  --experts-implementation NAME   eager, batched_mm, grouped_mm, or a plugin's\n"
+    "  --attn-implementation NAME      sdpa (default), eager, or a plugin's\n"
+    "  --experts-implementation NAME   grouped_mm (default), eager, batched_mm, or a plugin's\n"
     "  --kernels NAME,NAME    kernels from plugins: another forward for a class, same weights\n"
     "  --fuse 'GLOB,GLOB'     run the modules at these paths as one chain; repeatable\n"
-    "  --patch FILE           JSON file: classes, names and layouts for this load\n"
+    "  --patch FILE           patch file (JSON): classes, names and layouts for this load\n"
     "\n",
 
     "Prompt\n"
     "  --prompt TEXT, --prompt-file FILE, --input-ids 1,2,3         repeat for a batch\n"
     "  --image FILE           a PNG or JPEG, for models that take images; repeatable\n"
-    "  --video DIR            a video: DIR holds its frames, PNG or JPEG, in order of name; repeatable\n"
+    "  --video DIR            a video: the PNG or JPEG files in DIR, in order of name; repeatable\n"
     "  --pixel-values FILE    prepared images and videos: a safetensors file with pixel_values, image_grid_thw,\n"
     "                         pixel_values_videos, video_grid_thw\n"
     "  --max-new-tokens N     generate at most N tokens for each prompt\n"
-    "  --output-ids           print ids instead of text, one line for each sequence\n"
+    "  --output-ids           print ids instead of text, one line per sequence\n"
     "  --no-special-tokens    add no special tokens when encoding\n"
     "  --temperature T, --top-k K, --top-p P, --repetition-penalty R, --seed S\n"
-    "                         sampling; by default as generation_config.json says, else greedy; --temperature 0 is\n"
-    "                         always greedy\n"
+    "                         sampling (default: generation_config.json, else greedy); --temperature 0: greedy\n"
     "\n",
 
     "Encoders\n"
-    "  --embed                print a vector for each text, one JSON array a line; reads stdin if no text is given\n"
+    "  --embed                print a vector per text, one JSON array per line; reads stdin if no text is given\n"
     "  --lines, --pairs       each line of stdin is a text, or a pair separated by a tab\n"
     "  --text-pair TEXT, --token-type-ids 0,0,1         second text of a pair; token types\n"
     "\n",
@@ -62,20 +61,20 @@ static const char *const sections[] = {
     "\n",
 
     "Saving\n"
-    "  --output DIR           where to write; must be absent or empty\n"
-    "  --runtime-layout       keep the run-time layout, with a journal to restore the original\n"
+    "  --output DIR           where to write: a new or empty directory\n"
+    "  --runtime-layout       write the runtime layout, with a journal to restore the original\n"
     "  --max-shard-size SIZE  maximum file size: 500MB, 5GB, ... (default 50GB)\n"
     "\n",
 
     "Comparing and measuring\n"
-    "  --tolerance T          verify: largest difference of logits allowed (default 5e-5)\n"
+    "  --tolerance T          verify: how far logits may differ (default 5e-5)\n"
     "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes and runs (default 512, 32, 3)\n"
     "  --modules              bench: time and bytes by class, and of each replaced class\n"
     "  --text FILE, --window N          perplexity: the text; tokens per window (default 512)\n"
     "\n",
 
     "Other\n"
-    "  --dtype auto|float32|bfloat16   how products are computed (auto: bf16 weights in bf16, others in f32)\n"
+    "  --dtype auto|float32|bfloat16   precision of products (auto: bf16 weights in bf16, others in f32)\n"
     "  --threads N            threads to use (default: all)\n"
     "  --strict               treat missing or unexpected tensors as errors\n"
     "  --report text|json|none, --quiet, --version, --help\n"

@@ -135,7 +135,7 @@ static int read_identity(struct graft_model_config *config, struct graft_error *
                                graft_json_type_name(config->document));
     }
     if (has_cut_string(config->document)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "a string has a NUL character in it");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "a string contains a NUL character");
     }
     if (!graft_config_has(view, "model_type")) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: missing, expected a string");

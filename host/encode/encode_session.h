@@ -24,7 +24,7 @@ int graft_encode_session_create(const struct graft_module *module, int32_t task,
                                 struct graft_encode_session **session, struct graft_error *error);
 void graft_encode_session_free(struct graft_encode_session *session);
 
-/* The attention implementation of the runs from now on (NULL: the usual one); it outlives the session. */
+/* The attention implementation of the runs from now on (NULL: the default); it outlives the session. */
 void graft_encode_session_use(struct graft_encode_session *session,
                               const struct graft_attention_implementation *attention);
 

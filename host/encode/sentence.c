@@ -97,9 +97,8 @@ static int read_mode_fields(const char *file, const graft_json *document, struct
         }
         pooling->modes |= on ? modes[i].mode : 0;
     }
-    return pooling->modes != 0
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_MODEL, file, "pooling_mode_...: all of them are false");
+    return pooling->modes != 0 ? GRAFT_OK
+                               : graft_error_set(error, GRAFT_ERROR_MODEL, file, "pooling_mode_...: all are false");
 }
 
 static int check_width(const struct reading *reading, const char *file, const graft_json *document,
@@ -156,7 +155,7 @@ static int read_module(struct reading *reading, const char *file, const graft_js
     if (i == 0 && strcmp(name, "Transformer") == 0) {
         return path[0] == '\0' ? GRAFT_OK
                                : graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                                 "0.path: the model is in \"%s\"; expected it beside this file", path);
+                                                 "0.path: the model is in \"%s\"; expected it next to this file", path);
     }
     if (i > 0 && strcmp(name, "Pooling") == 0 && !reading->has_pooling) {
         return read_pooling(reading, path, error);
@@ -166,8 +165,8 @@ static int read_module(struct reading *reading, const char *file, const graft_js
         return GRAFT_OK;
     }
     return graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                           "%zu.type: \"%s\" at this place is not known; expected Transformer, Pooling, Normalize", i,
-                           type);
+                           "%zu.type: \"%s\" is not supported here; expected Transformer, then Pooling, then Normalize",
+                           i, type);
 }
 
 static int read_modules(struct reading *reading, const char *file, struct graft_error *error) {

@@ -22,7 +22,7 @@ static int check_wires(const struct graft_fused_chain *chain, struct graft_error
         const void *output = pointer_at(chain->args[wire->index - 1], wire->output);
         if (output == NULL || pointer_at(chain->args[wire->index], wire->input) != output) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, chain->modules[wire->index].node->path,
-                                   "cannot be fused with %s: it is not called with what that one gives",
+                                   "cannot be fused with %s: its input is not the output of that module",
                                    chain->modules[wire->index - 1].node->path);
         }
     }
@@ -55,7 +55,7 @@ static int forward(void *self, const struct graft_call *call, const void *args, 
     }
     if (module->index != chain->next) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, module->node->path,
-                               "cannot be fused with %s: it is called before that one",
+                               "cannot be fused with %s: it is called before that module",
                                chain->modules[module->index - 1].node->path);
     }
     if (module->index + 1 < chain->n) {

@@ -43,7 +43,7 @@ int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft
         if (chain->implementation != NULL && known->origin.rank == rank) {
             (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, chain->modules[0].node->path,
                                   "plugins %s and %s both implement this chain", chain->plugin, known->descriptor->id);
-            graft_error_hint(error, "load first the one that should win, or leave one out");
+            graft_error_hint(error, "load the one that should win first, or leave one out");
             return GRAFT_ERROR_PLUGIN;
         }
         if (chain->implementation == NULL || known->origin.rank < rank) {

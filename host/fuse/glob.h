@@ -2,7 +2,7 @@
 #ifndef GRAFT_FUSE_GLOB_H
 #define GRAFT_FUSE_GLOB_H
 
-/* [any] Whether all of `path` fits `glob`, where `*` stands for any number of characters that are no dots. */
+/* [any] Whether all of `path` matches `glob`, where `*` stands for any number of characters other than dots. */
 int graft_glob_fits(const char *glob, const char *path);
 
 #endif

@@ -44,14 +44,13 @@ static int find_fitting(struct graft_tree *tree, const struct graft_module_spec 
         fitting[i] = (struct fitting){.path = specs[i].path, .tree = tree};
         status = graft_tree_walk(tree, visit, &fitting[i], error);
         if (status == GRAFT_OK && fitting[i].count == 0) {
-            status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path, "no module of %s has such a path",
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path, "no module of %s matches it",
                                      tree->root->class_name);
-            graft_error_hint(error,
-                             "graft_model_module tells the modules there are; `*` stands for anything but a dot");
+            graft_error_hint(error, "graft_model_module lists the modules; `*` matches anything but a dot");
         } else if (status == GRAFT_OK && fitting[i].count != fitting[0].count) {
             status = graft_error_set(error, GRAFT_ERROR_USAGE, specs[i].path,
-                                     "its path fits modules: %zu, but that of %s: %zu; a chain takes one of each",
-                                     fitting[i].count, specs[0].path, fitting[0].count);
+                                     "matching modules: %zu, but %zu for %s; a chain takes one of each",
+                                     fitting[i].count, fitting[0].count, specs[0].path);
         }
     }
     return status;
@@ -60,14 +59,14 @@ static int find_fitting(struct graft_tree *tree, const struct graft_module_spec 
 static int check_node(const struct graft_node *node, const struct graft_fused_chain *chain, size_t index,
                       const struct graft_chains *fusions, struct graft_error *error) {
     if (node->known == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is a list of modules, which nobody calls");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is a list of modules, which is never called");
     }
     if (graft_interface_find(node->maker->cls->interface_id) == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
                                "cannot be fused: its interface %s is a plugin's own", node->maker->cls->interface_id);
     }
     if (graft_chains_find(fusions, node) != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is fused already");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is already fused");
     }
     for (size_t i = 0; i < index; i++) {
         const struct graft_node *before = chain->modules[i].node;
@@ -76,7 +75,7 @@ static int check_node(const struct graft_node *node, const struct graft_fused_ch
         }
         if (before->parent != node->parent) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
-                                   "cannot be fused with %s: they are not children of one module", before->path);
+                                   "cannot be fused with %s: they have different parents", before->path);
         }
     }
     return GRAFT_OK;

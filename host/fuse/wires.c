@@ -30,7 +30,8 @@ static int check_names(const struct graft_node *node, const char *what, struct n
     }
     for (int32_t i = 0; i < names.n; i++) {
         if (names.items[i] == NULL || names.items[i][0] == '\0') {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "the names for %s: expected a text", what);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
+                                   "the names for %s: expected a non-empty string", what);
         }
     }
     return GRAFT_OK;
@@ -68,7 +69,7 @@ static int connect(struct graft_fused_chain *chain, const struct graft_module_sp
     }
     if (chain->n_wires == wires) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
-                               "none of its inputs bears the name of what %s gives (\"%s\")", before->path, output);
+                               "none of its inputs has the name of the output of %s (\"%s\")", before->path, output);
     }
     return GRAFT_OK;
 }

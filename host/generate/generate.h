@@ -21,8 +21,8 @@ struct graft_generation_settings {
 int graft_generation_settings_read(const char *directory, const graft_json *config,
                                    struct graft_generation_settings *settings, struct graft_error *error);
 
-/* Told of each new token, in order within a sequence; `last` is 1 for the one that ends it. A status other than
- * GRAFT_OK stops the generation. */
+/* Called for each new token, in order within a sequence; `last` is 1 for the one that ends it. Any status but GRAFT_OK
+ * stops the generation. */
 typedef int (*graft_token_sink)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
 /* [forward] Feeds the prompts to `session`'s slots 0 to n - 1 (all empty) and generates. An eos id is told to the sink,

@@ -9,7 +9,7 @@
 /* What is known of the sequence in a slot, beside the cache. */
 struct sequence {
     int64_t length;        /* tokens that it holds */
-    int64_t rotary_offset; /* what rotary positions are ahead by, behind images */
+    int64_t rotary_offset; /* how far rotary positions are ahead, after images */
     int64_t images_end;    /* how many tokens it held when that changed last */
 };
 
@@ -68,7 +68,7 @@ struct step {
     int32_t *ids;        /* [tokens] */
     int32_t *rows;       /* [n_rows] */
     int64_t n_rows;
-    int64_t *offsets;           /* [2, n]: of rotary positions, before this step and behind it */
+    int64_t *offsets;           /* [2, n]: of rotary positions, before this step and after it */
     struct graft_image *images; /* [n_images] */
     size_t n_images;
 };
@@ -99,7 +99,7 @@ static int check_ids(const struct graft_session *session, const struct graft_ids
     return GRAFT_OK;
 }
 
-/* The images of all sequences, one behind the other. A model that places none leaves the offsets as they are. */
+/* The images of all sequences, one after another. A model that places none leaves the offsets as they are. */
 static void place_images(struct step *step, const struct graft_session *session, const int32_t *slots,
                          const struct graft_ids_view *news, size_t n) {
     for (size_t i = 0; i < n; i++) {

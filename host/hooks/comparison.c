@@ -33,7 +33,7 @@ static int before(void *data, struct graft_observation *observation, struct graf
     const struct graft_call *call = observation->call;
     observation->data = NULL;
     if (observation->n_views == 0) {
-        compared->reason = "the sizes of what it is called with are not known";
+        compared->reason = "the sizes of its arguments are not known";
         return GRAFT_OK;
     }
     if (compared->cache == NULL) {
@@ -76,7 +76,7 @@ struct search {
     size_t capacity;
 };
 
-/* Whether the module was replaced together with others, which may share out the work in another way. */
+/* Whether the module was replaced together with others, which may share the work differently. */
 static int is_grouped(const struct graft_tree *tree, const struct graft_node *node) {
     const struct graft_replacement *replacement;
     struct graft_origin origin;
@@ -100,7 +100,7 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
         return "the original model has no module at this path";
     }
     if (!graft_can_observe(node)) {
-        return "its interface is a plugin's own: what it is called with is not known";
+        return "its interface is a plugin's own: its arguments are not known";
     }
     if (graft_has_forward_hook(node)) {
         return "it is fused with its neighbours: they run together, when the last of them is called";

@@ -3,7 +3,7 @@
  * Watching modules at work. A module that is watched is called through a vtable of ours in its place, which tells the
  * observer before and after; then the module is as it was. Results do not change: what comes in and goes out is only
  * shown. Optional slots (a Linear's as_product) are not offered meanwhile, so that every call arrives; modules that
- * would run as one then run one after the other, which takes a little longer.
+ * would run as one then run one after another, which takes a little longer.
  *
  * All functions are [load]; the observer is called in [forward], by the thread that runs the model.
  */
@@ -27,7 +27,7 @@ struct graft_observation {
     int64_t mark;
 };
 
-/* `before` may be NULL. Another status than GRAFT_OK ends the forward with it. */
+/* `before` may be NULL. Any status but GRAFT_OK ends the forward with it. */
 struct graft_observer {
     int (*wants)(void *data, const struct graft_node *node); /* NULL: all */
     int (*before)(void *data, struct graft_observation *observation, struct graft_error *error);
@@ -44,7 +44,7 @@ int graft_can_observe(const struct graft_node *node);
 int graft_observe(struct graft_tree *tree, const struct graft_observer *observer, struct graft_observing **observing,
                   struct graft_error *error);
 
-/* Puts everything back. Takes NULL. */
+/* Puts everything back. Accepts NULL. */
 void graft_observe_end(struct graft_observing *observing);
 
 /* [any] Whether something stands between an instantiated module and its parent. */

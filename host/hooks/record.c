@@ -68,7 +68,7 @@ static int add_view(struct graft_recording *recording, const char *name, const s
     }
     if (view == NULL || view->rows != tokens) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, observation->node->path,
-                               "cannot be recorded: %s of another size than the prompts", view_name);
+                               "cannot be recorded: the size of %s does not match the prompts", view_name);
     }
     const float *from = view->data;
     for (size_t s = 0; s < recording->n; s++) {
@@ -108,9 +108,9 @@ static int after_attention(struct graft_recording *recording, const struct graft
         return GRAFT_OK;
     }
     (void)graft_error_set(error, GRAFT_ERROR_USAGE, observation->node->path,
-                          "%s computes its attention by itself: there are no weights to record",
+                          "%s uses no attention implementation, so there are no weights to record",
                           observation->node->class_name);
-    graft_error_hint(error, "record without the plugin that brings it");
+    graft_error_hint(error, "record without its plugin");
     return GRAFT_ERROR_USAGE;
 }
 
@@ -178,7 +178,7 @@ static int choose_attention(struct graft_recording *recording, const struct graf
         recording->inner = &graft_attention_eager;
         if (wanted != &graft_attention_sdpa) {
             (void)graft_error_set(error, GRAFT_ERROR_USAGE, "attn_implementation",
-                                  "\"%s\" gives no attention weights to record", wanted->name);
+                                  "\"%s\" provides no attention weights to record", wanted->name);
             graft_error_hint(error, "choose eager");
             return GRAFT_ERROR_USAGE;
         }

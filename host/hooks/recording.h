@@ -29,7 +29,7 @@ struct graft_recorded *graft_recording_find(const struct graft_recording *record
 int graft_recording_has(const struct graft_recording *recording, const char *start);
 
 /* Memory for a tensor of one sequence, in the place of an earlier one of that name: of a module and what it calls in
- * turn, the outer one has the last word. NULL when memory ran out. */
+ * turn, the outer one has the last word. NULL if memory ran out. */
 float *graft_recording_add(struct graft_recording *recording, const char *name, size_t sequence, int32_t rank,
                            const int64_t *shape);
 

@@ -77,7 +77,7 @@ int graft_frame_files_find(const char *directory, struct graft_frame_files *file
         }
     }
     if (status == GRAFT_OK && errno != 0) {
-        status = graft_fail_errno(error, GRAFT_ERROR_IO, directory, "cannot be read to its end", errno);
+        status = graft_fail_errno(error, GRAFT_ERROR_IO, directory, "cannot be read completely", errno);
     }
     (void)closedir(stream);
     if (status == GRAFT_OK && files->count == 0) {

@@ -36,7 +36,7 @@ static void on_error(j_common_ptr info) {
     char message[JMSG_LENGTH_MAX];
     info->err->format_message(info, message);
     reading->status =
-        graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "not a sound JPEG file: %s", message);
+        graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "not a valid JPEG file: %s", message);
     longjmp(reading->back, 1);
 }
 

@@ -21,7 +21,7 @@ struct reading {
 static void on_error(png_structp png, png_const_charp message) {
     struct reading *reading = png_get_error_ptr(png);
     reading->status =
-        graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "not a sound PNG file: %s", message);
+        graft_error_set(reading->error, GRAFT_ERROR_IO, reading->source, "not a valid PNG file: %s", message);
     png_longjmp(png, 1);
 }
 
@@ -118,7 +118,7 @@ static void read_image(struct reading *reading, png_structp png, png_infop info)
     int passes = png_set_interlace_handling(png);
     png_read_update_info(png, info);
     if (png_get_rowbytes(png, info) != (size_t)pixels->width * 3) {
-        png_error(png, "rows are of an unexpected length");
+        png_error(png, "rows have an unexpected length");
     }
     for (int pass = 0; pass < passes; pass++) {
         for (int64_t y = 0; y < pixels->height; y++) {

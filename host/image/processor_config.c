@@ -67,8 +67,9 @@ static int read_factor(const struct source *source, struct graft_processor_confi
     }
     config->rescale_factor = is_there(field) ? graft_json_real(field) : config->rescale_factor;
     if (config->is_video && (float)config->rescale_factor == 0.0f) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, source->name,
-                               "rescale_factor: expected no 0, which mean and deviation are divided by");
+        return graft_error_set(
+            error, GRAFT_ERROR_MODEL, source->name,
+            "rescale_factor: expected a number other than 0, because mean and deviation are divided by it");
     }
     return GRAFT_OK;
 }
@@ -93,7 +94,7 @@ static int read_channels(const struct source *source, const char *name, int is_d
         values[i] = graft_json_real(number);
         if (is_divisor && (float)values[i] == 0.0f) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, source->name,
-                                   "%s: expected no 0, which pixels are divided by", name);
+                                   "%s: expected numbers other than 0, because pixels are divided by them", name);
         }
     }
     return GRAFT_OK;
@@ -126,7 +127,7 @@ static int read_size(const struct source *source, struct graft_processor_config 
     }
     if (status == GRAFT_OK && config->min_pixels > config->max_pixels) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, source->name,
-                                 "the least number of pixels (%lld) is more than the most (%lld)",
+                                 "the minimum number of pixels (%lld) exceeds the maximum (%lld)",
                                  (long long)config->min_pixels, (long long)config->max_pixels);
     }
     return status;

@@ -14,7 +14,7 @@ struct resize_weights {
     int32_t bits;
 };
 
-/* Returns 0, or -1 when memory ran out; also then to be finished. */
+/* Returns 0, or -1 if memory ran out; also then to be finished. */
 int graft_resize_weights_init(struct resize_weights *weights, int64_t inputs, int64_t outputs,
                               struct graft_resize_method method);
 void graft_resize_weights_finish(struct resize_weights *weights);

@@ -49,7 +49,7 @@ struct graft_array_size {
 };
 
 struct graft_interface_array {
-    const char *name; /* as the interface calls it: "hidden_states"; NULL behind the last one */
+    const char *name; /* as the interface calls it: "hidden_states"; NULL after the last one */
     size_t field;     /* offset of the pointer in the interface's args */
     int32_t direction;
     graft_dtype dtype; /* F32, or I32 */
@@ -60,7 +60,7 @@ struct graft_interface_array {
 
 /* What a parent gives to a class of the interface (graft/args.h). */
 struct graft_interface_argument {
-    const char *name; /* "in_features"; NULL behind the last one */
+    const char *name; /* "in_features"; NULL after the last one */
     int32_t kind;     /* GRAFT_ARG_... */
     int32_t owed;     /* 0: it may be left out */
 };

@@ -8,7 +8,8 @@
 static int check_args(const struct graft_attention_args *args, struct graft_error *error) {
     const struct graft_mask *mask = args->mask;
     if (args->required_features != 0) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "attention asks for features 0x%x, this host knows none",
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
+                               "attention requires features 0x%x, but this host supports none",
                                (unsigned)args->required_features);
     }
     if (args->heads <= 0 || args->kv_heads <= 0 || args->heads % args->kv_heads != 0 || args->head_dim <= 0) {
@@ -33,7 +34,7 @@ static int check_mask(const struct graft_attention_implementation *chosen, const
         return GRAFT_OK;
     }
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, chosen->name,
-                          "this attention implementation does not know the mask \"%s\", which the model needs",
+                          "this attention implementation does not support the mask \"%s\", which the model needs",
                           kinds[mask->kind]);
     graft_error_hint(error, "choose another attention implementation");
     return GRAFT_ERROR_PLUGIN;

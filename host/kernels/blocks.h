@@ -6,7 +6,7 @@
 #include "base/dtype.h"
 #include "graft/tensor.h"
 
-/* Rows that lie one behind the other in one block. */
+/* Rows that lie one after another in one block. */
 struct graft_row_run {
     const void *data; /* [rows, columns of the weight] */
     graft_dtype dtype;

@@ -66,8 +66,8 @@ static void *fresh(const struct graft_call *call, const struct graft_state *stat
 void *graft_cache_state(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
                         int32_t sequence, struct graft_error *error) {
     if (sequence < 0 || sequence >= batch->sequences) {
-        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "state: sequence %d asked for, there are %d",
-                              (int)sequence, (int)batch->sequences);
+        (void)graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "state: there is no sequence %d, only %d", (int)sequence,
+                              (int)batch->sequences);
         return NULL;
     }
     int64_t first = batch->cu_seqlens[sequence];

@@ -16,7 +16,7 @@ struct graft_cache {
     struct graft_states *states;
 };
 
-/* A cache for sequences 0 .. slots - 1, all empty; NULL when memory ran out. */
+/* A cache for sequences 0 .. slots - 1, all empty; NULL if memory ran out. */
 struct graft_cache *graft_cache_create(int32_t slots);
 void graft_cache_destroy(struct graft_cache *cache);
 

@@ -9,7 +9,7 @@ static int check_input(const struct graft_experts_implementation *chosen, const 
     uint32_t unknown = input->required_features & ~chosen->features;
     if (unknown != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, input->path,
-                               "the experts implementation %s does not know feature 0x%x, which this model needs",
+                               "the experts implementation %s does not support feature 0x%x, which this model needs",
                                chosen->name, (unsigned)unknown);
     }
     for (int64_t i = 0; i < input->tokens * input->k; i++) {

@@ -44,8 +44,8 @@ void graft_kv_cache_destroy(struct graft_kv_cache *cache) {
 
 static int check_slot(const struct graft_kv_cache *cache, int32_t slot, struct graft_error *error) {
     if (slot < 0 || slot >= cache->slots) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "KV cache: slot %d asked for, there are %d", (int)slot,
-                               (int)cache->slots);
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "KV cache: there is no slot %d, only %d slots",
+                               (int)slot, (int)cache->slots);
     }
     return GRAFT_OK;
 }
@@ -71,7 +71,7 @@ static void copy_rows(const struct entry *entry, const float *from, float *to, i
     }
 }
 
-/* A copy of `old` with room for `capacity` tokens; NULL when memory ran out or the size overflows. */
+/* A copy of `old` with room for `capacity` tokens; NULL if memory ran out or the size overflows. */
 static float *enlarged(const struct entry *entry, const float *old, int64_t capacity) {
     int64_t head = capacity <= INT64_MAX / 4 / entry->head_dim ? capacity * entry->head_dim : INT64_MAX / 4;
     if (head > INT64_MAX / 4 / entry->kv_heads) {
@@ -122,7 +122,7 @@ static int check_added(const struct entry *entry, int32_t layer, int32_t slot, c
     if (entry->length != added->position) {
         return graft_error_set(
             error, GRAFT_ERROR_INTERNAL, "",
-            "KV cache: layer %d of slot %d holds %lld tokens, but the batch goes on at position %lld", (int)layer,
+            "KV cache: layer %d of slot %d holds %lld tokens, but the batch continues at position %lld", (int)layer,
             (int)slot, (long long)entry->length, (long long)added->position);
     }
     return GRAFT_OK;

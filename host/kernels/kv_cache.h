@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys and values of earlier tokens. A slot is one sequence; in each layer it holds two arrays [kv_heads, capacity,
- * head_dim], each head's rows one behind the other. Layers and their sizes are made known by the first append.
+ * head_dim], each head's rows one after another. Layers and their sizes are made known by the first append.
  * Between forwards all layers of a slot hold the same number of tokens. One thread at a time for each slot; two threads
  * may not append at the same time.
  */
@@ -40,7 +40,7 @@ struct graft_kv_new {
     int64_t position; /* of the first: how many tokens the slot is to hold already */
 };
 
-/* A cache for sequences 0 .. slots - 1, all empty; NULL when memory ran out. */
+/* A cache for sequences 0 .. slots - 1, all empty; NULL if memory ran out. */
 struct graft_kv_cache *graft_kv_cache_create(int32_t slots);
 void graft_kv_cache_destroy(struct graft_kv_cache *cache);
 

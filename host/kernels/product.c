@@ -59,7 +59,8 @@ static int check_product(const struct graft_product *product, struct graft_error
     const struct graft_weight *weight = product->weight;
     const struct graft_weight *bias = product->bias;
     if (product->required_features != 0) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "a product asks for features 0x%x, this host knows none",
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
+                               "a product requires features 0x%x, but this host supports none",
                                (unsigned)product->required_features);
     }
     if (product->tokens < 0 || product->rows < 0 || product->first_row < 0 ||

@@ -54,7 +54,7 @@ struct graft_product_panel {
 enum { GRAFT_TOKEN_TILE = 256, GRAFT_TOKEN_STEP = 16 };
 
 /* Finds or makes `wanted` (its `data` not yet set) among inputs[0 .. *n_inputs - 1], which has room for one more; NULL
- * when memory ran out. */
+ * if memory ran out. */
 const struct graft_product_input *graft_product_input_get(const struct graft_call *call,
                                                           const struct graft_product_input *wanted,
                                                           struct graft_product_input *inputs, int64_t *n_inputs);

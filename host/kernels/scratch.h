@@ -10,11 +10,11 @@
 
 struct graft_scratch;
 
-/* An empty arena, or NULL when memory ran out. Whoever calls owns it. */
+/* An empty arena, or NULL if memory ran out. Whoever calls owns it. */
 struct graft_scratch *graft_scratch_create(void);
 void graft_scratch_destroy(struct graft_scratch *scratch);
 
-/* `bytes` of uninitialised memory, valid until a release to an earlier mark; NULL when memory ran out or `bytes` is
+/* `bytes` of uninitialised memory, valid until a release to an earlier mark; NULL if memory ran out or `bytes` is
  * negative or absurd. */
 void *graft_scratch_alloc(struct graft_scratch *scratch, int64_t bytes);
 int64_t graft_scratch_mark(const struct graft_scratch *scratch);

@@ -95,7 +95,7 @@ static int keep(struct entry *entry, struct graft_error *error) {
 int graft_states_step(struct graft_states *states, const struct graft_state *state, int32_t slot, int64_t position,
                       int64_t tokens, void **data, struct graft_error *error) {
     if (slot < 0 || slot >= states->slots) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "state: slot %d asked for, there are %d", (int)slot,
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "state: there is no slot %d, only %d", (int)slot,
                                (int)states->slots);
     }
     int status = state->index >= states->count ? add_states(states, state->index + 1, error) : GRAFT_OK;
@@ -106,7 +106,7 @@ int graft_states_step(struct graft_states *states, const struct graft_state *sta
     int again = entry->length == position + tokens && entry->length_before == position;
     if (!again && entry->length != position) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
-                               "state of slot %d has seen %lld tokens, but the batch goes on at position %lld",
+                               "state of slot %d has seen %lld tokens, but the batch continues at position %lld",
                                (int)slot, (long long)entry->length, (long long)position);
     }
     if (!again) {

@@ -22,7 +22,7 @@ enum { GRAFT_STATE_ARRAYS = 2 };
 
 struct graft_states;
 
-/* States for sequences 0 .. slots - 1, all at their start; NULL when memory ran out. */
+/* States for sequences 0 .. slots - 1, all at their start; NULL if memory ran out. */
 struct graft_states *graft_states_create(int32_t slots);
 void graft_states_destroy(struct graft_states *states);
 

@@ -48,7 +48,7 @@ static char *target_pattern(const char *name, int is_renaming) {
     return star != NULL ? graft_format("%.*s\\1%s", (int)(star - name), name, star + 1) : graft_strdup(name);
 }
 
-/* `n` names as patterns; NULL when memory ran out. */
+/* `n` names as patterns; NULL if memory ran out. */
 static const char *const *patterns_of(struct class_conversions *made, const char *const *names, int32_t n,
                                       char *(*pattern)(const char *name, int is_renaming), int is_renaming) {
     const char **patterns = keep(made, graft_alloc((size_t)n + 1, sizeof *patterns));
@@ -88,7 +88,7 @@ static const struct graft_conversion *conversion_at(const struct graft_class *cl
     return (const void *)((const char *)cls->conversions + (size_t)i * cls->conversion_stride);
 }
 
-/* A class looks a name up by one of its renamings, a list applies them one after the other: so the last goes first, as
+/* A class looks a name up by one of its renamings, a list applies them one after another: so the last goes first, as
  * the names that it makes may be what an earlier one begins with ("visual" to "model.visual", "model" to ...). */
 static int add_class(struct class_conversions *made, const struct graft_class *cls, const char *scope_class,
                      struct graft_error *error) {

@@ -15,8 +15,8 @@ static int check_free(struct graft_library *library, const char *name, struct gr
     int status = name != NULL ? graft_class_conversions_collect(snapshot, name, &own, error) : GRAFT_OK;
     if (status == GRAFT_OK && own.n > 0) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, name,
-                                 "there are conversions of that name already: %zu that classes own", own.n);
-        graft_error_hint(error, "register them with `overwrite`, in their place");
+                                 "conversions with that name exist already: %zu owned by classes", own.n);
+        graft_error_hint(error, "register with `overwrite` to replace them");
     }
     graft_class_conversions_finish(&own);
     graft_snapshot_release(snapshot);

@@ -16,7 +16,7 @@ static int prepare(struct graft_model *model, size_t n, struct graft_error *erro
         return status;
     }
     if (encoding->task == GRAFT_TASK_CAUSAL_LM) {
-        return refuse(model, "is no encoder: it generates", error);
+        return refuse(model, "is not an encoder: it generates text", error);
     }
     if (n == 0 || n > INT32_MAX) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "expected at least one text");
@@ -48,7 +48,7 @@ static int check_outputs(const struct graft_model *model, size_t tokens, const s
         return refuse(model, "has no head, and so no logits", error);
     }
     if (outputs->pooler_output != NULL && !model->encoding.info.has_pooler) {
-        return refuse(model, "gives no pooler_output", error);
+        return refuse(model, "has no pooler_output", error);
     }
     for (int64_t i = 0; task == GRAFT_TASK_MASKED_LM && outputs->logits != NULL && i < outputs->n_rows; i++) {
         int64_t row = outputs->rows[i];
@@ -91,7 +91,7 @@ int graft_model_encode(struct graft_model *model, const struct graft_encoder_pro
 static int read_sentence(struct graft_model *model, struct graft_error *error) {
     struct graft_model_encoding *encoding = &model->encoding;
     if (encoding->task == GRAFT_TASK_CAUSAL_LM || encoding->task == GRAFT_TASK_NONE) {
-        return refuse(model, "is no encoder: it has no vectors of texts", error);
+        return refuse(model, "is not an encoder: it has no vectors for texts", error);
     }
     if (encoding->has_sentence) {
         return GRAFT_OK;

@@ -90,7 +90,7 @@ static int choose(struct search *search, const char *const *paths, size_t n, str
         search->fits = 0;
         status = graft_tree_walk(search->model->tree, visit, search, error);
         if (status == GRAFT_OK && search->fits == 0) {
-            status = graft_error_set(error, GRAFT_ERROR_USAGE, paths[i], "no module of %s has such a path",
+            status = graft_error_set(error, GRAFT_ERROR_USAGE, paths[i], "no module of %s matches it",
                                      search->model->tree->root->class_name);
         }
     }

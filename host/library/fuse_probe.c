@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether fusing leaves a model what it is. The names and places of modules do not say who runs when, nor what a parent
- * does with what it gets; two tokens do. They run as the model is, with a look at the order of calls, and fused, with
- * the outputs of modules that have not run yet made NaN, so that nobody reads them unnoticed.
+ * Whether fusing leaves results unchanged. The names and places of modules do not say in which order they run, nor what
+ * a parent does with their outputs; two tokens show it. They run unfused, while the order of calls is recorded, and
+ * fused, with the outputs of modules that have not run yet set to NaN, so that no read of them goes unnoticed.
  */
 #include "library/fuse_probe.h"
 
@@ -56,7 +56,8 @@ static int follow(struct graft_fused_chain *chain, const struct graft_node *node
                                chain->modules[chain->next - 1].node->path, node->path);
     }
     if (at < chain->n) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "cannot be fused with %s: it runs before that one",
+        return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
+                               "cannot be fused with %s: it runs before that module",
                                chain->modules[at - 1].node->path);
     }
     return GRAFT_OK;
@@ -110,7 +111,7 @@ static int spoil(void *data, struct graft_observation *observation, struct graft
     const struct graft_fused_chain *chain = waiting_in(data, observation->node);
     if (observation->n_views == 0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, observation->node->path,
-                               "cannot be fused: the sizes of what it is called with are not known");
+                               "cannot be fused: the sizes of its arguments are not known");
     }
     for (int32_t i = 0; i < observation->n_views; i++) {
         const struct graft_view *view = &observation->views[i];
@@ -170,7 +171,7 @@ static int compare(struct graft_model *model, struct probe *probe, float *plain,
         status =
             graft_error_set(error, GRAFT_ERROR_USAGE, modules[0].node->path,
                             "cannot be fused with %s: results differ when they run together", modules[1].node->path);
-        graft_error_hint(error, "%s does something with what one gives before the other takes it",
+        graft_error_hint(error, "%s changes the output of one before the other takes it",
                          modules[0].node->parent->class_name);
     }
     return status;

@@ -62,7 +62,7 @@ int graft_model_check_prompts(const struct graft_model *model, const struct graf
         for (size_t kind = 0; kind < 2; kind++) {
             if (ids[kind] >= 0 && places[kind] > 0 && given[kind] == 0) {
                 return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                                       "prompt %zu has %s tokens (%ld), but no %s belongs to it", i + 1,
+                                       "prompt %zu has %s tokens (%ld), but no %s to go with them", i + 1,
                                        kind == 1 ? "video" : "image", (long)ids[kind], kind == 1 ? "video" : "image");
             }
         }

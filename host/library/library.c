@@ -128,7 +128,7 @@ static struct graft_plugin_options plugin_options(const struct graft_library *li
 static int check_unloaded(const struct graft_library *library, struct graft_error *error) {
     return library->plugins == NULL
                ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_USAGE, "library", "plugins were loaded before");
+               : graft_error_set(error, GRAFT_ERROR_USAGE, "library", "plugins are already loaded");
 }
 
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,

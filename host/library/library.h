@@ -87,8 +87,8 @@ int graft_model_session(const struct graft_model *model, int32_t slots, struct g
 
 struct patch_file;
 
-/* [load] The patch that options ask for, NULL for none; one from a file is `file`'s, which the caller finishes, also
- * after an error. `*snapshot` becomes one with the patch's classes in it. */
+/* [load] The load patch that the options ask for, or NULL; one from a patch file belongs to `file`, which the caller
+ * finishes, also after an error. `*snapshot` becomes one that contains the load patch's classes. */
 int graft_model_choose_patch(const struct graft_model_options *options, struct graft_snapshot **snapshot,
                              struct patch_file *file, const struct graft_load_patch **patch, struct graft_error *error);
 
@@ -101,7 +101,7 @@ int graft_model_place_chains(struct graft_model *model, size_t first, struct gra
 /* [any] Whether a forward can be run: the model is loaded, and every parameter has a value. */
 int graft_model_check_loaded(const struct graft_model *model, struct graft_error *error);
 
-/* [any] Whether text can go on: the model is loaded, and has a language model head. */
+/* [any] Whether the model can generate text: it is loaded and has a language model head. */
 int graft_model_check_ready(const struct graft_model *model, struct graft_error *error);
 
 /* [any] Whether prompts that have image or video tokens have images or videos, too: without them such tokens would be

@@ -132,7 +132,7 @@ static int add_list(struct collection *all, const struct graft_node *node, const
     return status;
 }
 
-/* Whether a patch of this load or a fusion put the class there. */
+/* Whether the load patch or a fusion put the class there. */
 static int is_of_load(const struct collection *all, const struct graft_node *node) {
     for (size_t i = 0; i < all->patch->n_classes; i++) {
         if (all->patch->classes[i].replacement == node->describer->cls) {
@@ -182,13 +182,13 @@ static int add_module(void *data, struct graft_node *node, struct graft_error *e
     return add_list(all, node, list, error);
 }
 
-/* A load's patch has no list that modules could be looked for in. */
+/* A load patch has no list in which to look for modules. */
 static int check_scopes(const struct graft_load_patch *patch, struct graft_error *error) {
     for (size_t i = 0; i < patch->n_conversions; i++) {
         const struct graft_weight_transform *transform = &patch->conversions[i];
         if (GRAFT_HAS(transform, struct graft_weight_transform, scope_class) && transform->scope_class != NULL) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, "patch",
-                                   "conversions[%zu].scope_class: expected NULL, it is for registered lists", i);
+                                   "conversions[%zu].scope_class: expected NULL: only registered lists have it", i);
         }
     }
     return GRAFT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the checkpoint of one model goes through: registered lists, the load's own patch, names of old checkpoints. */
+/* The transforms for the checkpoint of one model: registered lists, the load patch, names of old checkpoints. */
 #ifndef GRAFT_LIBRARY_LISTS_H
 #define GRAFT_LIBRARY_LISTS_H
 
@@ -11,10 +11,10 @@
 
 struct graft_model_lists {
     struct key_list transforms;
-    size_t n_forced; /* the first so many are the patch's */
+    size_t n_forced; /* the first ones, so many, are the load patch's */
     int32_t *used;   /* [n_forced]: whether a name of the checkpoint matched */
     struct conversion_filter without;
-    int32_t layout_patched; /* a patch changes the layout of this load */
+    int32_t layout_patched; /* a load patch changes the layout */
 };
 
 /* [load] Collects them for a tree: the patch's conversions (NULL: no patch), the list of the root's class or else of

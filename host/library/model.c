@@ -30,7 +30,8 @@ static int check_architecture(const struct graft_model *model, struct graft_erro
     for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
         if (has_class(*family, name)) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file,
-                                   "architectures: %s is not of model_type \"%s\"", name, model->config->model_type);
+                                   "architectures: %s does not belong to model_type \"%s\"", name,
+                                   model->config->model_type);
         }
     }
     return GRAFT_OK;
@@ -45,7 +46,7 @@ static int read_config(struct graft_model *model, struct graft_error *error) {
     if (model->family == NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file, "model_type: \"%s\" is not known",
                               model->config->model_type);
-        graft_error_hint(error, "graft_library_classes lists the classes there are");
+        graft_error_hint(error, "graft_library_classes lists the classes");
         return GRAFT_ERROR_MODEL;
     }
     status = check_architecture(model, error);
@@ -206,7 +207,7 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
     double start = graft_seconds();
     const struct graft_node *root = model->tree->root;
     if (model->bound != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "the model was loaded before");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "the model is already loaded");
     }
     int status = model->unset != NULL ? GRAFT_OK : graft_plan_check(model->plan, error);
     if (status != GRAFT_OK) {

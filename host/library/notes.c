@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remarks on a planned model: what its user may not have meant, but what is no error. */
+/* Notes on a planned model: what its user may not have intended, but is not an error. */
 #include "base/alloc.h"
 #include "library/library.h"
 #include "model/fusion.h"
@@ -30,19 +30,20 @@ static int note_final(struct graft_model *model, struct graft_error *error) {
                      error);
 }
 
-/* What a patch asks for, and does nothing: more likely than not it is misspelt. */
+/* Parts of a load patch without effect: most likely they are misspelt. */
 static int note_idle_patch(struct graft_model *model, struct graft_error *error) {
     const struct graft_model_lists *lists = &model->lists;
     int status = GRAFT_OK;
     for (size_t i = 0; i < lists->without.n && status == GRAFT_OK; i++) {
         if (!lists->without.used[i]) {
             status =
-                add(model, graft_format("patch: without \"%s\" matches no conversion", lists->without.texts[i]), error);
+                add(model, graft_format("load patch: without \"%s\" matches no conversion", lists->without.texts[i]),
+                    error);
         }
     }
     for (size_t i = 0; i < lists->n_forced && !model->without_weights && status == GRAFT_OK; i++) {
         if (!lists->used[i]) {
-            status = add(model, graft_format("patch: conversions[%zu] matches no tensor", i), error);
+            status = add(model, graft_format("load patch: conversions[%zu] matches no tensor", i), error);
         }
     }
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The patch of one load. */
+/* The load patch of a model. */
 #include "library/library.h"
 #include "library/patch_file.h"
 #include "registry/mapping.h"
@@ -14,7 +14,7 @@ int graft_model_choose_patch(const struct graft_model_options *options, struct g
         return GRAFT_OK;
     }
     if (options->patch != NULL && options->patch_file != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, options->patch_file, "expected a patch or a file, got both");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, options->patch_file, "expected patch or patch_file, got both");
     }
     *patch = options->patch;
     if (options->patch_file != NULL) {

@@ -36,7 +36,8 @@ static int set_class(struct graft_patch *element, const struct json_place *place
     if (element->replacement == NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s: there is no class \"%.100s\"", place->field,
                               name);
-        graft_error_hint(error, "graft_library_classes lists the host's; a plugin's are known once it is loaded");
+        graft_error_hint(error,
+                         "graft_library_classes lists the host's classes; a plugin's are known once it is loaded");
         return GRAFT_ERROR_USAGE;
     }
     return GRAFT_OK;
@@ -63,7 +64,7 @@ static int read_element(const struct json_place *place, const graft_json *value,
         status = graft_json_place_string(place, value, "class", &name, error);
     }
     if (status == GRAFT_OK && name == NULL) {
-        status = graft_json_place_wrong(place, "class", "the name of a class", graft_json_get(value, "class"), error);
+        status = graft_json_place_wrong(place, "class", "a class name", graft_json_get(value, "class"), error);
     }
     if (status == GRAFT_OK) {
         status = graft_json_place_string(place, value, "module_path", &element->module_path, error);
@@ -89,7 +90,7 @@ static int read_classes(struct patch_file *file, const char *path, const struct 
         return GRAFT_OK;
     }
     if (graft_json_type(classes) != GRAFT_JSON_OBJECT || graft_json_size(classes) > MAX_ELEMENTS) {
-        return graft_json_place_wrong(&top, "classes", "an object of names of classes", classes, error);
+        return graft_json_place_wrong(&top, "classes", "an object of class names", classes, error);
     }
     file->classes = graft_alloc(graft_json_size(classes), sizeof *file->classes);
     file->model_types = graft_alloc(graft_json_size(classes), sizeof(const char **));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A patch for one load, from a JSON file: docs/patch.md. */
+/* A patch file: a load patch in JSON (docs/patch.md). */
 #ifndef GRAFT_LIBRARY_PATCH_FILE_H
 #define GRAFT_LIBRARY_PATCH_FILE_H
 

@@ -12,10 +12,10 @@ struct pool {
     size_t capacity;
 };
 
-/* Zeroed memory for `count` elements of `size` bytes, valid until graft_pool_finish; NULL when memory ran out. */
+/* Zeroed memory for `count` elements of `size` bytes, valid until graft_pool_finish; NULL if memory ran out. */
 void *graft_pool_alloc(struct pool *pool, size_t count, size_t size);
 
-/* A copy of a string; NULL when memory ran out. */
+/* A copy of a string; NULL if memory ran out. */
 const char *graft_pool_strdup(struct pool *pool, const char *text);
 
 void graft_pool_finish(struct pool *pool);

@@ -65,7 +65,7 @@ int graft_model_check_strict(const struct graft_model *model, struct graft_error
     int status = graft_plan_check(plan, error);
     if (status == GRAFT_OK && plan->n_unexpected > 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, plan->unexpected[0]->name,
-                                 "unexpected: no parameter takes this tensor (%zu such tensors)", plan->n_unexpected);
+                                 "unexpected: no parameter uses this tensor (%zu such tensors)", plan->n_unexpected);
     }
     const struct graft_binding *apart = status == GRAFT_OK ? graft_plan_tied_apart(plan) : NULL;
     if (apart != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft/host/plan.h: what each fusion family that was asked for got, and what not, with the reasons. */
+/* graft/host/plan.h: what each fusion family that was asked for fused and what not, with the reasons. */
 #include "base/fail.h"
 #include "library/library.h"
 #include "model/fusion.h"

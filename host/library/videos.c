@@ -53,7 +53,7 @@ int graft_video_processor_read(const struct graft_video_processor *processor, co
     return status;
 }
 
-/* Frames in memory, one behind the other. */
+/* Frames in memory, one after another. */
 struct memory {
     const uint8_t *rgb; /* [frames, height, width, 3] */
     int64_t width;

@@ -87,9 +87,9 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
     struct graft_resolution found;
     int status = resolve(builder, &place, original_only, &found, error);
     if (status == GRAFT_OK && strcmp(found.original->cls->interface_id, info->interface_id) != 0) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_PLUGIN, child->path, "%s has the interface %s, its parent expects %s",
-                            info->class_name, found.original->cls->interface_id, info->interface_id);
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, child->path,
+                                 "%s has the interface %s, but its parent expects %s", info->class_name,
+                                 found.original->cls->interface_id, info->interface_id);
     }
     if (status == GRAFT_OK) {
         status = set_up(child, &found, 0, info->args, error);
@@ -113,7 +113,7 @@ static int build(struct builder *builder, struct graft_error *error) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, builder->options->config->file,
                               "architectures: there is no class %s", builder->options->class_name);
         graft_snapshot_hint_nearest(builder->options->snapshot, builder->options->class_name, error);
-        graft_error_hint(error, "graft_library_classes lists the classes there are");
+        graft_error_hint(error, "graft_library_classes lists the classes");
         return GRAFT_ERROR_MODEL;
     }
     struct graft_child_info info = {

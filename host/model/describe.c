@@ -100,7 +100,7 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
         return refuse(builder, error, "a parameter whose struct is too short or not zeroed:", info->name);
     }
     if (!is_name(info->name, 0)) {
-        return refuse(builder, error, "a parameter with the bad name", info->name);
+        return refuse(builder, error, "a parameter with the invalid name", info->name);
     }
     if (graft_flags_unknown(info->flags, GRAFT_PARAMETER_CONTIGUOUS) != 0) {
         return refuse(builder, error, "unknown requirements for parameter", info->name);
@@ -114,10 +114,10 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     graft_dtype dtype = info->dtype;
     if (dtype != GRAFT_DTYPE_NONE &&
         (graft_dtype_size(dtype) == 0 || (info->init != GRAFT_INIT_NONE && dtype != GRAFT_DTYPE_F32))) {
-        return refuse(builder, error, "a type that it cannot have for parameter", info->name);
+        return refuse(builder, error, "an invalid type for parameter", info->name);
     }
     if (graft_node_parameter(node, info->name) != NULL) {
-        return refuse(builder, error, "two parameters of the name", info->name);
+        return refuse(builder, error, "two parameters with the name", info->name);
     }
     if (++builder->tree->n_parameters > MAX_PARAMETERS) {
         return refuse(builder, error, "too many parameters, from", info->name);
@@ -125,7 +125,7 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     return add_parameter(node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
 }
 
-/* The list called `name` below `node`, made when it is not there yet; NULL when memory ran out. */
+/* The list called `name` below `node`, made when it is not there yet; NULL if memory ran out. */
 static struct graft_node *module_list(struct builder *builder, struct graft_node *node, const char *name,
                                       const char *class_name) {
     for (size_t i = 0; i < node->n_children; i++) {
@@ -162,7 +162,7 @@ static int add_child(struct builder *builder, const struct graft_child_info *inf
     }
     for (size_t i = 0; i < parent->n_children; i++) {
         if (strcmp(parent->children[i]->name, name) == 0) {
-            return refuse(builder, error, "two children of the name", info->name);
+            return refuse(builder, error, "two children with the name", info->name);
         }
     }
     return graft_builder_add_child(builder, parent, name, info, error);
@@ -191,7 +191,7 @@ static int on_child(void *data, const struct graft_child_info *info, struct graf
         return refuse(builder, error, "a child whose struct is too short:", info->name);
     }
     if (!is_name(info->name, 1)) {
-        return refuse(builder, error, "a child with the bad name", info->name);
+        return refuse(builder, error, "a child with the invalid name", info->name);
     }
     if (info->class_name == NULL || info->interface_id == NULL) {
         return refuse(builder, error, "a child without class or interface:", info->name);
@@ -200,7 +200,7 @@ static int on_child(void *data, const struct graft_child_info *info, struct graf
         return refuse(builder, error, "unknown requirements for child", info->name);
     }
     if (!graft_args_valid(info->args)) {
-        return refuse(builder, error, "bad arguments for child", info->name);
+        return refuse(builder, error, "invalid arguments for child", info->name);
     }
     int status = check_arguments(builder, info, error);
     return status == GRAFT_OK ? add_child(builder, info, error) : status;
@@ -210,7 +210,7 @@ static int on_attribute(void *data, const char *name, const int64_t *values, int
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
     if (!is_name(name, 0) || count < 1 || count > GRAFT_MAX_RANK || values == NULL) {
-        return refuse(builder, error, "the bad attribute", name);
+        return refuse(builder, error, "the invalid attribute", name);
     }
     if (graft_grow(&node->attributes, &node->attributes_capacity, node->n_attributes, sizeof *node->attributes) != 0) {
         return out_of_memory(builder, error);
@@ -228,7 +228,7 @@ static int on_attribute(void *data, const char *name, const int64_t *values, int
 static int on_tie(void *data, const char *name, const char *source, struct graft_error *error) {
     struct builder *builder = data;
     if (!is_name(name, 1) || !is_name(source, 1)) {
-        return refuse(builder, error, "a bad tie of", name);
+        return refuse(builder, error, "an invalid tie of", name);
     }
     if (graft_grow(&builder->ties, &builder->ties_capacity, builder->n_ties, sizeof *builder->ties) != 0) {
         return out_of_memory(builder, error);
@@ -255,16 +255,16 @@ static int on_state(void *data, const struct graft_state_info *info, struct graf
         return refuse(builder, error, "a state whose struct is too short:", info->name);
     }
     if (!is_name(info->name, 0)) {
-        return refuse(builder, error, "a state with the bad name", info->name);
+        return refuse(builder, error, "a state with the invalid name", info->name);
     }
     if (graft_flags_unknown(info->flags, 0) != 0) {
         return refuse(builder, error, "unknown requirements for state", info->name);
     }
     if (graft_node_state(node, info->name) != NULL) {
-        return refuse(builder, error, "two states of the name", info->name);
+        return refuse(builder, error, "two states with the name", info->name);
     }
     if (state_bytes(info) == 0) {
-        return refuse(builder, error, "a type or a shape that it cannot have for state", info->name);
+        return refuse(builder, error, "an invalid type or shape for state", info->name);
     }
     if (builder->tree->n_states == MAX_STATES) {
         return refuse(builder, error, "too many states, from", info->name);
@@ -293,9 +293,8 @@ static void *on_keep(void *data, int64_t bytes, struct graft_error *error) {
         return NULL;
     }
     if (bytes < 1 || bytes > MAX_KEPT) {
-        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path,
-                              "%s keeps memory of another size than 1 to %d bytes: %lld", name, MAX_KEPT,
-                              (long long)bytes);
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s keeps %lld bytes, expected 1 to %d", name,
+                              (long long)bytes, MAX_KEPT);
         return NULL;
     }
     node->kept = graft_alloc(1, (size_t)bytes);

@@ -28,7 +28,7 @@ static int check_overlap(const struct fusions *before, const struct graft_fused_
             int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, mine->path,
                                          "fusion families %s and %s both fuse this module", family_name(other),
                                          family_name(mine));
-            graft_error_hint(error, "ask for one of the two");
+            graft_error_hint(error, "ask for only one of them");
             return status;
         }
     }
@@ -78,7 +78,7 @@ int graft_tree_is_fused(const struct graft_tree *tree, const struct graft_candid
     } else if (reason != NULL && node == NULL) {
         graft_text_add_string(reason, "it is gone: a module above it was replaced");
     } else if (reason != NULL) {
-        graft_text_printf(reason, "it is not a %s any more: a module above it was replaced", candidate->original->name);
+        graft_text_printf(reason, "it is no longer a %s: a module above it was replaced", candidate->original->name);
     }
     return 0;
 }

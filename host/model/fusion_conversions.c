@@ -63,7 +63,7 @@ static int collide(const struct site *mine, const struct graft_node *node, struc
                           "fusion %s: its conversion of %s collides with that of %s%s at %s",
                           family_of(mine->tree, mine->node)->name, mine->source, other != NULL ? "fusion " : "",
                           other != NULL ? other->name : node->class_name, node->path);
-    graft_error_hint(error, "ask for one of the two, or leave the plugin out that brings the other");
+    graft_error_hint(error, "ask for only one of them, or leave out the plugin that provides the other");
     return GRAFT_ERROR_PLUGIN;
 }
 

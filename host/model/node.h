@@ -5,7 +5,7 @@
 
 #include "model/tree.h"
 
-/* A node called `name` below `parent` (NULL: the root), not yet among its children. NULL when memory ran out. */
+/* A node called `name` below `parent` (NULL: the root), not yet among its children. NULL if memory ran out. */
 struct graft_node *graft_node_create(struct graft_node *parent, const char *name);
 void graft_node_free(struct graft_node *node);
 

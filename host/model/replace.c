@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a tree with replacements: what can be said before is settled first, by trees that are thrown away. */
+/* Building a tree with replacements: what must be known beforehand is found with trees that are thrown away. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "model/describe.h"

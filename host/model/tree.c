@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking around in a tree, and freeing it. */
+/* Finding things in a tree, and freeing it. */
 #include "model/tree.h"
 
 #include <string.h>

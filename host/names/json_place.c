@@ -28,8 +28,8 @@ int graft_json_place_only(const struct json_place *place, const graft_json *obje
         }
         if (keys[i] == NULL) {
             const char *dot = place->field[0] != '\0' ? "." : "";
-            return graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s%s%.100s: there is no such field",
-                                   place->field, dot, key);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s%s%.100s: unknown field", place->field,
+                                   dot, key);
         }
     }
     return GRAFT_OK;

@@ -55,7 +55,7 @@ static int captured(const struct found *found, size_t number, struct graft_regex
     *group = found->groups[all];
     if (group->start == GRAFT_REGEX_NOWHERE) {
         return graft_key_failed(found->fault, KEY_FAULT_GROUP_DID_NOT_MATCH, error, GRAFT_ERROR_MODEL, found->name,
-                                "group %zu of the pattern \"%.200s\" took no part in the match", number, pattern);
+                                "group %zu of the pattern \"%.200s\" did not take part in the match", number, pattern);
     }
     return GRAFT_OK;
 }
@@ -74,7 +74,7 @@ static int add_shifted(const struct found *found, struct graft_text *out, struct
     int64_t index = n >= length && length > 0 && length <= MAX_INDEX_DIGITS ? strtoll(digits, NULL, 10) : -1;
     if (index < 0 || offset > INT32_MAX || offset < -INT32_MAX || index + offset < 0) {
         return graft_key_failed(found->fault, KEY_FAULT_INDEX, error, GRAFT_ERROR_MODEL, found->name,
-                                "\"%.*s\" is no index that %lld can be added to", (int)(length < 40 ? length : 40),
+                                "\"%.*s\" is not an index that %lld can be added to", (int)(length < 40 ? length : 40),
                                 digits, (long long)offset);
     }
     graft_text_printf(out, "%lld", (long long)(index + offset));

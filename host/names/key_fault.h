@@ -7,7 +7,7 @@
 
 enum key_fault {
     KEY_FAULT_NONE,
-    KEY_FAULT_OTHER,                       /* sizes and the like; want of memory */
+    KEY_FAULT_OTHER,                       /* sizes and the like; out of memory */
     KEY_FAULT_INVALID_REGEX,               /* of all patterns joined */
     KEY_FAULT_MULTIPLE_GROUPS,             /* targets with different groups */
     KEY_FAULT_BACKREFERENCE_WITHOUT_GROUP, /* a source with \1, but no target with a group */

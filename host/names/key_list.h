@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms in order, and what they make of a name: all renamings one after the other, then the first converter that
+ * Transforms in order, and what they make of a name: all renamings one after another, then the first converter that
  * matches. Immutable once made, and shared between loads and threads.
  */
 #ifndef GRAFT_NAMES_KEY_LIST_H

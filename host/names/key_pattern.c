@@ -95,11 +95,10 @@ static int ready_targets(struct key_patterns *patterns, const char *const *targe
             return graft_fail_memory(error, place);
         }
         if (differ) {
-            return graft_key_failed(
-                fault, KEY_FAULT_MULTIPLE_GROUPS, error, GRAFT_ERROR_USAGE, place,
-                "target_patterns: \"%.100s\" has another group than those before it, expected the same in "
-                "all",
-                targets[i]);
+            return graft_key_failed(fault, KEY_FAULT_MULTIPLE_GROUPS, error, GRAFT_ERROR_USAGE, place,
+                                    "target_patterns: \"%.100s\" refers to another group than those before it; "
+                                    "expected the same one in all",
+                                    targets[i]);
         }
     }
     return GRAFT_OK;

@@ -47,7 +47,7 @@ int graft_named_operation_find(const struct graft_named_operation *items, size_t
         for (size_t i = 0; i < n; i++) {
             add_name(&names, &items[i]);
         }
-        status = fail(&names, name, "no operation; known are", place, error);
+        status = fail(&names, name, "not an operation; known:", place, error);
     }
     graft_text_free(&names);
     return status;

@@ -30,7 +30,7 @@ static const char *take_string(struct block *block, const char *text) {
     return copy;
 }
 
-/* `n` strings, and a NULL behind them. */
+/* `n` strings, and a NULL after them. */
 static const char *const *take_strings(struct block *block, const char *const *strings, size_t n) {
     const char **copy = take(block, (n + 1) * sizeof *copy);
     for (size_t i = 0; i < n; i++) {
@@ -138,8 +138,7 @@ static int check_operations(const struct graft_weight_transform *transform, cons
         const struct graft_operation *operation = graft_transform_operation(transform, i);
         if (transform->operation_stride < 16 || transform->operation_stride % 8 != 0 ||
             operation->struct_size > transform->operation_stride || !is_known(operation)) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, place, "operations[%d]: size or kind is not known",
-                                   (int)i);
+            return graft_error_set(error, GRAFT_ERROR_USAGE, place, "operations[%d]: unknown size or kind", (int)i);
         }
     }
     return GRAFT_OK;

@@ -5,7 +5,7 @@
 
 #include "graft/host/conversions.h"
 
-/* A copy in one block, with all it points to but custom operations; to be freed by graft_free. NULL when memory ran
+/* A copy in one block, with all it points to but custom operations; to be freed by graft_free. NULL if memory ran
  * out. The descriptions must have passed transform_check. */
 struct graft_weight_transform *graft_transforms_copy(const struct graft_weight_transform *transforms, size_t n);
 

@@ -62,7 +62,7 @@ static int fill(void *data, int32_t target, int64_t index, struct graft_value *v
     if (binding->status != GRAFT_BINDING_MISSING) {
         return binding->site == NULL
                    ? graft_error_set(error, GRAFT_ERROR_MODEL, parameter->name,
-                                     "the checkpoint has it under its own name, and as part of another tensor")
+                                     "the checkpoint has it under its own name and also as part of another tensor")
                    : graft_error_set(error, GRAFT_ERROR_PLUGIN, parameter->name,
                                      "the conversions to %s of \"%s\" and to %s of \"%s\" both make it",
                                      binding->conversion->targets[0], binding->site->path, site->conversion->targets[0],

@@ -22,7 +22,7 @@ struct conversion_site {
 struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const struct graft_parameter *parameter);
 
 /* Fills the bindings of the conversion's targets that are still missing. What the checkpoint cannot give becomes a
- * problem of those bindings; the status is for want of memory and for conversions that make no sense. */
+ * problem of those bindings; the status is for lack of memory and for conversions that make no sense. */
 int graft_conversion_apply(struct conversion_site *site, struct graft_error *error);
 
 /* What the conversion gives: one list per target in `use`, or none when the checkpoint has none of its sources. The

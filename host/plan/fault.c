@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a parameter that a model cannot run without: where and why, and what lies beside it unused. */
+/* The message about a parameter that a model cannot run without: where and why, and which tensors near it are
+ * unused. */
 #include <string.h>
 
 #include "base/fail.h"

@@ -31,7 +31,7 @@ static int take(const struct gathered_tensor *tensor, int64_t index, struct graf
                                (long long)tensor->index, (long long)index);
     }
     if (view->bytes == 0) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, view->name, "there is nothing in it, its shape is %s",
+        return graft_error_set(error, GRAFT_ERROR_MODEL, view->name, "it is empty: its shape is %s",
                                graft_shape_text(view->shape, view->rank, shape));
     }
     return sources != NULL ? graft_sources_take(sources, view, value, error) : graft_value_of(view, value, error);

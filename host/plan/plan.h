@@ -30,7 +30,7 @@ struct graft_binding {
     const struct graft_conversion *conversion;      /* NULL: the tensor of the parameter's own name */
     const struct graft_weight_transform *transform; /* of a list, that made what is bound, or the conversion's first
                                                        source; NULL: the checkpoint's own */
-    int32_t by_patch;                               /* that list is the load's own patch */
+    int32_t by_patch;                               /* that list is the load patch */
     const struct graft_node *site;                  /* the module that the conversion belongs to; NULL without one */
     struct graft_binding *tied_to;
     struct graft_binding *shared_with; /* a binding of the same name, of an original beside its replacement; or NULL */
@@ -95,7 +95,8 @@ const struct graft_binding *graft_plan_fault(const struct graft_plan *plan,
 int graft_plan_fail(const struct graft_plan *plan, const struct graft_binding *binding, struct graft_error *error);
 
 /* [any] A binding that is tied to another by its class, while the checkpoint has a tensor for each and they differ;
- * NULL when there is none. Reads those tensors. Each keeps its own: a report, no error, but for the strict. */
+ * NULL when there is none. Reads those tensors. Each keeps its own, which is reported; it is an error only under
+ * graft_model_check_strict. */
 const struct graft_binding *graft_plan_tied_apart(const struct graft_plan *plan);
 
 /* [any] The operations of a binding as text, "MergeModulelist(dim=0), Concatenate(dim=1)", those of lists first;

@@ -8,7 +8,7 @@
 
 struct source_use {
     const struct key_transform *converter;
-    int by_patch; /* it is the load's own patch's */
+    int by_patch; /* it is the load patch's */
     char *name;   /* of the first target */
     char *before; /* a name that matched, as the converter saw it */
     struct conversion_use use;

@@ -19,7 +19,7 @@ struct graft_source {
     struct graft_value value;                       /* of a converter's */
     char *problem;                                  /* why there is no value; or NULL */
     int32_t used;                                   /* a parameter takes it */
-    int32_t by_patch;                               /* `transform` is the load's own patch's */
+    int32_t by_patch;                               /* `transform` is the load patch's */
     const struct graft_weight_transform *transform; /* of a list: what made it, or renamed it first; NULL: nothing */
 };
 

@@ -71,7 +71,7 @@ int graft_check_text(const struct graft_place *place, const char *field, const c
         return graft_check_failed(place, field, error, "expected a string, got NULL");
     }
     if (text[0] == '\0') {
-        return graft_check_failed(place, field, error, "expected a text, got an empty string");
+        return graft_check_failed(place, field, error, "expected a non-empty string");
     }
     size_t length = strnlen(text, max + 1);
     if (length > max) {
@@ -138,17 +138,16 @@ int graft_check_pattern(const struct graft_place *place, const char *field, cons
 }
 
 int graft_check_zero(const struct graft_place *place, const char *field, uint32_t value, struct graft_error *error) {
-    return value == 0
-               ? GRAFT_OK
-               : graft_check_failed(place, field, error, "expected 0: it is reserved, got 0x%x", (unsigned)value);
+    return value == 0 ? GRAFT_OK
+                      : graft_check_failed(place, field, error, "expected 0 (reserved), got 0x%x", (unsigned)value);
 }
 
 int graft_check_flags(const struct graft_place *place, uint32_t flags, uint32_t known, struct graft_error *error) {
     uint32_t unknown = graft_flags_unknown(flags, known);
-    return unknown == 0 ? GRAFT_OK
-                        : graft_check_failed(place, "flags", error,
-                                             "0x%x is a requirement that this host does not know (it knows 0x%x)",
-                                             (unsigned)unknown, (unsigned)(known & GRAFT_REQUIREMENTS));
+    return unknown == 0
+               ? GRAFT_OK
+               : graft_check_failed(place, "flags", error, "requirement 0x%x is unknown to this host (it knows 0x%x)",
+                                    (unsigned)unknown, (unsigned)(known & GRAFT_REQUIREMENTS));
 }
 
 int graft_check_size(const struct graft_place *place, uint32_t size, size_t needed, struct graft_error *error) {

@@ -64,7 +64,7 @@ int graft_elf_check(const char *file, struct graft_error *error) {
     uint64_t end = mapped_end(fd);
     (void)close(fd);
     if (end > size) {
-        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "is cut short: expected at least %llu bytes, got %zu",
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "is truncated: expected at least %llu bytes, got %zu",
                                  (unsigned long long)end, size);
         graft_error_hint(error, "copy or build it again");
     }

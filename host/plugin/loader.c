@@ -22,7 +22,7 @@ struct graft_object {
     int kept;
 };
 
-/* What our loader is asked for, and the dynamic linker's words when it fails. */
+/* What our loader is asked for, and the dynamic linker's message when it fails. */
 struct request {
     const char *name;
     int failed;
@@ -124,7 +124,7 @@ static int open_failed(const char *file, const struct request *request, struct g
     }
     int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "cannot be loaded: %s", words);
     if (strstr(words, "undefined symbol") != NULL || strstr(words, "cannot open shared object") != NULL) {
-        graft_error_hint(error, "`ldd -r` on the file lists the libraries and symbols that it lacks");
+        graft_error_hint(error, "`ldd -r` lists the libraries and symbols that it lacks");
     } else {
         graft_error_hint(error, "expected a shared object built for this machine");
     }

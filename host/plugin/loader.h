@@ -24,7 +24,7 @@ void *graft_object_symbol(const struct graft_object *object, const char *name);
 /* The object stays mapped until the process ends. */
 void graft_object_keep(struct graft_object *object);
 
-/* Unmaps an object that is not kept; of a kept one nothing happens. Takes NULL. */
+/* Unmaps an object that is not kept; of a kept one nothing happens. Accepts NULL. */
 void graft_object_close(struct graft_object *object);
 
 #endif

@@ -17,7 +17,7 @@ struct graft_given_options {
 /* A value for each option of a plugin, in its order. Const once made. */
 struct graft_option_values {
     struct graft_args args; /* as the plugin is given them */
-    char **texts;           /* as they are written here, so that equal values are equal texts; NULL behind the last */
+    char **texts;           /* as they are written here, so that equal values are equal texts; NULL after the last */
     int users;
 };
 

@@ -32,7 +32,7 @@ struct loading {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The note is consumed; NULL counts as out of memory. */
+/* The note is consumed; NULL means out of memory. */
 static int add_note(struct loading *loading, char *note_take, struct graft_error *error) {
     struct graft_plugin_set *set = loading->set;
     if (note_take == NULL || graft_grow(&set->notes, &loading->note_capacity, set->n_notes, sizeof *set->notes) != 0) {
@@ -75,9 +75,9 @@ static int check_offers(const struct graft_plugin_set *set, const char *file, co
         const struct graft_loaded_plugin *other = graft_plugin_offering(set, ids[i], NULL);
         if (other != NULL) {
             int status =
-                graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "offers_extensions[%d]: \"%s\" is offered by %s, too",
+                graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "offers_extensions[%d]: \"%s\" is also offered by %s",
                                 (int)i, ids[i], other->file);
-            graft_error_hint(error, "load first the one that should win, or leave one out");
+            graft_error_hint(error, "load the one that should win first, or leave one out");
             return status;
         }
     }
@@ -90,9 +90,8 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
     const struct graft_plugin *descriptor = graft_use_descriptor(use);
     for (size_t i = 0; i < set->n; i++) {
         if (strcmp(set->plugins[i].descriptor->id, descriptor->id) == 0) {
-            int status =
-                graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "expected an id of its own, got \"%s\", that of %s",
-                                descriptor->id, set->plugins[i].file);
+            int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "the plugin id \"%s\" is already used by %s",
+                                         descriptor->id, set->plugins[i].file);
             graft_error_hint(error, "remove one of them");
             return status;
         }
@@ -124,14 +123,14 @@ static int load_file(struct loading *loading, const char *file, int must_be_plug
     struct graft_use *use = NULL;
     int status = graft_use_open(file, &use, &cause);
     if (status == GRAFT_OK && use == NULL && must_be_plugin) {
-        status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "no plugin: it exports no graft_plugin_entry");
+        status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "not a plugin: it exports no graft_plugin_entry");
     }
     if (status != GRAFT_OK) {
         /* With an allow list this file need not be one that was asked for: a missing id tells later. */
         return note_or_fail(loading, loading->options->skip_bad || loading->options->n_allow > 0, &cause, error);
     }
     if (use == NULL) {
-        return add_note(loading, graft_format("%s: no plugin: it exports no graft_plugin_entry", file), error);
+        return add_note(loading, graft_format("%s: not a plugin: it exports no graft_plugin_entry", file), error);
     }
     const char *id = graft_use_descriptor(use)->id;
     int rank = rank_of(loading->options, id);
@@ -242,8 +241,9 @@ static void free_set(struct graft_plugin_set *set) {
 static int load_all(struct loading *loading, const struct wanted *wanted, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < wanted->n_empty && status == GRAFT_OK; i++) {
-        status = add_note(
-            loading, graft_format("%s: no plugins there: expected NAME.so or NAME/NAME.so", wanted->empty[i]), error);
+        status = add_note(loading,
+                          graft_format("%s: contains no plugins; expected NAME.so or NAME/NAME.so", wanted->empty[i]),
+                          error);
     }
     for (size_t i = 0; i < wanted->n && status == GRAFT_OK; i++) {
         status = load_file(loading, wanted->files[i], wanted->must_be_plugins, error);

@@ -47,7 +47,7 @@ struct graft_plugin_options {
     size_t n_others;
 };
 
-/* Loads the plugins of `n` directories (discover.h says which files are looked at). `options` may be NULL. The caller
+/* Loads the plugins of `n` directories (search.h says which files are looked at). `options` may be NULL. The caller
  * frees the set. Errors are GRAFT_ERROR_PLUGIN: a directory that cannot be read, a plugin that cannot be used, two of
  * one id, an allowed id that is not there. What is given for options and does not fit is a GRAFT_ERROR_USAGE. With an
  * allow list, a file that cannot be used before its id is known is a note too, unless an id is missing. */
@@ -64,7 +64,7 @@ int graft_plugins_take(const struct graft_plugin *descriptor, const struct graft
                        size_t n_others, struct graft_plugin_set **set, struct graft_error *error);
 
 /* Calls `deinit` of each plugin that no other set and no other plugin uses, the last one first. The objects stay
- * mapped. Takes NULL. */
+ * mapped. Accepts NULL. */
 void graft_plugin_set_free(struct graft_plugin_set *set);
 
 #endif

@@ -66,7 +66,7 @@ static int read_directory(const char *directory, struct graft_plugin_files *foun
     int status = GRAFT_OK;
     if (stream == NULL) {
         status = graft_fail_errno(error, GRAFT_ERROR_PLUGIN, directory, "cannot be read as a plugins directory", errno);
-        graft_error_hint(error, "expected a folder with NAME.so or NAME/NAME.so in it");
+        graft_error_hint(error, "expected a folder that contains NAME.so or NAME/NAME.so");
         return status;
     }
     for (;;) {
@@ -81,7 +81,7 @@ static int read_directory(const char *directory, struct graft_plugin_files *foun
         }
     }
     if (errno != 0) {
-        status = graft_fail_errno(error, GRAFT_ERROR_PLUGIN, directory, "cannot be read to its end", errno);
+        status = graft_fail_errno(error, GRAFT_ERROR_PLUGIN, directory, "cannot be read completely", errno);
     }
 
 done:

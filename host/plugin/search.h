@@ -25,7 +25,7 @@ struct graft_plugin_files {
 };
 
 /* [any] Appends the regular files DIR/NAME.so and DIR/NAME/NAME.so of each directory (links to such files count), those
- * of one directory in the order of strcmp. Names that start with a dot and everything else are passed over; a file that
+ * of one directory in the order of strcmp. Names that start with a dot and everything else are skipped; a file that
  * was found before, under whatever name, is not found again. A directory that cannot be read is an error. */
 int graft_plugin_files_find(const char *const *directories, int n, struct graft_plugin_files *files,
                             struct graft_error *error);

@@ -84,7 +84,7 @@ static int link_list(const struct graft_plugin_scope *scope, const struct graft_
             status = graft_use_link(plugin->use, ids[i], provider->use, error);
         } else if (are_required && graft_host_get()->get_extension(ids[i]) == NULL) {
             const struct graft_place element = {.parent = place, .field = "requires_extensions", .index = i};
-            status = graft_check_failed(&element, NULL, error, "no other plugin that is loaded offers \"%s\"", ids[i]);
+            status = graft_check_failed(&element, NULL, error, "no other loaded plugin offers \"%s\"", ids[i]);
             graft_error_hint(error, "load the plugin that offers it");
         }
     }
@@ -99,7 +99,7 @@ static int link_all(const struct graft_plugin_scope *scope, const struct graft_l
     const struct graft_loaded_plugin *other = waits_for(scope, plugin, &id);
     if (other != NULL) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
-                               "cannot be started: it waits for \"%s\" of plugin %s, and that one for this one", id,
+                               "cannot be started: it waits for \"%s\" of plugin %s, which waits for this plugin", id,
                                other->descriptor->id);
     }
     int status = link_list(scope, plugin, &place, descriptor->requires_extensions, 1, error);

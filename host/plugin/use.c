@@ -230,7 +230,7 @@ static int check_offers(const struct graft_use *use, const char *file, struct gr
     for (int32_t i = 0; ids != NULL && ids[i] != NULL; i++) {
         if (use->descriptor->get_extension(ids[i]) == NULL) {
             return graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
-                                   "get_extension: expected \"%s\", as it offers it, got NULL", ids[i]);
+                                   "get_extension: expected \"%s\", which the plugin offers, got NULL", ids[i]);
         }
     }
     return GRAFT_OK;

@@ -37,7 +37,7 @@ void graft_use_forget(struct graft_use *use);
 int graft_use_init(struct graft_use *use, const char *file, struct graft_option_values *values,
                    struct graft_error *error);
 
-/* With the last one `deinit` is called, if `init` was. Takes NULL. */
+/* With the last one `deinit` is called, if `init` was. Accepts NULL. */
 void graft_use_close(struct graft_use *use);
 
 int graft_use_is_started(const struct graft_use *use);

@@ -48,7 +48,7 @@ static int validate_head(const struct graft_place *place, const struct graft_plu
     if (differences.failed) {
         status = graft_fail_memory(error, place->file);
     } else if (!same_abi) {
-        status = graft_check_failed(place, NULL, error, "built for ABI %u.%u, this host speaks %d.%d: %s",
+        status = graft_check_failed(place, NULL, error, "built for ABI %u.%u, but this host speaks %d.%d: %s",
                                     (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor_built, GRAFT_ABI_MAJOR,
                                     GRAFT_ABI_MINOR, differences.bytes);
     } else if (differences.length > 0) {
@@ -97,7 +97,7 @@ static int validate_model_types(const struct graft_place *place, const char *con
     for (int32_t i = 0; types != NULL && types[i] != NULL; i++) {
         const struct graft_place element = {.parent = place, .field = "model_types", .index = i};
         if (i == MAX_LIST) {
-            return graft_check_failed(place, "model_types", error, "expected NULL behind at most %d names", MAX_LIST);
+            return graft_check_failed(place, "model_types", error, "expected NULL after at most %d names", MAX_LIST);
         }
         int status = graft_check_text(&element, NULL, types[i], GRAFT_MAX_NAME, error);
         if (status != GRAFT_OK) {
@@ -141,8 +141,8 @@ int graft_replacement_validate(const struct graft_place *place, const struct gra
     }
     if (status == GRAFT_OK && (replacement->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0 &&
         replacement->key != GRAFT_KEY_PATTERN) {
-        status =
-            graft_check_failed(place, "flags", error, "GRAFT_REPLACEMENT_WHERE_IT_FITS, but the key is no pattern");
+        status = graft_check_failed(place, "flags", error,
+                                    "GRAFT_REPLACEMENT_WHERE_IT_FITS is set, but the key is not a pattern");
     }
     if (status == GRAFT_OK && replacement->replacement == NULL) {
         status = graft_check_failed(place, "replacement", error, "expected a class, got NULL");
@@ -181,8 +181,8 @@ static int validate_classes(const struct graft_place *place, const struct graft_
         for (int32_t k = 0; k < i && status == GRAFT_OK; k++) {
             const struct graft_class *other = graft_array_at(plugin->classes, plugin->class_stride, k);
             if (strcmp(class->name, other->name) == 0) {
-                status = graft_check_failed(&element, "name", error, "\"%s\" is that of classes[%d] too", class->name,
-                                            (int)k);
+                status = graft_check_failed(&element, "name", error, "\"%s\" is also the name of classes[%d]",
+                                            class->name, (int)k);
             }
         }
     }

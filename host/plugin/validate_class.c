@@ -48,21 +48,23 @@ static int validate_functions(const struct graft_place *place, const struct graf
         return graft_check_failed(place, "create", error, "expected a function, got NULL");
     }
     if (class->create != NULL && class->forward == NULL) {
-        return graft_check_failed(place, "forward", error, "expected a vtable, as there is a create, got NULL");
+        return graft_check_failed(place, "forward", error, "expected a vtable, because there is a create, got NULL");
     }
     if (class->create == NULL && class->destroy != NULL) {
-        return graft_check_failed(place, "create", error, "expected a function, as there is a destroy, got NULL");
+        return graft_check_failed(place, "create", error, "expected a function, because there is a destroy, got NULL");
     }
     if (class->create == NULL && class->forward != NULL && !calls_super) {
-        int status = graft_check_failed(place, "create", error, "expected a function, as there is a forward, got NULL");
+        int status =
+            graft_check_failed(place, "create", error, "expected a function, because there is a forward, got NULL");
         graft_error_hint(error, "with GRAFT_CLASS_CALLS_SUPER it may be left out");
         return status;
     }
     if (calls_super && !is_replacement) {
-        return graft_check_failed(place, "flags", error, "GRAFT_CLASS_CALLS_SUPER, but it replaces no class");
+        return graft_check_failed(place, "flags", error, "GRAFT_CLASS_CALLS_SUPER is set, but it replaces no class");
     }
     if (calls_super && class->forward == NULL) {
-        return graft_check_failed(place, "flags", error, "GRAFT_CLASS_CALLS_SUPER, but there is no forward to do so");
+        return graft_check_failed(place, "flags", error,
+                                  "GRAFT_CLASS_CALLS_SUPER is set, but there is no forward to call it");
     }
     if (class->describe == NULL && class->forward == NULL) {
         return graft_check_failed(place, "describe", error, "expected it or forward, got NULL for both");
@@ -77,8 +79,8 @@ static int validate_conversions(const struct graft_place *place, const struct gr
                                       MAX_CONVERSIONS,    class->conversion_stride, GRAFT_CONVERSION_SIZE_1_0};
     int status = graft_check_array(place, &array, error);
     if (status == GRAFT_OK && class->n_conversions > 0 && class->describe == NULL) {
-        status =
-            graft_check_failed(place, "describe", error, "expected a function, as there are conversions, got NULL");
+        status = graft_check_failed(place, "describe", error,
+                                    "expected a function, because there are conversions, got NULL");
         graft_error_hint(error, "a class inherits what it leaves out: describe together with the conversions");
     }
     for (int32_t i = 0; i < class->n_conversions && status == GRAFT_OK; i++) {

@@ -159,7 +159,7 @@ static int validate_chain(const struct graft_place *place, const struct graft_co
                                     chain, error);
     }
     if (status == GRAFT_OK && chain->values != conversion->n_targets) {
-        status = graft_check_failed(place, "n_targets", error, "expected %d, what the operations make, got %d",
+        status = graft_check_failed(place, "n_targets", error, "expected %d, as many as the operations make, got %d",
                                     (int)chain->values, (int)conversion->n_targets);
     }
     return status;

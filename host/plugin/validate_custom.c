@@ -18,7 +18,8 @@ int graft_custom_operation_validate(const struct graft_place *place, const struc
         status = graft_check_failed(place, "apply", error, "expected a function, got NULL");
     }
     if (status == GRAFT_OK && (custom->flags & GRAFT_CUSTOM_LOSSY) != 0 && custom->reverse != NULL) {
-        status = graft_check_failed(place, "reverse", error, "expected NULL, as the operation is GRAFT_CUSTOM_LOSSY");
+        status =
+            graft_check_failed(place, "reverse", error, "expected NULL, because the operation is GRAFT_CUSTOM_LOSSY");
     }
     return status == GRAFT_OK
                ? graft_check_flags(place, custom->flags, GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY, error)
@@ -34,11 +35,11 @@ static int validate_name(const struct graft_place *place, const struct graft_plu
         return graft_check_failed(place, "name", error, "expected only letters, digits, '_' and '-', got \"%s\"", name);
     }
     if (graft_operation_kind(name) != 0) {
-        return graft_check_failed(place, "name", error, "\"%s\" is that of an operation of the host", name);
+        return graft_check_failed(place, "name", error, "\"%s\" is the name of an operation of the host", name);
     }
     for (int32_t i = 0; i < index; i++) {
         if (strcmp(graft_plugin_custom_operation(plugin, i)->name, name) == 0) {
-            return graft_check_failed(place, "name", error, "\"%s\" is that of custom_operations[%d] too", name,
+            return graft_check_failed(place, "name", error, "\"%s\" is also the name of custom_operations[%d]", name,
                                       (int)i);
         }
     }

@@ -24,8 +24,8 @@ static int check_of_host(const struct graft_place *place, const char *id, struct
 static int check_of_plugin(const struct graft_place *place, const char *id, struct graft_error *error) {
     int status = graft_check_id(place, NULL, id, error);
     return status == GRAFT_OK && graft_is_host_id(id)
-               ? graft_check_failed(place, NULL, error,
-                                    "expected an id of a plugin's own, got \"%s\", one of the host's", id)
+               ? graft_check_failed(place, NULL, error, "\"%s\" is an id of the host; expected one of the plugin's own",
+                                    id)
                : status;
 }
 
@@ -42,7 +42,7 @@ static int validate_list(const struct graft_place *place, const char *field, con
         const struct graft_place element = {.parent = place, .field = field, .index = i};
         status = i < MAX_EXTENSIONS
                      ? check(&element, ids[i], error)
-                     : graft_check_failed(place, field, error, "expected NULL behind at most %d ids", MAX_EXTENSIONS);
+                     : graft_check_failed(place, field, error, "expected NULL after at most %d ids", MAX_EXTENSIONS);
     }
     return status;
 }
@@ -58,7 +58,7 @@ int graft_extensions_validate(const struct graft_place *place, const struct graf
     }
     if (status == GRAFT_OK && plugin->offers_extensions != NULL && plugin->get_extension == NULL) {
         status = graft_check_failed(place, "get_extension", error,
-                                    "expected a function, as there are offers_extensions, got NULL");
+                                    "expected a function, because there are offers_extensions, got NULL");
     }
     return status;
 }

@@ -20,7 +20,7 @@ static int validate_patterns(const struct graft_place *place, const char *const 
         const struct graft_place element = {.parent = place, .field = "target_modules_patterns", .index = i};
         if (i == MAX_PATTERNS) {
             return graft_check_failed(place, "target_modules_patterns", error,
-                                      "expected NULL behind at most %d patterns", (int)MAX_PATTERNS);
+                                      "expected NULL after at most %d patterns", (int)MAX_PATTERNS);
         }
         int status = graft_check_pattern(&element, NULL, patterns[i], error);
         if (status != GRAFT_OK) {
@@ -84,7 +84,7 @@ int graft_fusion_families_validate(const struct graft_place *place, const struct
             const struct graft_fusion_family *other =
                 graft_array_at(plugin->fusion_families, plugin->fusion_family_stride, k);
             if (strcmp(family->name, other->name) == 0) {
-                status = graft_check_failed(&element, "name", error, "\"%s\" is that of fusion_families[%d] too",
+                status = graft_check_failed(&element, "name", error, "\"%s\" is also the name of fusion_families[%d]",
                                             family->name, (int)k);
             }
         }

@@ -26,9 +26,9 @@ static int validate_attention(const struct graft_place *place, const void *decla
         status = graft_check_flags(place, attention->flags, 0, error);
     }
     if (status == GRAFT_OK && (attention->masks == 0 || (attention->masks & ~(uint32_t)GRAFT_ATTENTION_MASKS) != 0)) {
-        status = graft_check_failed(place, "masks", error,
-                                    "expected the kinds of masks that it obeys, at least one, got 0x%x",
-                                    (unsigned)attention->masks);
+        status =
+            graft_check_failed(place, "masks", error, "expected at least one kind of mask that it supports, got 0x%x",
+                               (unsigned)attention->masks);
     }
     if (status == GRAFT_OK && attention->forward == NULL) {
         status = graft_check_failed(place, "forward", error, "expected a function, got NULL");
@@ -63,7 +63,8 @@ static int validate_own(const struct graft_place *place, const struct graft_repl
         return graft_check_failed(&inner, "create", error, "expected a function, got NULL");
     }
     if ((class->flags & GRAFT_CLASS_CALLS_SUPER) != 0) {
-        return graft_check_failed(&inner, "flags", error, "GRAFT_CLASS_CALLS_SUPER, but a kernel is all there is");
+        return graft_check_failed(&inner, "flags", error,
+                                  "GRAFT_CLASS_CALLS_SUPER is set, but no original is built beside a kernel");
     }
     return GRAFT_OK;
 }
@@ -115,7 +116,8 @@ static int validate_array(const struct graft_place *place, const struct graft_ar
         status = validate(&element, graft_array_at(array->items, array->stride, i), error);
         int32_t same = status == GRAFT_OK && name_field > 0 ? find_name(array, name_field, i) : -1;
         if (same >= 0) {
-            status = graft_check_failed(&element, "name", error, "it is that of %s[%d] too", array->field, (int)same);
+            status =
+                graft_check_failed(&element, "name", error, "it is also the name of %s[%d]", array->field, (int)same);
         }
     }
     return status;

@@ -28,7 +28,7 @@ static int validate_choices(const struct graft_place *place, const struct graft_
     for (int32_t i = 0; option->choices != NULL && option->choices[i] != NULL && status == GRAFT_OK; i++) {
         const struct graft_place element = {.parent = place, .field = "choices", .index = i};
         status = i < MAX_CHOICES ? validate_value(&element, NULL, option, option->choices[i], error)
-                                 : graft_check_failed(place, "choices", error, "expected NULL behind at most %d values",
+                                 : graft_check_failed(place, "choices", error, "expected NULL after at most %d values",
                                                       (int)MAX_CHOICES);
     }
     return status;
@@ -68,8 +68,8 @@ int graft_options_validate(const struct graft_place *place, const struct graft_p
         status = validate_option(&element, option, error);
         for (int32_t k = 0; k < i && status == GRAFT_OK; k++) {
             if (strcmp(option->name, graft_plugin_option(plugin, k)->name) == 0) {
-                status = graft_check_failed(&element, "name", error, "\"%s\" is that of options[%d] too", option->name,
-                                            (int)k);
+                status = graft_check_failed(&element, "name", error, "\"%s\" is also the name of options[%d]",
+                                            option->name, (int)k);
             }
         }
     }

@@ -196,21 +196,21 @@ static int is_member(const struct graft_assignment *assignment, size_t i) {
 
 /* Whether members of the group of number `i` were unregistered, or overwritten. */
 static int is_incomplete(const struct graft_assignment *assignment, size_t i) {
-    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     size_t present = 0;
     for (size_t k = 0; k < assignment->n; k++) {
         present += group_of(assignment, k) != NULL &&
-                   graft_rule_same_source(patch, graft_snapshot_rule(assignment->snapshot, k)) &&
-                   strcmp(group_of(assignment, k), patch->declared->group) == 0;
+                   graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k)) &&
+                   strcmp(group_of(assignment, k), rule->declared->group) == 0;
     }
-    return present < patch->group_size;
+    return present < rule->group_size;
 }
 
-static char *reason(const struct rule *patch, int incomplete) {
-    return incomplete ? graft_format("%s: group %s is left out: not all of its replacements are registered any more",
-                                     patch->origin.plugin, patch->declared->group)
+static char *reason(const struct rule *rule, int incomplete) {
+    return incomplete ? graft_format("%s: group %s is left out: some of its replacements are no longer registered",
+                                     rule->origin.plugin, rule->declared->group)
                       : graft_format("%s: group %s is left out: \"%s\" matches nothing in this model",
-                                     patch->origin.plugin, patch->declared->group, patch->declared->target);
+                                     rule->origin.plugin, rule->declared->group, rule->declared->target);
 }
 
 /* Members that match nothing, or lack others, go first: their groups may be why others lost a module. Of those one at a
@@ -229,11 +229,11 @@ int graft_assignment_decide(struct graft_assignment *assignment, int *changed, s
     }
     for (size_t i = 0; i < assignment->n && status == GRAFT_OK && !*changed; i++) {
         if (is_member(assignment, i) && assignment->rows[i].lost_to != NULL) {
-            const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+            const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
             status = graft_assignment_note(assignment,
                                            graft_format("%s: group %s is left out: %s replaces what \"%s\" matches",
-                                                        patch->origin.plugin, patch->declared->group,
-                                                        assignment->rows[i].lost_to, patch->declared->target),
+                                                        rule->origin.plugin, rule->declared->group,
+                                                        assignment->rows[i].lost_to, rule->declared->target),
                                            error);
             leave_out(assignment, i);
             *changed = 1;

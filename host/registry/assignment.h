@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the replacements of a snapshot do in one model: how many modules each wants and gets, and which groups are left
- * out because one of their members gets none. A assignment belongs to one thread; all functions are [load].
+ * out because one of their members gets none. An assignment belongs to one thread; all functions are [load].
  */
 #ifndef GRAFT_REGISTRY_ASSIGNMENT_H
 #define GRAFT_REGISTRY_ASSIGNMENT_H
@@ -11,7 +11,7 @@
 struct graft_assignment;
 
 /* The model type is borrowed, the snapshot retained. With `skip_bad` set a plugin whose pattern hits what it may not is
- * left out. NULL when memory ran out. The caller frees it. */
+ * left out. NULL if memory ran out. The caller frees it. */
 struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type, int skip_bad);
 void graft_assignment_free(struct graft_assignment *assignment);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a assignment has to say once the model's tree is built: what its user may not have meant, but what is no error.
+/* What an assignment has to say once the model's tree is built: what its user may not have meant, but what is no error.
  */
 #include <string.h>
 
@@ -9,22 +9,21 @@
 #include "registry/assignment_rows.h"
 #include "registry/nearest.h"
 
-/* Whether patch `i` is the first of its plugin, and none of that plugin's replaces anything. */
+/* Whether rule `i` is the first of its plugin, and none of that plugin's replaces anything. */
 static int is_idle_plugin(const struct graft_assignment *assignment, size_t i) {
-    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < assignment->n; k++) {
-        if (graft_rule_same_source(patch, graft_snapshot_rule(assignment->snapshot, k)) &&
-            assignment->rows[k].won > 0) {
+        if (graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k)) && assignment->rows[k].won > 0) {
             return 0;
         }
     }
-    return patch->declared->key != KEY_BOTH;
+    return rule->declared->key != KEY_BOTH;
 }
 
 static int is_first_of_source(const struct graft_assignment *assignment, size_t i) {
-    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < i; k++) {
-        if (graft_rule_same_source(patch, graft_snapshot_rule(assignment->snapshot, k))) {
+        if (graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k))) {
             return 0;
         }
     }
@@ -32,29 +31,29 @@ static int is_first_of_source(const struct graft_assignment *assignment, size_t 
 }
 
 /* A name without a class: then it is misspelt, more likely than not. */
-static int is_unknown_name(const struct graft_assignment *assignment, const struct rule *patch) {
-    const char *target = patch->declared->target;
+static int is_unknown_name(const struct graft_assignment *assignment, const struct rule *rule) {
+    const char *target = rule->declared->target;
     size_t letters = strspn(target, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    int may_be_name = patch->declared->key != GRAFT_KEY_PATTERN && target[letters] == '\0';
-    return may_be_name && graft_snapshot_class(assignment->snapshot, target, patch->origin.plugin) == NULL;
+    int may_be_name = rule->declared->key != GRAFT_KEY_PATTERN && target[letters] == '\0';
+    return may_be_name && graft_snapshot_class(assignment->snapshot, target, rule->origin.plugin) == NULL;
 }
 
-/* Writes what there is to say of patch `i` alone; nothing, mostly. */
+/* Writes what there is to say of rule `i` alone; nothing, mostly. */
 static void write_remark(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct assignment_row *row = &assignment->rows[i];
-    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     if (!row->counts || row->left_out || row->won > 0) {
         return;
     }
-    if (row->wanted == 0 && is_unknown_name(assignment, patch)) {
+    if (row->wanted == 0 && is_unknown_name(assignment, rule)) {
         struct graft_text near = {0};
-        graft_snapshot_suggest(assignment->snapshot, patch->declared->target, &near);
-        graft_rule_add_key(patch, text);
+        graft_snapshot_suggest(assignment->snapshot, rule->declared->target, &near);
+        graft_rule_add_key(rule, text);
         graft_text_printf(text, " matches nothing in this model, and there is no class of that name%s%s",
                           near.length > 0 ? "; " : "", near.length > 0 ? near.bytes : "");
         graft_text_free(&near);
-    } else if (patch->is_kernel || !is_idle_plugin(assignment, i)) {
-        graft_rule_add_key(patch, text);
+    } else if (rule->is_kernel || !is_idle_plugin(assignment, i)) {
+        graft_rule_add_key(rule, text);
         if (row->wanted == 0) {
             graft_text_add_string(text, " matches nothing in this model");
         } else if (row->lost_to != NULL) {
@@ -67,25 +66,25 @@ static void write_remark(const struct graft_assignment *assignment, size_t i, st
 
 static int remark_on(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
                      struct graft_error *error) {
-    const struct rule *patch = graft_snapshot_rule(assignment->snapshot, i);
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     struct graft_text text = {0};
     int status = GRAFT_OK;
-    if (patch->is_unasked && assignment->rows[i].counts) {
+    if (rule->is_unasked && assignment->rows[i].counts) {
         status = add(data,
-                     graft_format("%s: %s is not used, since it changes the model's results; enable it by its id, %s",
-                                  graft_rule_source(patch), patch->declared->replacement->name, patch->origin.plugin),
+                     graft_format("%s: %s is not used, because it changes the model's results; enable it by id (%s)",
+                                  graft_rule_source(rule), rule->declared->replacement->name, rule->origin.plugin),
                      error);
     } else if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped) {
-        status = add(data, graft_format("plugin %s has no effect on this model", patch->origin.plugin), error);
+        status = add(data, graft_format("plugin %s has no effect on this model", rule->origin.plugin), error);
     }
-    if (status == GRAFT_OK && patch->invalid != NULL && assignment->rows[i].counts) {
-        status = add(data,
-                     graft_format("key \"%s\" is treated as a plain name: %s", patch->declared->target, patch->invalid),
-                     error);
+    if (status == GRAFT_OK && rule->invalid != NULL && assignment->rows[i].counts) {
+        status =
+            add(data, graft_format("key \"%s\" is treated as a plain name: %s", rule->declared->target, rule->invalid),
+                error);
     }
     write_remark(assignment, i, &text);
     if (status == GRAFT_OK && text.failed) {
-        status = graft_fail_memory(error, graft_rule_source(patch));
+        status = graft_fail_memory(error, graft_rule_source(rule));
     } else if (status == GRAFT_OK && text.length > 0) {
         status = add(data, graft_strdup(text.bytes), error);
     }

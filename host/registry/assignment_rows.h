@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a assignment: shared by the units of this folder only. */
+/* The inside of an assignment: shared by the units of this folder only. */
 #ifndef GRAFT_REGISTRY_ASSIGNMENT_ROWS_H
 #define GRAFT_REGISTRY_ASSIGNMENT_ROWS_H
 
 #include "registry/assignment.h"
 #include "registry/snapshot.h"
 
-/* One for each patch, in the order of snapshot_patch. */
+/* One for each rule, in the order of graft_snapshot_rule. */
 struct assignment_row {
     int left_out;        /* it is unasked for, or its group or plugin is left out */
     int skipped;         /* its plugin is, which a note says */
-    int counts;          /* the patch is for this model type */
+    int counts;          /* the rule is for this model type */
     size_t wanted;       /* modules that its key hits */
     size_t won;          /* those of them that it replaces */
     size_t last_wanted;  /* number of the module wanted last */

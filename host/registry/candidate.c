@@ -44,8 +44,8 @@ int graft_candidate_set_class(struct graft_candidate *candidate, const struct gr
     const struct graft_place *place = place_of(candidate, "make_fused_class", &at);
     int status = graft_check_size(place, cls->struct_size, GRAFT_CLASS_SIZE_1_0, error);
     if (status == GRAFT_OK && cls->n_conversions != 0) {
-        status = graft_check_failed(place, "n_conversions", error, "expected 0, make_transforms gives them, got %d",
-                                    (int)cls->n_conversions);
+        status = graft_check_failed(place, "n_conversions", error,
+                                    "expected 0, because make_transforms gives them, got %d", (int)cls->n_conversions);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -98,7 +98,7 @@ static void conversion_finish(const struct graft_conversion *conversion) {
     graft_free((void *)(uintptr_t)conversion->operations);
 }
 
-/* 0, or -1 when memory ran out; what was copied by then is freed with the candidate. What operations point to is the
+/* 0, or -1 if memory ran out; what was copied by then is freed with the candidate. What operations point to is the
  * plugin's, const like its classes. */
 static int copy_conversion(struct graft_conversion *copy, const struct graft_conversion *conversion) {
     size_t bytes = (size_t)conversion->n_operations * conversion->operation_stride;

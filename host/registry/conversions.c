@@ -22,7 +22,7 @@ void graft_conversion_list_release(struct conversion_list *list) {
     }
 }
 
-/* Everything is compiled once, so that a bad pattern is told of here and not when a model is opened. */
+/* Everything is compiled once, so that a bad pattern is reported here and not when a model is opened. */
 static int list_create(const char *name, const struct graft_weight_transform *transforms, size_t n,
                        struct conversion_list **list, struct graft_error *error) {
     struct key_list compiled;
@@ -67,7 +67,8 @@ static int commit(struct graft_registry *registry, struct conversion_list *list_
                   struct graft_error *error) {
     size_t place = place_of(registry->current, list_take->name);
     if (place < registry->current->n_conversions && !overwrite) {
-        (void)graft_error_set(error, GRAFT_ERROR_USAGE, list_take->name, "there are conversions of that name already");
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, list_take->name,
+                              "conversions with that name are already registered");
         graft_error_hint(error, "register them with `overwrite`");
         graft_conversion_list_release(list_take);
         return GRAFT_ERROR_USAGE;

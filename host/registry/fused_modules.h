@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a fusion family found in a model: the modules it took into consideration, and the class for each that fits.
+ * What a fusion family found in a model: the modules it considered, and the class for each that fits.
  *
  * Such a list is immutable once made, and shared: the family keeps those made for it, so that opening the same
  * architecture with the same config again asks no module anything. model/find_fusable.c makes them; here nothing knows
@@ -11,7 +11,7 @@
 
 #include "registry/fusion.h"
 
-/* A module that a family took into consideration: its path is a target, or it could be fused if it were. */
+/* A module that a family considered: its path is a target, or it could be fused if it were. */
 struct graft_candidate {
     const struct graft_known_fusion *family;
     char *path;
@@ -33,7 +33,7 @@ struct graft_fused_modules {
     size_t capacity;
 };
 
-/* [any] A new list with one reference, or NULL when memory ran out. */
+/* [any] A new list with one reference, or NULL if memory ran out. */
 struct graft_fused_modules *graft_fused_modules_create(const struct graft_known_fusion *known);
 const struct graft_fused_modules *graft_fused_modules_retain(const struct graft_fused_modules *fused);
 void graft_fused_modules_release(const struct graft_fused_modules *fused);
@@ -46,7 +46,7 @@ struct graft_candidate *graft_fused_modules_add(struct graft_fused_modules *fuse
                                                 const struct graft_class *original,
                                                 const struct graft_fusion_verdict *verdict, struct graft_error *error);
 
-/* [load] A candidate of nobody's; NULL when memory ran out. */
+/* [load] A candidate of nobody's; NULL if memory ran out. */
 struct graft_candidate *graft_candidate_create(const struct graft_known_fusion *family, const char *path);
 
 /* [load] Gives a candidate arguments, the family's class, and one by one its conversions. Everything is

@@ -83,10 +83,10 @@ int graft_fusion_append(struct graft_snapshot *snapshot, const struct graft_fusi
         return GRAFT_OK;
     }
     if (other != NULL) {
-        int status =
-            graft_error_set(error, GRAFT_ERROR_PLUGIN, origin->file != NULL ? origin->file : family->name,
-                            "fusion family %s: there is one of that name in %s", family->name, source_of(other));
-        graft_error_hint(error, "load one of the two");
+        int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, origin->file != NULL ? origin->file : family->name,
+                                     "fusion family %s: there is already one with that name in %s", family->name,
+                                     source_of(other));
+        graft_error_hint(error, "load only one of them");
         return status;
     }
     int status = graft_fusion_create(family, origin, &snapshot->fusions[snapshot->n_fusions], error);

@@ -7,7 +7,7 @@
 
 struct fusion_cache;
 
-/* Empty; NULL when memory ran out. Freeing takes NULL. */
+/* Empty; NULL if memory ran out. Freeing takes NULL. */
 struct fusion_cache *graft_fusion_cache_create(void);
 void graft_fusion_cache_free(struct fusion_cache *cache);
 

@@ -22,7 +22,7 @@ static int unknown(const struct graft_snapshot *snapshot, const char *name, cons
                      ? graft_fail_memory(error, source->name)
                      : graft_error_set(error, source->code, source->name,
                                        "fusion_config: there is no fusion family \"%s\"; known: %s", name, names.bytes);
-    graft_error_hint(error, "load the plugin that brings it, or go without: fusion_config {}");
+    graft_error_hint(error, "load the plugin that provides it, or turn fusion off: fusion_config {}");
     graft_text_free(&names);
     return status;
 }

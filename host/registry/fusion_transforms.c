@@ -30,7 +30,7 @@ static char *pattern_of(const char *module_name, const char *name) {
     return text.bytes;
 }
 
-/* The patterns of `n` names, at the end of those made so far; NULL when memory ran out. */
+/* The patterns of `n` names, at the end of those made so far; NULL if memory ran out. */
 static const char *const *add_patterns(struct graft_fusion_transforms *made, const char *module_name,
                                        const char *const *names, int32_t n) {
     const char *const *first = &made->patterns[made->n_patterns];

@@ -38,8 +38,8 @@ static int check_name(const struct implementations *old, const struct graft_impl
         if (other->kind == added->kind && strcmp(other->name, added->name) == 0 &&
             !(added->kind == GRAFT_IMPLEMENTATION_KERNEL && same_plugin)) {
             int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, source_of(&added->origin),
-                                         "%s \"%s\": there is one of that name in %s", kinds[added->kind], added->name,
-                                         source_of(&other->origin));
+                                         "%s \"%s\": there is already one with that name in %s", kinds[added->kind],
+                                         added->name, source_of(&other->origin));
             graft_error_hint(error, "load only one of the two plugins");
             return status;
         }
@@ -142,7 +142,7 @@ static int unknown(const struct graft_snapshot *snapshot, enum graft_implementat
     }
     int status = graft_error_set(error, GRAFT_ERROR_USAGE, option, "there is no %s \"%s\"; known: %s", kinds[kind],
                                  name, known.length > 0 ? known.bytes : "none");
-    graft_error_hint(error, "plugins may offer more");
+    graft_error_hint(error, "plugins may provide more");
     graft_text_free(&known);
     return status;
 }
@@ -169,7 +169,7 @@ static int add_kernel(struct graft_snapshot **snapshot, const struct graft_imple
     if (status != GRAFT_OK) {
         return status;
     }
-    mapping->patches[mapping->n - 1]->is_kernel = 1;
+    mapping->rules[mapping->n - 1]->is_kernel = 1;
     struct graft_snapshot *next = graft_snapshot_copy(*snapshot);
     if (next == NULL) {
         graft_mapping_version_release(mapping);

@@ -23,7 +23,7 @@ int graft_registry_add_implementation(struct graft_registry *registry, enum graf
                                       const char *name, const void *declared, const struct graft_origin *origin,
                                       struct graft_error *error);
 
-/* [any] The offers in the order of registration; NULL behind the last. */
+/* [any] The offers in the order of registration; NULL after the last. */
 const struct graft_implementation *graft_snapshot_implementation_at(const struct graft_snapshot *snapshot, size_t i);
 
 /* [any] The offer of that kind and name. That there is none is an error of `option` (GRAFT_ERROR_USAGE) that lists the

@@ -19,19 +19,19 @@ struct hits {
 };
 
 /* Whether a place before number `i` has the same class and is hit as well: then its name is listed. */
-static int is_listed(const struct rule *patch, const struct graft_known_class *known,
+static int is_listed(const struct rule *rule, const struct graft_known_class *known,
                      const struct graft_module_place *places, size_t i) {
     for (size_t k = 0; k < i; k++) {
         if (strcmp(places[k].class_name, places[i].class_name) == 0 &&
-            graft_rule_finds(patch, known, &places[k], NULL) == 1) {
+            graft_rule_finds(rule, known, &places[k], NULL) == 1) {
             return 1;
         }
     }
     return 0;
 }
 
-static void list(const struct rule *patch, const struct graft_class *cls, struct hits *hits) {
-    if (strcmp(cls->interface_id, patch->declared->replacement->interface_id) == 0) {
+static void list(const struct rule *rule, const struct graft_class *cls, struct hits *hits) {
+    if (strcmp(cls->interface_id, rule->declared->replacement->interface_id) == 0) {
         graft_text_printf(&hits->fitting, "%s%s", hits->fitting.length > 0 ? ", " : "", cls->name);
         graft_text_printf(&hits->narrower, "%s%s", hits->narrower.length > 0 ? "|" : "^(", cls->name);
     } else {
@@ -41,11 +41,11 @@ static void list(const struct rule *patch, const struct graft_class *cls, struct
 }
 
 /* The pattern takes what fits. */
-static int note(const struct rule *patch, const struct hits *hits, struct graft_assignment *assignment,
+static int note(const struct rule *rule, const struct hits *hits, struct graft_assignment *assignment,
                 struct graft_error *error) {
-    const struct graft_class *replacement = patch->declared->replacement;
+    const struct graft_class *replacement = rule->declared->replacement;
     struct graft_text text = {0};
-    graft_rule_add_key(patch, &text);
+    graft_rule_add_key(rule, &text);
     graft_text_printf(&text, " leaves %s alone: %s is a %s", hits->misfits.bytes, replacement->name,
                       replacement->interface_id);
     char *taken = text.failed ? NULL : graft_strdup(text.bytes);
@@ -53,20 +53,20 @@ static int note(const struct rule *patch, const struct hits *hits, struct graft_
     return graft_assignment_note(assignment, taken, error);
 }
 
-static int report(const struct rule *patch, struct hits *hits, struct graft_assignment *assignment,
+static int report(const struct rule *rule, struct hits *hits, struct graft_assignment *assignment,
                   struct graft_error *error) {
-    const struct graft_class *replacement = patch->declared->replacement;
+    const struct graft_class *replacement = rule->declared->replacement;
     if (hits->misfits.failed || hits->fitting.failed || hits->narrower.failed) {
-        return graft_fail_memory(error, graft_rule_source(patch));
+        return graft_fail_memory(error, graft_rule_source(rule));
     }
     if (hits->misfits.length == 0) {
         return GRAFT_OK;
     }
-    if ((patch->declared->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0) {
-        return assignment != NULL ? note(patch, hits, assignment, error) : GRAFT_OK;
+    if ((rule->declared->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0) {
+        return assignment != NULL ? note(rule, hits, assignment, error) : GRAFT_OK;
     }
-    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(patch),
-                          "pattern \"%s\" for %s (%s) also hits %s; fitting: %s", patch->declared->target,
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(rule),
+                          "pattern \"%s\" for %s (%s) also matches %s; classes that fit: %s", rule->declared->target,
                           replacement->name, replacement->interface_id, hits->misfits.bytes,
                           hits->fitting.length > 0 ? hits->fitting.bytes : "none");
     if (hits->fitting.length > 0) {
@@ -76,15 +76,15 @@ static int report(const struct rule *patch, struct hits *hits, struct graft_assi
 }
 
 /* Whether another one goes before this one at that place, and leaves it none. */
-static int is_preceded(const struct graft_snapshot *snapshot, const struct rule *patch,
+static int is_preceded(const struct graft_snapshot *snapshot, const struct rule *rule,
                        const struct graft_known_class *known, const struct graft_module_place *place) {
     int before = 1;
     for (size_t i = 0; i < snapshot->mapping->n; i++) {
-        const struct rule *other = snapshot->mapping->patches[i];
-        const struct rule *first = before ? other : patch, *second = before ? patch : other;
-        if (other == patch) {
+        const struct rule *other = snapshot->mapping->rules[i];
+        const struct rule *first = before ? other : rule, *second = before ? rule : other;
+        if (other == rule) {
             before = 0;
-        } else if (!other->is_kernel && graft_rule_excludes(other, patch) &&
+        } else if (!other->is_kernel && graft_rule_excludes(other, rule) &&
                    graft_rule_prefer(first, second, known) == other &&
                    graft_rule_wants(other, known, place, NULL) == 1) {
             return 1;
@@ -94,27 +94,27 @@ static int is_preceded(const struct graft_snapshot *snapshot, const struct rule 
 }
 
 /* Whether the place is one that the pattern is judged by: not where it is a name, or comes too late. */
-static int is_judged(const struct graft_snapshot *snapshot, const struct rule *patch,
+static int is_judged(const struct graft_snapshot *snapshot, const struct rule *rule,
                      const struct graft_known_class *known, const struct graft_module_place *place) {
-    return patch->declared->key != KEY_BOTH || (graft_rule_names(patch, known) && graft_rule_fits(patch, known)) ||
-           (!graft_rule_names(patch, known) && !is_preceded(snapshot, patch, known, place));
+    return rule->declared->key != KEY_BOTH || (graft_rule_names(rule, known) && graft_rule_fits(rule, known)) ||
+           (!graft_rule_names(rule, known) && !is_preceded(snapshot, rule, known, place));
 }
 
-static int check(const struct graft_snapshot *snapshot, const struct rule *patch,
+static int check(const struct graft_snapshot *snapshot, const struct rule *rule,
                  const struct graft_module_place *places, size_t n, struct graft_assignment *assignment,
                  struct graft_error *error) {
     struct hits hits = {0};
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         const struct graft_known_class *known = graft_snapshot_class(snapshot, places[i].class_name, places[i].asking);
-        int hit = known != NULL ? graft_rule_finds(patch, known, &places[i], error) : 0;
-        if (hit == 1 && is_judged(snapshot, patch, known, &places[i]) && !is_listed(patch, known, places, i)) {
-            list(patch, known->cls, &hits);
+        int hit = known != NULL ? graft_rule_finds(rule, known, &places[i], error) : 0;
+        if (hit == 1 && is_judged(snapshot, rule, known, &places[i]) && !is_listed(rule, known, places, i)) {
+            list(rule, known->cls, &hits);
         }
         status = hit < 0 ? GRAFT_ERROR_PLUGIN : GRAFT_OK;
     }
     if (status == GRAFT_OK) {
-        status = report(patch, &hits, assignment, error);
+        status = report(rule, &hits, assignment, error);
     }
     graft_text_free(&hits.fitting);
     graft_text_free(&hits.misfits);

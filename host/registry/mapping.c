@@ -118,7 +118,7 @@ int graft_registry_patches(struct graft_registry *registry, struct graft_patch *
     }
     copy->version = version;
     for (size_t i = 0; i < version->n; i++) {
-        copy->elements[i] = describe(version->patches[i]);
+        copy->elements[i] = describe(version->rules[i]);
     }
     *patches = copy->elements;
     *n = version->n;
@@ -220,12 +220,12 @@ int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char 
 }
 
 /* Notes once that a key is no regular expression. */
-static int note_invalid(void *data, struct rule *patch, struct graft_error *error) {
+static int note_invalid(void *data, struct rule *rule, struct graft_error *error) {
     struct graft_registry *registry = data;
-    if (atomic_exchange(&patch->reported, 1) != 0) {
+    if (atomic_exchange(&rule->reported, 1) != 0) {
         return GRAFT_OK;
     }
-    char *note = graft_format("key \"%s\" is treated as a plain name: %s", patch->own.target, patch->invalid);
+    char *note = graft_format("key \"%s\" is treated as a plain name: %s", rule->own.target, rule->invalid);
     if (note != NULL) {
         graft_error_clean(note);
     }
@@ -238,7 +238,7 @@ static int note_invalid(void *data, struct rule *patch, struct graft_error *erro
     (void)pthread_mutex_unlock(&registry->lock);
     if (failed) {
         graft_free(note);
-        return graft_fail_memory(error, patch->own.target);
+        return graft_fail_memory(error, rule->own.target);
     }
     return GRAFT_OK;
 }

@@ -9,7 +9,7 @@
 
 struct mapping_version *graft_mapping_version_create(size_t capacity) {
     struct mapping_version *version = graft_alloc(1, sizeof *version);
-    if (version == NULL || (version->patches = graft_alloc(capacity + 1, sizeof(struct rule *))) == NULL) {
+    if (version == NULL || (version->rules = graft_alloc(capacity + 1, sizeof(struct rule *))) == NULL) {
         graft_free(version);
         return NULL;
     }
@@ -25,9 +25,9 @@ struct mapping_version *graft_mapping_version_retain(struct mapping_version *ver
 void graft_mapping_version_release(struct mapping_version *version) {
     if (version != NULL && atomic_fetch_sub(&version->references, 1) == 1) {
         for (size_t i = 0; i < version->n; i++) {
-            graft_rule_release(version->patches[i]);
+            graft_rule_release(version->rules[i]);
         }
-        graft_free(version->patches);
+        graft_free(version->rules);
         graft_free(version);
     }
 }
@@ -40,41 +40,41 @@ static struct mapping_version *grown(const struct mapping_version *old, size_t n
         return NULL;
     }
     for (; next->n < old->n; next->n++) {
-        next->patches[next->n] = graft_rule_retain(old->patches[next->n]);
+        next->rules[next->n] = graft_rule_retain(old->rules[next->n]);
     }
     return next;
 }
 
-/* The place of a key among those of one source, or of all (-1); behind the last when it is not there. */
+/* The place of a key among those of one source, or of all (-1); after the last when it is not there. */
 static size_t place_of(const struct mapping_version *version, const char *key, int source) {
     size_t i = 0;
-    while (i < version->n && ((source >= 0 && (int)version->patches[i]->source != source) ||
-                              strcmp(version->patches[i]->declared->target, key) != 0)) {
+    while (i < version->n && ((source >= 0 && (int)version->rules[i]->source != source) ||
+                              strcmp(version->rules[i]->declared->target, key) != 0)) {
         i++;
     }
     return i;
 }
 
 static void take_out(struct mapping_version *version, size_t place) {
-    graft_rule_release(version->patches[place]);
-    memmove(&version->patches[place], &version->patches[place + 1], (version->n - place - 1) * sizeof(struct rule *));
+    graft_rule_release(version->rules[place]);
+    memmove(&version->rules[place], &version->rules[place + 1], (version->n - place - 1) * sizeof(struct rule *));
     version->n--;
 }
 
 /* At the first place of its key, or behind the last. Others of the key (plugins may bring several, for several paths or
  * model types) go, those of one source or of all (-1). */
-static void put(struct mapping_version *version, struct rule *patch_take, int source) {
-    const char *key = patch_take->declared->target;
+static void put(struct mapping_version *version, struct rule *rule_take, int source) {
+    const char *key = rule_take->declared->target;
     size_t place = place_of(version, key, source);
     if (place == version->n) {
-        version->patches[version->n++] = patch_take;
+        version->rules[version->n++] = rule_take;
         return;
     }
-    graft_rule_release(version->patches[place]);
-    version->patches[place] = patch_take;
+    graft_rule_release(version->rules[place]);
+    version->rules[place] = rule_take;
     for (size_t i = version->n - 1; i > place; i--) {
-        if ((source < 0 || (int)version->patches[i]->source == source) &&
-            strcmp(version->patches[i]->declared->target, key) == 0) {
+        if ((source < 0 || (int)version->rules[i]->source == source) &&
+            strcmp(version->rules[i]->declared->target, key) == 0) {
             take_out(version, i);
         }
     }
@@ -83,27 +83,27 @@ static void put(struct mapping_version *version, struct rule *patch_take, int so
 /* The key is there, and may not be. */
 static int taken(const struct rule *other, const struct graft_patch *element, struct graft_error *error) {
     int plugins = other->source == SOURCE_PLUGIN;
-    int status = graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "the key is registered already, for %s%s%s",
+    int status = graft_error_set(error, GRAFT_ERROR_USAGE, element->key, "the key is already registered, for %s%s%s",
                                  other->declared->replacement->name, plugins ? " of plugin " : "",
                                  plugins ? other->origin.plugin : "");
-    graft_error_hint(error, "register it with `overwrite`, or unregister it before");
+    graft_error_hint(error, "register it with `overwrite`, or unregister it first");
     return status;
 }
 
 static int put_element(struct mapping_version *version, const struct graft_snapshot *snapshot,
                        const struct graft_patch *element, enum source source, int overwrite,
                        struct graft_error *error) {
-    struct rule *patch = NULL;
-    int status = graft_rule_create_mapped(element, source, snapshot, &patch, error);
+    struct rule *rule = NULL;
+    int status = graft_rule_create_mapped(element, source, snapshot, &rule, error);
     if (status != GRAFT_OK) {
         return status;
     }
     size_t place = place_of(version, element->key, -1);
     if (place < version->n && !overwrite) {
-        graft_rule_release(patch);
-        return taken(version->patches[place], element, error);
+        graft_rule_release(rule);
+        return taken(version->rules[place], element, error);
     }
-    put(version, patch, -1);
+    put(version, rule, -1);
     return GRAFT_OK;
 }
 
@@ -137,12 +137,12 @@ int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, cons
     struct mapping_version *version = grown(snapshot->mapping, fused->n, error);
     int status = version != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < fused->n && status == GRAFT_OK; i++) {
-        struct rule *patch = NULL;
+        struct rule *rule = NULL;
         if (is_first_of_class(fused, i)) {
-            status = graft_rule_create_fused(fused, fused->candidates[i], snapshot, model_type, &patch, error);
+            status = graft_rule_create_fused(fused, fused->candidates[i], snapshot, model_type, &rule, error);
         }
-        if (status == GRAFT_OK && patch != NULL) {
-            put(version, patch, SOURCE_CALL);
+        if (status == GRAFT_OK && rule != NULL) {
+            put(version, rule, SOURCE_CALL);
         }
     }
     if (status != GRAFT_OK) {
@@ -162,7 +162,7 @@ int graft_mapping_version_over(const struct graft_snapshot *snapshot, const stru
         status = put_element(version, snapshot, &elements[i], SOURCE_PATCH, 0, error);
     }
     for (size_t i = 0; i < old->n && status == GRAFT_OK; i++) {
-        version->patches[version->n++] = graft_rule_retain(old->patches[i]);
+        version->rules[version->n++] = graft_rule_retain(old->rules[i]);
     }
     if (status != GRAFT_OK) {
         graft_mapping_version_release(version);
@@ -193,9 +193,9 @@ int graft_mapping_version_with_replacements(const struct mapping_version *old,
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         const char *at = (const char *)replacements + i * stride;
         status = graft_rule_create((const struct graft_replacement *)(const void *)at, origin,
-                                   &version->patches[version->n], error);
+                                   &version->rules[version->n], error);
         if (status == GRAFT_OK) {
-            version->patches[version->n++]->group_size = group_size(replacements, n, stride, i);
+            version->rules[version->n++]->group_size = group_size(replacements, n, stride, i);
         }
     }
     if (status != GRAFT_OK) {
@@ -234,10 +234,10 @@ int graft_mapping_version_without(const struct mapping_version *old, const char 
 }
 
 /* Whether the element depends on nothing but the class and, unless that is NULL, the model type. */
-static int is_general(const struct rule *patch, const char *model_type) {
-    int any_type = patch->declared->model_types == NULL;
-    return patch->declared->module_path == NULL && patch->fused == NULL && !patch->is_unasked &&
-           (any_type || (model_type != NULL && graft_rule_is_for_model(patch, model_type)));
+static int is_general(const struct rule *rule, const char *model_type) {
+    int any_type = rule->declared->model_types == NULL;
+    return rule->declared->module_path == NULL && rule->fused == NULL && !rule->is_unasked &&
+           (any_type || (model_type != NULL && graft_rule_is_for_model(rule, model_type)));
 }
 
 /* Two plugins without an order want the class. */
@@ -278,14 +278,14 @@ int graft_mapping_version_look_up(const struct mapping_version *version, const s
     int status = GRAFT_OK;
     *found = (struct stack){0};
     for (size_t i = 0; i < version->n && !original->private_to_plugin && status == GRAFT_OK; i++) {
-        const struct rule *rule = version->patches[i];
+        const struct rule *rule = version->rules[i];
         if (is_general(rule, model_type) && graft_rule_names(rule, original)) {
             status = graft_stack_add(found, rule, &rule->replacement, original, error);
         }
     }
     for (size_t i = 0; i < version->n && status == GRAFT_OK; i++) {
-        if (is_general(version->patches[i], model_type) && may_matter(found, version->patches[i], original)) {
-            status = search(version->patches[i], original, invalid, data, found, error);
+        if (is_general(version->rules[i], model_type) && may_matter(found, version->rules[i], original)) {
+            status = search(version->rules[i], original, invalid, data, found, error);
         }
     }
     graft_stack_settle(found, original);

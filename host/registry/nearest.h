@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For a class name that nobody knows: those it may have been meant for. All functions are [any]. */
+/* Suggestions for an unknown class name. All functions are [any]. */
 #ifndef GRAFT_REGISTRY_NEAREST_H
 #define GRAFT_REGISTRY_NEAREST_H
 

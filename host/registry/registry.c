@@ -115,7 +115,7 @@ static int append_class(struct graft_snapshot *snapshot, const struct graft_know
         graft_snapshot_class(snapshot, name, added->private_to_plugin ? added->origin.plugin : NULL);
     if (known != NULL && known->private_to_plugin == added->private_to_plugin) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, added->origin.file,
-                               "class %s: there is one of that name in %s", name,
+                               "class %s: there is already one with that name in %s", name,
                                known->origin.file != NULL ? known->origin.file : "the host");
     }
     snapshot->classes[snapshot->n_classes++] = *added;
@@ -163,7 +163,7 @@ static int append_plugin(struct graft_snapshot *next, const struct graft_known_p
         if (strcmp(next->plugins[i].descriptor->id, added->descriptor->id) == 0) {
             int status = graft_error_set(error, GRAFT_ERROR_PLUGIN,
                                          added->origin.file != NULL ? added->origin.file : added->origin.plugin,
-                                         "expected an id of its own, got \"%s\", that of %s", added->descriptor->id,
+                                         "the plugin id \"%s\" is already used by %s", added->descriptor->id,
                                          other->file != NULL ? other->file : "a plugin registered by a call");
             graft_error_hint(error, "remove one of them");
             return status;
@@ -183,7 +183,7 @@ static void hold_back(struct graft_snapshot *next, const struct graft_plugin *pl
         lossy |= graft_class_is_lossy(graft_plugin_class(plugin, i));
     }
     for (int32_t i = 0; lossy && i < plugin->n_replacements; i++) {
-        next->mapping->patches[next->mapping->n - 1 - (size_t)i]->is_unasked = 1;
+        next->mapping->rules[next->mapping->n - 1 - (size_t)i]->is_unasked = 1;
     }
 }
 

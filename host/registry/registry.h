@@ -88,7 +88,7 @@ struct graft_module_place {
     const char *path;                    /* of the module */
     const char *model_type;              /* of the model */
     const char *asking;                  /* id of the plugin whose class describes this child, or NULL */
-    const struct graft_candidate *fused; /* what a fusion family found at this path (fused.h), or NULL */
+    const struct graft_candidate *fused; /* what a fusion family found at this path, or NULL */
 };
 
 /* What replacements do in one model: registry/assignment.h. */
@@ -121,14 +121,14 @@ int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const s
 const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot *snapshot,
                                                     const struct graft_class *cls);
 
-/* [any] The replacements brought by plugins, in order of registration; NULL behind the last. */
+/* [any] The replacements brought by plugins, in order of registration; NULL after the last. */
 const struct graft_replacement *graft_snapshot_replacement(const struct graft_snapshot *snapshot, size_t i,
                                                            struct graft_origin *origin);
 
-/* [any] The plugins, in order of registration; NULL behind the last. */
+/* [any] The plugins, in order of registration; NULL after the last. */
 const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_snapshot *snapshot, size_t i);
 
-/* [any] The classes, in order of registration; NULL behind the last. */
+/* [any] The classes, in order of registration; NULL after the last. */
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i);
 
 #endif

@@ -72,24 +72,24 @@ const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot 
 }
 
 struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i) {
-    return i < snapshot->mapping->n ? snapshot->mapping->patches[i] : NULL;
+    return i < snapshot->mapping->n ? snapshot->mapping->rules[i] : NULL;
 }
 
 static int undecided(const struct rule *a, const struct rule *b, const struct graft_module_place *place,
                      struct graft_error *error) {
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, place->path, "plugins %s and %s both replace %s", a->origin.plugin,
                           b->origin.plugin, place->class_name);
-    graft_error_hint(error, "load first the one that should win, or leave one out");
+    graft_error_hint(error, "load the one that should win first, or leave one out");
     return GRAFT_ERROR_PLUGIN;
 }
 
-static int check_interface(const struct rule *patch, const struct graft_known_class *original,
+static int check_interface(const struct rule *rule, const struct graft_known_class *original,
                            const struct graft_module_place *place, struct graft_error *error) {
-    const struct graft_class *replacement = patch->declared->replacement;
-    if (graft_rule_fits(patch, original)) {
+    const struct graft_class *replacement = rule->declared->replacement;
+    if (graft_rule_fits(rule, original)) {
         return GRAFT_OK;
     }
-    return graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(patch),
+    return graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(rule),
                            "%s cannot replace %s at %s: its interface is %s, expected %s", replacement->name,
                            original->cls->name, place->path, replacement->interface_id, original->cls->interface_id);
 }

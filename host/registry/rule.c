@@ -6,17 +6,17 @@
 #include "registry/fused_modules.h"
 #include "registry/snapshot.h"
 
-const char *graft_rule_source(const struct rule *patch) {
-    return patch->origin.file != NULL ? patch->origin.file : patch->origin.plugin;
+const char *graft_rule_source(const struct rule *rule) {
+    return rule->origin.file != NULL ? rule->origin.file : rule->origin.plugin;
 }
 
-static int compile(const struct rule *patch, const char *pattern, struct graft_regex **regex,
+static int compile(const struct rule *rule, const char *pattern, struct graft_regex **regex,
                    struct graft_error *error) {
-    return graft_regex_compile(pattern, strlen(pattern), graft_rule_source(patch), GRAFT_ERROR_PLUGIN, regex, error);
+    return graft_regex_compile(pattern, strlen(pattern), graft_rule_source(rule), GRAFT_ERROR_PLUGIN, regex, error);
 }
 
 int graft_rule_create(const struct graft_replacement *replacement, const struct graft_origin *origin,
-                      struct rule **patch, struct graft_error *error) {
+                      struct rule **rule, struct graft_error *error) {
     int status = GRAFT_OK;
     struct rule *result = graft_alloc(1, sizeof *result);
     if (result == NULL) {
@@ -38,13 +38,13 @@ int graft_rule_create(const struct graft_replacement *replacement, const struct 
         graft_rule_release(result);
         return status;
     }
-    *patch = result;
+    *rule = result;
     return GRAFT_OK;
 }
 
-struct rule *graft_rule_retain(struct rule *patch) {
-    atomic_fetch_add(&patch->references, 1);
-    return patch;
+struct rule *graft_rule_retain(struct rule *rule) {
+    atomic_fetch_add(&rule->references, 1);
+    return rule;
 }
 
 static void free_own(const struct graft_replacement *own) {
@@ -57,14 +57,14 @@ static void free_own(const struct graft_replacement *own) {
     graft_free((void *)(uintptr_t)own->group);
 }
 
-void graft_rule_release(struct rule *patch) {
-    if (patch != NULL && atomic_fetch_sub(&patch->references, 1) == 1) {
-        graft_fused_modules_release(patch->fused);
-        graft_regex_free(patch->target);
-        graft_regex_free(patch->module_path);
-        free_own(&patch->own);
-        graft_free(patch->invalid);
-        graft_free(patch);
+void graft_rule_release(struct rule *rule) {
+    if (rule != NULL && atomic_fetch_sub(&rule->references, 1) == 1) {
+        graft_fused_modules_release(rule->fused);
+        graft_regex_free(rule->target);
+        graft_regex_free(rule->module_path);
+        free_own(&rule->own);
+        graft_free(rule->invalid);
+        graft_free(rule);
     }
 }
 
@@ -88,68 +88,68 @@ const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
     return NULL;
 }
 
-int graft_rule_fits(const struct rule *patch, const struct graft_known_class *original) {
-    return strcmp(patch->declared->replacement->interface_id, original->cls->interface_id) == 0;
+int graft_rule_fits(const struct rule *rule, const struct graft_known_class *original) {
+    return strcmp(rule->declared->replacement->interface_id, original->cls->interface_id) == 0;
 }
 
-int graft_rule_names(const struct rule *patch, const struct graft_known_class *original) {
-    return patch->declared->key != GRAFT_KEY_PATTERN && strcmp(patch->declared->target, original->cls->name) == 0;
+int graft_rule_names(const struct rule *rule, const struct graft_known_class *original) {
+    return rule->declared->key != GRAFT_KEY_PATTERN && strcmp(rule->declared->target, original->cls->name) == 0;
 }
 
-void graft_rule_add_key(const struct rule *patch, struct graft_text *text) {
-    int is_call = patch->declared->key == KEY_BOTH;
-    const char *what = is_call                                     ? "key"
-                       : patch->is_kernel                          ? "kernel for class"
-                       : patch->declared->key == GRAFT_KEY_PATTERN ? "pattern"
-                                                                   : "class";
-    graft_text_printf(text, "%s%s%s \"%s\"", is_call ? "" : patch->origin.plugin, is_call ? "" : ": ", what,
-                      patch->declared->target);
+void graft_rule_add_key(const struct rule *rule, struct graft_text *text) {
+    int is_call = rule->declared->key == KEY_BOTH;
+    const char *what = is_call                                    ? "key"
+                       : rule->is_kernel                          ? "kernel for class"
+                       : rule->declared->key == GRAFT_KEY_PATTERN ? "pattern"
+                                                                  : "class";
+    graft_text_printf(text, "%s%s%s \"%s\"", is_call ? "" : rule->origin.plugin, is_call ? "" : ": ", what,
+                      rule->declared->target);
 }
 
-static int too_costly(const struct rule *patch, const char *pattern, const char *subject, struct graft_error *error) {
-    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(patch),
+static int too_costly(const struct rule *rule, const char *pattern, const char *subject, struct graft_error *error) {
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(rule),
                           "pattern \"%s\": searching \"%s\" costs too much", pattern, subject);
     graft_error_hint(error, "write a pattern without nested repetition");
     return -1;
 }
 
 /* Whether another plugin keeps the class for children of its own, and converts their weights. */
-static int is_of_another(const struct rule *patch, const struct graft_known_class *original) {
-    const char *own = patch->origin.plugin != NULL ? patch->origin.plugin : "";
+static int is_of_another(const struct rule *rule, const struct graft_known_class *original) {
+    const char *own = rule->origin.plugin != NULL ? rule->origin.plugin : "";
     const char *other = original->origin.plugin != NULL ? original->origin.plugin : "";
     return original->private_to_plugin && strcmp(own, other) != 0;
 }
 
-int graft_rule_leaves(const struct rule *patch, const struct graft_known_class *original) {
-    return (patch->declared->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0 && !graft_rule_names(patch, original) &&
-           !graft_rule_fits(patch, original);
+int graft_rule_leaves(const struct rule *rule, const struct graft_known_class *original) {
+    return (rule->declared->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0 && !graft_rule_names(rule, original) &&
+           !graft_rule_fits(rule, original);
 }
 
-static int finds_class(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error) {
+static int finds_class(const struct rule *rule, const struct graft_known_class *original, struct graft_error *error) {
     struct graft_regex_match match;
     const char *name = original->cls->name;
-    if (patch->declared->key == KEY_BOTH && original->private_to_plugin) {
+    if (rule->declared->key == KEY_BOTH && original->private_to_plugin) {
         return 0;
     }
-    if (graft_rule_names(patch, original)) {
+    if (graft_rule_names(rule, original)) {
         return 1;
     }
-    if (patch->target == NULL || (original->cls->flags & GRAFT_CLASS_BASIC) != 0 || is_of_another(patch, original)) {
+    if (rule->target == NULL || (original->cls->flags & GRAFT_CLASS_BASIC) != 0 || is_of_another(rule, original)) {
         return 0;
     }
-    if (patch->is_name && !graft_rule_fits(patch, original)) {
+    if (rule->is_name && !graft_rule_fits(rule, original)) {
         return 0;
     }
-    int hit = graft_regex_search(patch->target, name, strlen(name), 0, &match);
-    return hit < 0 ? too_costly(patch, patch->declared->target, name, error) : hit;
+    int hit = graft_regex_search(rule->target, name, strlen(name), 0, &match);
+    return hit < 0 ? too_costly(rule, rule->declared->target, name, error) : hit;
 }
 
-int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error) {
-    return patch->is_unasked || graft_rule_leaves(patch, original) ? 0 : finds_class(patch, original, error);
+int graft_rule_hits(const struct rule *rule, const struct graft_known_class *original, struct graft_error *error) {
+    return rule->is_unasked || graft_rule_leaves(rule, original) ? 0 : finds_class(rule, original, error);
 }
 
-int graft_rule_is_for_model(const struct rule *patch, const char *model_type) {
-    const char *const *types = patch->declared->model_types;
+int graft_rule_is_for_model(const struct rule *rule, const char *model_type) {
+    const char *const *types = rule->declared->model_types;
     if (types == NULL) {
         return 1;
     }
@@ -161,30 +161,29 @@ int graft_rule_is_for_model(const struct rule *patch, const char *model_type) {
     return 0;
 }
 
-int graft_rule_finds(const struct rule *patch, const struct graft_known_class *original,
+int graft_rule_finds(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error) {
     struct graft_regex_match match;
-    int hit = graft_rule_is_for_model(patch, place->model_type) ? finds_class(patch, original, error) : 0;
-    if (patch->fused != NULL) {
-        const struct graft_candidate *candidate = graft_fused_modules_at(patch->fused, place->path);
+    int hit = graft_rule_is_for_model(rule, place->model_type) ? finds_class(rule, original, error) : 0;
+    if (rule->fused != NULL) {
+        const struct graft_candidate *candidate = graft_fused_modules_at(rule->fused, place->path);
         return hit < 0 ? hit : hit == 1 && candidate != NULL && candidate->original == original->cls;
     }
-    if (hit == 1 && patch->module_path != NULL) {
-        hit = graft_regex_search(patch->module_path, place->path, strlen(place->path), 0, &match);
-        return hit < 0 ? too_costly(patch, patch->declared->module_path, place->path, error) : hit;
+    if (hit == 1 && rule->module_path != NULL) {
+        hit = graft_regex_search(rule->module_path, place->path, strlen(place->path), 0, &match);
+        return hit < 0 ? too_costly(rule, rule->declared->module_path, place->path, error) : hit;
     }
     return hit;
 }
 
-int graft_rule_wants(const struct rule *patch, const struct graft_known_class *original,
+int graft_rule_wants(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error) {
-    return patch->is_unasked || graft_rule_leaves(patch, original) ? 0
-                                                                   : graft_rule_finds(patch, original, place, error);
+    return rule->is_unasked || graft_rule_leaves(rule, original) ? 0 : graft_rule_finds(rule, original, place, error);
 }
 
-const struct graft_known_class *graft_rule_replacement(const struct rule *patch,
+const struct graft_known_class *graft_rule_replacement(const struct rule *rule,
                                                        const struct graft_module_place *place) {
     const struct graft_candidate *candidate =
-        patch->fused != NULL ? graft_fused_modules_at(patch->fused, place->path) : NULL;
-    return candidate != NULL ? &candidate->known : &patch->replacement;
+        rule->fused != NULL ? graft_fused_modules_at(rule->fused, place->path) : NULL;
+    return candidate != NULL ? &candidate->known : &rule->replacement;
 }

@@ -45,13 +45,13 @@ static int check_element(const struct graft_patch *element, struct graft_error *
     }
     if (graft_flags_unknown(element->flags, 0) != 0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, element->key,
-                               "flags: 0x%x is a requirement that this host does not know",
+                               "flags: requirement 0x%x is unknown to this host",
                                (unsigned)graft_flags_unknown(element->flags, 0));
     }
     return check_class(element->key, element->replacement, error);
 }
 
-/* The NULL-terminated list with its strings; NULL when memory ran out. */
+/* The NULL-terminated list with its strings; NULL if memory ran out. */
 static const char *const *copy_list(const char *const *list) {
     size_t n = 0;
     while (list[n] != NULL) {
@@ -71,7 +71,7 @@ static const char *const *copy_list(const char *const *list) {
     return (const char *const *)copy;
 }
 
-/* 0, or -1 when memory ran out; what was copied by then is freed with the patch. */
+/* 0, or -1 if memory ran out; what was copied by then is freed with the rule. */
 static int copy_element(struct graft_replacement *own, const struct graft_patch *element) {
     *own = (struct graft_replacement){
         .struct_size = sizeof *own, .key = KEY_BOTH, .replacement = element->replacement, .flags = element->flags};
@@ -87,26 +87,26 @@ static int copy_element(struct graft_replacement *own, const struct graft_patch 
 }
 
 /* A key that does not compile is kept as a name; a module path has to compile. */
-static int compile(struct rule *patch, struct graft_error *error) {
-    const struct graft_replacement *own = &patch->own;
+static int compile(struct rule *rule, struct graft_error *error) {
+    const struct graft_replacement *own = &rule->own;
     struct graft_error cause = graft_error_none();
     int status =
-        graft_regex_compile(own->target, strlen(own->target), own->target, GRAFT_ERROR_USAGE, &patch->target, &cause);
+        graft_regex_compile(own->target, strlen(own->target), own->target, GRAFT_ERROR_USAGE, &rule->target, &cause);
     if (status == GRAFT_ERROR_USAGE) {
-        patch->invalid = graft_strdup(cause.message);
-        status = patch->invalid != NULL ? GRAFT_OK : graft_fail_memory(error, own->target);
+        rule->invalid = graft_strdup(cause.message);
+        status = rule->invalid != NULL ? GRAFT_OK : graft_fail_memory(error, own->target);
     } else if (status != GRAFT_OK) {
         status = graft_fail_memory(error, own->target);
     }
     if (status == GRAFT_OK && own->module_path != NULL) {
         status = graft_regex_compile(own->module_path, strlen(own->module_path), own->target, GRAFT_ERROR_USAGE,
-                                     &patch->module_path, error);
+                                     &rule->module_path, error);
     }
     return status;
 }
 
 int graft_rule_create_mapped(const struct graft_patch *element, enum source source,
-                             const struct graft_snapshot *snapshot, struct rule **patch, struct graft_error *error) {
+                             const struct graft_snapshot *snapshot, struct rule **rule, struct graft_error *error) {
     const struct graft_origin by = {.plugin = source == SOURCE_PATCH ? "patch" : "program"};
     int status = check_element(element, error);
     if (status != GRAFT_OK) {
@@ -128,19 +128,19 @@ int graft_rule_create_mapped(const struct graft_patch *element, enum source sour
         graft_rule_release(result);
         return status;
     }
-    *patch = result;
+    *rule = result;
     return GRAFT_OK;
 }
 
 int graft_rule_create_fused(const struct graft_fused_modules *fused, const struct graft_candidate *candidate,
-                            const struct graft_snapshot *snapshot, const char *model_type, struct rule **patch,
+                            const struct graft_snapshot *snapshot, const char *model_type, struct rule **rule,
                             struct graft_error *error) {
     const char *const types[] = {model_type, NULL};
     const struct graft_patch element = {
         .key = candidate->original->name, .replacement = candidate->known.cls, .model_types = types};
-    int status = graft_rule_create_mapped(&element, SOURCE_CALL, snapshot, patch, error);
+    int status = graft_rule_create_mapped(&element, SOURCE_CALL, snapshot, rule, error);
     if (status == GRAFT_OK) {
-        (*patch)->fused = graft_fused_modules_retain(fused);
+        (*rule)->fused = graft_fused_modules_retain(fused);
     }
     return status;
 }

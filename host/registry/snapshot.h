@@ -46,7 +46,7 @@ struct rule {
  */
 struct mapping_version {
     atomic_long references;
-    struct rule **patches;
+    struct rule **rules;
     size_t n;
 };
 
@@ -102,68 +102,67 @@ void graft_fusion_release(struct graft_known_fusion *known);
 int graft_fusion_append(struct graft_snapshot *snapshot, const struct graft_fusion_family *family,
                         const struct graft_origin *origin, struct graft_error *error);
 
-/* A patch for `replacement`, with one reference. */
+/* A rule for `replacement`, with one reference. */
 int graft_rule_create(const struct graft_replacement *replacement, const struct graft_origin *origin,
-                      struct rule **patch, struct graft_error *error);
+                      struct rule **rule, struct graft_error *error);
 
-/* A patch for an element of a mapping, of a call or a load's patch, which is checked and copied. A class that a plugin
+/* A rule for an element of a mapping, of a call or a load @rule@, which is checked and copied. A class that a plugin
  * of `snapshot` brought stays that plugin's, so it finds its private classes. */
 int graft_rule_create_mapped(const struct graft_patch *element, enum source source,
-                             const struct graft_snapshot *snapshot, struct rule **patch, struct graft_error *error);
-struct rule *graft_rule_retain(struct rule *patch);
-void graft_rule_release(struct rule *patch);
+                             const struct graft_snapshot *snapshot, struct rule **rule, struct graft_error *error);
+struct rule *graft_rule_retain(struct rule *rule);
+void graft_rule_release(struct rule *rule);
 
-/* A patch for what a family makes of a class, in models of a type. It reads as one that a call registered for the
+/* A rule for what a family makes of a class, in models of a type. It reads as one that a call registered for the
  * class's name. */
 int graft_rule_create_fused(const struct graft_fused_modules *fused, const struct graft_candidate *candidate,
-                            const struct graft_snapshot *snapshot, const char *model_type, struct rule **patch,
+                            const struct graft_snapshot *snapshot, const char *model_type, struct rule **rule,
                             struct graft_error *error);
 
 /* Who brought it, for messages: its file, else the id of its plugin. */
-const char *graft_rule_source(const struct rule *patch);
+const char *graft_rule_source(const struct rule *rule);
 
-/* Whether the patch may be for a model of that type at all. */
-int graft_rule_is_for_model(const struct rule *patch, const char *model_type);
+/* Whether the rule may be for a model of that type at all. */
+int graft_rule_is_for_model(const struct rule *rule, const char *model_type);
 
-/* Whether the key is this class's very name; otherwise a patch that wants it does so by a pattern. */
-int graft_rule_names(const struct rule *patch, const struct graft_known_class *original);
+/* Whether the key is this class's very name; otherwise a rule that wants it does so by a pattern. */
+int graft_rule_names(const struct rule *rule, const struct graft_known_class *original);
 
-/* Whether the patch would leave a class that its pattern hits alone, as its interface is another. */
-int graft_rule_leaves(const struct rule *patch, const struct graft_known_class *original);
+/* Whether the rule would leave a class that its pattern hits alone, as its interface is another. */
+int graft_rule_leaves(const struct rule *rule, const struct graft_known_class *original);
 
 /* "PLUGIN: " or, of library calls, nothing; then the key, which is a class's name for kernels. */
-void graft_rule_add_key(const struct rule *patch, struct graft_text *text);
+void graft_rule_add_key(const struct rule *rule, struct graft_text *text);
 
-/* Whether key, path and model type of the patch are those of the module at `place`, whatever its interface: as
+/* Whether key, path and model type of the rule are those of the module at `place`, whatever its interface: as
  * graft_rule_hits. */
-int graft_rule_finds(const struct rule *patch, const struct graft_known_class *original,
+int graft_rule_finds(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error);
 
-/* Whether the patch's key hits the class: 1, 0, or -1 after an error, when a search cost too much. Basic classes, and
+/* Whether the rule's key hits the class: 1, 0, or -1 after an error, when a search cost too much. Basic classes, and
  * those that another plugin keeps for children of its own, are reached by their exact name only, and private ones not
  * by library calls. What it leaves alone it does not hit. */
-int graft_rule_hits(const struct rule *patch, const struct graft_known_class *original, struct graft_error *error);
+int graft_rule_hits(const struct rule *rule, const struct graft_known_class *original, struct graft_error *error);
 
-/* Whether the patch wants the module at `place`, of the class `original`: as patch_hits. */
-int graft_rule_wants(const struct rule *patch, const struct graft_known_class *original,
+/* Whether the rule wants the module at `place`, of the class `original`: as graft_rule_hits. */
+int graft_rule_wants(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error);
 
-/* What is built at a place that the patch wants. */
-const struct graft_known_class *graft_rule_replacement(const struct rule *patch,
-                                                       const struct graft_module_place *place);
+/* What is built at a place that the rule wants. */
+const struct graft_known_class *graft_rule_replacement(const struct rule *rule, const struct graft_module_place *place);
 
-/* Whether both are one plugin's, or both from library calls, or from the load's patch. */
+/* Whether both are one plugin's, or both from library calls, or from the load @rule@. */
 int graft_rule_same_source(const struct rule *a, const struct rule *b);
 
-/* Which of two that want a module gets it: the load's patch before calls, calls before plugins, plugins by rank; of one
+/* Which of two that want a module gets it: the load @rule@ before calls, calls before plugins, plugins by rank; of one
  * source a name before a pattern, then the one registered first, which is `a`. NULL: two plugins without an order. */
 const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
                                      const struct graft_known_class *original);
 
-/* The interface rule for one patch and one class. */
-int graft_rule_fits(const struct rule *patch, const struct graft_known_class *original);
+/* The interface rule for one rule and one class. */
+int graft_rule_fits(const struct rule *rule, const struct graft_known_class *original);
 
-/* Number `i` in the order of registration; NULL behind the last. */
+/* Number `i` in the order of registration; NULL after the last. */
 struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i);
 
 /* A copy with room for one more of each. */
@@ -176,7 +175,7 @@ int graft_mapping_version_with(const struct graft_snapshot *snapshot, const stru
                                int overwrite, struct mapping_version **next, struct graft_error *error);
 int graft_mapping_version_with_fused(const struct graft_snapshot *snapshot, const struct graft_fused_modules *fused,
                                      const char *model_type, struct mapping_version **next, struct graft_error *error);
-/* The `n` elements of a load's patch, and behind them what the snapshot's holds. */
+/* The `n` elements of a load @rule@, and behind them what the snapshot's holds. */
 int graft_mapping_version_over(const struct graft_snapshot *snapshot, const struct graft_patch *elements, size_t n,
                                struct mapping_version **next, struct graft_error *error);
 /* What `old` holds, and behind it what a plugin brings: `n` replacements, `stride` bytes apart. */
@@ -189,8 +188,8 @@ int graft_mapping_version_without(const struct mapping_version *old, const char 
 struct mapping_version *graft_mapping_version_retain(struct mapping_version *version);
 void graft_mapping_version_release(struct mapping_version *version);
 
-/* A patch met on the way whose key is no regular expression. */
-typedef int (*mapping_invalid_function)(void *data, struct rule *patch, struct graft_error *error);
+/* A rule met on the way whose key is no regular expression. */
+typedef int (*mapping_invalid_function)(void *data, struct rule *rule, struct graft_error *error);
 
 struct stack;
 

@@ -23,7 +23,7 @@ int graft_stack_add(struct stack *stack, const struct rule *rule, const struct g
     }
     if (stack->n == MAX_WANTING) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, graft_rule_source(rule),
-                               "%s for %s: expected at most %d plugins that replace one module", known->cls->name,
+                               "%s for %s: expected at most %d plugins to replace one module", known->cls->name,
                                original->cls->name, (int)MAX_WANTING);
     }
     stack->items[stack->n++] = (struct stack_item){rule, known};
@@ -51,7 +51,7 @@ static void wrap(struct stack *stack, const struct stack_item *wrapper) {
     stack->n++;
 }
 
-/* A patch may name the class that a plugin brings by itself. */
+/* A load @rule@ may name the class that a plugin brings by itself. */
 static void leave_out_repeated(struct stack *stack) {
     size_t kept = 0;
     for (size_t i = 0; i < stack->n; i++) {

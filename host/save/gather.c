@@ -133,7 +133,7 @@ int graft_save_gather(const struct save_tensor *tensor, save_emit emit, void *da
         graft_threads_get()->parallel_for(window.end - window.begin, GRAIN, fill, &window);
         status = atomic_load(&window.inexact)
                      ? graft_error_set(error, GRAFT_ERROR_MODEL, tensor->form.name,
-                                       "a number does not fit the tensor's type %s any more",
+                                       "a number no longer fits the tensor's type %s",
                                        graft_stored_dtype_name(tensor->form.dtype))
                      : emit(data, window.bytes, (size_t)((window.end - window.begin) * size), error);
     }

@@ -38,18 +38,19 @@ void graft_save_hint(const char *directory, struct graft_tree *tree, const struc
     }
     if (needed.length > 0 && !needed.failed) {
         graft_error_clean(needed.bytes);
-        graft_error_hint(error, "the directory is in the runtime layout of %s: load it with that", needed.bytes);
+        graft_error_hint(error, "the directory is in the runtime layout of %s; load it with the plugins named",
+                         needed.bytes);
     }
     for (size_t i = 0; i < journal.n_options; i++) {
         const struct journal_option *saved = &journal.options[i];
         if (graft_journal_differs(saved, tree)) {
-            graft_error_hint(error, "the directory was saved with %s.%s=%s: load it with that", saved->plugin,
+            graft_error_hint(error, "the directory was saved with %s.%s=%s; load it with the same", saved->plugin,
                              saved->name, saved->value);
         }
     }
     if (needed.length == 0 && fault != NULL && graft_journal_is_absent(&journal, fault->parameter->name)) {
-        graft_error_hint(
-            error, "the directory is in a layout without it, which a patch gave it; saving it writes the original one");
+        graft_error_hint(error,
+                         "a patch file gave the directory a layout without it; saving it restores the original layout");
     }
     graft_text_free(&needed);
     graft_journal_finish(&journal);

@@ -99,7 +99,7 @@ void graft_journal_finish(struct journal *journal);
 /* What a stored tensor looks like. */
 struct journal_tensor graft_journal_tensor_of(const struct graft_tensor_view *view);
 
-/* Each returns 0, or -1 when memory ran out. A new entry has no parts yet. */
+/* Each returns 0, or -1 if memory ran out. A new entry has no parts yet. */
 int graft_journal_add_tensor(struct journal *journal, const struct journal_tensor *tensor);
 int graft_journal_add_entry(struct journal *journal, const char *name);
 int graft_journal_add_part(struct journal_entry *entry, const struct journal_part *part);
@@ -122,7 +122,7 @@ int graft_journal_read(const char *directory, struct journal *journal, struct gr
 int graft_journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint,
                                 struct journal *journal, struct graft_error *error);
 
-/* Adds to `entry` what `value`, made of stored tensors, is made of in the end. Returns 0, or -1 when memory ran out or
+/* Adds to `entry` what `value`, made of stored tensors, is made of in the end. Returns 0, or -1 if memory ran out or
  * when that takes too many pieces. */
 int graft_journal_compose(const struct journal *stored, const struct graft_value *value, struct journal_entry *entry);
 
@@ -134,7 +134,7 @@ int graft_journal_add_origin(struct journal *journal, const struct journal *stor
 /* Adds the plan's custom operations that can be undone, so that values made by them can be composed. */
 int graft_journal_add_uses(struct journal *journal, const struct graft_plan *plan, struct graft_error *error);
 
-/* A use with room for its numbers of inputs and outputs, or NULL when memory ran out. */
+/* A use with room for its numbers of inputs and outputs, or NULL if memory ran out. */
 struct journal_use *graft_journal_add_use(struct journal *journal, int32_t n_inputs, int32_t n_outputs);
 void graft_journal_uses_free(struct journal_use *uses, size_t n);
 

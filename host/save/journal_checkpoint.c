@@ -18,8 +18,8 @@ static int check_entry(const char *directory, const struct graft_checkpoint *che
     const struct graft_tensor_view *view = graft_checkpoint_find(checkpoint, entry->name);
     int64_t left = view != NULL ? graft_journal_tensor_of(view).count : 0;
     if (view == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, directory, SAVE_JOURNAL_FILE " has \"%.300s\", no file does",
-                               entry->name);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, directory,
+                               SAVE_JOURNAL_FILE " lists \"%.300s\", but no file has it", entry->name);
     }
     int fits = 1;
     int64_t all = left;

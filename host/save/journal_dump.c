@@ -77,7 +77,7 @@ static void add_tensors(struct graft_text *text, const struct journal *journal) 
     graft_text_add_string(text, "],\n");
 }
 
-/* Whether the parts are runs, one behind the other. */
+/* Whether the parts are runs, one after another. */
 static int is_sequential(const struct journal_entry *entry) {
     int64_t at = 0;
     for (size_t i = 0; i < entry->n_parts; i++) {

@@ -244,7 +244,7 @@ static int read_entries(const char *path, const graft_json *list, struct journal
     graft_journal_sort(journal);
     for (size_t i = 1; i < journal->n_entries; i++) {
         if (strcmp(journal->entries[i - 1].name, journal->entries[i].name) == 0) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, path, "parameters: \"%.300s\" is there twice",
+            return graft_error_set(error, GRAFT_ERROR_MODEL, path, "parameters: \"%.300s\" appears twice",
                                    journal->entries[i].name);
         }
     }

@@ -35,7 +35,7 @@ struct journal_use *graft_journal_add_use(struct journal *journal, int32_t n_inp
     return use->inputs != NULL && use->origins != NULL && use->outputs != NULL ? use : NULL;
 }
 
-/* Returns 0, or -1 when memory ran out. */
+/* Returns 0, or -1 if memory ran out. */
 static int add_computed(struct journal *journal, const struct graft_computed *computed) {
     struct journal_use *use = graft_journal_add_use(journal, computed->n_inputs, computed->n_outputs);
     if (use == NULL) {
@@ -143,8 +143,8 @@ static int check_outputs(const struct journal_use *use, struct graft_error *erro
     graft_free(outputs);
     return fits ? GRAFT_OK
                 : graft_error_set(error, GRAFT_ERROR_MODEL, SAVE_JOURNAL_FILE,
-                                  "operations: what it has of %s of plugin %s is not what that makes", use->name,
-                                  use->plugin);
+                                  "operations: the entry for %s of plugin %s does not match what that operation makes",
+                                  use->name, use->plugin);
 }
 
 int graft_journal_find_operations(struct journal *journal, struct graft_tree *tree, struct graft_error *error) {

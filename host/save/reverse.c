@@ -122,7 +122,7 @@ static int mark(void *data, int64_t at, int64_t begin, int64_t count) {
     return 0;
 }
 
-/* Whether the parts are all elements: 1, 0, or -1 when memory ran out. Parts that reach into each other are counted
+/* Whether the parts are all elements: 1, 0, or -1 if memory ran out. Parts that reach into each other are counted
  * element by element. */
 static int is_complete(struct save_tensor *tensor) {
     int64_t sum = 0, count = tensor->form.count;

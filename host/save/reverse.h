@@ -18,16 +18,16 @@ struct claims {
     size_t capacity;
 };
 
-/* Claims what the entry describes for its source. Returns 0, or -1 when memory ran out. */
+/* Claims what the entry describes for its source. Returns 0, or -1 if memory ran out. */
 int graft_claims_add(struct claims *claims, const struct journal_entry *entry, const struct save_source *source);
 void graft_claims_sort(struct claims *claims);
 
-/* Moves the claims of `more` to `claims`, and sorts. Returns 0, or -1 when memory ran out. */
+/* Moves the claims of `more` to `claims`, and sorts. Returns 0, or -1 if memory ran out. */
 int graft_claims_merge(struct claims *claims, struct claims *more);
 void graft_claims_free(struct claims *claims);
 
 /* Adds the parts of original tensor number `number` to `tensor`: from `first` where it claims elements, else from
- * `second`. Returns 0, -1 when memory ran out, 1 when elements are claimed by neither. */
+ * `second`. Returns 0, -1 if memory ran out, 1 when elements are claimed by neither. */
 int graft_claims_fill(const struct claims *first, const struct claims *second, size_t number,
                       struct save_tensor *tensor);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of saving: journal, content, files aside, all of it in place. */
+/* The steps of saving: journal, content, files under a temporary name, then all of it in place. */
 #include "save/save.h"
 
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static int compare_names(const void *left, const void *right) {
     return strcmp(*a, *b);
 }
 
-/* The names of what is written, sorted; the caller frees the array, not the names. NULL when memory ran out. */
+/* The names of what is written, sorted; the caller frees the array, not the names. NULL if memory ran out. */
 static const char **written_names(const struct save_content *content) {
     const char **names = graft_alloc(content->n_tensors, sizeof *names);
     for (size_t i = 0; names != NULL && i < content->n_tensors; i++) {
@@ -116,7 +116,7 @@ static int note_kept(const struct job *job, struct graft_error *error) {
             graft_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", name);
         }
     }
-    note(job, "tensors that no parameter uses are kept as they are", &names);
+    note(job, "tensors that no parameter uses are kept unchanged", &names);
     graft_text_free(&names);
     graft_free(written);
     return GRAFT_OK;
@@ -132,7 +132,7 @@ static int fill(const struct job *job, const struct save_staging *staging, struc
         status = graft_save_write_tensors(staging, &job->content, job->metadata, job->options, error);
     }
     if (status == GRAFT_OK) {
-        note(job, "not part of the model; left behind", &left);
+        note(job, "not part of the model, so not copied", &left);
     }
     graft_text_free(&left);
     return status;
@@ -169,12 +169,12 @@ int graft_save_check_target(const char *directory, const struct graft_plan *plan
     const struct graft_computed *final = options->runtime_layout ? NULL : graft_save_irreversible(plan);
     int status = graft_save_staging_check(output, directory, error);
     if (status == GRAFT_OK && final != NULL) {
-        status = graft_error_set(
-            error, GRAFT_ERROR_PLUGIN, directory,
-            "the operation %s of plugin %s, at \"%s\", cannot be undone in saving: there is no way back to "
-            "the original layout",
-            final->operation->name, final->plugin != NULL ? final->plugin : "(none)", final->place);
-        graft_error_hint(error, "the runtime layout keeps what it made; the original is still in the source directory");
+        status =
+            graft_error_set(error, GRAFT_ERROR_PLUGIN, directory,
+                            "the operation %s of plugin %s, at \"%s\", cannot be undone: there is no way back to "
+                            "the original layout",
+                            final->operation->name, final->plugin != NULL ? final->plugin : "(none)", final->place);
+        graft_error_hint(error, "the runtime layout keeps its results; the original is still in the source directory");
     }
     return status;
 }

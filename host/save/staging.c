@@ -40,9 +40,8 @@ int graft_save_staging_check(const char *output, const char *source, struct graf
         if (errno != ENOENT) {
             return graft_fail_errno(error, GRAFT_ERROR_IO, output, "cannot be examined", errno);
         }
-        return graft_file_exists(output)
-                   ? graft_error_set(error, GRAFT_ERROR_IO, output, "is a link that leads nowhere")
-                   : GRAFT_OK;
+        return graft_file_exists(output) ? graft_error_set(error, GRAFT_ERROR_IO, output, "is a broken link")
+                                         : GRAFT_OK;
     }
     if (stat(source, &from) == 0 && there.st_dev == from.st_dev && there.st_ino == from.st_ino) {
         (void)graft_error_set(error, GRAFT_ERROR_IO, output, "is the directory that the model is read from");
@@ -142,7 +141,7 @@ int graft_save_staging_commit(struct save_staging *staging, struct graft_error *
         number = graft_disk_rename(staging->path, staging->final);
     }
     if (number != 0) {
-        (void)graft_fail_errno(error, GRAFT_ERROR_IO, staging->final, "cannot be put in place", number);
+        (void)graft_fail_errno(error, GRAFT_ERROR_IO, staging->final, "cannot be renamed into place", number);
         graft_save_staging_abort(staging);
         return GRAFT_ERROR_IO;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A folder that is filled aside and then put in place as a whole. Shared by the units of this folder only; all
- * functions are [load], errors GRAFT_ERROR_IO.
+ * A folder that is filled under a temporary name and then put in place as a whole. Shared by the units of this folder
+ * only; all functions are [load], errors GRAFT_ERROR_IO.
  */
 #ifndef GRAFT_SAVE_STAGING_H
 #define GRAFT_SAVE_STAGING_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What saves to the same place left behind when they were killed. */
+/* Removing what killed saves to the same place left behind. */
 #define _XOPEN_SOURCE 700 /* for O_NOFOLLOW and O_DIRECTORY */
 #include <dirent.h>
 #include <errno.h>

@@ -99,7 +99,7 @@ static int emit_weight(const struct stream *stream, const struct graft_weight *w
     return status;
 }
 
-/* Whether the parts lie one behind the other, each in one stretch: then nothing has to be gathered. */
+/* Whether the parts lie one after another, each in one stretch: then nothing has to be gathered. */
 static int is_sequential(const struct save_tensor *tensor) {
     int64_t at = 0;
     for (size_t i = 0; i < tensor->n_parts; i++) {

@@ -5,7 +5,7 @@
 
 #include "save/content.h"
 
-/* Takes the next bytes; another status than GRAFT_OK stops. */
+/* Takes the next bytes; any status but GRAFT_OK stops. */
 typedef int (*save_emit)(void *data, const void *bytes, size_t size, struct graft_error *error);
 
 /* [load] Gives `emit` all bytes of the tensor in order. Elements whose source has another type are converted if that

@@ -8,7 +8,7 @@
 
 /* `claims`, not sorted yet, are those of parameters, `mapped` (sorted; may be NULL) those of mapped tensors. The inputs
  * of every use whose outputs either of them holds join `claims`; `journal` outlives the content. Sorted on return: 0,
- * or -1 when memory ran out. */
+ * or -1 if memory ran out. */
 int graft_claims_undo(const struct journal *journal, const struct claims *mapped, struct save_content *content,
                       struct claims *claims);
 

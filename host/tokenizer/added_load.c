@@ -32,7 +32,7 @@ static int check_conflicts(const struct graft_added *added, const struct graft_s
                            struct graft_error *error) {
     const struct graft_vocab *const both[] = {vocab, &added->vocab};
     if (graft_vocab_find(&added->vocab, text, length) != NULL) {
-        return graft_spec_error(spec, error, "\"%s\" is there twice", text);
+        return graft_spec_error(spec, error, "\"%s\" appears twice", text);
     }
     for (size_t i = 0; i < 2; i++) {
         const struct graft_token *same_text = graft_vocab_find(both[i], text, length);

@@ -16,7 +16,7 @@ static void destroy(struct graft_token_model *self) {
 
 /* What a merge is read into. */
 struct halves {
-    struct graft_text text; /* both, one behind the other */
+    struct graft_text text; /* both, one after another */
     size_t middle;          /* where the second begins */
     int is_array;           /* how this one is written; all are as the first is */
 };
@@ -76,7 +76,8 @@ static int read_merge(struct graft_bpe *bpe, const struct graft_spec *spec, stru
         return graft_spec_error(spec, error, "expected two tokens, [\"a\", \"b\"] or \"a b\"");
     }
     if (spec->index > 0 && halves->is_array != was_array) {
-        return graft_spec_error(spec, error, "expected %s as the merges before it: a file has one of the two forms",
+        return graft_spec_error(spec, error,
+                                "expected %s, like the merges before it: a file may have only one of the two forms",
                                 was_array ? "[\"a\", \"b\"]" : "\"a b\"");
     }
     int status = require(bpe, spec, text->bytes, halves->middle, &left, error);
@@ -114,7 +115,7 @@ static int read_merges(struct graft_bpe *bpe, const struct graft_spec *spec, str
         merge.index++;
     }
     if (status == GRAFT_OK && more < 0) {
-        status = graft_spec_error(spec, error, "expected a comma or an end, %zu bytes in", cursor.at);
+        status = graft_spec_error(spec, error, "expected a comma or the end, %zu bytes in", cursor.at);
     }
     graft_text_free(&halves.text);
     return status;

@@ -74,7 +74,7 @@ static void consider(struct graft_merge_work *work, const struct graft_map *merg
     }
 }
 
-/* The candidate's symbols may have gone into others since it was noted; then it is passed over. */
+/* The candidate's symbols may have gone into others since it was noted; then it is skipped. */
 static void merge(struct graft_merge_work *work, const struct graft_map *merges,
                   const struct graft_candidate *candidate) {
     struct graft_symbol *left = &work->symbols[candidate->left];

@@ -48,7 +48,7 @@ static inline uint64_t graft_merge_value(uint32_t rank, int32_t id) {
 void graft_merge_begin(struct graft_merge_work *work);
 /* [any] Adds a symbol at the word's end; at most UINT32_MAX - 1. */
 void graft_merge_add(struct graft_merge_work *work, int32_t id);
-/* [any] Merges, and adds the ids that remain. Takes n log n steps. Sets `failed` when memory ran out. */
+/* [any] Merges, and adds the ids that remain. Takes n log n steps. Sets `failed` if memory ran out. */
 void graft_merge_finish(struct graft_merge_work *work, const struct graft_map *merges, struct graft_ids *out);
 
 void graft_merge_free(struct graft_merge_work *work);

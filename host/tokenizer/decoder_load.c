@@ -30,7 +30,7 @@ static int load_one(void *data, const struct graft_spec *spec, const char *type,
     size_t i;
     int status = graft_sequence_kind(spec, type, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
     if (status == GRAFT_OK && tail->fused && !kinds[i].takes_parts) {
-        status = graft_spec_error(&field, error, "\"%s\" behind a decoder that fuses is not supported", type);
+        status = graft_spec_error(&field, error, "\"%s\" after a decoder that fuses is not supported", type);
     }
     if (status == GRAFT_OK) {
         status = kinds[i].create(spec, tail->slot, error);

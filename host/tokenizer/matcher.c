@@ -121,7 +121,7 @@ int graft_matcher_find(const struct graft_matcher *matcher, const char *text, si
             break;
         }
         if (match.start == match.end && match.end == last_end) {
-            /* An empty match right behind another is none; the search goes on one character later. */
+            /* An empty match right after another does not count; the search goes on one character later. */
             uint32_t code;
             from = match.end < length ? match.end + graft_utf8_read(text + match.end, &code) : length + 1;
             continue;

@@ -12,7 +12,7 @@ static int add_token(struct graft_vocab *vocab, const struct graft_spec *spec, c
     }
     const struct graft_token *other = graft_vocab_find_id(vocab, (int32_t)id);
     if (graft_vocab_find(vocab, token->bytes, token->length) != NULL) {
-        return graft_spec_error(spec, error, "\"%s\" is there twice", token->bytes);
+        return graft_spec_error(spec, error, "\"%s\" appears twice", token->bytes);
     }
     if (other != NULL) {
         return graft_spec_error(spec, error, "\"%s\" and \"%s\" have the same id %lld", graft_vocab_text(vocab, other),
@@ -58,7 +58,7 @@ static int load_vocab(struct graft_json_cursor cursor, struct graft_vocab *vocab
         status = read_token(&cursor, vocab, spec, &token, error);
     }
     if (status == GRAFT_OK && more < 0) {
-        status = graft_spec_error(spec, error, "expected a comma or an end, %zu bytes in", cursor.at);
+        status = graft_spec_error(spec, error, "expected a comma or the end, %zu bytes in", cursor.at);
     }
     graft_text_free(&token);
     return status;

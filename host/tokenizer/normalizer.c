@@ -16,7 +16,7 @@ static const struct {
     {"Replace", graft_normalizer_create_replace},  {"BertNormalizer", graft_normalizer_create_bert},
 };
 
-/* Hangs a normalizer behind the chain whose end `data` points to, and moves that end. */
+/* Appends a normalizer to the chain whose end `data` points to, and moves that end. */
 static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
     struct graft_normalizer ***tail = data;
     size_t i;

@@ -16,7 +16,7 @@ static const struct {
     {"Metaspace", graft_pretokenizer_create_metaspace},
 };
 
-/* Hangs a pre-tokenizer behind the chain whose end `data` points to, and moves that end. */
+/* Appends a pre-tokenizer to the chain whose end `data` points to, and moves that end. */
 static int load_one(void *data, const struct graft_spec *spec, const char *type, struct graft_error *error) {
     struct graft_pretokenizer ***tail = data;
     size_t i;

@@ -89,7 +89,7 @@ int graft_spec_string(const struct graft_spec *object, const char *key, const ch
     if (length != NULL) {
         *length = bytes;
     } else if (strlen(*text) != bytes) {
-        return graft_spec_error(&spec, error, "there is a NUL byte in the string");
+        return graft_spec_error(&spec, error, "the string contains a NUL byte");
     }
     return GRAFT_OK;
 }

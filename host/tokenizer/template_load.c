@@ -67,7 +67,7 @@ static int read_part(const struct graft_spec *spec, const struct graft_spec *tok
         return status;
     }
     if (given == &sequence && strcmp(id, "A") != 0 && (strcmp(id, "B") != 0 || !is_pair)) {
-        return graft_spec_error(&name, error, "\"%s\" is no sequence of this template", id);
+        return graft_spec_error(&name, error, "\"%s\" is not a sequence of this template", id);
     }
     part = graft_template_add_part(parts,
                                    given == &special      ? GRAFT_PART_SPECIAL

@@ -5,7 +5,7 @@
 
 #include "tokenizer/template.h"
 
-/* Adds a part and returns it, or NULL when memory ran out. */
+/* Adds a part and returns it, or NULL if memory ran out. */
 struct graft_template_part *graft_template_add_part(struct graft_template_parts *parts, int kind, int32_t type_id);
 
 /* Reads a TemplateProcessing. */

@@ -28,7 +28,7 @@ static int load_postprocessor(struct graft_tokenizer *tokenizer, const struct gr
     int status = graft_template_load(&tokenizer->postprocessor, spec, error);
     if (status == GRAFT_OK) {
         int32_t id = graft_template_unknown(&tokenizer->postprocessor, has_token, tokenizer);
-        status = id < 0 ? GRAFT_OK : graft_spec_error(spec, error, "the special token's id %d is no token", (int)id);
+        status = id < 0 ? GRAFT_OK : graft_spec_error(spec, error, "the special token's id %d is not a token", (int)id);
     }
     return status;
 }

@@ -17,7 +17,7 @@ struct graft_token {
 
 /* Starts as {0}. */
 struct graft_vocab {
-    struct graft_text text;     /* all tokens, one behind the other, each with a NUL behind it */
+    struct graft_text text;     /* all tokens, one after another, each with a NUL after it */
     struct graft_token *tokens; /* [count] in the order in which they were added */
     size_t count;
     size_t capacity;

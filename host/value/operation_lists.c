@@ -64,7 +64,7 @@ static int is_nothing(const struct graft_value *value) {
     return value->rank == 1 && value->shape[0] == 0;
 }
 
-/* The values that are joined, of all lists in order; the caller frees them. NULL when memory ran out. */
+/* The values that are joined, of all lists in order; the caller frees them. NULL if memory ran out. */
 static const struct graft_value **flatten(const struct operation_lists *in, size_t *n) {
     size_t room = 0;
     for (size_t i = 0; i < in->count; i++) {

@@ -28,7 +28,7 @@ int graft_operation_no_memory(const struct operation_run *run);
 /* `dim` of a value of that rank, from 0 on; -1 recorded as a fault when it is outside. */
 int64_t graft_operation_dim(const struct operation_run *run, int64_t dim, const struct graft_value *value);
 
-/* `count` empty lists without names. Returns 0, or -1 when memory ran out; the caller frees them in any case. */
+/* `count` empty lists without names. Returns 0, or -1 if memory ran out; the caller frees them in any case. */
 int graft_operation_lists_init(struct operation_lists *lists, size_t count);
 void graft_operation_lists_free(struct operation_lists *lists);
 

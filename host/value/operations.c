@@ -142,7 +142,7 @@ int graft_operations_check(const char *place, int32_t n_sources, int32_t n_targe
     }
     if (n_sources > 1 && n_targets > 1) {
         return graft_operation_failed(&run, GRAFT_FAULT_MANY_TO_MANY,
-                                      "from %d sources to %d targets: one of them has to be one", (int)n_sources,
+                                      "from %d sources to %d targets: one of the two numbers must be 1", (int)n_sources,
                                       (int)n_targets);
     }
     return n_operations > 0 ? GRAFT_OK

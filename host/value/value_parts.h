@@ -8,7 +8,7 @@
 /* A value of more parts than this is refused: something asks for a copy element by element. */
 enum { VALUE_MAX_PARTS = 1 << 20 };
 
-/* Adds a part, joined to the last one where it can be. Returns 0, -1 when memory ran out, 1 when there are too many. */
+/* Adds a part, joined to the last one where it can be. Returns 0, -1 if memory ran out, 1 when there are too many. */
 int graft_value_add_part(struct graft_value *value, const struct graft_part *part);
 
 /* Sorts the parts and joins neighbours. */

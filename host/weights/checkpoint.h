@@ -53,7 +53,7 @@ size_t graft_checkpoint_lower_bound(const struct graft_checkpoint *checkpoint, c
 size_t graft_checkpoint_file_count(const struct graft_checkpoint *checkpoint);
 const struct graft_checkpoint_file *graft_checkpoint_file_at(const struct graft_checkpoint *checkpoint, size_t index);
 
-/* [any] What a user may want to know of and is no error, a line each. */
+/* [any] Notes for the user that are not errors, one line each. */
 size_t graft_checkpoint_note_count(const struct graft_checkpoint *checkpoint);
 const char *graft_checkpoint_note_at(const struct graft_checkpoint *checkpoint, size_t index);
 

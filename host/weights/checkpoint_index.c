@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checkpoint in shards: opens what an index lists, and holds files and index against each other. */
+/* A checkpoint in shards: opens what an index lists, and checks files and index against each other. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -25,9 +25,10 @@ static int check_file(const struct follower *follower, const struct graft_shard_
     if (path == NULL) {
         status = graft_fail_memory(follower->error, follower->path);
     } else if (!graft_file_exists(path)) {
-        status = graft_error_set(follower->error, GRAFT_ERROR_MODEL, follower->path,
-                                 "weight_map lists \"%.300s\" for %zu tensors (\"%.300s\"), but that file is not there",
-                                 entries->file, n, entries->tensor);
+        status =
+            graft_error_set(follower->error, GRAFT_ERROR_MODEL, follower->path,
+                            "weight_map lists \"%.300s\" for %zu tensors (\"%.300s\"), but that file does not exist",
+                            entries->file, n, entries->tensor);
     } else {
         status = graft_shard_place_check(follower->root, path, follower->error);
     }

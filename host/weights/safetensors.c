@@ -28,7 +28,7 @@ static int map_file(struct graft_safetensors *file, struct graft_error *error) {
     }
     if (file->size < 8) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, file->path,
-                                 "has %zu bytes, expected at least 8 of safetensors", file->size);
+                                 "has %zu bytes, but a safetensors file has at least 8", file->size);
     } else {
         void *map = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {

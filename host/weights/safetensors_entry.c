@@ -10,14 +10,14 @@ int graft_safetensors_entry_place(const struct graft_safetensors_data *data, int
                                   struct graft_tensor_view *view, struct graft_error *error) {
     view->bytes = graft_tensor_view_size(view->dtype, view->rank, view->shape);
     if (view->bytes < 0) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path, "tensor \"%.300s\": the size that shape gives %s",
-                               view->name,
-                               view->bytes == GRAFT_SIZE_IN_A_BYTE ? "is no whole number of bytes" : "overflows");
+        return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
+                               "tensor \"%.300s\": the size that its shape gives %s", view->name,
+                               view->bytes == GRAFT_SIZE_IN_A_BYTE ? "is not a whole number of bytes" : "overflows");
     }
     if (begin > end || end > data->bytes) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
                                "tensor \"%.300s\": data_offsets [%" PRId64 ", %" PRId64
-                               "] are no range of the file's %" PRId64 " bytes of data",
+                               "] are not a range of the file's %" PRId64 " bytes of data",
                                view->name, begin, end, data->bytes);
     }
     if (end - begin != view->bytes) {
@@ -43,7 +43,7 @@ static int read_dtype(const struct graft_safetensors_data *data, const graft_jso
     view->dtype = strlen(name) == length ? graft_dtype_from_name(name) : GRAFT_DTYPE_NONE;
     if (strlen(name) != length) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, data->path,
-                               "tensor \"%.300s\": dtype has a NUL character in it", view->name);
+                               "tensor \"%.300s\": dtype contains a NUL character", view->name);
     }
     if (view->dtype == GRAFT_DTYPE_NONE) {
         return graft_error_set(

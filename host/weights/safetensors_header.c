@@ -242,7 +242,7 @@ static int read_length(const char *path, const unsigned char *map, size_t size, 
     if (number > MAX_HEADER_BYTES || number > size - 8) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, path,
                                "header of %" PRIu64 " bytes, expected at most %" PRIu64
-                               " and no more than the file's %zu: no safetensors file, or one that was cut",
+                               " and no more than the file's %zu: not a safetensors file, or a truncated one",
                                number, MAX_HEADER_BYTES, size - 8);
     }
     if (number == 0 || map[8] != '{') {

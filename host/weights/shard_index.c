@@ -56,11 +56,10 @@ static int read_entries(const char *path, struct graft_shard_index *index, struc
         }
         const char *plain = plain_path(file);
         if (!is_plain_path(plain, length - (size_t)(plain - file))) {
-            return graft_error_set(
-                error, GRAFT_ERROR_MODEL, path,
-                "weight_map: \"%.300s\", named for \"%.300s\", is not the relative path of a file in the "
-                "model's directory",
-                file, tensor);
+            return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                                   "weight_map: \"%.300s\", listed for \"%.300s\", is not the relative path of a file "
+                                   "in the model's directory",
+                                   file, tensor);
         }
         index->entries[index->count++] = (struct graft_shard_entry){plain, tensor};
     }

@@ -36,8 +36,8 @@ struct play {
 
 /* The kind of an error, by the words of its message. */
 static const char *kind_of(const struct graft_error *error) {
-    static const char *const kinds[][2] = {{"is registered already", "already_registered"},
-                                           {"there are conversions of that name already", "already_registered"},
+    static const char *const kinds[][2] = {{"is already registered", "already_registered"},
+                                           {"conversions with that name are already registered", "already_registered"},
                                            {"collides with one that is registered", "fusion_conflict"},
                                            {"there is no fusion family", "unknown_fusion"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

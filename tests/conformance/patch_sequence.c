@@ -39,7 +39,7 @@ static const char *string_at(const graft_json *array, size_t i) {
 
 /* The kind of an error, by the words of its message. */
 static const char *kind_of(const struct graft_error *error) {
-    static const char *const kinds[][2] = {{"is registered already", "already_registered"},
+    static const char *const kinds[][2] = {{"is already registered", "already_registered"},
                                            {"is not registered", "not_registered"},
                                            {"is not a class of modules", "not_a_module_class"},
                                            {"is not a class", "not_a_class"}};

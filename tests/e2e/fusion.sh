@@ -65,7 +65,7 @@ host plan --model original --plugins-dir plugins --fusion-config '{}'
 check 'saved: the option wins' '' "$(grep Fused out)"
 host plan --model original
 check 'saved, without the plugin: exit status' 4 "$status"
-has_one 'saved, without the plugin: what to do' "load the plugin that brings it, or go without: --fusion-config '{}'" err
+has_one 'saved, without the plugin: what to do' "load the plugin that provides it, or turn fusion off: --fusion-config '{}'" err
 host save --quiet --model original --plugins-dir plugins --fusion-config '{}' --output unfused
 has_one 'saved again with none: that is stored' '"fusion_config": {}' unfused/config.json
 

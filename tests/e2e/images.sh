@@ -67,11 +67,11 @@ is 'ids whose places are not' "$(numbers greedy_ids)" \
 is 'verify takes images' 0 "$("$host" verify --model "$model" --plugins-dir "$plugins" --dtype float32 --image "$circle" \
     --prompt 'What shape is it?' >/dev/null 2>&1 && echo 0)"
 
-refused 'more images than places' 2 '2 images are given, but the prompts have places for 1' --model "$model" \
+refused 'more images than places' 2 'got 2 images, but the prompts have placeholders for 1' --model "$model" \
     --image "$circle" --image "$square" --prompt "$place"
-refused 'more places than images' 2 '1 images are given, but the prompts have places for 2' --model "$model" \
+refused 'more places than images' 2 'got 1 images, but the prompts have placeholders for 2' --model "$model" \
     --image "$circle" --prompt "$place$place"
-refused 'a place of another length' 2 'takes 4 image tokens, but its place in the prompt has 3' --model "$model" \
+refused 'a place of another length' 2 'needs 4 image tokens, but its placeholder in the prompt has 3' --model "$model" \
     --image "$circle" --prompt '<|image_pad|><|image_pad|><|image_pad|>'
 refused 'images without a prompt' 2 'needs a prompt' --model "$model" --image "$circle"
 # Videos: the reference's answer to an image between two videos, of files that both prepared.
@@ -93,22 +93,22 @@ is 'the chat form has them in the order given' "$(numbers greedy_ids "$videos/ex
         --video "$videos/capped/frames" --prompt 'What is in the picture?' --output-ids 2>&1)"
 is 'verify takes videos' 0 "$("$host" verify --model "$model" --plugins-dir "$plugins" --dtype float32 \
     --video "$videos/up/frames" --prompt "$video_place" >/dev/null 2>&1 && echo 0)"
-refused 'video tokens without a video' 2 'the prompts have places for videos, but none is given' --model "$model" \
+refused 'video tokens without a video' 2 'the prompts have placeholders for videos, but none are given' --model "$model" \
     --prompt "$video_place"
-refused 'image tokens without an image' 2 'the prompts have places for images, but none is given' --model "$model" \
+refused 'image tokens without an image' 2 'the prompts have placeholders for images, but none are given' --model "$model" \
     --prompt "$place"
-refused 'a video for the place of an image' 2 'the prompts have places for images, but none is given' --model "$model" \
+refused 'a video for the place of an image' 2 'the prompts have placeholders for images, but none are given' --model "$model" \
     --video "$videos/up/frames" --prompt "$place"
-refused 'more videos than places' 2 '2 videos are given, but the prompts have places for 1' --model "$model" \
+refused 'more videos than places' 2 'got 2 videos, but the prompts have placeholders for 1' --model "$model" \
     --video "$videos/up/frames" --video "$videos/down/frames" --prompt "$video_place"
-refused 'a place of another length than the video' 2 'video 1 takes 6 video tokens, but its place in the prompt has 2' \
+refused 'a place of another length than the video' 2 'video 1 needs 6 video tokens, but its placeholder in the prompt has 2' \
     --model "$model" --video "$videos/up/frames" --prompt '<|video_pad|><|video_pad|>'
-refused 'a template without videos' 2 'the model directory no chat template that would make one' --model "$model" \
+refused 'a template without videos' 2 'the model directory has no chat template that adds one' --model "$model" \
     --video "$videos/up/frames" --prompt x
 refused 'videos for a model without a tower' 2 'this model takes no videos' --model "$source/demo/tiny-qwen2-moe" \
     --video "$videos/up/frames" --prompt x
 refused 'videos without a prompt' 2 'says what to do with the videos' --model "$model" --video "$videos/up/frames"
-refused 'videos of both kinds' 2 'does not go with --video' --model "$model" --video "$videos/up/frames" \
+refused 'videos of both kinds' 2 'cannot be combined with --video' --model "$model" --video "$videos/up/frames" \
     --pixel-values "$golden/golden.safetensors" --prompt x
 refused 'a directory that is none' 5 'cannot be read as a directory of frames' --model "$model" --video "$circle" \
     --prompt "$video_place"
@@ -124,11 +124,11 @@ cp "$circle" "$work/frames/2.png"
 refused 'a frame that is no picture' 5 '10.png: is neither a PNG nor a JPEG file' --model "$model" \
     --video "$work/frames" --prompt "$video_place"
 
-refused 'images of both kinds' 2 'does not go with --image' --model "$model" --image "$circle" \
+refused 'images of both kinds' 2 'cannot be combined with --image' --model "$model" --image "$circle" \
     --pixel-values "$golden/golden.safetensors" --prompt x
 refused 'images for a model without a tower' 2 'this model takes no images' --model "$source/demo/tiny-qwen2-moe" \
     --image "$circle" --prompt x
-refused 'several prompts without places' 2 'the prompts have no places for images' --model "$model" --image "$circle" \
+refused 'several prompts without places' 2 'the prompts have no placeholders for images' --model "$model" --image "$circle" \
     --prompt x --prompt y
 refused 'a model without image processor' 4 'has no preprocessor_config.json' --model "$golden" --image "$circle" \
     --input-ids 60 --output-ids

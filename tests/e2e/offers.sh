@@ -72,7 +72,7 @@ has 'plan JSON: attention' '"attention_implementation":{"name":"sdpa","plugin":n
 has 'plan JSON: experts' '"experts_implementation":{"name":"grouped_mm","plugin":null}' flat
 has 'plan JSON: kernels' '"kernels":[{"name":"plain","plugin":"offers","class":"PlainSiLU","original_class":"SiLUActivation","modules":4}]' flat
 host list --plugins-dir offers
-has 'list' 'offers attention plain, experts plain, kernel plain (SiLUActivation)' out
+has 'list' 'provides attention plain, experts plain, kernel plain (SiLUActivation)' out
 host list --plugins-dir offers --json
 tr -d ' \n' <out >flat
 has 'list JSON' '"attention_implementations":["plain"],"experts_implementations":["plain"],"kernels":["plain"]' flat

@@ -46,7 +46,7 @@ check 'fused: one projection a layer' 2 "$(names fused/model.safetensors | grep 
 check 'fused: no other ones' '' "$(names fused/model.safetensors | grep '[qkv]_proj' | grep -v qkv_proj)"
 host --model fused --input-ids 1,2,3
 check 'fused: cannot be run' 4 "$status"
-check 'fused: says how to go on' 1 "$(grep -c 'graft save writes the original' err)"
+check 'fused: says how to go on' 1 "$(grep -c 'graft save restores the original' err)"
 host save --quiet --model fused --patch fused.json --runtime-layout --output fused.again
 check 'fused: what has the layout keeps it' same \
     "$(cmp fused/model.safetensors fused.again/model.safetensors && echo same)"
@@ -119,10 +119,10 @@ cat >idle.json <<'EOF'
   {"kind": "rename", "source_patterns": "lm_head", "target_patterns": "lm_head"}]}
 EOF
 host plan --model "$goldens/qwen2_moe" --patch idle.json
-has 'without: nothing hit' 'note       patch: without "no_such" matches no conversion' out
+has 'without: nothing hit' 'note       load patch: without "no_such" matches no conversion' out
 check 'without: found in sources' '' "$(grep 'without "gate_proj"' out)"
 has 'without: a conversion is left out by a source' 'missing model.layers.*.mlp.experts.gate_up_proj' out
-has 'conversions: nothing hit' 'note       patch: conversions[0] matches no tensor' out
+has 'conversions: nothing hit' 'note       load patch: conversions[0] matches no tensor' out
 check 'conversions: one that hits has no note' '' "$(grep 'conversions\[1\]' out)"
 
 # A key that is the name of a class is not taken for a pattern of classes of another interface (LlamaRotaryEmbedding).
@@ -189,7 +189,7 @@ host plan --model "$llama" --plugins-dir both --patch whose.json
 check 'operation of two plugins: with the id it is one' 0 "$status"
 host plan --model "$llama" --plugins-dir one --patch whose.json
 check 'unknown operation: an error' 5 "$status"
-has 'unknown operation: lists what there is' '"other.negated" is no operation; known are Concatenate, Chunk, MergeModulelist, SplitModulelist, Split, Interleave, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope, probe.negated, probe.absolute' err
+has 'unknown operation: lists what there is' '"other.negated" is not an operation; known: Concatenate, Chunk, MergeModulelist, SplitModulelist, Split, Interleave, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope, probe.negated, probe.absolute' err
 converter x '{"op": "negated", "dim": 1}' >field.json
 host plan --model "$llama" --plugins-dir one --patch field.json
 check 'operation with a field it does not have: an error' 5 "$status"

@@ -42,7 +42,7 @@ same 'save: the weights are the same in every byte' "$model/model.safetensors" c
 for file in config.json generation_config.json tokenizer.json tokenizer_config.json; do
     [ -e "$model/$file" ] && same "save: $file is taken along" "$model/$file" "copy/$file"
 done
-check 'save: says what is not taken along' 1 "$(grep -c 'left behind: golden.safetensors' err)"
+check 'save: says what is not taken along' 1 "$(grep -c 'so not copied: golden.safetensors' err)"
 mkdir empty
 host save --quiet --model copy --output empty/ --max-shard-size 0.1MB
 check 'save: into an empty directory' 0 "$status"

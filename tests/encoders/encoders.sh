@@ -117,8 +117,8 @@ has 'verify: hidden states where there are no logits' 'hidden_states: largest di
 # The pattern that hits containers, too
 host --model "$cases/bert_sentence" --plugins-dir broad --embed --prompt 'who' </dev/null
 check 'broad pattern: refused' 3 "$status"
-has 'broad pattern: the container hit' 'also hits BertAttention (graft.attention_block/1)' err
-has 'broad pattern: the class that fits' 'fitting: BertSelfAttention' err
+has 'broad pattern: the container hit' 'also matches BertAttention (graft.attention_block/1)' err
+has 'broad pattern: the class that fits' 'classes that fit: BertSelfAttention' err
 # shellcheck disable=SC2016 # a pattern
 has 'broad pattern: one that works' 'use the pattern "^(BertSelfAttention)$"' err
 host --quiet --model "$cases/bert_sentence" --embed --prompt 'who saws?' </dev/null

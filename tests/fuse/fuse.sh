@@ -34,13 +34,13 @@ for dtype in float32 auto; do
     check "$dtype: the same ids" "$(cat ids)" "$(cat out)"
     cmp -s "plain-$dtype" "fused-$dtype"
     check "$dtype: not a bit of the logits differs" 0 $?
-    has "$dtype: the report tells" 'fused      Qwen3RMSNorm + Qwen3MLP, one after the other in 2 chains' err
+    has "$dtype: the report tells" 'fused      Qwen3RMSNorm + Qwen3MLP, one after another in 2 chains' err
 done
 ask replaced --plugins-dir plugins --fuse "$norm_mlp" --dtype float32
 cmp -s plain-float32 replaced
 check 'with plugins: not a bit differs' 0 $?
 host plan --model "$model" --fuse "$norm_mlp"
-has 'plan: tells' 'fused      Qwen3RMSNorm + Qwen3MLP, one after the other in 2 chains' out
+has 'plan: tells' 'fused      Qwen3RMSNorm + Qwen3MLP, one after another in 2 chains' out
 host plan --model "$model" --fuse "$norm_mlp" --json
 has 'plan as JSON: the modules' '"model.layers.1.post_attention_layernorm"' out
 has 'plan as JSON: no implementation' '"implementation": null' out
@@ -81,15 +81,15 @@ refused() { # refused VALUE TEXT
     has "--fuse $1: why" "$2" err
 }
 refused 'model.layers.*.mlp' 'expected 2 to 16 modules'
-refused 'model.layers.*.mlp,' 'expected paths'
-refused 'model.layers.*.nothing,model.layers.*.mlp' 'no module of Qwen3ForCausalLM has such a path'
+refused 'model.layers.*.mlp,' 'expected module paths'
+refused 'model.layers.*.nothing,model.layers.*.mlp' 'no module of Qwen3ForCausalLM matches it'
 refused 'model.layers.0.post_attention_layernorm,model.layers.*.mlp' 'a chain takes one of each'
-refused 'model.norm,lm_head' 'not children of one module'
+refused 'model.norm,lm_head' 'they have different parents'
 refused 'model.layers.*.input_layernorm,model.layers.*.mlp' 'model.layers.0.self_attn runs in between'
-refused 'model.layers.*.mlp,model.layers.*.post_attention_layernorm' 'it runs before that one'
+refused 'model.layers.*.mlp,model.layers.*.post_attention_layernorm' 'it runs before that module'
 host --quiet --model "$model" --input-ids 1,2 --fuse "$norm_mlp" --fuse "$norm_mlp"
 check 'twice: exit status' 2 "$status"
-has 'twice: why' 'is fused already' err
+has 'twice: why' 'is already fused' err
 host plan --model "$model" --fuse "$norm_mlp" --fuse "$norm_mlp"
 check 'twice, in a plan: exit status' 2 "$status"
 echo "1..$number"

@@ -237,14 +237,14 @@ static void check_refusals(struct runner *runner, const struct graft_prompt *pro
     check_refused(runner, "a prompt that ends within the first", &wrong, "");
     wrong.count = prompt->count;
     more[0].grid[1]++;
-    check_refused(runner, "an odd grid", &wrong, "is not made of squares of 2");
+    check_refused(runner, "an odd grid", &wrong, "cannot be divided into squares of 2");
     more[0].grid[1]++;
     check_refused(runner, "a larger grid", &wrong, "");
     more[0] = prompt->images[0];
     more[0].is_video = !more[0].is_video;
     check_refused(runner, "an image for a video", &wrong, "");
     wrong.n_images = 0;
-    check_refused(runner, "none", &wrong, "belongs to it");
+    check_refused(runner, "none", &wrong, "to go with them");
 }
 
 int main(int argc, char **argv) {

@@ -37,7 +37,7 @@ has 'verify: text names module and classes' \
     'model.layers.1.self_attn: Qwen2MoeAttention -> FusedQKVAttention by fused_qkv: largest difference 0' out
 has 'verify: text tells the logits' 'logits: largest difference 0' out
 has 'verify: text tells the positions' 'over 5 positions' out
-has 'verify: text tells the ids' 'greedy ids: the same, 3 tokens a sequence' out
+has 'verify: text tells the ids' 'greedy ids: the same, 3 tokens per sequence' out
 
 # A fault is found and named.
 host verify --model "$llama" --plugins-dir wrong --json
@@ -76,7 +76,7 @@ check 'verify, nothing is replaced: quiet' 1 "$(wc -l <err)"
 mkdir empty
 host verify --model "$goldens/plain/llama" --plugins-dir empty
 check 'verify, no plugins there: exit status' 6 "$status"
-has 'verify, no plugins there: a note' 'note: empty: no plugins there' err
+has 'verify, no plugins there: a note' 'note: empty: contains no plugins' err
 host verify --model "$llama" --attn-implementation sdpa
 check 'verify: the usual attention is nothing to compare' 6 "$status"
 host verify --model "$llama"
@@ -113,7 +113,7 @@ done
 host inspect "$echo" --model "$llama"
 has 'inspect: a group' 'group: feed_forward' out
 has 'inspect: super' 'calls_super: true' out
-has 'inspect: a warning of classes elsewhere' 'warning: "RMSNorm$" hits classes that it does not replace in this model' err
+has 'inspect: a warning of classes elsewhere' 'warning: "RMSNorm$" matches classes that it does not replace in this model' err
 has 'inspect: names them' 'Qwen2MoeRMSNorm' err
 host inspect "$echo" --quiet
 check 'inspect, quiet: no warning' '' "$(cat err)"
@@ -150,7 +150,7 @@ check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum
 has 'bench: a replaced class' '"original_class": "Qwen2MoeExperts"' out
 host bench --model "$moe" --prompt-tokens 4 --new-tokens 2 --repeat 1
 check 'bench: as text' 0 "$status"
-has 'bench: bytes and bandwidth' 'read for a token' out
+has 'bench: bytes and bandwidth' 'read per token' out
 for option in prompt-tokens new-tokens repeat; do
     host bench --model "$moe" --$option 0
     check "bench: no $option" 2 "$status"

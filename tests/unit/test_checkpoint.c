@@ -158,7 +158,7 @@ static void test_no_weights(void **state) {
 static void test_bad_single(void **state) {
     (void)state;
     folder_put(folder, "model.safetensors", "x", 1);
-    (void)assert_refused("model.safetensors", "has 1 bytes, expected at least 8 of safetensors");
+    (void)assert_refused("model.safetensors", "has 1 bytes, but a safetensors file has at least 8");
     (void)unlink(folder_path(folder, "model.safetensors"));
     folder_link(folder, "model.safetensors", "nowhere");
     (void)assert_refused("model.safetensors", "cannot be opened: No such file or directory");
@@ -222,7 +222,7 @@ static void test_index_paths(void **state) {
         (void)snprintf(map, sizeof map, "{\"a\":\"%s\"}", bad[i]);
         (void)snprintf(
             words, sizeof words,
-            "weight_map: \"%s\", named for \"a\", is not the relative path of a file in the model's directory",
+            "weight_map: \"%s\", listed for \"a\", is not the relative path of a file in the model's directory",
             shown[i]);
         put_index(map);
         (void)assert_refused(INDEX, words);
@@ -237,7 +237,7 @@ static void test_index_wrong(void **state) {
     put_shard("1", "ab");
     put_shard("2", "c");
     put_index("{\"a\":\"1\",\"b\":\"1\",\"c\":\"2\",\"d\":\"3\",\"e\":\"3\"}");
-    (void)assert_refused(INDEX, "weight_map lists \"3\" for 2 tensors (\"d\"), but that file is not there");
+    (void)assert_refused(INDEX, "weight_map lists \"3\" for 2 tensors (\"d\"), but that file does not exist");
     put_index("{\"a\":\"1\",\"b\":\"1\",\"c\":\"2\",\"d\":\"2\"}");
     (void)assert_refused(INDEX, "weight_map lists tensor \"d\" for \"2\", which does not have it");
     put_index("{\"a\":\"1\",\"b\":\"2\",\"c\":\"2\"}");
@@ -245,7 +245,7 @@ static void test_index_wrong(void **state) {
     folder_put(folder, "2", "x", 1);
     (void)assert_refused(INDEX, "tensor \"b\" is in \"1\", but weight_map lists it for \"2\"");
     put_index("{\"a\":\"1\",\"b\":\"1\",\"c\":\"2\"}");
-    (void)assert_refused("2", "has 1 bytes, expected at least 8 of safetensors");
+    (void)assert_refused("2", "has 1 bytes, but a safetensors file has at least 8");
 }
 
 static void test_duplicate(void **state) {

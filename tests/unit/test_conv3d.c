@@ -202,11 +202,11 @@ static void test_refusals(void **state) {
     (void)state;
     set_up(&fixture, items, 6);
     assert_int_equal(run(&fixture, &args, &error), GRAFT_ERROR_PLUGIN);
-    assert_non_null(strstr(error.message, "make no convolution"));
+    assert_non_null(strstr(error.message, "describe no valid convolution"));
     fixture.items[0].integer = 4;
     error = graft_error_none();
     assert_int_equal(run(&fixture, &args, &error), GRAFT_ERROR_PLUGIN);
-    assert_non_null(strstr(error.message, "height: an input of 2 makes an output of 0"));
+    assert_non_null(strstr(error.message, "height: an input of 2 gives an output of 0"));
 }
 
 int main(void) {

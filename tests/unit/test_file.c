@@ -104,12 +104,12 @@ static void test_write_refuses(void **state) {
 
     error = graft_error_none();
     assert_int_equal(graft_file_write(folder, &piece, 1, &error), GRAFT_ERROR_IO);
-    assert_string_equal(error.message, "expected a regular file or none, found a directory");
+    assert_string_equal(error.message, "expected a regular file or no file, found a directory");
 
     folder_link(folder, "null", "/dev/null");
     error = graft_error_none();
     assert_int_equal(graft_file_write(folder_path(folder, "null"), &piece, 1, &error), GRAFT_ERROR_IO);
-    assert_string_equal(error.message, "expected a regular file or none, found a device");
+    assert_string_equal(error.message, "expected a regular file or no file, found a device");
     assert_int_equal(folder_count(folder), 1);
 }
 

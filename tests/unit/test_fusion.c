@@ -294,7 +294,8 @@ static void test_registered_twice(void **state) {
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
     assert_int_equal(model.tree->n_fused_modules, 1);
     assert_int_equal(graft_registry_add_fusion(model.registry, &other, &origin, &model.error), GRAFT_ERROR_PLUGIN);
-    assert_non_null(strstr(model.error.message, "fusion family stems: there is one of that name in halving.so"));
+    assert_non_null(
+        strstr(model.error.message, "fusion family stems: there is already one with that name in halving.so"));
 }
 
 /* Who asks for a fusion by name gets it, and the plugin that wanted the module is told. */
@@ -339,7 +340,7 @@ static void test_below_replaced(void **state) {
     assert_int_equal(graft_tree_is_fused(model.tree, discovery->candidates[0], &text), 0);
     graft_text_add_string(&text, "; ");
     assert_int_equal(graft_tree_is_fused(model.tree, discovery->candidates[2], &text), 0);
-    assert_string_equal(text.bytes, "it is not a Even any more: a module above it was replaced; "
+    assert_string_equal(text.bytes, "it is no longer a Even: a module above it was replaced; "
                                     "it is gone: a module above it was replaced");
     graft_text_free(&text);
     graft_tree_fusion_note(model.tree, discovery, &text);
@@ -433,7 +434,8 @@ static void test_bad_class(void **state) {
     bad = fused;
     bad.n_conversions = 1;
     bad.conversions = &root_conversion;
-    assert_refused("{\"broken\": true}", "broken.make_fused_class.n_conversions: expected 0, make_transforms gives");
+    assert_refused("{\"broken\": true}",
+                   "broken.make_fused_class.n_conversions: expected 0, because make_transforms gives");
     bad = fused;
     bad.forward = NULL;
     assert_refused("{\"broken\": true}", "broken.make_fused_class.forward: ");

@@ -385,7 +385,7 @@ static void test_faults(void **state) {
     struct batch *batch = batch_create(&heads, &sequences, mask, cache);
     struct graft_error error = graft_error_none();
     assert_int_equal(call.kernels->attention(&call, &batch->args, &error), GRAFT_ERROR_INTERNAL);
-    assert_non_null(strstr(error.message, "holds 0 tokens, but the batch goes on at position 2"));
+    assert_non_null(strstr(error.message, "holds 0 tokens, but the batch continues at position 2"));
     batch->args.kv_heads = 3;
     assert_int_equal(call.kernels->attention(&call, &batch->args, NULL), GRAFT_ERROR_INTERNAL);
     batch->args.kv_heads = 2;

@@ -220,7 +220,7 @@ static void test_kv_cache_faults(void **state) {
     assert_int_equal(graft_kv_cache_truncate(cache, 0, -1, NULL), GRAFT_ERROR_INTERNAL);
     struct graft_error error = graft_error_none();
     assert_int_equal(append(cache, 0, 0, 4, 1, &view, &error), GRAFT_ERROR_INTERNAL);
-    assert_non_null(strstr(error.message, "holds 3 tokens, but the batch goes on at position 4"));
+    assert_non_null(strstr(error.message, "holds 3 tokens, but the batch continues at position 4"));
     float numbers[8] = {0};
     struct graft_kv_new other = {numbers, numbers, 4, 4, 1, 2, 2, 3};
     assert_int_equal(graft_kv_cache_append(cache, 0, 0, &other, &view, NULL), GRAFT_ERROR_INTERNAL);

@@ -78,7 +78,7 @@ static void same_as_list(const char *model, const char *name) {
         fail_msg("%s: no conversions", name);
     }
     assert_int_equal(graft_library_register_conversions(library, name, list, n, 0, &error), GRAFT_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "there are conversions of that name already"));
+    assert_non_null(strstr(error.message, "conversions with that name exist already"));
     error = graft_error_none();
     check(graft_library_register_conversions(library, name, NULL, 0, 1, &error));
     assert_int_equal(run(model, NULL, listed), GRAFT_ERROR_MODEL);
@@ -160,7 +160,7 @@ static void test_scope_class(void **state) {
     char path[512];
     (void)snprintf(path, sizeof path, "%s/plain/mixtral", getenv("GRAFT_TEST_GOLDENS"));
     assert_int_equal(graft_model_open(library, path, &options, &model, &error), GRAFT_ERROR_USAGE);
-    assert_string_equal(error.message, "conversions[0].scope_class: expected NULL, it is for registered lists");
+    assert_string_equal(error.message, "conversions[0].scope_class: expected NULL: only registered lists have it");
     graft_transforms_free(list);
 }
 

@@ -92,7 +92,8 @@ static void test_other_task(void **state) {
                      GRAFT_ERROR_USAGE);
     close_case(&opened);
     opened = open_case("plain/llama");
-    assert_int_equal(encode(&opened, &prompt, 1, (struct graft_encoder_outputs){0}, "no encoder"), GRAFT_ERROR_USAGE);
+    assert_int_equal(encode(&opened, &prompt, 1, (struct graft_encoder_outputs){0}, "not an encoder"),
+                     GRAFT_ERROR_USAGE);
     assert_int_equal(graft_model_embedding(opened.model, &embedding, NULL), GRAFT_ERROR_USAGE);
     close_case(&opened);
 }
@@ -111,7 +112,7 @@ static void test_bad_input(void **state) {
         {{ids, NULL, 0}, "sequence 0 has no tokens"},
         {{beyond, NULL, 2}, "token id 86, expected 0 to 85"},
         {{ids, types, 2}, "token type id 2, expected 0 to 1"},
-        {{many, NULL, MANY}, "25 tokens, the model reads at most 24"},
+        {{many, NULL, MANY}, "25 tokens, but the model reads at most 24"},
     };
     struct opened opened = open_case("encoders/bert_mlm");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

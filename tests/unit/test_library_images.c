@@ -115,8 +115,8 @@ static void test_video(void **state) {
 /* Tokens that nothing is given for are an error of every call that reads a prompt. */
 static void test_places_without_images(void **state) {
     static const int32_t tokens[] = {383, 384};
-    static const char *const messages[] = {"prompt 1 has image tokens (383), but no image belongs to it",
-                                           "prompt 1 has video tokens (384), but no video belongs to it"};
+    static const char *const messages[] = {"prompt 1 has image tokens (383), but no image to go with them",
+                                           "prompt 1 has video tokens (384), but no video to go with them"};
     struct graft_model *model = open_model("tiny-qwen2-vl");
     float logits[3 * 512];
     (void)state;

@@ -229,7 +229,7 @@ static void test_interfaces_must_match(void **state) {
     check(bring(0, "gated", "LlamaMLP", &gated_mlp, &gate));
     asked_interface = "acme.gate/2";
     refused(open_llama(&model), "model.layers.0.mlp.gate",
-            "AcmeGate has the interface acme.gate/1, its parent expects acme.gate/2");
+            "AcmeGate has the interface acme.gate/1, but its parent expects acme.gate/2");
     asked_interface = GATE;
     check(bring(1, "mlps", "AcmeGate", &first_mlp, NULL));
     refused(open_llama(&model), "mlps",
@@ -312,8 +312,7 @@ static void test_not_watched(void **state) {
     check(logits_of(model, watched));
     for (size_t i = 0; (compared = graft_comparison_at(comparison, i)) != NULL; i++) {
         if (strcmp(compared->module->interface_id, GATE) == 0) {
-            assert_string_equal(compared->reason,
-                                "its interface is a plugin's own: what it is called with is not known");
+            assert_string_equal(compared->reason, "its interface is a plugin's own: its arguments are not known");
             gates++;
         }
     }

@@ -112,7 +112,7 @@ static void test_side_by_side(void **state) {
 static void test_bad_files(void **state) {
     static const char *const cases[][2] = {
         {"[]", "expected an object"},
-        {"{\"conversion\": []}", "conversion: there is no such field"},
+        {"{\"conversion\": []}", "conversion: unknown field"},
         {"{\"conversions\": {}}", "conversions: expected an array"},
         {"{\"conversions\": [1]}", "conversions[0]: expected an object"},
         {"{\"conversions\": [{\"kind\": \"move\"}]}", "conversions[0].kind: expected \"rename\""},
@@ -122,10 +122,10 @@ static void test_bad_files(void **state) {
          "invalid regular expression"},
         {"{\"conversions\": [{\"kind\": \"rename\", \"source_patterns\": \"a\", \"target_patterns\": \"b\", "
          "\"operations\": []}]}",
-         "conversions[0].operations: there is no such field"},
+         "conversions[0].operations: unknown field"},
         {"{\"conversions\": [{\"kind\": \"converter\", \"source_patterns\": \"a\", \"target_patterns\": \"b\", "
          "\"operations\": [{\"op\": \"Twist\"}]}]}",
-         "conversions[0].operations[0].op: \"Twist\" is no operation"},
+         "conversions[0].operations[0].op: \"Twist\" is not an operation"},
         {"{\"conversions\": [{\"kind\": \"converter\", \"source_patterns\": \"a\", \"target_patterns\": \"b\", "
          "\"operations\": [{\"op\": \"Chunk\", \"dim\": \"0\"}]}]}",
          "conversions[0].operations[0].dim: expected an integer, got a string"},
@@ -133,7 +133,7 @@ static void test_bad_files(void **state) {
         {"{\"without\": [\"[\"]}", "invalid regular expression"},
         {"{\"without\": 3}", "without: expected a string or an array"},
         {"{\"classes\": {\"LlamaMLP\": \"NoSuchMLP\"}}", "classes.LlamaMLP: there is no class \"NoSuchMLP\""},
-        {"{\"classes\": {\"LlamaMLP\": {\"module_path\": \"a\"}}}", "classes.LlamaMLP.class: expected the name"},
+        {"{\"classes\": {\"LlamaMLP\": {\"module_path\": \"a\"}}}", "classes.LlamaMLP.class: expected a class name"},
         {"{\"classes\": {\"LlamaMLP\": {\"class\": \"LlamaMLP\", \"module_path\": \"(\"}}}", "invalid regular"},
         {"{", "not valid JSON"},
     };

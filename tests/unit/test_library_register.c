@@ -97,7 +97,7 @@ static void test_bundle(void **state) {
     assert_memory_equal(plain, patched, sizeof plain);
     graft_model_free(model);
     refused(graft_library_register_plugin(library, &bundle, &error), GRAFT_ERROR_PLUGIN, "sequential_experts",
-            "expected an id of its own, got \"sequential_experts\", that of a plugin registered by a call");
+            "the plugin id \"sequential_experts\" is already used by a plugin registered by a call");
     assert_int_equal(inits, 1);
     assert_int_equal(deinits, 0);
     graft_library_free(library);
@@ -203,7 +203,7 @@ static void test_implementations(void **state) {
     refused(graft_library_add_attention(library, NULL, &error), GRAFT_ERROR_USAGE, "program", "got NULL");
     refused(graft_library_add_experts(library, NULL, &error), GRAFT_ERROR_USAGE, "program", "got NULL");
     refused(graft_library_add_attention(library, &taken, &error), GRAFT_ERROR_PLUGIN, "program",
-            "attention implementation \"sdpa\": there is one of that name in the host");
+            "attention implementation \"sdpa\": there is already one with that name in the host");
     check(graft_library_add_attention(library, &attention, &error));
     check(graft_library_add_attention(library, &attention, &error));
     check(graft_library_add_experts(library, &experts, &error));

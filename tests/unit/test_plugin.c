@@ -84,7 +84,7 @@ static void test_faults_are_skipped(void **state) {
         "note: DIR/d.so: skipped: replacements[0].replacement.conversions[0]: a renaming (no operations) takes 1 source"
         " and 1 target, got 2 and 1\n"
         "note: DIR/e.so: skipped: cannot be loaded: undefined symbol: graft_test_nowhere\n"
-        "note: DIR/f.so: skipped: expected an id of its own, got \"good\", that of DIR/c.so\n"
+        "note: DIR/f.so: skipped: the plugin id \"good\" is already used by DIR/c.so\n"
         "note: DIR/b.so: skipped: init failed: the licence server does not answer\n"
         "plugins: 1\n");
     graft_text_free(&report);

@@ -83,9 +83,8 @@ static void test_two_offer_it(void **state) {
     copy_plugin(folder, "asking", "a.so");
     copy_plugin(folder, "offering", "b.so");
     copy_plugin(folder, "offering_twin", "c.so");
-    expect_report(NULL,
-                  "error: DIR/c.so: offers_extensions[0]: \"acme.diary/1\" is offered by DIR/b.so, too; load first "
-                  "the one that should win, or leave one out\n");
+    expect_report(NULL, "error: DIR/c.so: offers_extensions[0]: \"acme.diary/1\" is also offered by DIR/b.so; load the "
+                        "one that should win first, or leave one out\n");
     struct graft_plugin_set *set = load(&ordered);
     assert_string_equal(diary_of(set, "asking")->text, "+offering_twin +asking ");
     graft_plugin_set_free(set);
@@ -98,9 +97,8 @@ static void test_circle(void **state) {
     copy_plugin(folder, "offering", "b.so");
     copy_plugin(folder, "circle_more", "c.so");
     copy_plugin(folder, "circle_back", "d.so");
-    expect_report(NULL,
-                  "error: DIR/d.so: cannot be started: it waits for \"acme.more/1\" of plugin circle_more, and that "
-                  "one for this one; \n");
+    expect_report(NULL, "error: DIR/d.so: cannot be started: it waits for \"acme.more/1\" of plugin circle_more, which "
+                        "waits for this plugin; \n");
     struct graft_plugin_set *set = load(&skip);
     assert_int_equal(set->n, 3);
     assert_int_equal(set->n_notes, 1);
@@ -116,10 +114,9 @@ static void test_skipped(void **state) {
     copy_plugin(folder, "offers_nothing", "b.so");
     copy_plugin(folder, "other", "c.so");
     expect_report(
-        &skip,
-        "note: DIR/b.so: skipped: get_extension: expected \"acme.diary/1\", as it offers it, got NULL\n"
-        "note: DIR/a.so: skipped: requires_extensions[1]: no other plugin that is loaded offers \"acme.diary/1\"\n"
-        "plugins: 1\n");
+        &skip, "note: DIR/b.so: skipped: get_extension: expected \"acme.diary/1\", which the plugin offers, got NULL\n"
+               "note: DIR/a.so: skipped: requires_extensions[1]: no other loaded plugin offers \"acme.diary/1\"\n"
+               "plugins: 1\n");
 }
 
 /* Looking at a plugin starts nothing, and needs nobody. */

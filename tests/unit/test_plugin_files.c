@@ -35,7 +35,7 @@ static const char *below(const char *name) {
 
 static void test_empty_folder(void **state) {
     (void)state;
-    expect_report(NULL, "note: DIR: no plugins there: expected NAME.so or NAME/NAME.so\nplugins: 0\n");
+    expect_report(NULL, "note: DIR: contains no plugins; expected NAME.so or NAME/NAME.so\nplugins: 0\n");
 }
 
 static void test_absent_folder(void **state) {
@@ -108,7 +108,7 @@ static void test_truncated(void **state) {
         assert_non_null(strstr(report.bytes, name));
         assert_memory_equal(report.bytes, "error: ", 7);
         if (length > 4096) {
-            assert_non_null(strstr(report.bytes, ": is cut short: expected at least "));
+            assert_non_null(strstr(report.bytes, ": is truncated: expected at least "));
         }
         graft_text_free(&report);
         (void)unlink(below(name));
@@ -126,7 +126,7 @@ static void test_special_files(void **state) {
     write_bytes(folder, ".so", "no", 2);
     write_bytes(folder, ".hidden.so", "no", 2);
     write_bytes(folder, "plugin.so.bak", "no", 2);
-    expect_report(NULL, "note: DIR: no plugins there: expected NAME.so or NAME/NAME.so\nplugins: 0\n");
+    expect_report(NULL, "note: DIR: contains no plugins; expected NAME.so or NAME/NAME.so\nplugins: 0\n");
 
     struct graft_error error = graft_error_none();
     struct graft_object *object = NULL;
@@ -187,7 +187,7 @@ static void test_one_file(void **state) {
     (void)state;
     built_plugin(path, "no_entry");
     assert_int_equal(graft_plugins_load_file(path, NULL, &set, &error), GRAFT_ERROR_PLUGIN);
-    assert_string_equal(error.message, "no plugin: it exports no graft_plugin_entry");
+    assert_string_equal(error.message, "not a plugin: it exports no graft_plugin_entry");
     built_plugin(path, "good");
     assert_int_equal(graft_plugins_load_file(path, NULL, &set, NULL), GRAFT_OK);
     assert_string_equal(set->plugins[0].descriptor->id, "good");

@@ -39,8 +39,7 @@ static void test_same_id_twice(void **state) {
     (void)state;
     copy_plugin(folder, "good", "a.so");
     copy_plugin(folder, "good_twin", "b.so");
-    expect_report(NULL,
-                  "error: DIR/b.so: expected an id of its own, got \"good\", that of DIR/a.so; remove one of them\n");
+    expect_report(NULL, "error: DIR/b.so: the plugin id \"good\" is already used by DIR/a.so; remove one of them\n");
 }
 
 /* entry_refuses has an id that nobody can know, rename_two is not wanted: neither stands in the way. */

@@ -188,8 +188,8 @@ static void test_interface_rule(void **state) {
     add(&broad, "a", 0);
     assert_int_equal(check_patterns("block"), GRAFT_ERROR_PLUGIN);
     assert_string_equal(error.message,
-                        "pattern \".*Attention\" for Mine (" ATTENTION ") also hits BertAttention (" BLOCK
-                        "); fitting: BertSelfAttention, LlamaAttention");
+                        "pattern \".*Attention\" for Mine (" ATTENTION ") also matches BertAttention (" BLOCK
+                        "); classes that fit: BertSelfAttention, LlamaAttention");
     assert_string_equal(error.hint, "use the pattern \"^(BertSelfAttention|LlamaAttention)$\"");
     struct graft_replacement narrow = pattern_key("^(BertSelfAttention|LlamaAttention)$", &mine);
     graft_registry_free(registry);
@@ -229,7 +229,7 @@ static void test_conflict(void **state) {
     assert_int_equal(error.code, GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(error.message, "one_plugin"));
     assert_non_null(strstr(error.message, "other_plugin"));
-    assert_non_null(strstr(error.hint, "load first the one that should win"));
+    assert_non_null(strstr(error.hint, "load the one that should win first"));
     assert_string_equal(winner("BertSelfAttention"), "BertSelfAttention");
 }
 

@@ -66,7 +66,7 @@ static void test_all_or_nothing(void **state) {
     put(library, "b", &first_mlp);
     assert_int_equal(add_two("a", "b", 0), GRAFT_ERROR_USAGE);
     assert_string_equal(error.source, "b");
-    assert_string_equal(error.message, "the key is registered already, for FirstMLP");
+    assert_string_equal(error.message, "the key is already registered, for FirstMLP");
     assert_int_equal(add_two("c", "c", 0), GRAFT_ERROR_USAGE);
     error = graft_error_none();
     assert_int_equal(graft_library_unregister(library, (const char *const[]){"b", "x"}, 2, &error), GRAFT_ERROR_USAGE);
@@ -93,10 +93,10 @@ static void test_refused(void **state) {
     refuse((struct graft_patch){.key = "a"}, "not a class: expected one, got NULL");
     refuse((struct graft_patch){.key = "a", .replacement = &no_interface}, "not a class of modules");
     refuse((struct graft_patch){.key = "a", .replacement = &bad},
-           "flags: 0x80000000 is a requirement that this host does not know");
+           "flags: requirement 0x80000000 is unknown to this host");
     refuse((struct graft_patch){.key = "a", .replacement = &first_mlp, .module_path = "("}, "regular expression");
     refuse((struct graft_patch){.key = "a", .replacement = &first_mlp, .flags = 1u << 31},
-           "flags: 0x80000000 is a requirement that this host does not know");
+           "flags: requirement 0x80000000 is unknown to this host");
 }
 
 /* A pattern may ask for what fits; a name means the class that it is. */

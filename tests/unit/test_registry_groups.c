@@ -182,8 +182,8 @@ static void test_skipped(void **state) {
     notes[0] = '\0';
     assert_int_equal(graft_assignment_notes(model.tree->assignment, keep_note, NULL, NULL), GRAFT_OK);
     assert_string_equal(notes,
-                        "bad: skipped: pattern \".\" for MyLeaf (graft.linear/1) also hits Root "
-                        "(graft.causal_lm/1), Block (graft.mlp/1), Norm (graft.norm/1); fitting: Leaf\n"
+                        "bad: skipped: pattern \".\" for MyLeaf (graft.linear/1) also matches Root "
+                        "(graft.causal_lm/1), Block (graft.mlp/1), Norm (graft.norm/1); classes that fit: Leaf\n"
                         "two: pattern \"Leaf|Norm\" leaves Leaf (graft.linear/1) alone: MyNorm is a graft.norm/1\n");
 }
 

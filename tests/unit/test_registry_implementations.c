@@ -78,9 +78,10 @@ static void test_taken_names(void **state) {
         graft_registry_add_implementation(registry, GRAFT_IMPLEMENTATION_ATTENTION, usual.name, &usual, NULL, &error),
         GRAFT_OK);
     assert_int_equal(add(registry, &one, &error), GRAFT_OK);
-    refused(registry, &two, "two", "attention implementation \"flash\": there is one of that name in one");
-    refused(registry, &three, "three", "attention implementation \"usual\": there is one of that name in the host");
-    refused(registry, &four, "four", "kernel \"fast\": there is one of that name in one");
+    refused(registry, &two, "two", "attention implementation \"flash\": there is already one with that name in one");
+    refused(registry, &three, "three",
+            "attention implementation \"usual\": there is already one with that name in the host");
+    refused(registry, &four, "four", "kernel \"fast\": there is already one with that name in one");
     graft_registry_free(registry);
 }
 

@@ -95,7 +95,7 @@ static void assert_classes(int rank, const char *at_leaf, const char *at_other) 
     assert_int_equal(graft_assignment_notes(model.tree->assignment, keep_note, NULL, NULL), GRAFT_OK);
 }
 
-#define QUANT_NOTE "quant.so: Quant is not used, since it changes the model's results; enable it by its id, quant\n"
+#define QUANT_NOTE "quant.so: Quant is not used, because it changes the model's results; enable it by id (quant)\n"
 
 /* It is the class that waits, not all of the plugin. */
 static void test_unasked(void **state) {
@@ -138,8 +138,8 @@ static void test_private_class(void **state) {
     plugin.replacements = &replacements[1];
     plugin.n_replacements = 1;
     assert_classes(0, "Leaf", "Other");
-    assert_string_equal(notes, "quant.so: Fast is not used, since it changes the model's results; enable it by its id, "
-                               "quant\n");
+    assert_string_equal(
+        notes, "quant.so: Fast is not used, because it changes the model's results; enable it by id (quant)\n");
 }
 
 /* A patch that names the class asks for it. */

@@ -254,7 +254,7 @@ static void test_too_many(void **state) {
     add(ids[GRAFT_MAX_STACK - 2], 0, &log_calls);
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_ERROR_PLUGIN);
     assert_string_equal(model.error.source, "plugin_30");
-    assert_string_equal(model.error.message, "Log for Leaf: expected at most 30 plugins that replace one module");
+    assert_string_equal(model.error.message, "Log for Leaf: expected at most 30 plugins to replace one module");
 }
 
 static int first_note(void *data, char *note_take, struct graft_error *error) {

@@ -153,11 +153,11 @@ static void test_ends_in_a_byte(void **state) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         char header[128];
         (void)snprintf(header, sizeof header, "{\"t\":{\"dtype\":%s,\"data_offsets\":[0,2]}}", shapes[i]);
-        assert_refused(header, 2, "tensor \"t\": the size that shape gives is no whole number of bytes");
+        assert_refused(header, 2, "tensor \"t\": the size that its shape gives is not a whole number of bytes");
     }
     assert_opens("{\"t\":{\"dtype\":\"F4\",\"shape\":[0,3],\"data_offsets\":[0,0]}}", 0);
     assert_refused("{\"t\":{\"dtype\":\"F4\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}", 0,
-                   "tensor \"t\": the size that shape gives overflows");
+                   "tensor \"t\": the size that its shape gives overflows");
 }
 
 static void test_no_tensors(void **state) {
@@ -175,22 +175,22 @@ static void test_no_tensors(void **state) {
 static void test_length(void **state) {
     (void)state;
     folder_put(folder, "f", "", 0);
-    assert_file_refused("has 0 bytes, expected at least 8 of safetensors");
+    assert_file_refused("has 0 bytes, but a safetensors file has at least 8");
     folder_put(folder, "f", "\2\0\0\0\0\0\0", 7);
-    assert_file_refused("has 7 bytes, expected at least 8 of safetensors");
+    assert_file_refused("has 7 bytes, but a safetensors file has at least 8");
     tensor_file_put_length(folder, "f", 0, "{}", 0, 0);
     assert_file_refused("expected the header to begin with '{'");
     tensor_file_put_length(folder, "f", 3, "{}", 2, 0);
-    assert_file_refused("header of 3 bytes, expected at most 100000000 and no more than the file's 2: no safetensors "
-                        "file, or one that was cut");
+    assert_file_refused("header of 3 bytes, expected at most 100000000 and no more than the file's 2: not a "
+                        "safetensors file, or a truncated one");
     tensor_file_put_length(folder, "f", UINT64_MAX, "{}", 2, 0);
     assert_file_refused("header of 18446744073709551615 bytes, expected at most 100000000 and no more than the file's "
-                        "2: no safetensors file, or one that was cut");
+                        "2: not a safetensors file, or a truncated one");
     /* A sparse file that does have the bytes. */
     tensor_file_put_length(folder, "f", 100000001, "{}", 2, 0);
     assert_int_equal(truncate(folder_path(folder, "f"), 100000009), 0);
     assert_file_refused("header of 100000001 bytes, expected at most 100000000 and no more than the file's 100000001: "
-                        "no safetensors file, or one that was cut");
+                        "not a safetensors file, or a truncated one");
 }
 
 static void test_header_text(void **state) {
@@ -222,7 +222,7 @@ static void test_entry(void **state) {
     assert_refused("{\"t\":{\"dtype\":\"F6\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0,
                    "tensor \"t\": dtype \"F6\" is unknown, " KNOWN);
     assert_refused("{\"t\":{\"dtype\":\"U8\\u0000\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0,
-                   "tensor \"t\": dtype has a NUL character in it");
+                   "tensor \"t\": dtype contains a NUL character");
     assert_refused("{\"t\":{\"dtype\":\"none\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0,
                    "tensor \"t\": dtype \"none\" is unknown, " KNOWN);
 }
@@ -242,9 +242,9 @@ static void test_shape(void **state) {
     assert_refused("{\"t\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", 1,
                    "tensor \"t\": shape has 9 dimensions, expected at most 8");
     assert_refused("{\"t\":{\"dtype\":\"F64\",\"shape\":[1152921504606846976],\"data_offsets\":[0,0]}}", 0,
-                   "tensor \"t\": the size that shape gives overflows");
+                   "tensor \"t\": the size that its shape gives overflows");
     assert_refused("{\"t\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296,0],\"data_offsets\":[0,0]}}", 0,
-                   "tensor \"t\": the size that shape gives overflows");
+                   "tensor \"t\": the size that its shape gives overflows");
     assert_opens("{\"t\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,2],\"data_offsets\":[0,2]}}", 2);
 }
 
@@ -260,12 +260,12 @@ static void test_offsets(void **state) {
     assert_refused("{\"t\":{\"dtype\":\"U8\",\"shape\":[4]}}", 4,
                    "tensor \"t\": expected data_offsets to be two integers of at least 0");
     assert_refused("{\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[4,0]}}", 4,
-                   "tensor \"t\": data_offsets [4, 0] are no range of the file's 4 bytes of data");
+                   "tensor \"t\": data_offsets [4, 0] are not a range of the file's 4 bytes of data");
     assert_refused("{\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", 3,
-                   "tensor \"t\": data_offsets [0, 4] are no range of the file's 3 bytes of data");
+                   "tensor \"t\": data_offsets [0, 4] are not a range of the file's 3 bytes of data");
     assert_refused(
         "{\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[9223372036854775807,9223372036854775807]}}", 4,
-        "tensor \"t\": data_offsets [9223372036854775807, 9223372036854775807] are no range of the file's 4 "
+        "tensor \"t\": data_offsets [9223372036854775807, 9223372036854775807] are not a range of the file's 4 "
         "bytes of data");
     assert_refused("{\"t\":{\"dtype\":\"F16\",\"shape\":[4],\"data_offsets\":[0,4]}}", 4,
                    "tensor \"t\": data_offsets hold 4 bytes, expected 8 by dtype F16 and shape");

@@ -153,8 +153,8 @@ static void test_notes(void **state) {
     folder_put(saver.fake.folder, ".hidden", "x", 1);
     saver_bind(&saver, "Root");
     const char *saved = saver_save(&saver, "out", 0, 0);
-    assert_string_equal(saver.notes, "tensors that no parameter uses are kept as they are: zz.steps\n"
-                                     "not part of the model; left behind: optimizer.pt\n");
+    assert_string_equal(saver.notes, "tensors that no parameter uses are kept unchanged: zz.steps\n"
+                                     "not part of the model, so not copied: optimizer.pt\n");
     assert_int_equal(folder_count(saved), 2);
     char *text = NULL;
     size_t length = 0;
@@ -212,7 +212,7 @@ static void test_output(void **state) {
     folder_link(saver.outputs, "source", saver.fake.folder);
     assert_refused("source", "the directory that the model is read from");
     folder_link(saver.outputs, "dangling", "nowhere");
-    assert_refused("dangling", "leads nowhere");
+    assert_refused("dangling", "is a broken link");
     assert_int_equal(folder_count(saver.outputs), 3);
     folder_make(saver.outputs, "empty");
     folder_link(saver.outputs, "link", "empty");

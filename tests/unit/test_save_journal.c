@@ -85,7 +85,7 @@ static void test_bad(void **state) {
         {HEAD X ENTRIES P("[0, 0, 2]") TAIL, "does not fit"},
         {HEAD X "," Y ENTRIES P("[0, 0, 2], [1, 0, 4], [1, 0, 4]") TAIL, "does not fit"},
         {HEAD "{\"name\": \"x\", \"dtype\": \"F64\", \"shape\": [6]}" ENTRIES P("[0, 0, 6]") TAIL, "does not fit"},
-        {HEAD X "," Y ENTRIES "{\"name\": \"r\", \"runs\": [[0, 0, 2]]}" TAIL, "no file does"},
+        {HEAD X "," Y ENTRIES "{\"name\": \"r\", \"runs\": [[0, 0, 2]]}" TAIL, "but no file has it"},
         {HEAD X "," Y ENTRIES P("[1, 0, 4], [1, 0, 2]") TAIL, "does not say where"},
         {HEAD X "," X ENTRIES P("") TAIL, "two original tensors"},
         {HEAD "{\"name\": \"q\", \"dtype\": \"F32\", \"shape\": [0]}" ENTRIES TAIL, "two original tensors"},

@@ -148,8 +148,9 @@ static void test_hint(void **state) {
     assert_int_equal(fake_plan_again(&saver.fake, "Root"), GRAFT_OK);
     assert_int_equal(graft_plan_check(saver.fake.plan, NULL), GRAFT_ERROR_MODEL);
     graft_save_hint(saver.fake.folder, saver.fake.model.tree, graft_plan_fault(saver.fake.plan, NULL, NULL), &error);
-    assert_string_equal(error.hint, "the directory is in the runtime layout of Fused for Block (plugin test): load it "
-                                    "with that");
+    assert_string_equal(
+        error.hint,
+        "the directory is in the runtime layout of Fused for Block (plugin test); load it with the plugins named");
 }
 
 #define WITH_SAVER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -86,7 +86,7 @@ static void test_out_of_step(void **state) {
     (void)state;
     count(0, 0, 0, 3);
     assert_null(step(0, 0, 4, 1));
-    assert_non_null(strstr(error.message, "has seen 3 tokens, but the batch goes on at position 4"));
+    assert_non_null(strstr(error.message, "has seen 3 tokens, but the batch continues at position 4"));
     assert_null(step(0, 0, 2, 1));
     assert_null(step(0, SLOTS, 0, 1));
     assert_null(step(0, -1, 0, 1));

@@ -69,11 +69,11 @@ static void test_bad_names(void **state) {
         const char *name = i < sizeof names / sizeof names[0] ? names[i] : too_long;
         const struct fake_parameter parameters[] = {{.name = name, .rank = 1, .shape = {1}}, {.name = NULL}};
         const struct fake_child children[] = {{name, "Leaf", LEAF}, {NULL, NULL, NULL}};
-        refuse(&(struct fake_structure){.parameters = parameters}, "bad name");
-        refuse(&(struct fake_structure){.children = children}, "bad name");
+        refuse(&(struct fake_structure){.parameters = parameters}, "invalid name");
+        refuse(&(struct fake_structure){.children = children}, "invalid name");
     }
     static const struct fake_parameter dotted[] = {{.name = "a.b", .rank = 1, .shape = {1}}, {.name = NULL}};
-    refuse(&(struct fake_structure){.parameters = dotted}, "bad name");
+    refuse(&(struct fake_structure){.parameters = dotted}, "invalid name");
 }
 
 static void test_twice(void **state) {
@@ -184,7 +184,7 @@ static void test_args(void **state) {
     assert_int_equal(graft_node_parameter(fake_model_node(&model, "child"), "weight")->shape[0], 5);
     args.data = "an argument without a name";
     assert_int_not_equal(fake_model_build(&model, "Args"), GRAFT_OK);
-    assert_non_null(strstr(model.error.message, "bad arguments"));
+    assert_non_null(strstr(model.error.message, "invalid arguments"));
     fake_model_finish(&model);
 }
 
@@ -327,14 +327,14 @@ static void test_bad_states(void **state) {
         struct graft_state_info info;
         const char *words;
     } bad[] = {
-        {STATE("a.b", GRAFT_DTYPE_F32, 1, 1), "bad name"},
-        {STATE("s", GRAFT_DTYPE_NONE, 1, 1), "a type or a shape"},
-        {STATE("s", 1000, 1, 1), "a type or a shape"},
-        {STATE("s", GRAFT_DTYPE_F32, 0, 1), "a type or a shape"},
-        {STATE("s", GRAFT_DTYPE_F32, GRAFT_MAX_RANK + 1, 1), "a type or a shape"},
-        {STATE("s", GRAFT_DTYPE_F32, 2, 4, 0), "a type or a shape"},
-        {STATE("s", GRAFT_DTYPE_F32, 2, INT64_MAX / 8, 2), "a type or a shape"},
-        {STATE("s", GRAFT_DTYPE_F32, 1, INT64_C(1) << 40), "a type or a shape"},
+        {STATE("a.b", GRAFT_DTYPE_F32, 1, 1), "invalid name"},
+        {STATE("s", GRAFT_DTYPE_NONE, 1, 1), "an invalid type or shape"},
+        {STATE("s", 1000, 1, 1), "an invalid type or shape"},
+        {STATE("s", GRAFT_DTYPE_F32, 0, 1), "an invalid type or shape"},
+        {STATE("s", GRAFT_DTYPE_F32, GRAFT_MAX_RANK + 1, 1), "an invalid type or shape"},
+        {STATE("s", GRAFT_DTYPE_F32, 2, 4, 0), "an invalid type or shape"},
+        {STATE("s", GRAFT_DTYPE_F32, 2, INT64_MAX / 8, 2), "an invalid type or shape"},
+        {STATE("s", GRAFT_DTYPE_F32, 1, INT64_C(1) << 40), "an invalid type or shape"},
         {{.struct_size = 8, .name = "s"}, "too short"},
         {{.struct_size = sizeof(struct graft_state_info), .flags = 1u << 16, .name = "s"}, "unknown requirements"},
     };

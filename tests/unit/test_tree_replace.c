@@ -121,7 +121,7 @@ static void test_broad_pattern(void **state) {
     fake_model_replace(&model, &broad);
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_ERROR_PLUGIN);
     assert_string_equal(model.error.source, "test.so");
-    assert_non_null(strstr(model.error.message, "also hits Block (" BLOCK "); fitting: Leaf"));
+    assert_non_null(strstr(model.error.message, "also matches Block (" BLOCK "); classes that fit: Leaf"));
     assert_string_equal(model.error.hint, "use the pattern \"^(Leaf)$\"");
 }
 

@@ -204,7 +204,7 @@ static int parse(const char *text, struct graft_processor_config *config, struct
 static void test_config(void **state) {
     static const char *const bad[][2] = {
         {"{\"video_processor_type\": \"Qwen3VLVideoProcessor\"}", "expected \"Qwen2VLVideoProcessor\""},
-        {"{\"rescale_factor\": 0}", "rescale_factor: expected no 0"},
+        {"{\"rescale_factor\": 0}", "rescale_factor: expected a number other than 0"},
         {"{\"max_video_tokens\": 16777217}", "max_video_tokens: expected 1 to 16777216"},
         {"{\"cap_pixels_per_frame\": 1}", "cap_pixels_per_frame: expected a boolean"},
         {"{\"size\": {\"shortest_edge\": 10}}", "size.longest_edge: expected an integer"},

@@ -35,9 +35,10 @@ int graft_conv3d_shape_read(const struct graft_args *args, struct graft_conv3d_s
                 is_between(shape->padding[i], 0) && is_between(shape->dilation[i], 1);
     }
     return sound ? GRAFT_OK
-                 : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                                   "the parent's arguments make no convolution: channels, groups that divide them, "
-                                   "kernel, stride and dilation are to be 1 or more, padding 0 or more");
+                 : graft_error_set(
+                       error, GRAFT_ERROR_PLUGIN, path,
+                       "the parent's arguments describe no valid convolution: expected channels, kernel, stride and "
+                       "dilation of at least 1, groups that divide the channels, and padding of at least 0");
 }
 
 int graft_conv3d_check_sizes(const struct graft_conv3d_shape *shape, const struct graft_conv3d_args *args,
@@ -48,7 +49,7 @@ int graft_conv3d_check_sizes(const struct graft_conv3d_shape *shape, const struc
         int64_t expected = spare < 0 ? 0 : spare / shape->stride[i] + 1;
         if (spare < 0 || args->output_size[i] != expected) {
             return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                                   "%s: an input of %lld makes an output of %lld, not of %lld", axes[i],
+                                   "%s: an input of %lld gives an output of %lld, not %lld", axes[i],
                                    (long long)args->size[i], (long long)expected, (long long)args->output_size[i]);
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One layer: attention and MLP, each behind a norm and with what went in added to what comes out. */
+/* One layer: attention and MLP, each after a norm, with its input added to its output. */
 #include "arch/decoder/decoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"

@@ -71,7 +71,7 @@ static int refuse_unsupported(const struct graft_config *config, const char *obj
         struct path nested = path_of(object, layer_types[i]);
         if (config->kind(config->data, nested.text) == GRAFT_FIELD_OBJECT) {
             return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                   "%s: parameters for one type of layer are not supported", nested.text);
+                                   "%s: parameters per layer type are not supported", nested.text);
         }
     }
     struct path partial = path_of(object, "partial_rotary_factor");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layers, one after the other. */
+/* The layers, one after another. */
 #include "arch/encoder/encoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"

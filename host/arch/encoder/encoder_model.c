@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An encoder without a head: embeddings, layers, and for its own sake a pooler. */
+/* An encoder without a head: embeddings, layers, and optionally a pooler. */
 #include "arch/encoder/encoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"

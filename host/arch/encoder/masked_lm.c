@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An encoder that tells what a masked token is. The head only sees the tokens whose logits are wanted. */
+/* An encoder that predicts masked tokens. The head only sees the tokens whose logits are wanted. */
 #include "arch/encoder/encoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"

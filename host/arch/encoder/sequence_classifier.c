@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An encoder that tells to which class a sequence belongs: a Linear behind the pooler. */
+/* An encoder that tells which class a sequence belongs to: a Linear after the pooler. */
 #include "arch/encoder/encoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experts chosen per token, in the place of an MLP; in some families also a shared one, behind a gate of its own. */
+/* Experts chosen per token, in place of an MLP; in some families also a shared one with a gate of its own. */
 #include "arch/decoder/decoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One layer of the tower: attention and MLP, each behind a norm and with what went in added to what comes out. */
+/* One layer of the tower: attention and MLP, each after a norm, with its input added to its output. */
 #include "arch/role.h"
 #include "arch/vision/vision_config.h"
 #include "graft/describe.h"

@@ -47,7 +47,7 @@ static int read_config(const struct graft_config *config, const struct graft_vis
     }
     if (status == GRAFT_OK && placeholders->image_token_id == placeholders->video_token_id) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "video_token_id: expected another id than that of image_token_id, got %lld",
+                                 "video_token_id: expected an id other than image_token_id, got %lld",
                                  (long long)placeholders->video_token_id);
     }
     return status;
@@ -92,7 +92,7 @@ int graft_multimodal_create(const struct graft_class *cls, const struct graft_bu
     return graft_instance_finish(self, status, instance);
 }
 
-/* embeddings [as many as were counted, hidden_size] of all images and videos, one behind the other. */
+/* embeddings [as many as were counted, hidden_size] of all images and videos, one after another. */
 static int see(const struct multimodal *self, const struct graft_call *call, const struct graft_base_model_args *args,
                float *embeddings, struct graft_error *error) {
     int status = GRAFT_OK;
@@ -116,7 +116,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     if (count > args->batch->tokens) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
-                               "the images and videos take %lld tokens, but there are %lld", (long long)count,
+                               "the images and videos need %lld tokens, but there are %lld", (long long)count,
                                (long long)args->batch->tokens);
     }
     int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, 3 * args->batch->tokens, 2, error);

@@ -23,7 +23,7 @@ int graft_placement_count(const struct graft_base_model_args *args, int64_t merg
         if (!sound) {
             return graft_error_set(
                 error, GRAFT_ERROR_USAGE, graft_placement_image(args, i)->is_video ? "video" : "image",
-                "number %d: its grid of %lld x %lld x %lld patches is not made of squares of %lld", (int)i + 1,
+                "number %d: its grid of %lld x %lld x %lld patches cannot be divided into squares of %lld", (int)i + 1,
                 (long long)grid[0], (long long)grid[1], (long long)grid[2], (long long)merge);
         }
         *tokens += tokens_of(graft_placement_image(args, i), merge);
@@ -86,11 +86,10 @@ static int32_t fits(const struct walk *walk, int32_t sequence, int64_t token, in
 
 static int mismatch(int32_t sequence, int32_t is_video, struct graft_error *error) {
     const char *kind = is_video ? "video" : "image";
-    return graft_error_set(
-        error, GRAFT_ERROR_USAGE, "prompt",
-        "the %s tokens of prompt %d do not match its %ss: expected one run of tokens for each %s, as "
-        "many as it has merged patches",
-        kind, (int)sequence + 1, kind, kind);
+    return graft_error_set(error, GRAFT_ERROR_USAGE, "prompt",
+                           "the %s tokens of prompt %d do not match its %ss: expected one run of tokens for each %s, "
+                           "with one token per merged patch",
+                           kind, (int)sequence + 1, kind, kind);
 }
 
 static int walk_sequence(struct walk *walk, int32_t sequence, struct graft_error *error) {

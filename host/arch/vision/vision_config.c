@@ -36,11 +36,10 @@ static int derive(const struct graft_config *config, struct graft_vision_config 
     vision->intermediate_size = (int64_t)((double)vision->embed_dim * mlp_ratio);
     vision->head_dim = vision->embed_dim / vision->num_heads;
     if (vision->head_dim * vision->num_heads != vision->embed_dim || vision->head_dim % 4 != 0) {
-        return graft_error_set(
-            error, GRAFT_ERROR_MODEL, config->file,
-            "num_heads: expected a divisor of embed_dim (%lld) that leaves heads of a multiple of 4, "
-            "because quarters of a head are rotated, got %lld",
-            (long long)vision->embed_dim, (long long)vision->num_heads);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                               "num_heads: expected a divisor of embed_dim (%lld) that gives a head size divisible by "
+                               "4, because quarters of a head are rotated, got %lld",
+                               (long long)vision->embed_dim, (long long)vision->num_heads);
     }
     return GRAFT_OK;
 }

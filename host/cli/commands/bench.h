@@ -31,10 +31,10 @@ struct graft_bench {
     int64_t prompt_tokens;
     int64_t new_tokens;
     int64_t repeat;
-    struct graft_spread prompt_speed; /* tokens a second */
+    struct graft_spread prompt_speed; /* tokens per second */
     struct graft_spread token_speed;
     double bytes_per_token;                               /* of weights read for each generated token */
-    double bandwidth;                                     /* bytes a second */
+    double bandwidth;                                     /* bytes per second */
     struct graft_profile *profiles[GRAFT_BENCH_PROFILES]; /* NULL: not made */
 };
 

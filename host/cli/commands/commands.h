@@ -23,7 +23,7 @@ int graft_command_tokenize(const struct graft_options *options, struct graft_err
 int graft_command_inspect(const struct graft_options *options, struct graft_library *library,
                           struct graft_error *error);
 
-/* `verify`: a model that was loaded, against the same without replacements. That nothing is replaced is an error. */
+/* `verify`: a model that was loaded, against the same without replacements. It is an error if nothing is replaced. */
 int graft_command_verify(const struct graft_options *options, struct graft_model *model,
                          const struct graft_library *library, struct graft_error *error);
 
@@ -33,7 +33,7 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
 /* `perplexity`: of a model that was loaded, on the text of a file. */
 int graft_command_perplexity(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
-/* `list`: a line a plugin, or a line a class. */
+/* `list`: one line per plugin, or per class. */
 int graft_command_list(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
 
 #endif

@@ -178,7 +178,8 @@ static int run_all(struct graft_encode_run *run, struct graft_error *error) {
         status = run_texts(run, &texts, error);
     }
     if (status == GRAFT_OK && texts.n_cut > 0 && !run->options->quiet) {
-        (void)fprintf(stderr, "%zu texts were longer than %lld tokens and cut, as sentence-transformers does\n",
+        (void)fprintf(stderr,
+                      "%zu texts were longer than %lld tokens and were truncated, as sentence-transformers does\n",
                       texts.n_cut, (long long)texts.cut_to);
     }
     graft_texts_end(&texts);

@@ -26,7 +26,7 @@ static int print(const struct graft_options *options, const struct graft_writer 
 static void print_warning(const struct graft_replacement *replacement, const struct graft_text *names,
                           const char *what) {
     if (names->length > 0) {
-        (void)fprintf(stderr, "warning: \"%s\" hits %s: %s\n", replacement->target, what, names->bytes);
+        (void)fprintf(stderr, "warning: \"%s\" matches %s: %s\n", replacement->target, what, names->bytes);
     }
 }
 
@@ -48,7 +48,7 @@ static void warn(const struct graft_replacement *replacement, const struct graft
         }
     }
     if ((replacement->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) == 0) {
-        print_warning(replacement, &misfits, "classes of other interfaces, which models that use them refuse");
+        print_warning(replacement, &misfits, "classes of other interfaces, so models with them do not load");
     }
     if (replacement->key == GRAFT_KEY_PATTERN) {
         print_warning(replacement, &unused, "classes that it does not replace in this model");
@@ -181,7 +181,7 @@ static int inspect_class(const struct graft_options *options, struct graft_libra
     struct graft_model *model = NULL;
     int status = graft_library_find_class(library, options->subject, &cls, error);
     if (status != GRAFT_OK) {
-        graft_error_hint(error, "%s list --classes names the classes there are; a plugin's file ends in .so",
+        graft_error_hint(error, "%s list --classes lists the classes; a plugin's file name ends in .so",
                          graft_program_name());
     }
     if (status == GRAFT_OK && options->model != NULL) {

@@ -35,7 +35,7 @@ static void print_plugin(const struct graft_plugin_info *plugin) {
     }
     graft_list_implementations(descriptor, stdout);
     graft_list_options(plugin, stdout);
-    (void)printf("%s\n", is_lossy(descriptor) ? "; lossy: only where --plugins names it" : "");
+    (void)printf("%s\n", is_lossy(descriptor) ? "; lossy, only with --plugins" : "");
 }
 
 static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
@@ -125,7 +125,7 @@ static int list_classes(const struct graft_options *options, struct graft_librar
     for (size_t i = 0; i < n && !options->json; i++) {
         const struct graft_class *cls = classes[i].cls;
         (void)printf("%s %s%s\n", cls->name, cls->interface_id,
-                     (cls->flags & GRAFT_CLASS_BASIC) != 0 ? " (by its exact name only)" : "");
+                     (cls->flags & GRAFT_CLASS_BASIC) != 0 ? " (by exact name only)" : "");
     }
     graft_classes_free(classes);
     return status;

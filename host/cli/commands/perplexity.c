@@ -23,7 +23,7 @@ static int read_text(const char *file, char **text, size_t *length, struct graft
     }
     size_t valid = graft_utf8_valid_prefix(*text, *length);
     if (valid < *length) {
-        return graft_error_set(error, GRAFT_ERROR_IO, file, "expected UTF-8, which byte %zu is not", valid);
+        return graft_error_set(error, GRAFT_ERROR_IO, file, "not UTF-8 at byte %zu", valid);
     }
     return GRAFT_OK;
 }
@@ -44,9 +44,8 @@ static int read_ids(const struct graft_options *options, struct graft_ids *ids, 
         status = graft_fail_memory(error, options->text);
     }
     if (status == GRAFT_OK && ids->n < 2) {
-        status =
-            graft_error_set(error, GRAFT_ERROR_IO, options->text,
-                            "expected a text of at least 2 tokens, so that one can be predicted; it has %zu", ids->n);
+        status = graft_error_set(error, GRAFT_ERROR_IO, options->text, "expected a text of at least 2 tokens, got %zu",
+                                 ids->n);
     }
     graft_tokenizer_free(tokenizer);
     graft_free(text);

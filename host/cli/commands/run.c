@@ -10,7 +10,7 @@
 #include "cli/report/logits.h"
 #include "cli/report/recordings.h"
 
-/* Where new tokens go: a single sequence is printed as it comes, several when all are done, a line each. */
+/* Where new tokens go: a single sequence is printed as it comes, several when all are done, one line each. */
 struct printer {
     const struct graft_tokenizer *tokenizer; /* NULL: ids are printed */
     struct graft_decode_stream *stream;      /* for a single sequence of text */

@@ -26,7 +26,8 @@ static int on_progress(void *data, int64_t done, int64_t total, struct graft_err
     struct screen *screen = data;
     int length = total > 0 ? (int)((double)done / (double)total * BAR) : BAR;
     if (stopped != 0) {
-        return graft_error_set(error, GRAFT_ERROR_IO, "save", "stopped by signal %d; nothing was left", (int)stopped);
+        return graft_error_set(error, GRAFT_ERROR_IO, "save", "stopped by signal %d; the partial output was removed",
+                               (int)stopped);
     }
     if (screen->bar && length > screen->drawn) {
         screen->drawn = length;

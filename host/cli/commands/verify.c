@@ -147,21 +147,20 @@ static int judge(const struct graft_verification *run, struct graft_error *error
         return GRAFT_OK;
     }
     const char *ids = !graft_verification_generates(run) ? ""
-                      : run->same_ids                    ? ", greedy ids are the same"
-                                                         : ", greedy ids are not the same";
+                      : run->same_ids                    ? ", greedy ids are equal"
+                                                         : ", greedy ids differ";
     (void)graft_error_set(error, GRAFT_ERROR_VERIFY, graft_model_plan(run->model)->directory,
                           "replaced and original differ: %s by %.3g%s", graft_verification_outputs(run),
                           run->logits.difference, ids);
     if (module != NULL) {
-        graft_error_hint(error,
-                         "the output of %s (%s by %s) differs most from that of %s, by %.3g, given the same input",
+        graft_error_hint(error, "the output of %s (%s by %s) differs most from that of %s, by %.3g, on the same input",
                          module->module->path, module->module->class_name, module->module->plugin,
                          module->module->original_class, module->outputs.difference);
     }
     return GRAFT_ERROR_VERIFY;
 }
 
-/* A comparison of a model with itself would pass, whatever was meant. */
+/* Comparing a model with itself would always pass. */
 static int check_replaced(const struct graft_options *options, const struct graft_model *model,
                           const struct graft_library *library, struct graft_error *error) {
     const struct graft_named_module *module;
@@ -179,7 +178,7 @@ static int check_replaced(const struct graft_options *options, const struct graf
     }
     (void)graft_error_set(error, GRAFT_ERROR_VERIFY, options->model,
                           "nothing is replaced, fused or chosen in this model, so there is nothing to compare");
-    graft_error_hint(error, "%s list --plugins-dir DIR shows which plugin is for what", graft_program_name());
+    graft_error_hint(error, "%s list --plugins-dir DIR shows what each plugin replaces", graft_program_name());
     return GRAFT_ERROR_VERIFY;
 }
 

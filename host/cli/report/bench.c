@@ -24,7 +24,7 @@ struct cost {
     double bytes;
 };
 
-/* Row number `i` of one of the profiles; NULL behind the last, and where that profile was not made. */
+/* Row number `i` of one of the profiles; NULL after the last, and where that profile was not made. */
 static const struct graft_profile_row *row_of(const struct graft_bench *bench, int which, size_t i) {
     return bench->profiles[which] != NULL ? graft_profile_at(bench->profiles[which], i) : NULL;
 }
@@ -43,7 +43,7 @@ static struct cost cost_of(const struct graft_bench *bench, int which, size_t i,
                          sum->own_seconds * 1e3 / steps, (double)sum->bytes / steps};
 }
 
-/* The row in another profile that is of the same class in the place of the same; behind the last if there is none. */
+/* The row in another profile that is of the same class in the place of the same; after the last if there is none. */
 static size_t same_row(const struct graft_bench *bench, int which, const struct graft_profile_row *row) {
     const struct graft_profile_row *other;
     size_t i = 0;
@@ -80,7 +80,7 @@ static void print_spread(const char *what, const struct graft_spread *speed) {
 
 static void print_classes(const struct graft_bench *bench) {
     const struct graft_profile_row *row;
-    (void)printf("\n%-32s %7s %12s %12s %12s %12s %12s\n", "class (with what is below)", "modules", "prompt ms",
+    (void)printf("\n%-32s %7s %12s %12s %12s %12s %12s\n", "class (with its children)", "modules", "prompt ms",
                  "of it own", "token ms", "of it own", "token MB");
     for (size_t i = 0; (row = row_of(bench, GRAFT_BENCH_CLASSES, i)) != NULL; i++) {
         struct cost prompt = cost_of(bench, GRAFT_BENCH_CLASSES, i, GRAFT_PHASE_PROMPT);
@@ -106,13 +106,13 @@ static void print_replaced(const struct graft_bench *bench) {
 }
 
 static void print_text(const struct graft_options *options, const struct graft_bench *bench) {
-    (void)printf("%d threads, %lld prompt tokens, %lld new tokens, median of %lld (least to most)\n",
+    (void)printf("%d threads, %lld prompt tokens, %lld new tokens, median of %lld (minimum to maximum)\n",
                  (int)graft_threads_count(), (long long)bench->prompt_tokens, (long long)bench->new_tokens,
                  (long long)bench->repeat);
     (void)printf("load       %.1f ms\n", load_seconds(bench) * 1e3);
     print_spread("prompt    ", &bench->prompt_speed);
     print_spread("generation", &bench->token_speed);
-    (void)printf("weights    %.2f MB read for a token: %.2f GB/s, %.0f %% of the %.2f GB/s that memory gave\n",
+    (void)printf("weights    %.2f MB read per token: %.2f GB/s, %.0f %% of the measured %.2f GB/s\n",
                  bench->bytes_per_token / 1e6, bench->bytes_per_token * bench->token_speed.median / 1e9,
                  bandwidth_share(bench) * 100.0, bench->bandwidth / 1e9);
     if (options->modules) {

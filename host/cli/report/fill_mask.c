@@ -41,8 +41,7 @@ int32_t graft_fill_mask_token(const char *directory, const struct graft_tokenize
     if (read_mask(directory, &mask, error) == GRAFT_OK) {
         id = graft_tokenizer_id(tokenizer, mask);
         if (id < 0) {
-            (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory,
-                                  "the tokenizer has no token \"%s\" to be filled in", mask);
+            (void)graft_error_set(error, GRAFT_ERROR_MODEL, directory, "the tokenizer has no mask token \"%s\"", mask);
         }
     }
     graft_free(mask);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each fusion family that was asked for got, and what not, with the reasons. */
+/* What each fusion family that was asked for fused and what not, with the reasons. */
 #include "cli/generic_name.h"
 #include "cli/report/report.h"
 #include "cli/report/rows.h"

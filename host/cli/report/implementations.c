@@ -55,7 +55,7 @@ void graft_report_implementations_json(struct graft_writer *writer, graft_json *
 }
 
 void graft_list_implementations(const struct graft_plugin *plugin, FILE *out) {
-    const char *separator = "; offers ";
+    const char *separator = "; provides ";
     for (int32_t i = 0; i < plugin->n_attention_implementations; i++, separator = ", ") {
         (void)fprintf(out, "%sattention %s", separator, graft_plugin_attention(plugin, i)->name);
     }

@@ -165,7 +165,7 @@ static void add_fused(struct graft_text *page, const graft_json *fused) {
             plan_html_escape(page, graft_json_string(graft_json_at(modules, j), NULL));
             graft_text_add_string(page, "</code>");
         }
-        graft_text_add_string(page, plugin != NULL ? " by " : " one after the other");
+        graft_text_add_string(page, plugin != NULL ? " by " : " one after another");
         plan_html_escape(page, plugin);
         graft_text_add_string(page, "</li>\n");
     }

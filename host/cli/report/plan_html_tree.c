@@ -62,11 +62,11 @@ static void add_sources(struct writer *writer, const graft_json *sources) {
 static const char *origin_of(const struct graft_planned_parameter *planned) {
     switch (planned->status) {
     case GRAFT_PLANNED_MISSING:
-        return "<span class=\"bad\">missing: the checkpoint has nothing for it</span>";
+        return "<span class=\"bad\">missing: the checkpoint has no tensor for it</span>";
     case GRAFT_PLANNED_INITIAL:
-        return "not in the checkpoint: starts from the value that its class declares";
+        return "not in the checkpoint: starts at the value its class declares";
     case GRAFT_PLANNED_MISMATCHED:
-        return "<span class=\"bad\">mismatched: another shape in the checkpoint</span>, from";
+        return "<span class=\"bad\">mismatched: the checkpoint has another shape</span>, from";
     case GRAFT_PLANNED_FAILED:
         return "<span class=\"bad\">failed</span>";
     case GRAFT_PLANNED_TIED:
@@ -165,7 +165,7 @@ static void add_title(struct writer *writer, const struct graft_named_module *no
     add_code(writer, text_of(module, "class"));
     if ((node->flags & GRAFT_MODULE_SUPER) != 0) {
         add(writer, node->original_class == NULL
-                        ? " <span class=\"soft\">the original, kept beside its replacement</span>"
+                        ? " <span class=\"soft\">the original, kept next to its replacement</span>"
                         : " <span class=\"soft\">called by the replacement above</span>");
     }
     add_replaced(writer, module);

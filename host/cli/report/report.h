@@ -16,13 +16,13 @@ int graft_report_text(const struct graft_model *model, const struct graft_librar
 /* A line "note: ..." for each note on the plugins and, unless `model` is NULL, on the model. */
 void graft_report_notes(const struct graft_model *model, const struct graft_library *library, FILE *out);
 
-/* The document of `plan --json`; the caller frees it. NULL when memory ran out. */
+/* The document of `plan --json`; the caller frees it. NULL if memory ran out. */
 graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library);
 
 /* "zeros" or "ones", what a parameter without a tensor starts as; NULL of any other. */
 const char *graft_report_initial(const struct graft_planned_parameter *parameter);
 
-/* Of the fusion families that were asked for: a line for each kind of module they took into consideration, and the same
+/* Of the fusion families that were asked for: a line for each kind of module they considered, and the same
  * for `plan --json`. */
 int graft_report_fusion_text(const struct graft_plan_info *plan, FILE *out, struct graft_error *error);
 graft_json *graft_report_fusion_json(struct graft_writer *writer, const struct graft_plan_info *plan);

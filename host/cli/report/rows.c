@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* The row of that text, made when there is none yet; NULL when memory ran out. */
+/* The row of that text, made when there is none yet; NULL if memory ran out. */
 static struct graft_row *find(struct graft_rows *rows, struct graft_text *text_take) {
     if (!text_take->failed) {
         graft_error_clean(text_take->bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a report that are counted: equal texts are one row. */
+/* Lines of a report with counts: equal texts share a row. */
 #ifndef GRAFT_CLI_REPORT_ROWS_H
 #define GRAFT_CLI_REPORT_ROWS_H
 

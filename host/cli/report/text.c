@@ -30,7 +30,7 @@ static void add_replacement(struct summary *summary, const struct graft_named_mo
     graft_rows_add(&summary->replaced, &text, NULL);
 }
 
-/* "Qwen3RMSNorm + Qwen3MLP, one after the other". */
+/* "Qwen3RMSNorm + Qwen3MLP, one after another". */
 static void add_fused(struct summary *summary, const struct graft_chain_info *chain) {
     struct graft_text text = {0};
     for (size_t i = 0; i < chain->n_modules; i++) {
@@ -39,7 +39,7 @@ static void add_fused(struct summary *summary, const struct graft_chain_info *ch
     if (chain->implementation != NULL) {
         graft_text_printf(&text, " -> %s by %s", chain->implementation, chain->plugin);
     } else {
-        graft_text_add_string(&text, ", one after the other");
+        graft_text_add_string(&text, ", one after another");
     }
     graft_rows_add(&summary->fused, &text, NULL);
 }
@@ -48,7 +48,7 @@ static void add_conversion(struct summary *summary, const struct graft_planned_p
     struct graft_text text = {0};
     graft_generic_name_add(&text, parameter->name);
     graft_text_printf(&text, ": %s%s%s", parameter->operations,
-                      (parameter->converted_by & GRAFT_CONVERTED_BY_PATCH) != 0 ? ", by the patch"
+                      (parameter->converted_by & GRAFT_CONVERTED_BY_PATCH) != 0 ? ", by the patch file"
                       : (parameter->converted_by & GRAFT_CONVERTED_BY_LIST) != 0
                           ? ", by a list of the model's type or class"
                           : "",
@@ -192,7 +192,7 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     print_fused(out, &summary->fused);
     graft_report_implementations_text(model, out);
     print_rows(out, "converted ", &summary->converted);
-    (void)fprintf(out, "  as it is   %zu tensors\n", summary->plain);
+    (void)fprintf(out, "  unchanged  %zu tensors\n", summary->plain);
     print_initial(out, &summary->initial);
     print_rows(out, "problem   ", &summary->problems);
     print_unexpected(out, plan);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --embed: one JSON array a text. */
+/* --embed: one JSON array per text. */
 #include <stdio.h>
 
 #include "cli/commands/encode.h"

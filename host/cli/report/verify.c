@@ -21,7 +21,7 @@ static void print_module(const struct graft_compared *module, const char *stack)
         (void)printf("not compared: %s\n", reason(module));
         return;
     }
-    (void)printf("largest difference %.3g of values up to %.3g; %.3f ms, original %.3f ms; %.3f MB, original %.3f MB\n",
+    (void)printf("largest difference %.3g (values up to %.3g); %.3f ms, original %.3f ms; %.3f MB, original %.3f MB\n",
                  module->outputs.difference, module->outputs.value, per_call(module, module->seconds),
                  per_call(module, module->original_seconds), (double)module->bytes / 1e6,
                  (double)module->original_bytes / 1e6);
@@ -43,14 +43,14 @@ static int print_modules(const struct graft_verification *run, struct graft_erro
 }
 
 static void print_outputs(const struct graft_verification *run) {
-    (void)printf("%s: largest difference %.3g of values up to %.3g over %lld positions",
-                 graft_verification_outputs(run), run->logits.difference, run->logits.value, (long long)run->positions);
+    (void)printf("%s: largest difference %.3g (values up to %.3g) over %lld positions", graft_verification_outputs(run),
+                 run->logits.difference, run->logits.value, (long long)run->positions);
     if (run->tolerance >= 0.0) {
         (void)printf(", tolerance %g", run->tolerance);
     }
     (void)printf("\n");
     if (graft_verification_generates(run)) {
-        (void)printf("greedy ids: %s, %lld tokens a sequence\n", run->same_ids ? "the same" : "different",
+        (void)printf("greedy ids: %s, %lld tokens per sequence\n", run->same_ids ? "the same" : "different",
                      (long long)run->new_tokens);
     }
 }

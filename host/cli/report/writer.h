@@ -53,7 +53,7 @@ static inline graft_json *graft_writer_strings(struct graft_writer *writer, cons
     return array;
 }
 
-/* Of strings with NULL behind the last; NULL: none. */
+/* Of strings with NULL after the last; NULL: none. */
 static inline graft_json *graft_writer_list(struct graft_writer *writer, const char *const *strings) {
     int32_t n = 0;
     while (strings != NULL && strings[n] != NULL) {
