@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs below a folder of its own, then uses what is there and nothing else of the tree: each header, the template, the
-# examples, a program with the shared library and with the static one, the program. Reports in TAP.
+# Installs below a folder of its own, then uses what is there and nothing else of the tree: the helpers of the SDK, the
+# template, the examples, a plugin in C++, a program with the shared library and with the static one, the program. Reports
+# in TAP.
 # usage: install.sh MESON BUILD MODEL SANITIZE    SANITIZE as in -fsanitize=, or none
 # shellcheck disable=SC2046,SC2086,SC2317,SC2012 # words of pkg-config; functions called by `runs`; our names
 set -u
