@@ -284,26 +284,6 @@ static int on_state(void *data, const struct graft_state_info *info, struct graf
     return GRAFT_OK;
 }
 
-static void *on_keep(void *data, int64_t bytes, struct graft_error *error) {
-    struct builder *builder = data;
-    struct graft_node *node = builder->describing;
-    const char *name = builder->describer->cls->name;
-    if (node->kept != NULL) {
-        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s keeps memory twice in one description", name);
-        return NULL;
-    }
-    if (bytes < 1 || bytes > MAX_KEPT) {
-        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s keeps %lld bytes, expected 1 to %d", name,
-                              (long long)bytes, MAX_KEPT);
-        return NULL;
-    }
-    node->kept = graft_alloc(1, (size_t)bytes);
-    if (node->kept == NULL) {
-        (void)out_of_memory(builder, error);
-    }
-    return node->kept;
-}
-
 static const char *on_activation_class(void *data, const char *name) {
     (void)data;
     return name != NULL ? graft_activation_class(name) : NULL;
@@ -323,70 +303,11 @@ static int failed(struct builder *builder, const struct graft_node *node, int st
     return code;
 }
 
-static int describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
-                    struct graft_error *error) {
+int graft_builder_run_describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
+                               struct graft_error *error) {
     const struct graft_class *cls = builder->describer->cls;
     int status = cls->describe(cls, &builder->options->config->view, &node->args, sink, error);
     return status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
-}
-
-static int ignore_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
-    (void)data;
-    (void)info;
-    (void)error;
-    return GRAFT_OK;
-}
-
-static int ignore_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
-    (void)data;
-    (void)info;
-    (void)error;
-    return GRAFT_OK;
-}
-
-static int ignore_attribute(void *data, const char *name, const int64_t *values, int32_t count,
-                            struct graft_error *error) {
-    (void)data;
-    (void)name;
-    (void)values;
-    (void)count;
-    (void)error;
-    return GRAFT_OK;
-}
-
-static int ignore_tie(void *data, const char *name, const char *source, struct graft_error *error) {
-    (void)data;
-    (void)name;
-    (void)source;
-    (void)error;
-    return GRAFT_OK;
-}
-
-static int ignore_state(void *data, const struct graft_state_info *info, struct graft_error *error) {
-    (void)data;
-    (void)info;
-    (void)error;
-    return GRAFT_OK;
-}
-
-/* Where one class describes a module and another makes it, the maker's `describe` runs as well, for what it keeps. */
-static int keep_for_maker(struct builder *builder, struct graft_node *node, struct graft_error *error) {
-    const struct graft_sink sink = {
-        .struct_size = sizeof sink,
-        .path = node->path,
-        .data = builder,
-        .parameter = ignore_parameter,
-        .child = ignore_child,
-        .attribute = ignore_attribute,
-        .tie = ignore_tie,
-        .state = ignore_state,
-        .keep = on_keep,
-        .activation_class = on_activation_class,
-    };
-    graft_free(node->kept);
-    node->kept = NULL;
-    builder->describer = node->maker;
-    return node->maker->cls->describe != NULL ? describe(builder, node, &sink, error) : GRAFT_OK;
 }
 
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
@@ -401,7 +322,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .attribute = on_attribute,
         .tie = on_tie,
         .state = on_state,
-        .keep = on_keep,
+        .keep = graft_builder_keep,
         .activation_class = on_activation_class,
     };
     if (node->describer->cls->describe == NULL) {
@@ -417,9 +338,9 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     } else if (builder->tree->n_nodes > MAX_NODES) {
         status = refuse(builder, error, "too many modules, at", node->name);
     } else {
-        status = describe(builder, node, &sink, error);
+        status = graft_builder_run_describe(builder, node, &sink, error);
         if (status == GRAFT_OK && node->maker != node->describer) {
-            status = keep_for_maker(builder, node, error);
+            status = graft_builder_keep_for_maker(builder, node, &sink, error);
         }
     }
     builder->depth--;

@@ -33,6 +33,18 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
 /* Lets the node's class describe itself into the tree. */
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error);
 
+/* Runs the `describe` of builder->describer at the node; one that fails is blamed. */
+int graft_builder_run_describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
+                               struct graft_error *error);
+
+/* The `keep` of a sink, whose data is the builder. */
+void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error);
+
+/* Where one class has described the node and another makes it, lets the maker's `describe` run as well, for what it
+ * keeps and nothing else. `sink` is the one that was described to. */
+int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
+                                 struct graft_error *error);
+
 /* Turns the ties declared into links between parameters. */
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error);
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a class's `describe` found out and keeps for its own `create`. */
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "graft/state.h"
+#include "model/describe.h"
+
+enum { MAX_KEPT = 1 << 20 };
+
+void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error) {
+    struct builder *builder = data;
+    struct graft_node *node = builder->describing;
+    const char *name = builder->describer->cls->name;
+    if (node->kept != NULL) {
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s keeps memory twice in one description", name);
+        return NULL;
+    }
+    if (bytes < 1 || bytes > MAX_KEPT) {
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s keeps %lld bytes, expected 1 to %d", name,
+                              (long long)bytes, MAX_KEPT);
+        return NULL;
+    }
+    node->kept = graft_alloc(1, (size_t)bytes);
+    if (node->kept == NULL) {
+        (void)graft_fail_memory(error, node->path);
+    }
+    return node->kept;
+}
+
+static int ignore_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
+    (void)data;
+    (void)info;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
+    (void)data;
+    (void)info;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_attribute(void *data, const char *name, const int64_t *values, int32_t count,
+                            struct graft_error *error) {
+    (void)data;
+    (void)name;
+    (void)values;
+    (void)count;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_tie(void *data, const char *name, const char *source, struct graft_error *error) {
+    (void)data;
+    (void)name;
+    (void)source;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_state(void *data, const struct graft_state_info *info, struct graft_error *error) {
+    (void)data;
+    (void)info;
+    (void)error;
+    return GRAFT_OK;
+}
+
+int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
+                                 struct graft_error *error) {
+    struct graft_sink keeping = *sink;
+    keeping.parameter = ignore_parameter;
+    keeping.child = ignore_child;
+    keeping.attribute = ignore_attribute;
+    keeping.tie = ignore_tie;
+    keeping.state = ignore_state;
+    graft_free(node->kept);
+    node->kept = NULL;
+    builder->describer = node->maker;
+    return node->maker->cls->describe != NULL ? graft_builder_run_describe(builder, node, &keeping, error) : GRAFT_OK;
+}
