@@ -47,6 +47,7 @@ static const struct graft_family *const families[] = {
     &graft_family_llama,
     &graft_family_mistral,
     &graft_family_mixtral,
+    &graft_family_qwen2,
     &graft_family_qwen2_moe,
     &graft_family_qwen2_vl,
     &graft_family_qwen3,

@@ -72,7 +72,6 @@ static const struct graft_class classes[] = {
     {TEXT_CLASS("Qwen2VLTextModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
     {TEXT_CLASS("Qwen2VLDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
     {TEXT_CLASS("Qwen2VLAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
-    {TEXT_CLASS("Qwen2MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {TEXT_CLASS("Qwen2VLRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {VISION_CLASS("Qwen2VisionTransformerPretrainedModel", GRAFT_INTERFACE_VISION_TOWER, graft_vision_tower)},
     {VISION_CLASS("PatchEmbed", GRAFT_INTERFACE_PATCH_EMBED, graft_patch_embed)},

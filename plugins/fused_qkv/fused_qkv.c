@@ -264,6 +264,7 @@ static const struct graft_class qwen2_moe = FUSED_CLASS("FusedQKVAttention", qwe
 static const struct graft_class llama = FUSED_CLASS("LlamaFusedAttention", plain_traits);
 static const struct graft_class mistral = FUSED_CLASS("MistralFusedAttention", plain_traits);
 static const struct graft_class mixtral = FUSED_CLASS("MixtralFusedAttention", plain_traits);
+static const struct graft_class qwen2 = FUSED_CLASS("Qwen2FusedAttention", plain_traits);
 static const struct graft_class qwen2_vl = FUSED_CLASS("Qwen2VLFusedAttention", plain_traits);
 static const struct graft_class qwen3 = FUSED_CLASS("Qwen3FusedAttention", qwen3_traits);
 static const struct graft_class qwen3_moe = FUSED_CLASS("Qwen3MoeFusedAttention", qwen3_moe_traits);
@@ -271,7 +272,7 @@ static const struct graft_class qwen3_moe = FUSED_CLASS("Qwen3MoeFusedAttention"
 /* With the model type given, the host does not remark in other models that this one matched nothing. */
 static const char *const model_types[][2] = {
     {"qwen2_moe", NULL}, {"llama", NULL},     {"mistral", NULL},  {"mixtral", NULL},
-    {"qwen3", NULL},     {"qwen3_moe", NULL}, {"qwen2_vl", NULL},
+    {"qwen3", NULL},     {"qwen3_moe", NULL}, {"qwen2_vl", NULL}, {"qwen2", NULL},
 };
 
 #define REPLACEMENT(class_name, by, types)                                                            \
@@ -288,6 +289,7 @@ static const struct graft_replacement replacements[] = {
     REPLACEMENT("Qwen3Attention", qwen3, model_types[4]),
     REPLACEMENT("Qwen3MoeAttention", qwen3_moe, model_types[5]),
     REPLACEMENT("Qwen2VLAttention", qwen2_vl, model_types[6]),
+    REPLACEMENT("Qwen2Attention", qwen2, model_types[7]),
 };
 
 static const struct graft_plugin plugin = {

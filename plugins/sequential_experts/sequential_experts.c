@@ -40,7 +40,7 @@ static int moe_mlp_describe(const struct graft_class *cls, const struct graft_co
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, "down_proj", *intermediate, hidden, 0, error);
     }
-    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
+    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error) : status;
 }
 
 static int moe_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

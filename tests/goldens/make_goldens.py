@@ -18,16 +18,18 @@ import tempfile
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
-                          Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
+                          Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
+                          Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 import weights
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 16
 CLASSES = {"llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
-           "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM, "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "qwen2_moe": Qwen2MoeConfig,
-           "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
+           "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
+           "qwen3_moe": Qwen3MoeForCausalLM}
+CONFIGS = {"llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "qwen2": Qwen2Config,
+           "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
               max_position_embeddings=256, **IDS)
@@ -53,6 +55,10 @@ def small(**kw):
 
 def mistral(**kw):
     return "mistral", small(**{"sliding_window": None, "rms_norm_eps": 1e-5, **kw})
+
+
+def qwen2(**kw):
+    return "qwen2", small(**{"rope_parameters": rope(1e6), **kw})
 
 
 def qwen3(**kw):
@@ -125,6 +131,17 @@ PLAIN.update({
     "mistral_window_absent": (mistral(sliding_window=4096), 617, 12, {"drop_fields": ["sliding_window"]}, "no field sliding_window: 4096"),
     "mistral_v5_config_yarn": (mistral(**TWO_HEADS, sliding_window=8, rope_parameters=dict(YARN, attention_factor=1.25)), 618, 30, {"hub_config": False},
                                "config.json in v5 spelling, window 8, rope type yarn with attention_factor"),
+    "qwen2": (qwen2(), 651, 12, {}, "biases on q, k and v, none on o"),
+    "qwen2_bf16": (qwen2(), 652, 12, {"dtype": "bfloat16"}, "bfloat16 on disk"),
+    "qwen2_tied_sharded": (qwen2(tie_word_embeddings=True), 653, 12, {"shard": "16KB"}, "tied embeddings, several files and an index"),
+    "qwen2_head_dim": (qwen2(head_dim=16, num_key_value_heads=1), 654, 12, {}, "4 heads of 16 on a hidden size of 24, one key/value head"),
+    "qwen2_window_unused": (qwen2(max_window_layers=1, num_hidden_layers=3), 655, 30, {"config_extra": {"sliding_window": 8}},
+                            "sliding_window and max_window_layers without use_sliding_window: no layer slides"),
+    "qwen2_sliding": (qwen2(num_hidden_layers=3, use_sliding_window=True, sliding_window=8, max_window_layers=1), 656, 30, {},
+                      "layers 1 and 2 slide, layer 0 sees everything"),
+    "qwen2_layer_types": (qwen2(num_hidden_layers=3, use_sliding_window=True, sliding_window=8, layer_types=[
+        "sliding_attention", "full_attention", "sliding_attention"]), 657, 30, {"hub_config": False}, "layer_types in config.json, v5 spelling"),
+    "qwen2_rope_yarn": (qwen2(**TWO_HEADS, rope_parameters=dict(YARN, rope_theta=1e6)), 658, 30, {}, "rope type yarn, older spelling"),
     "qwen3": (qwen3(), 621, 12, {}, "heads of queries and keys are normed"),
     "qwen3_bf16": (qwen3(), 622, 12, {"dtype": "bfloat16"}, "bfloat16 on disk"),
     "qwen3_tied_f16": (qwen3(tie_word_embeddings=True), 623, 12, {"dtype": "float16"}, "tied embeddings, float16 on disk"),

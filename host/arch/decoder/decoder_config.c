@@ -92,6 +92,13 @@ static int read_bool(const struct graft_config *config, const char *field, int32
     return field != NULL ? graft_config_bool(config, field, value, error) : GRAFT_OK;
 }
 
+static int read_activation(const struct graft_config *config, struct graft_decoder_config *decoder,
+                           struct graft_error *error) {
+    decoder->hidden_act = "silu";
+    int status = graft_config_not_null(config, "hidden_act", "a string", error);
+    return status == GRAFT_OK ? graft_config_string(config, "hidden_act", &decoder->hidden_act, error) : status;
+}
+
 static int read_common(const struct graft_config *config, const struct graft_decoder_traits *traits,
                        struct graft_decoder_config *decoder, struct graft_error *error) {
     int status = READ_INTEGERS(fields);
@@ -106,6 +113,9 @@ static int read_common(const struct graft_config *config, const struct graft_dec
     }
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "tie_word_embeddings", &decoder->tie_word_embeddings, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_activation(config, decoder, error);
     }
     if (status == GRAFT_OK) {
         status = read_bool(config, traits->qkv_bias, &decoder->qkv_bias, error);

@@ -21,6 +21,7 @@ struct graft_decoder_config {
     int64_t head_dim;            /* default 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings;
     double rms_norm_eps;
+    const char *hidden_act; /* of an MLP: "silu"; the config's string */
     int32_t tie_word_embeddings;
     int32_t qkv_bias; /* under the name that traits->qkv_bias gives */
     int32_t mlp_bias;
@@ -59,9 +60,9 @@ struct graft_decoder_traits {
     const char *router;
     const char *experts;
 
-    const char *qkv_bias;      /* the config field: whether q_proj, k_proj and v_proj have biases; NULL: never */
-    int32_t o_proj_bias;       /* 1: the field holds for o_proj too; 0: it has none */
-    const char *mlp_bias;      /* the config field; NULL: an MLP has no biases */
+    const char *qkv_bias; /* the config field: whether q_proj, k_proj and v_proj have biases; NULL: as in `defaults` */
+    int32_t o_proj_bias;  /* 1: the field holds for o_proj too; 0: it has none */
+    const char *mlp_bias; /* the config field; NULL: an MLP has no biases */
     int32_t query_key_norm;    /* 1: heads of queries and keys are normed (q_norm, k_norm) before they are rotated */
     int32_t windows;           /* GRAFT_WINDOWS_... */
     const char *window_switch; /* the config field without which there are no windows; NULL: sliding_window says it */

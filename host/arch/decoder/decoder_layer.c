@@ -36,13 +36,14 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
                                                graft_int_arg("o_proj_bias", traits->o_proj_bias && decoder->qkv_bias)};
     const struct graft_arg mlp_args[] = {
         graft_int_arg("layer_idx", layer), graft_int_arg("hidden_size", decoder->hidden_size),
-        graft_int_arg("intermediate_size", decoder->intermediate_size), graft_int_arg("bias", decoder->mlp_bias)};
+        graft_int_arg("intermediate_size", decoder->intermediate_size), graft_int_arg("bias", decoder->mlp_bias),
+        graft_string_arg("hidden_act", decoder->hidden_act)};
     const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder->hidden_size)};
     status = graft_describe_child(sink, "self_attn", traits->attention, GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
                                   7, error);
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "mlp", sparse ? traits->sparse_moe_block : traits->mlp, GRAFT_INTERFACE_MLP,
-                                      mlp_args, 4, error);
+                                      mlp_args, 5, error);
     }
     if (status == GRAFT_OK) {
         status =

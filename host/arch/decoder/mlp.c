@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* down_proj(act_fn(gate_proj(x)) * up_proj(x)), Shazeer 2020. */
-#include "arch/decoder/decoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -15,13 +14,12 @@ struct mlp {
 
 int graft_mlp_describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                        const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_config_section section;
-    const struct graft_config *part = graft_decoder_config_part(config, self->data, &section, error);
     int64_t hidden = graft_args_int(args, "hidden_size", 0);
     int32_t bias = graft_args_int(args, "bias", 0) != 0;
     int64_t *intermediate = sink->keep(sink->data, sizeof *intermediate, error);
-    if (intermediate == NULL || part == NULL) {
-        return intermediate == NULL ? GRAFT_ERROR_INTERNAL : GRAFT_ERROR_MODEL;
+    (void)self;
+    if (intermediate == NULL) {
+        return GRAFT_ERROR_INTERNAL;
     }
     *intermediate = graft_args_int(args, "intermediate_size", 0);
     int status = graft_describe_linear(sink, "gate_proj", hidden, *intermediate, bias, error);
@@ -31,7 +29,7 @@ int graft_mlp_describe(const struct graft_class *self, const struct graft_config
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, "down_proj", *intermediate, hidden, bias, error);
     }
-    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", part, "hidden_act", error) : status;
+    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error) : status;
 }
 
 int graft_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

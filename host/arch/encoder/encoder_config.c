@@ -110,5 +110,5 @@ int graft_encoder_describe_activation(const struct graft_sink *sink, const char 
     if (config->kind(config->data, "hidden_act") == GRAFT_FIELD_ABSENT) {
         return graft_describe_child(sink, name, "GELUActivation", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
     }
-    return graft_describe_activation(sink, name, config, "hidden_act", error);
+    return graft_describe_activation(sink, name, config, NULL, "hidden_act", error);
 }

@@ -30,7 +30,7 @@ int graft_experts_describe(const struct graft_class *self, const struct graft_co
     if (status == GRAFT_OK) {
         status = graft_describe_parameter(sink, "down_proj", 3, down_shape, 0, GRAFT_INIT_NONE, error);
     }
-    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
+    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error) : status;
 }
 
 int graft_experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -28,7 +28,7 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
         graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
         graft_int_arg("hidden_size", decoder->hidden_size),
         graft_int_arg("intermediate_size", decoder->shared_expert_intermediate_size),
-        graft_int_arg("bias", decoder->mlp_bias)};
+        graft_int_arg("bias", decoder->mlp_bias), graft_string_arg("hidden_act", decoder->hidden_act)};
     const struct graft_arg experts_args[] = {graft_int_arg("num_experts", decoder->num_experts),
                                              graft_int_arg("hidden_size", decoder->hidden_size),
                                              graft_int_arg("intermediate_size", decoder->moe_intermediate_size)};
@@ -40,7 +40,7 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
     if (status != GRAFT_OK || !traits->shared_expert) {
         return status;
     }
-    status = graft_describe_child(sink, "shared_expert", traits->mlp, GRAFT_INTERFACE_MLP, shared_args, 4, error);
+    status = graft_describe_child(sink, "shared_expert", traits->mlp, GRAFT_INTERFACE_MLP, shared_args, 5, error);
     return status == GRAFT_OK ? graft_describe_linear(sink, "shared_expert_gate", decoder->hidden_size, 1, 0, error)
                               : status;
 }

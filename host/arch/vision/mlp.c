@@ -29,7 +29,7 @@ int graft_vision_mlp_describe(const struct graft_class *self, const struct graft
         status =
             section.view.kind(section.view.data, "hidden_act") == GRAFT_FIELD_ABSENT
                 ? graft_describe_child(sink, "act", "QuickGELUActivation", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error)
-                : graft_describe_activation(sink, "act", &section.view, "hidden_act", error);
+                : graft_describe_activation(sink, "act", &section.view, NULL, "hidden_act", error);
     }
     return status == GRAFT_OK ? graft_describe_linear(sink, "fc2", *intermediate, hidden, 1, error) : status;
 }

@@ -37,7 +37,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, "down_proj", sizes->intermediate, sizes->hidden, bias, error);
     }
-    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, "hidden_act", error) : status;
+    return status == GRAFT_OK ? graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error) : status;
 }
 
 /* --- How checkpoints hold it: the second conversion is left out where there are no biases --- */
@@ -141,7 +141,7 @@ static const struct graft_class fused_mlp = {
 
 /* The interface keeps the pattern to classes that are called like an MLP. That their weights are a gate and an up is
  * known of these families. */
-static const char *const model_types[] = {"llama", "mistral", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
+static const char *const model_types[] = {"llama", "mistral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
 
 static const struct graft_replacement replacement = {
     .struct_size = sizeof replacement,

@@ -102,18 +102,21 @@ GRAFT_INLINE int graft_describe_layer_norm(const struct graft_sink *sink, const 
     return graft_describe_child(sink, name, "LayerNorm", GRAFT_INTERFACE_NORM, args, 2, error);
 }
 
-/* A child of the class that transformers' ACT2FN gives for the config field `field` ("hidden_act"); "silu" without it.
- * Null names no activation: an error. */
+/* A child of the class that transformers' ACT2FN gives for the parent's argument `field` ("hidden_act"), or without one
+ * (`args` may be NULL) for the config field of that name; "silu" without either. Null names no activation: an error. */
 GRAFT_INLINE int graft_describe_activation(const struct graft_sink *sink, const char *name,
-                                           const struct graft_config *config, const char *field,
-                                           struct graft_error *error) {
-    const char *act = "silu";
-    int status = graft_config_not_null(config, field, "a string", error);
-    if (status == GRAFT_OK) {
-        status = graft_config_string(config, field, &act, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+                                           const struct graft_config *config, const struct graft_args *args,
+                                           const char *field, struct graft_error *error) {
+    const char *act = graft_args_string(args, field, NULL);
+    if (act == NULL) {
+        act = "silu";
+        int status = graft_config_not_null(config, field, "a string", error);
+        if (status == GRAFT_OK) {
+            status = graft_config_string(config, field, &act, error);
+        }
+        if (status != GRAFT_OK) {
+            return status;
+        }
     }
     const char *class_name = sink->activation_class(sink->data, act);
     if (class_name == NULL) {

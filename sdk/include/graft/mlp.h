@@ -3,9 +3,9 @@
  * Interface graft.mlp/1: hidden -> hidden, token by token. A dense MLP, or the block that stands in its place in a
  * mixture of experts.
  *
- * Arguments that parents give: hidden_size, intermediate_size, bias (0 or 1: whether the projections have biases), and
- * where it is part of a layer layer_idx. The block of a mixture is given those that a dense MLP would have in its
- * place. The activation is the config's ("hidden_act").
+ * Arguments that parents give: hidden_size, intermediate_size, bias (0 or 1: whether the projections have biases),
+ * hidden_act (a string: the activation's name in transformers' ACT2FN; left out: the config's), and where it is part of
+ * a layer layer_idx. The block of a mixture is given those that a dense MLP would have in its place.
  */
 #ifndef GRAFT_MLP_H
 #define GRAFT_MLP_H

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/decoder/decoder_config.h"
+#include "arch/families.h"
+#include "arch/role.h"
+
+static const struct graft_decoder_traits traits = {
+    .model = "Qwen2Model",
+    .decoder_layer = "Qwen2DecoderLayer",
+    .attention = "Qwen2Attention",
+    .mlp = "Qwen2MLP",
+    .rms_norm = "Qwen2RMSNorm",
+    .rotary_embedding = "Qwen2RotaryEmbedding",
+    .windows = GRAFT_WINDOWS_UPPER,
+    .window_switch = "use_sliding_window",
+    .defaults =
+        {
+            .vocab_size = 151936,
+            .hidden_size = 4096,
+            .intermediate_size = 22016,
+            .num_hidden_layers = 32,
+            .num_attention_heads = 32,
+            .num_key_value_heads = 32,
+            .max_position_embeddings = 32768,
+            .rms_norm_eps = 1e-6,
+            .qkv_bias = 1,
+            .rope = {.rope_theta = 10000.0},
+            .sliding_window = 4096,
+            .max_window_layers = 28,
+        },
+};
+
+static const struct graft_class classes[] = {
+    {GRAFT_FAMILY_CLASS("Qwen2ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
+    {GRAFT_FAMILY_CLASS("Qwen2Model", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
+    {GRAFT_FAMILY_CLASS("Qwen2DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {GRAFT_FAMILY_CLASS("Qwen2Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
+    /* qwen2_vl's text model has it, too. */
+    {GRAFT_FAMILY_CLASS("Qwen2MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {GRAFT_FAMILY_CLASS("Qwen2RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
+    {GRAFT_FAMILY_CLASS("Qwen2RotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {.name = NULL},
+};
+
+const struct graft_family graft_family_qwen2 = {
+    .model_type = "qwen2",
+    .architecture = "Qwen2ForCausalLM",
+    .base_model_prefix = "model",
+    .classes = classes,
+};
