@@ -28,6 +28,7 @@
 #include "graft/error.h"
 #include "graft/experts.h"
 #include "graft/experts_implementation.h"
+#include "graft/family.h"
 #include "graft/fusion.h"
 #include "graft/head.h"
 #include "graft/host.h"

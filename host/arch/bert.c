@@ -50,16 +50,18 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("BertOnlyMLMHead", GRAFT_INTERFACE_HEAD, graft_mlm_head)},
     {GRAFT_FAMILY_CLASS("BertLMPredictionHead", GRAFT_INTERFACE_HEAD, graft_prediction_head)},
     {GRAFT_FAMILY_CLASS("BertPredictionHeadTransform", GRAFT_INTERFACE_TRANSFORM, graft_prediction_transform)},
-    {.name = NULL},
 };
 
-/* As transformers' AutoModelForMaskedLM does: without the head that tells whether one sentence follows another. */
-static const struct graft_architecture_alias aliases[] = {{"BertForPreTraining", "BertForMaskedLM"}, {NULL, NULL}};
+/* BertForPreTraining as transformers' AutoModelForMaskedLM has it: without the head that tells whether one sentence
+ * follows another. */
+static const struct graft_architecture architectures[] = {
+    {"BertModel", NULL},
+    {"BertForMaskedLM", NULL},
+    {"BertForPreTraining", "BertForMaskedLM"},
+    {"BertForSequenceClassification", NULL},
+};
 
 const struct graft_family graft_family_bert = {
-    .model_type = "bert",
-    .architecture = "BertModel",
-    .base_model_prefix = "bert",
-    .classes = classes,
-    .aliases = aliases,
+    GRAFT_FAMILY("bert", "bert"),
+    .ignored_tensors = graft_computed_tensors,
 };

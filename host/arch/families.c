@@ -34,29 +34,26 @@ static const struct graft_class basic_classes[] = {
         .flags = GRAFT_CLASS_BASIC,
         GRAFT_ROLE(GRAFT_INTERFACE_CONV3D, graft_conv3d),
     },
-    {.name = NULL},
 };
 
-static const struct graft_family basic = {.classes = basic_classes};
-static const struct graft_family activations = {.classes = graft_activation_classes};
+const char *const graft_computed_tensors[] = {"rotary_emb\\.inv_freq$", "embeddings\\.position_ids$", NULL};
 
 static const struct graft_family *const families[] = {
-    &basic,
-    &activations,
-    &graft_family_bert,
-    &graft_family_llama,
-    &graft_family_mistral,
-    &graft_family_mixtral,
-    &graft_family_qwen2,
-    &graft_family_qwen2_moe,
-    &graft_family_qwen2_vl,
-    &graft_family_qwen3,
-    &graft_family_qwen3_moe,
-    NULL,
+    &graft_family_bert,      &graft_family_llama,
+    &graft_family_mistral,   &graft_family_mixtral,
+    &graft_family_qwen2,     &graft_family_qwen2_moe,
+    &graft_family_qwen2_vl,  &graft_family_qwen3,
+    &graft_family_qwen3_moe, NULL,
 };
 
-const struct graft_family *const *graft_families(void) {
+const struct graft_family *const *graft_built_in_families(void) {
     return families;
+}
+
+const struct graft_class *graft_basic_class(size_t i) {
+    const size_t n = sizeof basic_classes / sizeof basic_classes[0];
+    const struct graft_class *cls = i < n ? &basic_classes[i] : &graft_activation_classes[i - n];
+    return cls->name != NULL ? cls : NULL;
 }
 
 const struct graft_experts_implementation *const *graft_experts_implementations(void) {

@@ -35,12 +35,11 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("LlamaMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {GRAFT_FAMILY_CLASS("LlamaRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_FAMILY_CLASS("LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
-    {.name = NULL},
 };
 
+static const struct graft_architecture architectures[] = {{"LlamaForCausalLM", NULL}, {"LlamaModel", NULL}};
+
 const struct graft_family graft_family_llama = {
-    .model_type = "llama",
-    .architecture = "LlamaForCausalLM",
-    .base_model_prefix = "model",
-    .classes = classes,
+    GRAFT_FAMILY("llama", "model"),
+    .ignored_tensors = graft_computed_tensors,
 };

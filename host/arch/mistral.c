@@ -35,12 +35,11 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("MistralMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {GRAFT_FAMILY_CLASS("MistralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_FAMILY_CLASS("MistralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
-    {.name = NULL},
 };
 
+static const struct graft_architecture architectures[] = {{"MistralForCausalLM", NULL}, {"MistralModel", NULL}};
+
 const struct graft_family graft_family_mistral = {
-    .model_type = "mistral",
-    .architecture = "MistralForCausalLM",
-    .base_model_prefix = "model",
-    .classes = classes,
+    GRAFT_FAMILY("mistral", "model"),
+    .ignored_tensors = graft_computed_tensors,
 };

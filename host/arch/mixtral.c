@@ -61,12 +61,11 @@ static const struct graft_class classes[] = {
     },
     {GRAFT_FAMILY_CLASS("MixtralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_FAMILY_CLASS("MixtralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
-    {.name = NULL},
 };
 
+static const struct graft_architecture architectures[] = {{"MixtralForCausalLM", NULL}, {"MixtralModel", NULL}};
+
 const struct graft_family graft_family_mixtral = {
-    .model_type = "mixtral",
-    .architecture = "MixtralForCausalLM",
-    .base_model_prefix = "model",
-    .classes = classes,
+    GRAFT_FAMILY("mixtral", "model"),
+    .ignored_tensors = graft_computed_tensors,
 };

@@ -38,12 +38,11 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("Qwen2MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {GRAFT_FAMILY_CLASS("Qwen2RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_FAMILY_CLASS("Qwen2RotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
-    {.name = NULL},
 };
 
+static const struct graft_architecture architectures[] = {{"Qwen2ForCausalLM", NULL}, {"Qwen2Model", NULL}};
+
 const struct graft_family graft_family_qwen2 = {
-    .model_type = "qwen2",
-    .architecture = "Qwen2ForCausalLM",
-    .base_model_prefix = "model",
-    .classes = classes,
+    GRAFT_FAMILY("qwen2", "model"),
+    .ignored_tensors = graft_computed_tensors,
 };

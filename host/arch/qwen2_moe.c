@@ -57,12 +57,11 @@ static const struct graft_class classes[] = {
     },
     {GRAFT_FAMILY_CLASS("Qwen2MoeRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_FAMILY_CLASS("Qwen2MoeRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
-    {.name = NULL},
 };
 
+static const struct graft_architecture architectures[] = {{"Qwen2MoeForCausalLM", NULL}, {"Qwen2MoeModel", NULL}};
+
 const struct graft_family graft_family_qwen2_moe = {
-    .model_type = "qwen2_moe",
-    .architecture = "Qwen2MoeForCausalLM",
-    .base_model_prefix = "model",
-    .classes = classes,
+    GRAFT_FAMILY("qwen2_moe", "model"),
+    .ignored_tensors = graft_computed_tensors,
 };

@@ -81,12 +81,11 @@ static const struct graft_class classes[] = {
     {VISION_CLASS("VisionAttention", GRAFT_INTERFACE_VISION_ATTENTION, graft_vision_attention)},
     {VISION_CLASS("VisionMlp", GRAFT_INTERFACE_MLP, graft_vision_mlp)},
     {VISION_CLASS("PatchMerger", GRAFT_INTERFACE_PATCH_MERGER, graft_patch_merger)},
-    {.name = NULL},
 };
 
+static const struct graft_architecture architectures[] = {{"Qwen2VLForConditionalGeneration", NULL}};
+
 const struct graft_family graft_family_qwen2_vl = {
-    .model_type = "qwen2_vl",
-    .architecture = "Qwen2VLForConditionalGeneration",
-    .base_model_prefix = "model",
-    .classes = classes,
+    GRAFT_FAMILY("qwen2_vl", "model"),
+    .ignored_tensors = graft_computed_tensors,
 };

@@ -40,12 +40,11 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("Qwen3MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {GRAFT_FAMILY_CLASS("Qwen3RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_FAMILY_CLASS("Qwen3RotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
-    {.name = NULL},
 };
 
+static const struct graft_architecture architectures[] = {{"Qwen3ForCausalLM", NULL}, {"Qwen3Model", NULL}};
+
 const struct graft_family graft_family_qwen3 = {
-    .model_type = "qwen3",
-    .architecture = "Qwen3ForCausalLM",
-    .base_model_prefix = "model",
-    .classes = classes,
+    GRAFT_FAMILY("qwen3", "model"),
+    .ignored_tensors = graft_computed_tensors,
 };

@@ -55,12 +55,11 @@ static const struct graft_class classes[] = {
     },
     {GRAFT_FAMILY_CLASS("Qwen3MoeRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_FAMILY_CLASS("Qwen3MoeRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
-    {.name = NULL},
 };
 
+static const struct graft_architecture architectures[] = {{"Qwen3MoeForCausalLM", NULL}, {"Qwen3MoeModel", NULL}};
+
 const struct graft_family graft_family_qwen3_moe = {
-    .model_type = "qwen3_moe",
-    .architecture = "Qwen3MoeForCausalLM",
-    .base_model_prefix = "model",
-    .classes = classes,
+    GRAFT_FAMILY("qwen3_moe", "model"),
+    .ignored_tensors = graft_computed_tensors,
 };

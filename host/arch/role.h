@@ -48,6 +48,17 @@
 #define GRAFT_FAMILY_CLASS(class_name, interface, role) \
     .name = (class_name), .data = &traits, GRAFT_ROLE(interface, role)
 
+/* The fields of a family whose lists are called `architectures` and `classes`. */
+#define GRAFT_FAMILY(type, prefix)                                                                     \
+    .struct_size = sizeof(struct graft_family), .model_type = (type), .base_model_prefix = (prefix),   \
+    .architectures = architectures, .n_architectures = sizeof architectures / sizeof architectures[0], \
+    .architecture_stride = sizeof architectures[0], .classes = classes,                                \
+    .n_classes = sizeof classes / sizeof classes[0], .class_stride = sizeof classes[0]
+
+/* The `ignored_tensors` of the built-in families: older checkpoints store rotary frequencies and numbers of positions,
+ * which classes compute. */
+extern const char *const graft_computed_tensors[];
+
 /* Types of functions, as in struct graft_class. */
 typedef int graft_role_describe(const struct graft_class *self, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,

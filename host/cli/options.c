@@ -92,6 +92,7 @@ static const struct spec specs[] = {
      RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY},
     {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
+    {"families", FLAG, offsetof(struct graft_options, families), LIST},
     {"version", FLAG, offsetof(struct graft_options, version), EVERY},
     {"help", FLAG, offsetof(struct graft_options, help), EVERY},
     {"list-options", FLAG, offsetof(struct graft_options, list_options), EVERY},
@@ -232,8 +233,12 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->model == NULL && (options->command & (LIST | INSPECT)) == 0) {
         return usage(error, "missing, expected a model directory", "--model");
     }
-    if (options->command == GRAFT_COMMAND_LIST && !options->classes && options->plugins_dirs.count == 0) {
-        return usage(error, "expected --plugins-dir or --classes", "list");
+    if (options->classes && options->families) {
+        return usage(error, "use only one of --classes and --families", "list");
+    }
+    if (options->command == GRAFT_COMMAND_LIST && !options->classes && !options->families &&
+        options->plugins_dirs.count == 0) {
+        return usage(error, "expected --plugins-dir, --classes or --families", "list");
     }
     if (options->command == GRAFT_COMMAND_VERIFY && !changes_model(options)) {
         return usage(error,

@@ -100,6 +100,7 @@ struct graft_options {
     int json;
     int decode;
     int classes;
+    int families;
 };
 
 /* Parses; the caller gives the result to graft_options_finish, also after an error (GRAFT_ERROR_USAGE). */

@@ -10,7 +10,7 @@ static const char *const commands[] = {
     "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE]    what run would do; reads no weights\n",
     "tokenize   --model DIR [--decode] [--json]                         turn lines of stdin into ids, or back\n",
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
-    "list       --plugins-dir DIR | --classes [--json]                  list plugins, or classes to replace\n",
+    "list       --plugins-dir DIR | --classes | --families [--json]     list plugins, classes or model types\n",
     "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     show what it declares\n",
     "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced modules with originals\n",
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",

@@ -155,7 +155,8 @@ int graft_model_config_read(const char *directory, struct graft_model_config **c
     if (status != GRAFT_OK) {
         goto fail;
     }
-    result->view = graft_config_view(result->document, result->file);
+    result->whole = graft_config_view(result->document, result->file);
+    result->view = result->whole;
     status = read_identity(result, error);
     if (status != GRAFT_OK) {
         goto fail;

@@ -5,17 +5,23 @@
 
 #include "base/json.h"
 #include "graft/config.h"
+#include "graft/family.h"
 
 struct graft_model_config {
     char *file; /* "DIR/config.json" */
     graft_json *document;
-    const char *model_type;   /* "qwen2_moe" */
-    const char *architecture; /* the first of `architectures`, or NULL when there is none */
-    struct graft_config view; /* what classes are given; its `data` is `document` */
+    const char *model_type;    /* "qwen2_moe" */
+    const char *architecture;  /* the first of `architectures`, or NULL when there is none */
+    struct graft_config whole; /* the document as it is */
+    struct graft_config view;  /* what classes are given: `whole`, or as the family reads it */
+    const struct graft_family *family;
 };
 
 /* [any] A JSON object as classes are given a config; `file` is named in errors. Both outlive the view. */
 struct graft_config graft_config_view(const graft_json *document, const char *file);
+
+/* [any] From now on `view` has the family's aliases and defaults. The family outlives the config. */
+void graft_model_config_read_as(struct graft_model_config *config, const struct graft_family *family);
 
 /* [any] Reads DIR/config.json. The caller frees the result, which is immutable until then. */
 int graft_model_config_read(const char *directory, struct graft_model_config **config, struct graft_error *error);

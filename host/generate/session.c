@@ -16,6 +16,7 @@ struct sequence {
 struct graft_session {
     const struct graft_module *model;
     int64_t vocab_size;
+    int64_t max_positions; /* 0: no limit */
     struct graft_cache *cache;
     struct graft_scratch *scratch;
     struct graft_call call;
@@ -52,6 +53,10 @@ void graft_session_free(struct graft_session *session) {
         graft_free(session->logits);
         graft_free(session);
     }
+}
+
+void graft_session_limit(struct graft_session *session, int64_t max_positions) {
+    session->max_positions = max_positions;
 }
 
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
@@ -94,6 +99,19 @@ static int check_ids(const struct graft_session *session, const struct graft_ids
                                        "token id %ld is outside the model's vocabulary of %lld", (long)news[i].ids[j],
                                        (long long)session->vocab_size);
             }
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int check_positions(const struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news,
+                           size_t n, struct graft_error *error) {
+    for (size_t i = 0; i < n && session->max_positions > 0; i++) {
+        int64_t length = session->sequences[slots[i]].length + (int64_t)news[i].count;
+        if (length > session->max_positions) {
+            return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+                                   "sequence %zu: %lld tokens, the model has positions for %lld", i, (long long)length,
+                                   (long long)session->max_positions);
         }
     }
     return GRAFT_OK;
@@ -205,6 +223,9 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
                        enum graft_logits_rows which, const float **logits, struct graft_error *error) {
     struct step step = {0};
     int status = check_ids(session, news, n, error);
+    if (status == GRAFT_OK) {
+        status = check_positions(session, slots, news, n, error);
+    }
     if (status == GRAFT_OK &&
         (step_init(&step, session, slots, news, n, which) != 0 || reserve_logits(session, step.n_rows) != 0)) {
         status = graft_fail_memory(error, "generation");

@@ -26,6 +26,10 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
                          struct graft_session **session, struct graft_error *error);
 void graft_session_free(struct graft_session *session);
 
+/* From now on a step to a position beyond the first `max_positions` is an error (GRAFT_ERROR_IO); 0: there is no last
+ * one. */
+void graft_session_limit(struct graft_session *session, int64_t max_positions);
+
 /* What was chosen by name, for the forwards from now on (NULL: nothing); both outlive the session. */
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
                        const struct graft_experts_implementation *experts);

@@ -59,11 +59,6 @@ static int watch_forward(void *self, const struct graft_call *call, const void *
     return status == GRAFT_OK ? tell(observing, observing->observer.after, &observation, error) : status;
 }
 
-static int64_t config_int(const struct graft_config *config, const char *path, const char *nested) {
-    int64_t value = config->integer(config->data, path);
-    return value > 0 ? value : config->integer(config->data, nested);
-}
-
 /* Of a classifier, as the encoders' config has it. */
 static int64_t count_labels(const struct graft_config *config) {
     int64_t named = config->size(config->data, "id2label");
@@ -75,8 +70,8 @@ static struct graft_widths find_widths(const struct graft_tree *tree, const stru
     const struct graft_config *config = &tree->config->view;
     const struct graft_args *args = &node->args;
     struct graft_widths widths = {
-        .hidden = graft_args_int(args, "hidden_size", config_int(config, "hidden_size", "text_config.hidden_size")),
-        .vocab = config_int(config, "vocab_size", "text_config.vocab_size"),
+        .hidden = graft_args_int(args, "hidden_size", graft_tree_number(tree, "hidden_size", 0)),
+        .vocab = graft_tree_number(tree, "vocab_size", 0),
         .labels = count_labels(config),
         .input = graft_args_int(args, "in_features", 0),
         .args = *args,

@@ -127,12 +127,13 @@ static const struct graft_class *find_class(const struct graft_snapshot *snapsho
 static int add_family(const struct graft_snapshot *snapshot, const struct graft_family *family,
                       struct class_conversions *made, struct graft_error *error) {
     int status = GRAFT_OK;
-    for (const struct graft_class *cls = family->classes; cls->name != NULL && status == GRAFT_OK; cls++) {
+    for (int32_t i = 0; i < family->n_classes && status == GRAFT_OK; i++) {
+        const struct graft_class *cls = graft_family_class(family, i);
         const struct graft_class *describers[GRAFT_MAX_STACK];
         size_t n;
         status = graft_snapshot_describers(snapshot, cls->name, family->model_type, describers, &n, error);
-        for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-            status = add_class(made, describers[i], cls->name, error);
+        for (size_t k = 0; k < n && status == GRAFT_OK; k++) {
+            status = add_class(made, describers[k], cls->name, error);
         }
     }
     return status;
@@ -141,10 +142,10 @@ static int add_family(const struct graft_snapshot *snapshot, const struct graft_
 int graft_class_conversions_collect(const struct graft_snapshot *snapshot, const char *name,
                                     struct class_conversions *made, struct graft_error *error) {
     const struct graft_class *cls = find_class(snapshot, name);
-    const struct graft_family *family = cls == NULL ? graft_family_find(name) : NULL;
+    const struct graft_known_family *known = cls == NULL ? graft_snapshot_family(snapshot, name) : NULL;
     *made = (struct class_conversions){0};
-    if (family != NULL) {
-        return add_family(snapshot, family, made, error);
+    if (known != NULL) {
+        return add_family(snapshot, known->family, made, error);
     }
     return cls != NULL ? add_class(made, cls, NULL, error) : GRAFT_OK;
 }

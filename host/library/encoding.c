@@ -8,8 +8,7 @@
 #include "base/text.h"
 #include "library/library.h"
 
-/* As in transformers' BertConfig, and in the classes that read the same fields. */
-enum { DEFAULT_HIDDEN = 768, DEFAULT_POSITIONS = 512, DEFAULT_TYPES = 2, DEFAULT_LABELS = 2, MAX_LABELS = 1 << 20 };
+enum { DEFAULT_LABELS = 2, MAX_LABELS = 1 << 20 };
 
 /* The label of a number: of id2label, whose keys are numbers, or LABEL_N. */
 static int read_label(const struct graft_config *config, int64_t i, char **label, struct graft_error *error) {
@@ -67,6 +66,24 @@ static int read_problem(struct graft_model_encoding *encoding, const struct graf
                                                 names[1], names[2], name);
 }
 
+/* What the root owes the host (graft/family.h). */
+static int check_numbers(const struct graft_model *model, struct graft_error *error) {
+    const struct graft_encoder_info *info = &model->encoding.info;
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {
+        {"hidden_size", info->hidden_size}, {"max_positions", info->max_tokens}, {"token_types", info->token_types}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i].value < 1 || numbers[i].value > INT32_MAX) {
+            return graft_error_set(error, GRAFT_ERROR_PLUGIN, model->tree->root->class_name,
+                                   "attribute %s: expected 1 to %ld of a root, got %lld", numbers[i].name,
+                                   (long)INT32_MAX, (long long)numbers[i].value);
+        }
+    }
+    return GRAFT_OK;
+}
+
 int graft_model_encoding_read(struct graft_model *model, struct graft_error *error) {
     const struct graft_config *config = &model->config->view;
     struct graft_model_encoding *encoding = &model->encoding;
@@ -75,17 +92,11 @@ int graft_model_encoding_read(struct graft_model *model, struct graft_error *err
     if (encoding->task == GRAFT_TASK_NONE || encoding->task == GRAFT_TASK_CAUSAL_LM) {
         return GRAFT_OK;
     }
-    info->hidden_size = DEFAULT_HIDDEN;
-    info->max_tokens = DEFAULT_POSITIONS;
-    info->token_types = DEFAULT_TYPES;
+    info->hidden_size = graft_tree_number(model->tree, "hidden_size", 0);
+    info->max_tokens = graft_tree_number(model->tree, "max_positions", INT32_MAX);
+    info->token_types = graft_tree_number(model->tree, "token_types", 1);
     info->has_pooler = encoding->task == GRAFT_TASK_FEATURES;
-    int status = graft_config_int(config, "hidden_size", 1, INT32_MAX, &info->hidden_size, error);
-    if (status == GRAFT_OK) {
-        status = graft_config_int(config, "max_position_embeddings", 1, INT32_MAX, &info->max_tokens, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_config_int(config, "type_vocab_size", 1, INT32_MAX, &info->token_types, error);
-    }
+    int status = check_numbers(model, error);
     if (status == GRAFT_OK && encoding->task == GRAFT_TASK_SEQUENCE_CLASSIFICATION) {
         status = read_labels(encoding, config, error);
         status = status == GRAFT_OK ? read_problem(encoding, config, error) : status;

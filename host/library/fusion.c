@@ -48,38 +48,36 @@ int graft_library_add_fusion(struct graft_library *library, const struct graft_f
 }
 
 /* `draft` is a model that is not opened, but its config read. */
-static int register_for(struct graft_library *library, const struct graft_model *draft, struct graft_error *error) {
-    const struct graft_model_config *config = draft->config;
-    const struct graft_family *family = graft_family_find(config->model_type);
-    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+static int register_for(struct graft_library *library, const struct graft_model *draft, struct graft_snapshot *snapshot,
+                        struct graft_error *error) {
     struct graft_fusion_request request = {0};
-    struct graft_tree_options options = {.config = config, .snapshot = snapshot, .fusion = &request};
-    int status = GRAFT_OK;
-    if (family == NULL) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "model_type: \"%s\" is not known",
-                                 config->model_type);
-    } else {
-        options.class_name = graft_family_root(family, config->architecture);
-        status = graft_model_read_fusion(draft, snapshot, &request, error);
-    }
+    const struct graft_tree_options options = {
+        .config = draft->config,
+        .snapshot = snapshot,
+        .class_name = graft_model_root_class(draft),
+        .family = &draft->family,
+        .fusion = &request,
+    };
+    int status = graft_model_read_fusion(draft, snapshot, &request, error);
     if (status == GRAFT_OK) {
         status = graft_fusion_register(library->registry, &options, error);
     }
     graft_fusion_request_finish(&request);
-    graft_snapshot_release(snapshot);
     return status;
 }
 
 int graft_library_register_fusion(struct graft_library *library, const char *directory, const char *fusion_config,
                                   struct graft_error *error) {
-    struct graft_model draft = {0};
+    struct graft_model draft = {.directory = (char *)(uintptr_t)directory};
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     int status = graft_model_set_fusion(&draft, fusion_config, error);
     if (status == GRAFT_OK) {
-        status = graft_model_config_read(directory, &draft.config, error);
+        status = graft_model_read_family(&draft, snapshot, error);
     }
     if (status == GRAFT_OK) {
-        status = register_for(library, &draft, error);
+        status = register_for(library, &draft, snapshot, error);
     }
+    graft_snapshot_release(snapshot);
     graft_model_config_free(draft.config);
     graft_json_free(draft.fusion_config);
     return status;

@@ -9,26 +9,6 @@
 #include "kernels/attention.h"
 #include "registry/mapping.h"
 
-const struct graft_family *graft_family_find(const char *model_type) {
-    for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
-        if ((*family)->model_type != NULL && strcmp((*family)->model_type, model_type) == 0) {
-            return *family;
-        }
-    }
-    return NULL;
-}
-
-const char *graft_family_root(const struct graft_family *family, const char *architecture) {
-    const struct graft_architecture_alias *alias = architecture != NULL ? family->aliases : NULL;
-    while (alias != NULL && alias->architecture != NULL && strcmp(alias->architecture, architecture) != 0) {
-        alias++;
-    }
-    if (alias != NULL && alias->architecture != NULL) {
-        return alias->class_name;
-    }
-    return architecture != NULL ? architecture : family->architecture;
-}
-
 /* What can be chosen by name without any plugin. */
 static int add_built_in_offers(struct graft_registry *registry, struct graft_error *error) {
     const struct graft_attention_implementation *const attention[] = {&graft_attention_sdpa, &graft_attention_eager};
@@ -47,10 +27,12 @@ static int add_built_in_offers(struct graft_registry *registry, struct graft_err
 
 static int add_built_in(struct graft_registry *registry, struct graft_error *error) {
     int status = add_built_in_offers(registry, error);
-    for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
-        for (const struct graft_class *cls = (*family)->classes; cls->name != NULL && status == GRAFT_OK; cls++) {
-            status = graft_registry_add_class(registry, cls, NULL, 0, error);
-        }
+    for (size_t i = 0; graft_basic_class(i) != NULL && status == GRAFT_OK; i++) {
+        status = graft_registry_add_class(registry, graft_basic_class(i), NULL, 0, error);
+    }
+    const struct graft_family *const *family = graft_built_in_families();
+    for (; *family != NULL && status == GRAFT_OK; family++) {
+        status = graft_registry_add_family(registry, *family, error);
     }
     return status;
 }

@@ -14,6 +14,7 @@
 #include "library/lists.h"
 #include "library/published.h"
 #include "plugin/plugin.h"
+#include "registry/families.h"
 #include "registry/fusion.h"
 #include "registry/implementations.h"
 #include "registry/registry.h"
@@ -35,7 +36,7 @@ struct graft_model {
     int32_t precision;
     int32_t without_weights;
     struct graft_model_config *config;
-    const struct graft_family *family;
+    struct graft_known_family family; /* of the model type */
     struct graft_checkpoint *checkpoint;
     struct graft_model_lists lists; /* what the checkpoint goes through before classes see it */
     struct graft_tree *tree;
@@ -58,11 +59,12 @@ struct graft_model {
     double load_seconds;
 };
 
-/* [any] The family of a model type, or NULL. */
-const struct graft_family *graft_family_find(const char *model_type);
+/* [load] Reads config.json of model->directory as its family does, which becomes the model's. */
+int graft_model_read_family(struct graft_model *model, const struct graft_snapshot *snapshot,
+                            struct graft_error *error);
 
-/* [any] The class that a model of this family is built as whose config.json names `architecture` (NULL: none). */
-const char *graft_family_root(const struct graft_family *family, const char *architecture);
+/* [load] The class of the root. */
+const char *graft_model_root_class(const struct graft_model *model);
 
 /* [load] Takes the fusion_config of an option (NULL: none was given). */
 int graft_model_set_fusion(struct graft_model *model, const char *fusion_config, struct graft_error *error);

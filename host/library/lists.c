@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "names/legacy.h"
 #include "registry/conversions.h"
+#include "registry/families.h"
 
 /* Descriptions put together; scopes are the tree's strings. */
 struct collection {
@@ -143,8 +144,8 @@ static int is_of_load(const struct collection *all, const struct graft_node *nod
 }
 
 static int is_of_family(const struct graft_family *family, const char *class_name) {
-    for (const struct graft_class *cls = family->classes; cls->name != NULL; cls++) {
-        if (strcmp(cls->name, class_name) == 0) {
+    for (int32_t i = 0; i < family->n_classes; i++) {
+        if (strcmp(graft_family_class(family, i)->name, class_name) == 0) {
             return 1;
         }
     }
@@ -263,7 +264,7 @@ int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patc
                            struct graft_error *error) {
     static const struct graft_load_patch none = {.struct_size = sizeof none};
     const struct graft_load_patch *given = patch != NULL ? patch : &none;
-    struct collection all = {.tree = tree, .family = family, .patch = given, .prefix = family->base_model_prefix};
+    struct collection all = {.tree = tree, .family = family, .patch = given, .prefix = graft_family_prefix(family)};
     size_t n_legacy, n_registered = 0;
     const struct graft_weight_transform *legacy = graft_legacy_transforms(&n_legacy);
     *lists = (struct graft_model_lists){.n_forced = given->n_conversions,

@@ -11,45 +11,8 @@
 #include "plugin/host_services.h"
 #include "save/save.h"
 
-static int has_class(const struct graft_family *family, const char *architecture) {
-    const char *name = graft_family_root(family, architecture);
-    for (const struct graft_class *cls = family->classes; cls->name != NULL; cls++) {
-        if (strcmp(cls->name, name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* A built-in architecture of another model type would read this config by other rules. */
-static int check_architecture(const struct graft_model *model, struct graft_error *error) {
-    const char *name = model->config->architecture;
-    if (name == NULL || has_class(model->family, name)) {
-        return GRAFT_OK;
-    }
-    for (const struct graft_family *const *family = graft_families(); *family != NULL; family++) {
-        if (has_class(*family, name)) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file,
-                                   "architectures: %s does not belong to model_type \"%s\"", name,
-                                   model->config->model_type);
-        }
-    }
-    return GRAFT_OK;
-}
-
-static int read_config(struct graft_model *model, struct graft_error *error) {
-    int status = graft_model_config_read(model->directory, &model->config, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    model->family = graft_family_find(model->config->model_type);
-    if (model->family == NULL) {
-        (void)graft_error_set(error, GRAFT_ERROR_MODEL, model->config->file, "model_type: \"%s\" is not known",
-                              model->config->model_type);
-        graft_error_hint(error, "graft_library_classes lists the classes");
-        return GRAFT_ERROR_MODEL;
-    }
-    status = check_architecture(model, error);
+static int read_config(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
+    int status = graft_model_read_family(model, snapshot, error);
     if (status == GRAFT_OK) {
         status = graft_quantization_check(&model->config->view, error);
     }
@@ -58,17 +21,21 @@ static int read_config(struct graft_model *model, struct graft_error *error) {
                : status;
 }
 
-/* Models of several parts have it in the language model's. */
+/* What the root owes the host (graft/family.h). */
 static int read_vocab_size(struct graft_model *model, struct graft_error *error) {
-    static const char nested[] = "text_config.vocab_size";
-    const struct graft_config *config = &model->config->view;
-    return graft_config_need_int(config, graft_config_has(config, nested) ? nested : "vocab_size", 1, INT32_MAX,
-                                 &model->vocab_size, error);
+    model->vocab_size = graft_tree_number(model->tree, "vocab_size", 0);
+    if (model->encoding.task == GRAFT_TASK_NONE || (model->vocab_size >= 1 && model->vocab_size <= INT32_MAX)) {
+        return GRAFT_OK;
+    }
+    const struct graft_node *root = model->tree->root;
+    return graft_error_set(error, root->describer->origin.plugin != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL,
+                           root->class_name, "attribute vocab_size: expected 1 to %ld of a root, got %lld",
+                           (long)INT32_MAX, (long long)model->vocab_size);
 }
 
-static int build_tree(struct graft_model *model, struct graft_library *library,
+/* Consumes `snapshot`. */
+static int build_tree(struct graft_model *model, const struct graft_library *library, struct graft_snapshot *snapshot,
                       const struct graft_model_options *chosen, struct graft_error *error) {
-    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     struct graft_fusion_request fusion = {0};
     struct patch_file file = {0};
     const struct graft_load_patch *patch = NULL;
@@ -81,7 +48,8 @@ static int build_tree(struct graft_model *model, struct graft_library *library,
         .snapshot = snapshot,
         .fusion = &fusion,
         .skip_bad_plugins = library->skip_bad_plugins,
-        .class_name = graft_family_root(model->family, model->config->architecture),
+        .class_name = graft_model_root_class(model),
+        .family = &model->family,
     };
     if (status == GRAFT_OK) {
         status = graft_model_read_fusion(model, snapshot, &fusion, error);
@@ -93,7 +61,7 @@ static int build_tree(struct graft_model *model, struct graft_library *library,
         status = graft_model_check_implementations(model, chosen, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_model_lists_make(model->tree, patch, model->family, &model->lists, error);
+        status = graft_model_lists_make(model->tree, patch, model->family.family, &model->lists, error);
     }
     graft_patch_file_finish(&file);
     graft_fusion_request_finish(&fusion);
@@ -113,10 +81,13 @@ static const char *first_missing(const struct graft_plan *plan) {
 
 static int open_model(struct graft_model *model, struct graft_library *library,
                       const struct graft_model_options *options, struct graft_error *error) {
-    int status = read_config(model, error);
-    if (status == GRAFT_OK) {
-        status = build_tree(model, library, options, error);
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    int status = read_config(model, snapshot, error);
+    if (status != GRAFT_OK) {
+        graft_snapshot_release(snapshot);
+        return status;
     }
+    status = build_tree(model, library, snapshot, options, error);
     if (status == GRAFT_OK) {
         status = graft_model_encoding_read(model, error);
     }
@@ -129,7 +100,8 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     }
     if (status == GRAFT_OK) {
         const struct graft_plan_options wanted = {
-            .base_model_prefix = model->family->base_model_prefix,
+            .base_model_prefix = graft_family_prefix(model->family.family),
+            .ignored_tensors = model->family.family->ignored_tensors,
             .transforms = &model->lists.transforms,
             .n_forced = model->lists.n_forced,
             .used = model->lists.used,

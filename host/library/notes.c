@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes on a planned model: what its user may not have intended, but is not an error. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "library/library.h"
 #include "model/fusion.h"
@@ -49,8 +51,26 @@ static int note_idle_patch(struct graft_model *model, struct graft_error *error)
     return status;
 }
 
+/* Families of plugins that were merely found, where the host has one of its own. */
+static int note_families(struct graft_model *model, struct graft_error *error) {
+    const struct graft_known_family *known;
+    int status = GRAFT_OK;
+    for (size_t i = 0; (known = graft_snapshot_family_at(model->tree->snapshot, i)) != NULL && status == GRAFT_OK;
+         i++) {
+        if (model->family.origin.plugin == NULL && known->origin.plugin != NULL &&
+            strcmp(known->family->model_type, model->config->model_type) == 0) {
+            status = add(model,
+                         graft_format("the host's own \"%s\" goes before that of plugin %s; enable it by id",
+                                      known->family->model_type, known->origin.plugin),
+                         error);
+        }
+    }
+    return status;
+}
+
 int graft_model_collect_notes(struct graft_model *model, struct graft_error *error) {
     int status = graft_assignment_notes(model->tree->assignment, add, model, error);
+    status = status == GRAFT_OK ? note_families(model, error) : status;
     status = status == GRAFT_OK ? note_idle_patch(model, error) : status;
     for (size_t i = 0; i < model->tree->n_fused_modules && status == GRAFT_OK; i++) {
         struct graft_text text = {0};

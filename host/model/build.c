@@ -69,6 +69,11 @@ static int describe_stack(struct builder *builder, struct graft_node *node, cons
     return status;
 }
 
+/* The plugin that brings the model's family: a root may be a class that it keeps to itself. */
+static const char *family_plugin(const struct builder *builder) {
+    return builder->options->family != NULL ? builder->options->family->origin.plugin : NULL;
+}
+
 int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
                             const struct graft_child_info *info, struct graft_error *error) {
     struct graft_node *child = graft_node_create(parent, name);
@@ -80,7 +85,7 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
         .class_name = info->class_name,
         .path = child->path,
         .model_type = builder->options->config->model_type,
-        .asking = owner != NULL ? owner->describer->origin.plugin : NULL,
+        .asking = owner != NULL ? owner->describer->origin.plugin : family_plugin(builder),
         .fused = builder->fusions != NULL ? graft_fusions_at(builder->fusions, child->path) : NULL,
     };
     int original_only = builder->options->without_replacements || means_original(owner, info->class_name);
@@ -108,7 +113,7 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
 
 static int build(struct builder *builder, struct graft_error *error) {
     const struct graft_known_class *root =
-        graft_snapshot_class(builder->options->snapshot, builder->options->class_name, NULL);
+        graft_snapshot_class(builder->options->snapshot, builder->options->class_name, family_plugin(builder));
     if (root == NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, builder->options->config->file,
                               "architectures: there is no class %s", builder->options->class_name);

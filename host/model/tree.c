@@ -135,3 +135,20 @@ void graft_tree_free(struct graft_tree *tree) {
         graft_free(tree);
     }
 }
+
+static const struct graft_attribute *attribute_of(const struct graft_node *node, const char *name) {
+    for (size_t i = 0; i < node->n_attributes; i++) {
+        if (strcmp(node->attributes[i].name, name) == 0) {
+            return &node->attributes[i];
+        }
+    }
+    return NULL;
+}
+
+int64_t graft_tree_number(const struct graft_tree *tree, const char *name, int64_t fallback) {
+    const struct graft_attribute *found = NULL;
+    for (const struct graft_node *node = tree->root; node != NULL && found == NULL; node = node->super) {
+        found = attribute_of(node, name);
+    }
+    return found != NULL ? found->values[0] : fallback;
+}

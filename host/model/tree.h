@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "graft/fusion.h"
 #include "kernels/states.h"
+#include "registry/families.h"
 #include "registry/fusion.h"
 #include "registry/registry.h"
 
@@ -104,6 +105,7 @@ struct graft_tree_options {
     const struct graft_model_config *config;   /* outlives the tree */
     struct graft_snapshot *snapshot;           /* the tree takes a reference of its own */
     const char *class_name;                    /* of the root: "LlamaForCausalLM" */
+    const struct graft_known_family *family;   /* whose root it is; NULL: the host's */
     int32_t without_replacements;              /* 1: every class is the original one */
     int32_t skip_bad_plugins;                  /* 1: one whose pattern hits what it may not is left out, with a note */
     const struct graft_fusion_request *fusion; /* what is to be fused; NULL: nothing */
@@ -132,6 +134,10 @@ struct graft_parameter *graft_node_parameter(const struct graft_node *node, cons
 
 /* [any] The state of that name, or NULL. */
 const struct graft_state *graft_node_state(const struct graft_node *node, const char *name);
+
+/* [any] A number that the root describes as an attribute ("vocab_size"), or where it leaves the description to the
+ * original, that describes; `fallback` if neither does. */
+int64_t graft_tree_number(const struct graft_tree *tree, const char *name, int64_t fallback);
 
 /* [any] Calls `visit` for every module, parents first, a module's `super` right after the module. Stops at the first
  * status that is not GRAFT_OK, and returns it. */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/regex.h"
 #include "plan/convert.h"
 #include "plan/fit.h"
 #include "plan/source_list.h"
@@ -99,20 +100,25 @@ static void bind_ties(struct graft_plan *plan) {
     }
 }
 
-/* Old checkpoints store rotary frequencies and numbers of positions, which are computed here: not worth a report. */
-static int is_known_buffer(const char *name) {
-    static const char *const suffixes[] = {"rotary_emb.inv_freq", "embeddings.position_ids"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        size_t tail = strlen(suffixes[i]);
-        if (length >= tail && strcmp(name + length - tail, suffixes[i]) == 0) {
-            return 1;
+/* Takes those that the pattern hits out of the list. */
+static int ignore(struct graft_plan *plan, const char *pattern, struct graft_error *error) {
+    struct graft_regex *regex = NULL;
+    size_t kept = 0;
+    int status = graft_regex_compile(pattern, strlen(pattern), "ignored_tensors", GRAFT_ERROR_PLUGIN, &regex, error);
+    for (size_t i = 0; i < plan->n_unexpected && status == GRAFT_OK; i++) {
+        struct graft_regex_match match;
+        const char *name = plan->unexpected[i]->name;
+        if (graft_regex_search(regex, name, strlen(name), 0, &match) != 1) {
+            plan->unexpected[kept++] = plan->unexpected[i];
         }
     }
-    return 0;
+    plan->n_unexpected = status == GRAFT_OK ? kept : plan->n_unexpected;
+    graft_regex_free(regex);
+    return status;
 }
 
-static int list_unexpected(struct graft_plan *plan, struct graft_error *error) {
+static int list_unexpected(struct planner *planner, struct graft_error *error) {
+    struct graft_plan *plan = planner->plan;
     size_t n = plan->sources->n;
     plan->unexpected = graft_alloc(n + 1, sizeof(struct graft_tensor_view *));
     if (plan->unexpected == NULL) {
@@ -120,11 +126,16 @@ static int list_unexpected(struct graft_plan *plan, struct graft_error *error) {
     }
     for (size_t i = 0; i < n; i++) {
         const struct graft_source *source = &plan->sources->items[i];
-        if (!source->used && !is_known_buffer(source->view->name)) {
+        if (!source->used) {
             plan->unexpected[plan->n_unexpected++] = source->view;
         }
     }
-    return GRAFT_OK;
+    int status = GRAFT_OK;
+    const char *const *pattern = planner->options->ignored_tensors;
+    for (; pattern != NULL && *pattern != NULL && status == GRAFT_OK; pattern++) {
+        status = ignore(plan, *pattern, error);
+    }
+    return status;
 }
 
 static int make(struct planner *planner, struct graft_tree *tree, struct graft_error *error) {
@@ -152,7 +163,7 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
     if (status == GRAFT_OK) {
         status = graft_plan_fit(plan, error);
     }
-    return status == GRAFT_OK ? list_unexpected(plan, error) : status;
+    return status == GRAFT_OK ? list_unexpected(planner, error) : status;
 }
 
 int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,

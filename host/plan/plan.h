@@ -71,6 +71,7 @@ struct graft_plan_options {
     int32_t *used;                           /* [n_forced]: becomes whether a name of the checkpoint matched; or NULL */
     const struct conversion_filter *without; /* conversions of classes to leave out; NULL: none */
     int32_t layout_patched;                  /* the layout is changed on purpose: the tree may not have what results */
+    const char *const *ignored_tensors;      /* patterns of names that nobody need take; NULL-terminated, or NULL */
 };
 
 /* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is

@@ -156,7 +156,7 @@ int graft_check_size(const struct graft_place *place, uint32_t size, size_t need
                                                (unsigned)size);
 }
 
-int graft_check_array(const struct graft_place *place, const struct graft_array *array, struct graft_error *error) {
+int graft_check_list(const struct graft_place *place, const struct graft_array *array, struct graft_error *error) {
     int n = (int)array->count;
     if (n < array->min_count || n > array->max_count) {
         return graft_check_failed(place, array->count_field, error, "expected %d to %d, got %d", (int)array->min_count,
@@ -173,11 +173,19 @@ int graft_check_array(const struct graft_place *place, const struct graft_array 
                                   "expected a multiple of %zu from %zu to %d, got %u", sizeof(void *),
                                   array->element_size, MAX_STRIDE, (unsigned)array->stride);
     }
+    return GRAFT_OK;
+}
+
+int graft_check_array(const struct graft_place *place, const struct graft_array *array, struct graft_error *error) {
+    int status = graft_check_list(place, array, error);
+    if (status != GRAFT_OK || array->stride_field == NULL) {
+        return status;
+    }
     for (int32_t i = 0; i < array->count; i++) {
         const struct graft_place element = {.parent = place, .field = array->field, .index = i};
         uint32_t size;
         memcpy(&size, graft_array_at(array->items, array->stride, i), sizeof size);
-        int status = graft_check_size(&element, size, array->element_size, error);
+        status = graft_check_size(&element, size, array->element_size, error);
         if (status == GRAFT_OK && size > array->stride) {
             status = graft_check_failed(&element, "struct_size", error, "expected at most the stride, %u, got %u",
                                         (unsigned)array->stride, (unsigned)size);

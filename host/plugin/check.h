@@ -68,7 +68,10 @@ struct graft_array {
     size_t element_size; /* the smallest that the host can read */
 };
 
-/* Count, stride and address, and each struct's size. */
+/* Count, stride and address; structs that do not start with their size need no more. */
+int graft_check_list(const struct graft_place *place, const struct graft_array *array, struct graft_error *error);
+
+/* The same, and each struct's size. */
 int graft_check_array(const struct graft_place *place, const struct graft_array *array, struct graft_error *error);
 
 /* Element `index` of an array that was checked. */

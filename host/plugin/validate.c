@@ -208,6 +208,9 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
         status = validate_classes(&place, plugin, error);
     }
     if (status == GRAFT_OK) {
+        status = graft_families_validate(&place, plugin, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_fusion_families_validate(&place, plugin, error);
     }
     if (status == GRAFT_OK) {

@@ -55,6 +55,10 @@ int graft_custom_operations_validate(const struct graft_place *place, const stru
 int graft_chains_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                           struct graft_error *error);
 
+/* The model families that it brings. */
+int graft_families_validate(const struct graft_place *place, const struct graft_plugin *plugin,
+                            struct graft_error *error);
+
 /* Its fusion families; one at `place`, whose struct_size was not looked at yet. */
 int graft_fusion_families_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                                    struct graft_error *error);

@@ -17,6 +17,7 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     struct graft_snapshot *copy = graft_alloc(1, sizeof *copy);
     size_t plugins = old != NULL ? old->n_plugins : 0;
     size_t classes = old != NULL ? old->n_classes : 0;
+    size_t families = old != NULL ? old->n_families : 0;
     size_t fusions = old != NULL ? old->n_fusions : 0;
     size_t conversions = old != NULL ? old->n_conversions : 0;
     if (copy == NULL) {
@@ -26,11 +27,12 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     copy->offers = graft_implementations_retain(old != NULL ? old->offers : NULL);
     copy->plugins = graft_alloc(plugins + 1, sizeof *copy->plugins);
     copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
+    copy->families = graft_alloc(families + 1, sizeof *copy->families);
     copy->mapping = old != NULL ? graft_mapping_version_retain(old->mapping) : graft_mapping_version_create(0);
     copy->fusions = graft_alloc(fusions + 1, sizeof(struct graft_known_fusion *));
     copy->conversions = graft_alloc(conversions + 1, sizeof(struct conversion_list *));
-    if (copy->plugins == NULL || copy->classes == NULL || copy->mapping == NULL || copy->fusions == NULL ||
-        copy->conversions == NULL) {
+    if (copy->plugins == NULL || copy->classes == NULL || copy->families == NULL || copy->mapping == NULL ||
+        copy->fusions == NULL || copy->conversions == NULL) {
         graft_snapshot_release(copy);
         return NULL;
     }
@@ -39,6 +41,9 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
     }
     for (; copy->n_classes < classes; copy->n_classes++) {
         copy->classes[copy->n_classes] = old->classes[copy->n_classes];
+    }
+    for (; copy->n_families < families; copy->n_families++) {
+        copy->families[copy->n_families] = old->families[copy->n_families];
     }
     for (; copy->n_fusions < fusions; copy->n_fusions++) {
         copy->fusions[copy->n_fusions] = graft_fusion_retain(old->fusions[copy->n_fusions]);
@@ -61,6 +66,7 @@ void graft_snapshot_release(struct graft_snapshot *snapshot) {
         graft_mapping_version_release(snapshot->mapping);
         graft_implementations_release(snapshot->offers);
         graft_free(snapshot->fusions);
+        graft_free(snapshot->families);
         graft_free(snapshot->classes);
         graft_free(snapshot->plugins);
         graft_free(snapshot);
@@ -108,15 +114,31 @@ void graft_registry_restore(struct graft_registry *registry, struct graft_snapsh
     graft_snapshot_release(old);
 }
 
-static int append_class(struct graft_snapshot *snapshot, const struct graft_known_class *added,
-                        struct graft_error *error) {
-    const char *name = added->cls->name;
-    const struct graft_known_class *known =
-        graft_snapshot_class(snapshot, name, added->private_to_plugin ? added->origin.plugin : NULL);
-    if (known != NULL && known->private_to_plugin == added->private_to_plugin) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, added->origin.file,
-                               "class %s: there is already one with that name in %s", name,
-                               known->origin.file != NULL ? known->origin.file : "the host");
+/* Whether two classes of one name cannot be told apart. Each plugin means its own; beyond that the host's goes first,
+ * and then the order of the plugins. */
+static int clash(const struct graft_known_class *a, const struct graft_known_class *b) {
+    const char *left = a->origin.plugin != NULL ? a->origin.plugin : "";
+    const char *right = b->origin.plugin != NULL ? b->origin.plugin : "";
+    if (strcmp(a->cls->name, b->cls->name) != 0) {
+        return 0;
+    }
+    return strcmp(left, right) == 0 || (!a->private_to_plugin && !b->private_to_plugin &&
+                                        graft_origin_place(&a->origin) == 2 && graft_origin_place(&b->origin) == 2);
+}
+
+int graft_class_append(struct graft_snapshot *snapshot, const struct graft_known_class *added,
+                       struct graft_error *error) {
+    for (size_t i = 0; i < snapshot->n_classes; i++) {
+        const struct graft_known_class *known = &snapshot->classes[i];
+        if (clash(known, added)) {
+            int status = graft_error_set(error, GRAFT_ERROR_PLUGIN, added->origin.file,
+                                         "class %s: there is already one with that name in %s", added->cls->name,
+                                         known->origin.file != NULL ? known->origin.file : "the host");
+            if (known->origin.plugin != NULL && strcmp(known->origin.plugin, added->origin.plugin) != 0) {
+                graft_error_hint(error, "load the one that should win first, or leave one out");
+            }
+            return status;
+        }
     }
     snapshot->classes[snapshot->n_classes++] = *added;
     return GRAFT_OK;
@@ -144,13 +166,19 @@ static int make_room(void **items, size_t n, size_t more, size_t size) {
 
 /* Room in a snapshot that is not yet the registry's for what a plugin brings, beside one more of each. */
 static int make_room_for(struct graft_snapshot *next, const struct graft_plugin *plugin) {
-    void *plugins = next->plugins, *classes = next->classes, *fusions = next->fusions;
+    void *plugins = next->plugins, *classes = next->classes, *families = next->families, *fusions = next->fusions;
+    size_t n_classes = (size_t)plugin->n_classes;
+    for (int32_t i = 0; i < plugin->n_families; i++) {
+        n_classes += (size_t)graft_plugin_family(plugin, i)->n_classes;
+    }
     int failed = make_room(&plugins, next->n_plugins, 1, sizeof *next->plugins) != 0;
-    failed |= make_room(&classes, next->n_classes, (size_t)plugin->n_classes, sizeof *next->classes) != 0;
+    failed |= make_room(&classes, next->n_classes, n_classes, sizeof *next->classes) != 0;
+    failed |= make_room(&families, next->n_families, (size_t)plugin->n_families, sizeof *next->families) != 0;
     failed |= make_room(&fusions, next->n_fusions, (size_t)plugin->n_fusion_families,
                         sizeof(struct graft_known_fusion *)) != 0;
     next->plugins = plugins;
     next->classes = classes;
+    next->families = families;
     next->fusions = fusions;
     return failed ? -1 : 0;
 }
@@ -193,7 +221,10 @@ static int add_all(struct graft_snapshot *next, const struct graft_known_plugin 
     int status = append_plugin(next, added, error);
     for (int32_t i = 0; i < plugin->n_classes && status == GRAFT_OK; i++) {
         struct graft_known_class known = {graft_plugin_class(plugin, i), *origin, 1, NULL};
-        status = append_class(next, &known, error);
+        status = graft_class_append(next, &known, error);
+    }
+    for (int32_t i = 0; i < plugin->n_families && status == GRAFT_OK; i++) {
+        status = graft_family_append(next, graft_plugin_family(plugin, i), origin, error);
     }
     if (status == GRAFT_OK) {
         status = append_replacements(next, plugin->replacements, (size_t)plugin->n_replacements,
@@ -225,8 +256,25 @@ int graft_registry_add_class(struct graft_registry *registry, const struct graft
     struct graft_known_class added = {cls, origin != NULL ? *origin : host, private_to_plugin, NULL};
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
-    int status =
-        next == NULL ? graft_fail_memory(error, "registry") : commit(registry, next, append_class(next, &added, error));
+    int status = next == NULL ? graft_fail_memory(error, "registry")
+                              : commit(registry, next, graft_class_append(next, &added, error));
+    (void)pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+int graft_registry_add_family(struct graft_registry *registry, const struct graft_family *family,
+                              struct graft_error *error) {
+    static const struct graft_origin host = {0};
+    (void)pthread_mutex_lock(&registry->lock);
+    struct graft_snapshot *next = graft_snapshot_copy(registry->current);
+    void *classes = next != NULL ? next->classes : NULL;
+    int failed =
+        next == NULL || make_room(&classes, next->n_classes, (size_t)family->n_classes, sizeof *next->classes) != 0;
+    if (next != NULL) {
+        next->classes = classes;
+    }
+    int status = failed ? graft_fail_memory(error, "registry") : graft_family_append(next, family, &host, error);
+    status = commit(registry, next, status);
     (void)pthread_mutex_unlock(&registry->lock);
     return status;
 }

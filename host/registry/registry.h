@@ -51,7 +51,8 @@ struct graft_candidate;
 struct graft_registry *graft_registry_create(void);
 void graft_registry_free(struct graft_registry *registry);
 
-/* [any] Adds a class under its name. A name that is taken is an error. `private_to_plugin`: as in graft_known_class. */
+/* [any] Adds a class under its name. A name that is taken by one that nothing could tell it from is an error.
+ * `private_to_plugin`: as in graft_known_class. */
 int graft_registry_add_class(struct graft_registry *registry, const struct graft_class *cls,
                              const struct graft_origin *origin, int32_t private_to_plugin, struct graft_error *error);
 
@@ -78,7 +79,8 @@ void graft_registry_restore(struct graft_registry *registry, struct graft_snapsh
 struct graft_snapshot *graft_snapshot_retain(struct graft_snapshot *snapshot);
 void graft_snapshot_release(struct graft_snapshot *snapshot);
 
-/* [any] A class by its name, as the plugin `asking` (NULL: the host) sees it: its own private classes first. */
+/* [any] A class by its name, as the plugin `asking` (NULL: the host) sees it: its own classes first, then the host's,
+ * then the public ones of other plugins in their order. */
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking);
 

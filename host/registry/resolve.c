@@ -8,6 +8,14 @@
 #include "registry/nearest.h"
 #include "registry/stack.h"
 
+/* Of two public classes of one name the host's goes first, then those of plugins in their order. */
+static int goes_before(const struct graft_known_class *later, const struct graft_known_class *earlier) {
+    if (later->origin.plugin == NULL || earlier->origin.plugin == NULL) {
+        return later->origin.plugin == NULL;
+    }
+    return later->origin.rank < earlier->origin.rank;
+}
+
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking) {
     const struct graft_known_class *found = NULL;
@@ -16,10 +24,11 @@ const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot
         if (strcmp(known->cls->name, name) != 0) {
             continue;
         }
-        if (!known->private_to_plugin) {
-            found = known;
-        } else if (asking != NULL && strcmp(known->origin.plugin, asking) == 0) {
+        if (asking != NULL && known->origin.plugin != NULL && strcmp(known->origin.plugin, asking) == 0) {
             return known;
+        }
+        if (!known->private_to_plugin && (found == NULL || goes_before(known, found))) {
+            found = known;
         }
     }
     return found;

@@ -9,6 +9,7 @@
 #include "base/regex.h"
 #include "base/text.h"
 #include "registry/conversions.h"
+#include "registry/families.h"
 #include "registry/fusion.h"
 #include "registry/mapping.h"
 #include "registry/registry.h"
@@ -63,6 +64,8 @@ struct graft_snapshot {
     size_t n_plugins;
     struct graft_known_class *classes;
     size_t n_classes;
+    struct graft_known_family *families;
+    size_t n_families;
     struct mapping_version *mapping;
     struct graft_known_fusion **fusions; /* families; shared by snapshots */
     size_t n_fusions;
@@ -85,6 +88,17 @@ struct graft_registry {
     size_t n_notes;
     size_t note_capacity;
 };
+
+/* Whose classes and families go first where several have one name: 0 for plugins that the user put in an order and
+ * those that a call registered, 1 for the host, 2 for plugins that were merely found. */
+int graft_origin_place(const struct graft_origin *origin);
+
+/* Adds a family with its classes to a snapshot that is not yet the registry's, and has room for them. */
+int graft_family_append(struct graft_snapshot *snapshot, const struct graft_family *family,
+                        const struct graft_origin *origin, struct graft_error *error);
+/* Adds one class; a name that is taken is an error. */
+int graft_class_append(struct graft_snapshot *snapshot, const struct graft_known_class *added,
+                       struct graft_error *error);
 
 /* All that a plugin offers by name, into a snapshot that is not yet the registry's. */
 int graft_implementations_append_all(struct graft_snapshot *snapshot, const struct graft_plugin *plugin,

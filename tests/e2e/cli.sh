@@ -141,6 +141,12 @@ host list --plugins-dir plugins
 check 'list: a line a plugin' 'fused_qkv int8_linear int8_linear_head patch_embed_linear sequential_experts' "$(sed 's/ .*//' out | tr '\n' ' ' | sed 's/ $//')"
 host list --classes
 has 'list: classes' 'Qwen2MoeAttention graft.self_attention/1' out
+host list --families
+has 'list: families' 'bert: BertModel, BertForMaskedLM, BertForPreTraining, BertForSequenceClassification' out
+host list --families --json
+has 'list: families as JSON' '"interface": "graft.sequence_classifier/1"' out
+host list --families --classes
+has 'list: one thing at a time' 'use only one of --classes and --families' err
 host list --plugins-dir plugins --json
 has 'list: as JSON' '"fused_qkv"' out
 

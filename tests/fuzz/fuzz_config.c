@@ -78,8 +78,9 @@ static const struct graft_fusion_family family = {
 };
 
 static void build(struct graft_library *library, struct graft_model_config *config, struct graft_error *error) {
-    const struct graft_family *of = graft_family_find(config->model_type);
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    const struct graft_known_family *of = graft_snapshot_family(snapshot, config->model_type);
+    const char *root = of != NULL ? graft_family_root(of->family, config->architecture) : NULL;
     const struct graft_fusion_source source = {config->file, GRAFT_ERROR_MODEL};
     struct graft_fusion_request request;
     struct graft_tree *tree = NULL;
@@ -88,12 +89,14 @@ static void build(struct graft_library *library, struct graft_model_config *conf
     if (status != GRAFT_OK && error->message[0] == '\0') {
         abort();
     }
-    if (status == GRAFT_OK && of != NULL) {
+    if (status == GRAFT_OK && root != NULL) {
+        graft_model_config_read_as(config, of->family);
         struct graft_tree_options options = {
             .config = config,
             .snapshot = snapshot,
             .fusion = &request,
-            .class_name = graft_family_root(of, config->architecture),
+            .class_name = root,
+            .family = of,
         };
         if (graft_tree_build(&options, &tree, error) != GRAFT_OK && error->message[0] == '\0') {
             abort();

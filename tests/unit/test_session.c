@@ -111,6 +111,20 @@ static void test_refused_step_changes_nothing(void **state) {
     free(whole);
 }
 
+/* A step that would go beyond the model's last position is refused whole; up to it nothing is different. */
+static void test_last_position(void **state) {
+    static const int32_t ids[] = {5, 6, 7};
+    const float *logits;
+    (void)state;
+    graft_session_limit(session, 4);
+    assert_int_equal(step(0, ids, 3, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
+    assert_int_equal(step(0, ids, 2, GRAFT_LOGITS_LAST, &logits), GRAFT_ERROR_IO);
+    assert_string_equal(error.message, "sequence 0: 5 tokens, the model has positions for 4");
+    error = graft_error_none();
+    assert_int_equal(step(0, ids, 1, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
+    assert_int_equal(step(1, ids, 3, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
+}
+
 /* The last rows are those of all rows, and each sequence's come in the order of the batch. */
 static void test_rows(void **state) {
     static const int32_t ids[] = {5, 6, 7, 8};
@@ -154,6 +168,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_ids_out_of_range, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_empty_sequences, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused_step_changes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_last_position, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_slots, set_up, tear_down),
     };

@@ -21,6 +21,12 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
     (void)args;
     int status = graft_decoder_config_keep(config, traits, sink, &decoder, error);
     if (status == GRAFT_OK) {
+        status = graft_describe_number(sink, "vocab_size", decoder->vocab_size, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_number(sink, "hidden_size", decoder->hidden_size, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "model", traits->model, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
     }
     if (status == GRAFT_OK) {

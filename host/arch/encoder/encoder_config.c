@@ -97,6 +97,24 @@ static int read(const struct graft_config *config, const struct graft_encoder_tr
     return status == GRAFT_OK ? read_labels(config, encoder, error) : status;
 }
 
+int graft_encoder_describe_root(const struct graft_sink *sink, const struct graft_encoder_config *encoder,
+                                struct graft_error *error) {
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {
+        {"vocab_size", encoder->vocab_size},
+        {"hidden_size", encoder->hidden_size},
+        {"max_positions", encoder->max_position_embeddings},
+        {"token_types", encoder->type_vocab_size},
+    };
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && status == GRAFT_OK; i++) {
+        status = graft_describe_number(sink, numbers[i].name, numbers[i].value, error);
+    }
+    return status;
+}
+
 int graft_encoder_config_keep(const struct graft_config *config, const struct graft_encoder_traits *traits,
                               const struct graft_sink *sink, const struct graft_encoder_config **encoder,
                               struct graft_error *error) {

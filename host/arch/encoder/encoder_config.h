@@ -47,6 +47,10 @@ int graft_encoder_config_keep(const struct graft_config *config, const struct gr
                               const struct graft_sink *sink, const struct graft_encoder_config **encoder,
                               struct graft_error *error);
 
+/* [load] What a root owes the host (graft/family.h). */
+int graft_encoder_describe_root(const struct graft_sink *sink, const struct graft_encoder_config *encoder,
+                                struct graft_error *error);
+
 /* [load] A child of the class that `hidden_act` names; "gelu" without that field. */
 int graft_encoder_describe_activation(const struct graft_sink *sink, const char *name,
                                       const struct graft_config *config, struct graft_error *error);

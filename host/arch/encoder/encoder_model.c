@@ -15,9 +15,15 @@ int graft_encoder_model_describe(const struct graft_class *self, const struct gr
                                  const struct graft_args *args, const struct graft_sink *sink,
                                  struct graft_error *error) {
     const struct graft_encoder_traits *traits = self->data;
-    (void)config;
-    int status =
-        graft_describe_child(sink, "embeddings", traits->embeddings, GRAFT_INTERFACE_INPUT_EMBEDDINGS, NULL, 0, error);
+    const struct graft_encoder_config *encoder;
+    int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
+    if (status == GRAFT_OK) {
+        status = graft_encoder_describe_root(sink, encoder, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_child(sink, "embeddings", traits->embeddings, GRAFT_INTERFACE_INPUT_EMBEDDINGS, NULL, 0,
+                                      error);
+    }
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "encoder", traits->encoder, GRAFT_INTERFACE_ENCODER, NULL, 0, error);
     }

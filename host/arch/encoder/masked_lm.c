@@ -33,6 +33,10 @@ int graft_masked_lm_describe(const struct graft_class *self, const struct graft_
     if (status != GRAFT_OK) {
         return status;
     }
+    status = graft_encoder_describe_root(sink, encoder, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     const struct graft_arg head_args[] = {graft_int_arg("out_features", encoder->vocab_size)};
     status =
         graft_describe_child(sink, traits->child, traits->model, GRAFT_INTERFACE_ENCODER_MODEL, model_args, 1, error);

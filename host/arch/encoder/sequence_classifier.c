@@ -19,6 +19,9 @@ int graft_sequence_classifier_describe(const struct graft_class *self, const str
     (void)args;
     int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
     if (status == GRAFT_OK) {
+        status = graft_encoder_describe_root(sink, encoder, error);
+    }
+    if (status == GRAFT_OK) {
         status =
             graft_describe_child(sink, traits->child, traits->model, GRAFT_INTERFACE_ENCODER_MODEL, NULL, 0, error);
     }

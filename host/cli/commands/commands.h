@@ -33,7 +33,8 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
 /* `perplexity`: of a model that was loaded, on the text of a file. */
 int graft_command_perplexity(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
 
-/* `list`: one line per plugin, or per class. */
+/* `list`: one line per plugin, per class, or per model type. */
+int graft_list_families(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
 int graft_command_list(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
 
 #endif

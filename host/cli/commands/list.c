@@ -8,6 +8,7 @@
 #include "cli/report/implementations.h"
 #include "cli/report/plugin_options.h"
 #include "cli/report/report.h"
+#include "graft/family.h"
 #include "graft/fusion.h"
 
 /* Whether some class of the plugin takes effect only where the plugin is named. */
@@ -30,6 +31,9 @@ static void print_plugin(const struct graft_plugin_info *plugin) {
         (void)printf("%s %s", i > 0 ? "," : "", graft_plugin_replacement(descriptor, i)->target);
     }
     (void)printf("%s", descriptor->n_replacements == 0 ? " nothing" : "");
+    for (int32_t i = 0; i < descriptor->n_families; i++) {
+        (void)printf("%s %s", i > 0 ? "," : "; brings", graft_plugin_family(descriptor, i)->model_type);
+    }
     for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
         (void)printf("%s %s", i > 0 ? "," : "; fuses", graft_plugin_fusion_family(descriptor, i)->name);
     }
@@ -42,6 +46,7 @@ static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
     const struct graft_plugin *descriptor = plugin->descriptor;
     graft_json *object = graft_json_new_object();
     graft_json *replaces = graft_json_new_array();
+    graft_json *brings = graft_json_new_array();
     graft_json *fuses = graft_json_new_array();
     struct graft_writer writer = {0};
     int failed = 0;
@@ -54,11 +59,16 @@ static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
     failed |= graft_json_set_take(object, "license", graft_json_new_string(descriptor->license));
     failed |= graft_json_set_take(object, "description", graft_json_new_string(descriptor->description));
     failed |= graft_json_set_take(object, "file", graft_json_new_string(plugin->file));
+    for (int32_t i = 0; i < descriptor->n_families; i++) {
+        const char *type = graft_plugin_family(descriptor, i)->model_type;
+        failed |= graft_json_append_take(brings, graft_json_new_string(type));
+    }
     for (int32_t i = 0; i < descriptor->n_fusion_families; i++) {
         const char *name = graft_plugin_fusion_family(descriptor, i)->name;
         failed |= graft_json_append_take(fuses, graft_json_new_string(name));
     }
     failed |= graft_json_set_take(object, "replaces", replaces);
+    failed |= graft_json_set_take(object, "brings", brings);
     failed |= graft_json_set_take(object, "fuses", fuses);
     failed |= graft_json_set_take(object, "lossy", graft_json_new_bool(is_lossy(descriptor)));
     graft_list_implementations_json(&writer, object, descriptor);
@@ -144,7 +154,9 @@ static int list_plugins(const struct graft_options *options, const struct graft_
 }
 
 int graft_command_list(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
-    int status = options->classes ? list_classes(options, library, error) : list_plugins(options, library, error);
+    int status = options->families  ? graft_list_families(options, library, error)
+                 : options->classes ? list_classes(options, library, error)
+                                    : list_plugins(options, library, error);
     if (!options->quiet) {
         graft_report_notes(NULL, library, stderr);
     }

@@ -43,9 +43,12 @@ struct graft_config {
     const char *(*string)(const void *data, const char *path);
     /* How many elements or members it has: an array, an object; 0 of another kind. */
     int64_t (*size)(const void *data, const char *path);
+    /* What the file calls the field, for messages: "n_embd" for "hidden_size" (family.h). Lives as long as the config
+     * and the path that was asked for. NULL: the path. */
+    const char *(*spelling)(const void *data, const char *path);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_config, 64);
+GRAFT_ASSERT_SIZE(struct graft_config, 72);
 
 /* Whether the field is there, and not null. */
 GRAFT_INLINE int graft_config_has(const struct graft_config *config, const char *path) {
@@ -58,15 +61,22 @@ GRAFT_INLINE int graft_config_is_null(const struct graft_config *config, const c
     return config->kind(config->data, path) == GRAFT_FIELD_NULL;
 }
 
+/* What config.json calls the field: "n_embd" for "hidden_size", in a family with that alias (family.h). */
+GRAFT_INLINE const char *graft_config_spelling(const struct graft_config *config, const char *path) {
+    return GRAFT_HAS(config, struct graft_config, spelling) && config->spelling != NULL
+               ? config->spelling(config->data, path)
+               : path;
+}
+
 /* Records that a field is of the wrong kind. */
 GRAFT_INLINE int graft_config_expected(const struct graft_config *config, const char *path, const char *expected,
                                        struct graft_error *error) {
     static const char *const kinds[] = {"nothing",  "a boolean", "an integer", "a fractional number",
                                         "a string", "an array",  "an object",  "null"};
     int32_t kind = config->kind(config->data, path);
-    return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %s", path, expected,
-                           kind >= 0 && kind < (int32_t)(sizeof kinds / sizeof kinds[0]) ? kinds[kind]
-                                                                                         : "another kind");
+    return graft_error_set(
+        error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %s", graft_config_spelling(config, path),
+        expected, kind >= 0 && kind < (int32_t)(sizeof kinds / sizeof kinds[0]) ? kinds[kind] : "another kind");
 }
 
 /* Refuses null for a field that may be left out but never says "none": null there is a mistake. */
@@ -86,8 +96,9 @@ GRAFT_INLINE int graft_config_int(const struct graft_config *config, const char 
     }
     *value = config->integer(config->data, path);
     if (*value < minimum || *value > maximum) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %lld to %lld, got %lld", path,
-                               (long long)minimum, (long long)maximum, (long long)*value);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %lld to %lld, got %lld",
+                               graft_config_spelling(config, path), (long long)minimum, (long long)maximum,
+                               (long long)*value);
     }
     return GRAFT_OK;
 }
@@ -96,7 +107,8 @@ GRAFT_INLINE int graft_config_int(const struct graft_config *config, const char 
 GRAFT_INLINE int graft_config_need_int(const struct graft_config *config, const char *path, int64_t minimum,
                                        int64_t maximum, int64_t *value, struct graft_error *error) {
     if (!graft_config_has(config, path)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected an integer", path);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected an integer",
+                               graft_config_spelling(config, path));
     }
     return graft_config_int(config, path, minimum, maximum, value, error);
 }
@@ -113,8 +125,8 @@ GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char
     }
     *value = config->real(config->data, path);
     if (!(*value > above)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected more than %g, got %g", path, above,
-                               *value);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected more than %g, got %g",
+                               graft_config_spelling(config, path), above, *value);
     }
     return GRAFT_OK;
 }

@@ -68,6 +68,12 @@ GRAFT_INLINE int graft_describe_vector(const struct graft_sink *sink, const char
     return graft_describe_parameter(sink, name, 1, &length, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
 }
 
+/* A fact of one number, as the root of a family owes the host some (family.h). */
+GRAFT_INLINE int graft_describe_number(const struct graft_sink *sink, const char *name, int64_t value,
+                                       struct graft_error *error) {
+    return sink->attribute(sink->data, name, &value, 1, error);
+}
+
 /* A child with `count` arguments (NULL for none). */
 GRAFT_INLINE int graft_describe_child(const struct graft_sink *sink, const char *name, const char *class_name,
                                       const char *interface_id, const struct graft_arg *args, int32_t count,

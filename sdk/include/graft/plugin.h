@@ -60,6 +60,7 @@ struct graft_experts_implementation;   /* experts_implementation.h */
 struct graft_kernel_override;          /* kernel_override.h */
 struct graft_chain;                    /* chain.h */
 struct graft_fusion_family;            /* fusion.h */
+struct graft_family;                   /* family.h */
 struct graft_option;                   /* option.h */
 
 /* Const, as all that it points to, from the entry's return until `deinit` has returned.
@@ -114,6 +115,9 @@ struct graft_plugin {
     const struct graft_fusion_family *fusion_families; /* used where fusion_config names them */
     int32_t n_fusion_families;
     uint32_t fusion_family_stride;
+    const struct graft_family *families; /* the model types that it brings */
+    int32_t n_families;
+    uint32_t family_stride;
     const struct graft_chain *chains; /* used where modules of their classes are fused */
     int32_t n_chains;
     uint32_t chain_stride;
@@ -131,7 +135,7 @@ struct graft_plugin {
 #define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, option_stride)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 56);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 256);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 272);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 120);
@@ -187,6 +191,12 @@ GRAFT_INLINE const struct graft_fusion_family *graft_plugin_fusion_family(const 
                                                                           int32_t i) {
     const char *at = (const char *)plugin->fusion_families + (size_t)i * plugin->fusion_family_stride;
     return (const struct graft_fusion_family *)(const void *)at;
+}
+
+/* [any] Model family number `i` (family.h). */
+GRAFT_INLINE const struct graft_family *graft_plugin_family(const struct graft_plugin *plugin, int32_t i) {
+    const char *at = (const char *)plugin->families + (size_t)i * plugin->family_stride;
+    return (const struct graft_family *)(const void *)at;
 }
 
 /* [any] Option number `i` (option.h). */

@@ -23,6 +23,7 @@
 #include "graft/error.h"
 #include "graft/host/classes.h"
 #include "graft/host/encode.h"
+#include "graft/host/families.h"
 #include "graft/host/fuse.h"
 #include "graft/host/generation.h"
 #include "graft/host/implementations.h"

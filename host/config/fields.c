@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.json as the classes of a family read it: under the family's aliases, with its defaults. */
+#include <string.h>
+
+#include "config/config.h"
+
+/* Where a path leads: to a path of the file, or to a default. */
+struct place {
+    const char *path;
+    const struct graft_config_field *fallback; /* NULL: none */
+};
+
+static struct place find(const struct graft_model_config *config, const char *path) {
+    const struct graft_config *whole = &config->whole;
+    struct place place = {path, NULL};
+    if (whole->kind(whole->data, path) != GRAFT_FIELD_ABSENT) {
+        return place;
+    }
+    for (int32_t i = 0; i < config->family->n_fields; i++) {
+        const struct graft_config_field *field = graft_family_field(config->family, i);
+        if (strcmp(field->name, path) != 0) {
+            continue;
+        }
+        if (field->alias != NULL && whole->kind(whole->data, field->alias) != GRAFT_FIELD_ABSENT) {
+            return (struct place){field->alias, NULL};
+        }
+        if (field->kind != GRAFT_FIELD_ABSENT && place.fallback == NULL) {
+            place.fallback = field;
+        }
+    }
+    return place;
+}
+
+static int32_t kind(const void *data, const char *path) {
+    const struct graft_model_config *config = data;
+    const struct place place = find(config, path);
+    return place.fallback != NULL ? place.fallback->kind : config->whole.kind(config->whole.data, place.path);
+}
+
+static int64_t integer(const void *data, const char *path) {
+    const struct graft_model_config *config = data;
+    const struct place place = find(config, path);
+    if (place.fallback != NULL) {
+        int32_t own = place.fallback->kind;
+        return own == GRAFT_FIELD_INT || own == GRAFT_FIELD_BOOL ? place.fallback->integer : 0;
+    }
+    return config->whole.integer(config->whole.data, place.path);
+}
+
+static double real(const void *data, const char *path) {
+    const struct graft_model_config *config = data;
+    const struct place place = find(config, path);
+    if (place.fallback != NULL) {
+        return place.fallback->kind == GRAFT_FIELD_INT ? (double)place.fallback->integer : place.fallback->real;
+    }
+    return config->whole.real(config->whole.data, place.path);
+}
+
+static const char *string(const void *data, const char *path) {
+    const struct graft_model_config *config = data;
+    const struct place place = find(config, path);
+    if (place.fallback != NULL) {
+        return place.fallback->kind == GRAFT_FIELD_STRING ? place.fallback->string : NULL;
+    }
+    return config->whole.string(config->whole.data, place.path);
+}
+
+static int64_t size(const void *data, const char *path) {
+    const struct graft_model_config *config = data;
+    const struct place place = find(config, path);
+    return place.fallback != NULL ? 0 : config->whole.size(config->whole.data, place.path);
+}
+
+static const char *spelling(const void *data, const char *path) {
+    const struct place place = find(data, path);
+    return place.path;
+}
+
+void graft_model_config_read_as(struct graft_model_config *config, const struct graft_family *family) {
+    config->family = family;
+    config->view = (struct graft_config){
+        .struct_size = sizeof config->view,
+        .file = config->file,
+        .data = config,
+        .kind = kind,
+        .integer = integer,
+        .real = real,
+        .string = string,
+        .size = size,
+        .spelling = spelling,
+    };
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graft/host/families.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "library/library.h"
+
+static int by_model_type(const void *a, const void *b) {
+    const struct graft_family_info *left = a, *right = b;
+    int order = strcmp(left->family->model_type, right->family->model_type);
+    return order != 0 ? order : right->is_used - left->is_used;
+}
+
+int graft_library_families(struct graft_library *library, struct graft_family_info **families, size_t *n,
+                           struct graft_error *error) {
+    struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
+    const struct graft_known_family *known;
+    size_t count = 0;
+    while (graft_snapshot_family_at(snapshot, count) != NULL) {
+        count++;
+    }
+    struct graft_family_info *result = graft_alloc(count, sizeof *result);
+    for (size_t i = 0; result != NULL && (known = graft_snapshot_family_at(snapshot, i)) != NULL; i++) {
+        result[i] = (struct graft_family_info){
+            .struct_size = sizeof result[i],
+            .is_used = graft_snapshot_family(snapshot, known->family->model_type) == known,
+            .family = known->family,
+            .plugin = known->origin.plugin,
+            .file = known->origin.file,
+        };
+    }
+    if (result != NULL) {
+        qsort(result, count, sizeof *result, by_model_type);
+    }
+    graft_snapshot_release(snapshot);
+    *families = result;
+    *n = result != NULL ? count : 0;
+    return result != NULL ? GRAFT_OK : graft_fail_memory(error, "library");
+}
+
+void graft_families_free(struct graft_family_info *families) {
+    graft_free(families);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/families.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "registry/snapshot.h"
+
+const struct graft_known_family *graft_snapshot_family_at(const struct graft_snapshot *snapshot, size_t i) {
+    return i < snapshot->n_families ? &snapshot->families[i] : NULL;
+}
+
+const char *graft_family_prefix(const struct graft_family *family) {
+    return family->base_model_prefix != NULL ? family->base_model_prefix : "";
+}
+
+int graft_origin_place(const struct graft_origin *origin) {
+    if (origin->plugin == NULL) {
+        return 1;
+    }
+    return origin->rank > 0 || origin->file == NULL ? 0 : 2;
+}
+
+/* Whether `a` goes before `b`, which was registered later; a tie of two plugins goes to `a` too. */
+static int goes_before(const struct graft_origin *a, const struct graft_origin *b) {
+    if (graft_origin_place(a) != graft_origin_place(b)) {
+        return graft_origin_place(a) < graft_origin_place(b);
+    }
+    return a->rank <= b->rank;
+}
+
+const struct graft_known_family *graft_snapshot_family(const struct graft_snapshot *snapshot, const char *model_type) {
+    const struct graft_known_family *found = NULL;
+    for (size_t i = 0; i < snapshot->n_families; i++) {
+        const struct graft_known_family *known = &snapshot->families[i];
+        if (strcmp(known->family->model_type, model_type) == 0 &&
+            (found == NULL || !goes_before(&found->origin, &known->origin))) {
+            found = known;
+        }
+    }
+    return found;
+}
+
+int graft_family_append(struct graft_snapshot *snapshot, const struct graft_family *family,
+                        const struct graft_origin *origin, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < family->n_classes && status == GRAFT_OK; i++) {
+        const struct graft_known_class known = {graft_family_class(family, i), *origin, 0, NULL};
+        status = graft_class_append(snapshot, &known, error);
+    }
+    snapshot->families[snapshot->n_families++] = (struct graft_known_family){family, *origin};
+    return status;
+}
+
+int graft_snapshot_check_family(const struct graft_snapshot *snapshot, const struct graft_known_family *known,
+                                struct graft_error *error) {
+    for (size_t i = 0; i < snapshot->n_families && graft_origin_place(&known->origin) == 2; i++) {
+        const struct graft_known_family *other = &snapshot->families[i];
+        if (other != known && strcmp(other->family->model_type, known->family->model_type) == 0) {
+            (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, known->family->model_type,
+                                  "plugins %s and %s both bring this model type", known->origin.plugin,
+                                  other->origin.plugin);
+            graft_error_hint(error, "load the one that should win first, or leave one out");
+            return GRAFT_ERROR_PLUGIN;
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int by_model_type(const void *a, const void *b) {
+    const struct graft_known_family *const *left = a, *const *right = b;
+    return strcmp((*left)->family->model_type, (*right)->family->model_type);
+}
+
+int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char *file, const char *model_type,
+                               struct graft_error *error) {
+    struct graft_text known = {0};
+    size_t n = snapshot->n_families;
+    const struct graft_known_family **sorted = graft_alloc(n, sizeof(struct graft_known_family *));
+    if (sorted == NULL) {
+        return graft_fail_memory(error, file);
+    }
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = &snapshot->families[i];
+    }
+    qsort(sorted, n, sizeof(struct graft_known_family *), by_model_type);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || by_model_type(&sorted[i - 1], &sorted[i]) != 0) {
+            graft_text_printf(&known, "%s%s", i > 0 ? ", " : "", sorted[i]->family->model_type);
+        }
+    }
+    int status = known.failed
+                     ? graft_fail_memory(error, file)
+                     : graft_error_set(error, GRAFT_ERROR_MODEL, file, "model_type: \"%s\" is not known; known are %s",
+                                       model_type, known.bytes);
+    graft_error_hint(error, "load a plugin that brings the model type (graft/family.h)");
+    graft_text_free(&known);
+    graft_free(sorted);
+    return status;
+}

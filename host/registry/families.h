@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which model families there are, and which of several of one `model_type` a model gets. */
+#ifndef GRAFT_REGISTRY_FAMILIES_H
+#define GRAFT_REGISTRY_FAMILIES_H
+
+#include "graft/family.h"
+#include "registry/registry.h"
+
+struct graft_known_family {
+    const struct graft_family *family;
+    struct graft_origin origin;
+};
+
+/* [any] Adds a family of the host with its classes. */
+int graft_registry_add_family(struct graft_registry *registry, const struct graft_family *family,
+                              struct graft_error *error);
+
+/* [any] The family that a model of that type gets; NULL when there is none. Of several it is that of the plugin named
+ * first, or registered first by a call; else the host's own. */
+const struct graft_known_family *graft_snapshot_family(const struct graft_snapshot *snapshot, const char *model_type);
+
+/* [any] Whether nothing decides between that family and another plugin's: an error that names both. */
+int graft_snapshot_check_family(const struct graft_snapshot *snapshot, const struct graft_known_family *known,
+                                struct graft_error *error);
+
+/* [any] What a checkpoint may have or lack in front of its names; "" for nothing. */
+const char *graft_family_prefix(const struct graft_family *family);
+
+/* [any] Number `i` in the order of registration; NULL behind the last. */
+const struct graft_known_family *graft_snapshot_family_at(const struct graft_snapshot *snapshot, size_t i);
+
+/* [any] Records that no family is of the model type that `file` has; the error lists those there are. */
+int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char *file, const char *model_type,
+                               struct graft_error *error);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model family: what a `model_type` of config.json stands for. The host's own families are described by the same
+ * struct, so whatever one of them does, a plugin's can do.
+ *
+ * The class of a root describes some numbers as attributes (graft_describe_number), which the host goes by:
+ *
+ *     vocab_size     ids are below it; owed by every root that can be run
+ *     hidden_size    numbers in a hidden state; owed by encoders, and by others whose modules are to be watched
+ *     max_positions  how many tokens a sequence can have at most; left out where there is no end, as with rotary
+ * positions token_types    of an encoder: type ids are below it; left out: 1
+ */
+#ifndef GRAFT_FAMILY_H
+#define GRAFT_FAMILY_H
+
+#include "abi.h"
+#include "class.h"
+#include "config.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a name in config.json's `architectures` is built as. */
+struct graft_architecture {
+    const char *name; /* "BertForPreTraining" */
+    const char
+        *class_name; /* of the root: "BertForMaskedLM", whose interface says what the model can do; NULL: `name` */
+};
+
+/* How classes of the family read a field of config.json. Without it in the list a field is what the file says. */
+struct graft_config_field {
+    const char *name;  /* what classes ask for, a dotted path: "hidden_size" */
+    const char *alias; /* what config.json may call it instead: "n_embd"; NULL: nothing */
+    /* Where the file has neither: a value of this kind. GRAFT_FIELD_BOOL, GRAFT_FIELD_INT, GRAFT_FIELD_REAL or
+     * GRAFT_FIELD_STRING; GRAFT_FIELD_ABSENT: none, so that classes use their own default. Null in the file is there.
+     */
+    int32_t kind;
+    uint32_t reserved;
+    int64_t integer;    /* of GRAFT_FIELD_INT; of GRAFT_FIELD_BOOL 0 or 1 */
+    double real;        /* of GRAFT_FIELD_REAL */
+    const char *string; /* of GRAFT_FIELD_STRING: UTF-8 */
+};
+
+/*
+ * Const, with all that it points to, until the plugin's `deinit`.
+ *
+ * Of two families of one `model_type` that of the plugin named first by the user is taken. Without such an order the
+ * host's own is, and two plugins are an error.
+ */
+struct graft_family {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *model_type; /* config.json's: "llama" */
+    const char
+        *base_model_prefix; /* what checkpoints of the bare model leave out of their names: "model"; NULL: nothing */
+    const struct graft_architecture *architectures; /* at least one; the first where config.json names none */
+    int32_t n_architectures;
+    uint32_t architecture_stride;
+    /* Classes that come with the family. Unlike those of struct graft_plugin they are public: any class may name them
+     * as children, any plugin may replace them. A plugin that asks for a class gets its own of that name, if it has
+     * one, then the host's. */
+    const struct graft_class *classes;
+    int32_t n_classes;
+    uint32_t class_stride;
+    const struct graft_config_field
+        *fields; /* what classes are given of config.json under other names, or by default */
+    int32_t n_fields;
+    uint32_t field_stride;
+    /* Tensors that checkpoints have and no parameter wants (masks, layers for training), so that nobody is told:
+     * regular expressions, searched anywhere in the tensor's name; the last one is NULL. NULL: none. */
+    const char *const *ignored_tensors;
+};
+
+#define GRAFT_ARCHITECTURE_SIZE_1_0 GRAFT_END_OF(struct graft_architecture, class_name)
+#define GRAFT_CONFIG_FIELD_SIZE_1_0 GRAFT_END_OF(struct graft_config_field, string)
+#define GRAFT_FAMILY_SIZE_1_0 GRAFT_END_OF(struct graft_family, ignored_tensors)
+
+GRAFT_ASSERT_SIZE(struct graft_architecture, 16);
+GRAFT_ASSERT_SIZE(struct graft_config_field, 48);
+GRAFT_ASSERT_SIZE(struct graft_family, 80);
+
+/* [any] Architecture number `i`. */
+GRAFT_INLINE const struct graft_architecture *graft_family_architecture(const struct graft_family *family, int32_t i) {
+    const char *at = (const char *)family->architectures + (size_t)i * family->architecture_stride;
+    return (const struct graft_architecture *)(const void *)at;
+}
+
+/* [any] Class number `i`. */
+GRAFT_INLINE const struct graft_class *graft_family_class(const struct graft_family *family, int32_t i) {
+    const char *at = (const char *)family->classes + (size_t)i * family->class_stride;
+    return (const struct graft_class *)(const void *)at;
+}
+
+/* [any] Field number `i`. */
+GRAFT_INLINE const struct graft_config_field *graft_family_field(const struct graft_family *family, int32_t i) {
+    const char *at = (const char *)family->fields + (size_t)i * family->field_stride;
+    return (const struct graft_config_field *)(const void *)at;
+}
+
+/* [any] The class that is built for a name in `architectures`, of the first where `name` is NULL; NULL for a name that
+ * the family does not know. */
+GRAFT_INLINE const char *graft_family_root(const struct graft_family *family, const char *name) {
+    for (int32_t i = 0; i < family->n_architectures; i++) {
+        const struct graft_architecture *architecture = graft_family_architecture(family, i);
+        if (name == NULL || strcmp(architecture->name, name) == 0) {
+            return architecture->class_name != NULL ? architecture->class_name : architecture->name;
+        }
+    }
+    return NULL;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

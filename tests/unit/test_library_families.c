@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models of a type that a plugin brings: how config.json is read, what is built, and what is said where that fails. */
+#include "base/alloc.h"
+#include "folder.h"
+#include "graft/causal_lm.h"
+#include "graft/describe.h"
+#include "graft/family.h"
+#include "graft/host/plugins.h"
+#include "library_fixture.h"
+
+static char folder[64];
+static struct graft_library *library;
+static struct graft_model *model;
+static struct graft_error error;
+
+/* --- A llama with the field names of gpt2, and one whose root says too little --- */
+
+static const struct graft_architecture renamed_architectures[] = {{"RenamedForCausalLM", "LlamaForCausalLM"},
+                                                                  {"RenamedModel", "LlamaModel"}};
+static const struct graft_config_field renamed_fields[] = {
+    {.name = "hidden_size", .alias = "n_embd"},
+    {.name = "hidden_size", .alias = "d_model", .kind = GRAFT_FIELD_INT, .integer = 24},
+    {.name = "num_hidden_layers", .alias = "n_layer", .kind = GRAFT_FIELD_INT, .integer = 1},
+    {.name = "num_attention_heads", .kind = GRAFT_FIELD_INT, .integer = 2},
+    {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 50},
+    {.name = "attention_bias", .kind = GRAFT_FIELD_BOOL, .integer = 1},
+    {.name = "hidden_act", .kind = GRAFT_FIELD_STRING, .string = "relu"},
+    {.name = "rms_norm_eps", .alias = "layer_norm_epsilon", .kind = GRAFT_FIELD_REAL, .real = 1e-5},
+};
+
+static int describe_nothing(const struct graft_class *self, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *failure) {
+    (void)self, (void)config, (void)args, (void)sink, (void)failure;
+    return GRAFT_OK;
+}
+
+static int no_logits(void *self, const struct graft_call *call, const struct graft_causal_lm_args *args,
+                     struct graft_error *failure) {
+    (void)self, (void)call, (void)args, (void)failure;
+    return GRAFT_OK;
+}
+
+static const struct graft_causal_lm silent_vtable = {.struct_size = sizeof silent_vtable, .forward = no_logits};
+static const struct graft_class silent_class = {
+    .struct_size = sizeof silent_class,
+    .name = "SilentForCausalLM",
+    .interface_id = GRAFT_INTERFACE_CAUSAL_LM,
+    .describe = describe_nothing,
+    .create = graft_create_stateless,
+    .forward = &silent_vtable,
+};
+static const struct graft_architecture silent_architectures[] = {{"SilentForCausalLM", NULL}};
+
+static const struct graft_family families[] = {
+    {
+        .struct_size = sizeof families[0],
+        .model_type = "renamed",
+        .architectures = renamed_architectures,
+        .n_architectures = 2,
+        .architecture_stride = sizeof renamed_architectures[0],
+        .fields = renamed_fields,
+        .n_fields = sizeof renamed_fields / sizeof renamed_fields[0],
+        .field_stride = sizeof renamed_fields[0],
+    },
+    {
+        .struct_size = sizeof families[0],
+        .model_type = "silent",
+        .architectures = silent_architectures,
+        .n_architectures = 1,
+        .architecture_stride = sizeof silent_architectures[0],
+    },
+};
+
+/* The class of the second family's root is the plugin's own affair. */
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "families",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Families of the tests",
+    .families = families,
+    .n_families = 2,
+    .family_stride = sizeof families[0],
+    .classes = &silent_class,
+    .n_classes = 1,
+    .class_stride = sizeof silent_class,
+};
+
+static int set_up(void **state) {
+    (void)state;
+    folder_create(folder);
+    error = graft_error_none();
+    library = new_library();
+    assert_int_equal(graft_library_register_plugin(library, &plugin, &error), GRAFT_OK);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    graft_model_free(model);
+    model = NULL;
+    graft_library_free(library);
+    folder_remove(folder);
+    return 0;
+}
+
+/* Opens a model from its config alone. */
+static int open_model(const char *config) {
+    const struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
+    graft_model_free(model);
+    model = NULL;
+    error = graft_error_none();
+    folder_put(folder, "config.json", config, strlen(config));
+    return graft_model_open(library, folder, &options, &model, &error);
+}
+
+static void opened(const char *config) {
+    if (open_model(config) != GRAFT_OK) {
+        fail_msg("%s: %s: %s", config, error.source, error.message);
+    }
+}
+
+static void refused(const char *config, int status, const char *message) {
+    assert_int_equal(open_model(config), status);
+    assert_string_equal(error.message, message);
+}
+
+static const struct graft_planned_parameter *parameter(const char *name) {
+    const struct graft_plan_info *plan = graft_model_plan(model);
+    for (size_t i = 0; i < plan->n_parameters; i++) {
+        if (strcmp(plan->parameters[i]->name, name) == 0) {
+            return plan->parameters[i];
+        }
+    }
+    return NULL;
+}
+
+static void has_shape(const char *name, int64_t rows, int64_t columns) {
+    const struct graft_planned_parameter *found = parameter(name);
+    assert_non_null(found);
+    assert_int_equal(found->shape[0], rows);
+    assert_int_equal(found->shape[1], columns);
+}
+
+static void test_aliases_and_defaults(void **state) {
+    (void)state;
+    opened("{\"model_type\": \"renamed\", \"n_embd\": 16, \"n_layer\": 2}");
+    assert_string_equal(graft_model_plan(model)->architecture, "LlamaForCausalLM");
+    assert_int_equal(graft_model_vocab_size(model), 50);
+    has_shape("model.embed_tokens.weight", 50, 16);
+    assert_non_null(parameter("model.layers.1.self_attn.q_proj.bias"));
+    assert_null(parameter("model.layers.2.self_attn.q_proj.bias"));
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.act_fn"), "ReLU");
+}
+
+/* The name of the classes goes first, then the aliases in their order, then the default. */
+static void test_order_of_aliases(void **state) {
+    (void)state;
+    opened("{\"model_type\": \"renamed\", \"d_model\": 8}");
+    has_shape("model.embed_tokens.weight", 50, 8);
+    opened("{\"model_type\": \"renamed\", \"d_model\": 8, \"n_embd\": 12}");
+    has_shape("model.embed_tokens.weight", 50, 12);
+    opened("{\"model_type\": \"renamed\", \"d_model\": 8, \"n_embd\": 12, \"hidden_size\": 20}");
+    has_shape("model.embed_tokens.weight", 50, 20);
+    opened("{\"model_type\": \"renamed\", \"attention_bias\": false, \"hidden_act\": \"silu\"}");
+    has_shape("model.embed_tokens.weight", 50, 24);
+    assert_null(parameter("model.layers.0.self_attn.q_proj.bias"));
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.act_fn"), "SiLUActivation");
+}
+
+/* Errors have the words of the file. */
+static void test_faults_of_aliases(void **state) {
+    (void)state;
+    refused("{\"model_type\": \"renamed\", \"n_embd\": \"16\"}", GRAFT_ERROR_MODEL,
+            "n_embd: expected an integer, got a string");
+    refused("{\"model_type\": \"renamed\", \"n_layer\": 0}", GRAFT_ERROR_MODEL, "n_layer: expected 1 to 4096, got 0");
+    refused("{\"model_type\": \"renamed\", \"layer_norm_epsilon\": -1.0}", GRAFT_ERROR_MODEL,
+            "layer_norm_epsilon: expected more than 0, got -1");
+    refused("{\"model_type\": \"renamed\", \"layer_norm_epsilon\": null}", GRAFT_ERROR_MODEL,
+            "layer_norm_epsilon: expected a number, got null");
+}
+
+static void test_architectures(void **state) {
+    (void)state;
+    opened("{\"model_type\": \"renamed\", \"architectures\": [\"RenamedModel\"]}");
+    assert_string_equal(graft_model_plan(model)->architecture, "LlamaModel");
+    refused("{\"model_type\": \"renamed\", \"architectures\": [\"RenamedForTokenClassification\"]}", GRAFT_ERROR_MODEL,
+            "architectures: model_type \"renamed\" has no RenamedForTokenClassification; it has RenamedForCausalLM, "
+            "RenamedModel");
+    refused("{\"model_type\": \"renamed\", \"architectures\": [\"Qwen2ForCausalLM\"]}", GRAFT_ERROR_MODEL,
+            "architectures: Qwen2ForCausalLM does not belong to model_type \"renamed\" but to \"qwen2\"");
+}
+
+static void test_unknown_model_type(void **state) {
+    (void)state;
+    refused(
+        "{\"model_type\": \"mystery\"}", GRAFT_ERROR_MODEL,
+        "model_type: \"mystery\" is not known; known are bert, llama, mistral, mixtral, qwen2, qwen2_moe, qwen2_vl, "
+        "qwen3, qwen3_moe, renamed, silent");
+    assert_string_equal(error.hint, "load a plugin that brings the model type (graft/family.h)");
+}
+
+static void test_root_without_numbers(void **state) {
+    (void)state;
+    refused("{\"model_type\": \"silent\"}", GRAFT_ERROR_PLUGIN,
+            "attribute vocab_size: expected 1 to 2147483647 of a root, got 0");
+    assert_string_equal(error.source, "SilentForCausalLM");
+}
+
+static void test_listed(void **state) {
+    struct graft_family_info *list = NULL;
+    size_t n = 0;
+    (void)state;
+    assert_int_equal(graft_library_families(library, &list, &n, &error), GRAFT_OK);
+    assert_int_equal(n, 11);
+    assert_string_equal(list[0].family->model_type, "bert");
+    assert_null(list[0].plugin);
+    assert_ptr_equal(list[9].family, &families[0]);
+    assert_string_equal(list[9].plugin, "families");
+    assert_int_equal(list[9].is_used, 1);
+    graft_families_free(list);
+}
+
+/* What the host reads of a descriptor before it takes it. */
+static void test_refused_descriptors(void **state) {
+    static const char *const patterns[] = {"(", NULL};
+    struct graft_family bad = families[0];
+    struct graft_plugin other = plugin;
+    struct graft_config_field field = {.name = "a..b"};
+    (void)state;
+    other.id = "other";
+    other.families = &bad;
+    other.n_families = 1;
+    const struct {
+        struct graft_family family;
+        const char *message;
+    } cases[] = {
+        {{.struct_size = 8}, "families[0].struct_size: expected at least"},
+        {{.struct_size = sizeof bad}, "families[0].model_type: expected"},
+        {{.struct_size = sizeof bad, .reserved = 1}, "families[0].reserved: expected 0"},
+        {{.struct_size = sizeof bad, .model_type = "a"}, "families[0].n_architectures: expected 1 to"},
+        {{.struct_size = sizeof bad, .model_type = "a", .architectures = renamed_architectures, .n_architectures = 1},
+         "families[0].architecture_stride: expected"},
+        {{.struct_size = sizeof bad,
+          .model_type = "a",
+          .architectures = silent_architectures,
+          .n_architectures = 1,
+          .architecture_stride = sizeof silent_architectures[0],
+          .ignored_tensors = patterns},
+         "families[0].ignored_tensors[0]"},
+        {{.struct_size = sizeof bad,
+          .model_type = "a",
+          .architectures = silent_architectures,
+          .n_architectures = 1,
+          .architecture_stride = sizeof silent_architectures[0],
+          .fields = &field,
+          .n_fields = 1,
+          .field_stride = sizeof field},
+         "families[0].fields[0].name: expected a field or a dotted path, got \"a..b\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        error = graft_error_none();
+        bad = cases[i].family;
+        assert_int_equal(graft_library_register_plugin(library, &other, &error), GRAFT_ERROR_PLUGIN);
+        if (strstr(error.message, cases[i].message) == NULL) {
+            fail_msg("case %zu: expected \"%s\" in \"%s\"", i, cases[i].message, error.message);
+        }
+    }
+}
+
+/* Every allocation fails in turn while a model of a plugin's family is opened, then not. */
+static void test_out_of_memory(void **state) {
+    (void)state;
+    for (long i = 1, failed = 1; failed; i++) {
+        (void)graft_alloc_fail_at(i);
+        failed = open_model("{\"model_type\": \"renamed\", \"n_embd\": 16}") != GRAFT_OK;
+        (void)graft_alloc_fail_at(0);
+        assert_int_equal(error.code, failed ? GRAFT_ERROR_INTERNAL : GRAFT_OK);
+    }
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_aliases_and_defaults),
+        TEST(test_order_of_aliases),
+        TEST(test_faults_of_aliases),
+        TEST(test_architectures),
+        TEST(test_unknown_model_type),
+        TEST(test_root_without_numbers),
+        TEST(test_listed),
+        TEST(test_refused_descriptors),
+        TEST(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
