@@ -30,6 +30,7 @@ int graft_model_publish(struct graft_model *model, struct graft_error *error) {
         .struct_size = sizeof model->published.plan,
         .directory = model->directory,
         .model_type = model->config->model_type,
+        .plugin = model->family.origin.plugin,
         .architecture = model->tree->root->class_name,
         .n_tensors = graft_checkpoint_count(model->checkpoint),
         .n_files = graft_checkpoint_file_count(model->checkpoint),

@@ -8,10 +8,24 @@
 #include "model/node.h"
 #include "registry/nearest.h"
 
-/* Decides who describes and who makes the module: what a replacement that does not call super leaves out is the
- * original's, and a kernel makes what they describe. */
-static void choose_class(struct graft_node *node, const struct graft_known_class *original,
-                         const struct graft_stacked_class *stacked) {
+typedef int (*find_function)(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                             const struct graft_known_class **found, struct graft_error *error);
+
+/* A class that has nothing of it and no bases stays who does it. */
+static int inherit(const struct graft_snapshot *snapshot, find_function find, const struct graft_known_class **known,
+                   struct graft_error *error) {
+    const struct graft_known_class *found = NULL;
+    int status = find(snapshot, *known, &found, error);
+    *known = found != NULL ? found : *known;
+    return status;
+}
+
+/* Decides who describes and who makes the module: what a derived class leaves out is its base's, what a replacement
+ * that does not call super leaves out is the original's, and a kernel makes what they describe. */
+static int choose_class(const struct builder *builder, struct graft_node *node,
+                        const struct graft_known_class *original, const struct graft_stacked_class *stacked,
+                        struct graft_error *error) {
+    const struct graft_snapshot *snapshot = builder->options->snapshot;
     const struct graft_known_class *built = stacked->known;
     node->known = stacked->kernel != NULL ? stacked->kernel : built;
     node->original = node->known != original ? original : NULL;
@@ -19,10 +33,12 @@ static void choose_class(struct graft_node *node, const struct graft_known_class
     node->class_name = node->known->cls->name;
     node->describer = built;
     node->maker = node->known;
-    if ((built->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0) {
+    if ((built->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0 && built->cls->base == NULL) {
         node->describer = built->cls->describe != NULL ? built : original;
         node->maker = stacked->kernel == NULL && built->cls->forward == NULL ? original : node->known;
     }
+    int status = inherit(snapshot, graft_snapshot_describer, &node->describer, error);
+    return status == GRAFT_OK ? inherit(snapshot, graft_snapshot_maker, &node->maker, error) : status;
 }
 
 /* Whether this child is what a replacement calls by the name of the class it replaces: then it means the original. */
@@ -40,13 +56,13 @@ static int resolve(const struct builder *builder, const struct graft_module_plac
 }
 
 /* Gives the node number `i` of the stack, and the arguments for it. */
-static int set_up(struct graft_node *node, const struct graft_resolution *found, size_t i,
-                  const struct graft_args *args, struct graft_error *error) {
+static int set_up(const struct builder *builder, struct graft_node *node, const struct graft_resolution *found,
+                  size_t i, const struct graft_args *args, struct graft_error *error) {
     const struct graft_args *more = found->stack[i].known->args;
-    choose_class(node, found->original, &found->stack[i]);
-    return graft_args_append(&node->args, args) == 0 && (more == NULL || graft_args_append(&node->args, more) == 0)
-               ? GRAFT_OK
-               : graft_fail_memory(error, node->path);
+    if (graft_args_append(&node->args, args) != 0 || (more != NULL && graft_args_append(&node->args, more) != 0)) {
+        return graft_fail_memory(error, node->path);
+    }
+    return choose_class(builder, node, found->original, &found->stack[i], error);
 }
 
 /* Describes the node, the first of the stack, and those behind it, each beside the one that calls it. */
@@ -61,7 +77,7 @@ static int describe_stack(struct builder *builder, struct graft_node *node, cons
         node->super->wrapper = node;
         node->super->below_super = 1;
         node = node->super;
-        status = set_up(node, found, i, args, error);
+        status = set_up(builder, node, found, i, args, error);
         if (status == GRAFT_OK) {
             status = graft_builder_describe(builder, node, error);
         }
@@ -74,6 +90,12 @@ static const char *family_plugin(const struct builder *builder) {
     return builder->options->family != NULL ? builder->options->family->origin.plugin : NULL;
 }
 
+/* What a class of the host, whose description is inherited, names, as the model's family has it. */
+static const char *stand_in_for(const struct builder *builder, const char *class_name) {
+    const struct graft_known_family *known = builder->options->family;
+    return known != NULL ? graft_family_stand_in_for(known->family, class_name) : NULL;
+}
+
 int graft_builder_add_child(struct builder *builder, struct graft_node *parent, const char *name,
                             const struct graft_child_info *info, struct graft_error *error) {
     struct graft_node *child = graft_node_create(parent, name);
@@ -81,11 +103,13 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
         return graft_fail_memory(error, parent != NULL ? parent->path : name);
     }
     struct graft_node *owner = builder->describing;
+    const char *asking = owner != NULL ? builder->describer->origin.plugin : family_plugin(builder);
+    const char *stand_in = owner != NULL && asking == NULL ? stand_in_for(builder, info->class_name) : NULL;
     struct graft_module_place place = {
-        .class_name = info->class_name,
+        .class_name = stand_in != NULL ? stand_in : info->class_name,
         .path = child->path,
         .model_type = builder->options->config->model_type,
-        .asking = owner != NULL ? owner->describer->origin.plugin : family_plugin(builder),
+        .asking = stand_in != NULL ? family_plugin(builder) : asking,
         .fused = builder->fusions != NULL ? graft_fusions_at(builder->fusions, child->path) : NULL,
     };
     int original_only = builder->options->without_replacements || means_original(owner, info->class_name);
@@ -93,11 +117,11 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
     int status = resolve(builder, &place, original_only, &found, error);
     if (status == GRAFT_OK && strcmp(found.original->cls->interface_id, info->interface_id) != 0) {
         status = graft_error_set(error, GRAFT_ERROR_PLUGIN, child->path,
-                                 "%s has the interface %s, but its parent expects %s", info->class_name,
+                                 "%s has the interface %s, but its parent expects %s", place.class_name,
                                  found.original->cls->interface_id, info->interface_id);
     }
     if (status == GRAFT_OK) {
-        status = set_up(child, &found, 0, info->args, error);
+        status = set_up(builder, child, &found, 0, info->args, error);
     }
     if (status != GRAFT_OK) {
         graft_node_free(child);

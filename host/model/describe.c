@@ -13,14 +13,7 @@
 #include "model/node.h"
 
 /* Bounds on what a config can make a class describe. */
-enum {
-    MAX_DEPTH = 64,
-    MAX_NODES = 1 << 20,
-    MAX_PARAMETERS = 1 << 21,
-    MAX_STATES = 1 << 20,
-    MAX_NAME = 256,
-    MAX_KEPT = 1 << 20
-};
+enum { MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_STATES = 1 << 20, MAX_NAME = 256 };
 static const int64_t MAX_STATE_BYTES = INT64_C(1) << 40; /* of one: their sum fits */
 
 static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
@@ -306,6 +299,7 @@ static int failed(struct builder *builder, const struct graft_node *node, int st
 int graft_builder_run_describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                struct graft_error *error) {
     const struct graft_class *cls = builder->describer->cls;
+    builder->sink = sink;
     int status = cls->describe(cls, &builder->options->config->view, &node->args, sink, error);
     return status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
 }
@@ -313,6 +307,7 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_node *outer = builder->describing;
     const struct graft_known_class *outer_describer = builder->describer;
+    const struct graft_sink *outer_sink = builder->sink;
     const struct graft_sink sink = {
         .struct_size = sizeof sink,
         .path = node->path,
@@ -324,6 +319,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .state = on_state,
         .keep = graft_builder_keep,
         .activation_class = on_activation_class,
+        .base = graft_builder_base,
     };
     if (node->describer->cls->describe == NULL) {
         return GRAFT_OK;
@@ -333,7 +329,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     builder->depth++;
     builder->tree->n_nodes++;
     int status = GRAFT_OK;
-    if (builder->depth > MAX_DEPTH) {
+    if (builder->depth > GRAFT_MAX_DEPTH) {
         status = refuse(builder, error, "modules nested too deeply, at", node->name);
     } else if (builder->tree->n_nodes > MAX_NODES) {
         status = refuse(builder, error, "too many modules, at", node->name);
@@ -346,5 +342,6 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     builder->depth--;
     builder->describing = outer;
     builder->describer = outer_describer;
+    builder->sink = outer_sink;
     return status;
 }

@@ -6,6 +6,9 @@
 #include "model/fusion.h"
 #include "model/tree.h"
 
+/* How deep modules, and bases of bases, may be nested. */
+enum { GRAFT_MAX_DEPTH = 64 };
+
 struct tie {
     struct graft_node *node;
     char *name;
@@ -19,6 +22,7 @@ struct builder {
     struct graft_tree *tree;
     struct graft_node *describing;             /* the module whose `describe` is running; NULL at the root */
     const struct graft_known_class *describer; /* and whose `describe` that is */
+    const struct graft_sink *sink;             /* where that description goes */
     int32_t depth;
     int32_t blamed; /* a description failed, and the error says which */
     struct tie *ties;
@@ -40,10 +44,13 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
 /* The `keep` of a sink, whose data is the builder. */
 void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error);
 
-/* Where one class has described the node and another makes it, lets the maker's `describe` run as well, for what it
- * keeps and nothing else. `sink` is the one that was described to. */
+/* Where one class has described the node and another makes it, lets the `describe` that goes with the maker run
+ * as well, for what it keeps and nothing else. `sink` is the one that was described to. */
 int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                  struct graft_error *error);
+
+/* The `base` of a sink, whose data is the builder. */
+int graft_builder_base(void *data, struct graft_error *error);
 
 /* Turns the ties declared into links between parameters. */
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error);

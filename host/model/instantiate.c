@@ -18,6 +18,11 @@ static const struct graft_state *find_state(void *data, const char *name) {
     return graft_node_state(data, name);
 }
 
+static const struct graft_args *find_child_args(void *data, const char *name) {
+    const struct graft_node *child = graft_node_find(data, name);
+    return child != NULL ? &child->args : NULL;
+}
+
 struct graft_build graft_node_build(struct graft_node *node, const struct graft_tree *tree,
                                     const struct graft_host *host) {
     return (struct graft_build){
@@ -29,6 +34,7 @@ struct graft_build graft_node_build(struct graft_node *node, const struct graft_
         .data = node,
         .weight = find_weight,
         .child = find_child,
+        .child_args = find_child_args,
         .state = find_state,
     };
 }

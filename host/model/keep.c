@@ -74,8 +74,13 @@ int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *nod
     keeping.attribute = ignore_attribute;
     keeping.tie = ignore_tie;
     keeping.state = ignore_state;
+    const struct graft_known_class *keeper = NULL;
+    int status = graft_snapshot_describer(builder->options->snapshot, node->maker, &keeper, error);
+    if (status != GRAFT_OK || keeper == node->describer) {
+        return status;
+    }
     graft_free(node->kept);
     node->kept = NULL;
-    builder->describer = node->maker;
-    return node->maker->cls->describe != NULL ? graft_builder_run_describe(builder, node, &keeping, error) : GRAFT_OK;
+    builder->describer = keeper;
+    return keeper != NULL ? graft_builder_run_describe(builder, node, &keeping, error) : GRAFT_OK;
 }

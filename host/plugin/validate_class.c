@@ -41,10 +41,11 @@ static int validate_vtable(const struct graft_place *place, const struct graft_c
 static int validate_functions(const struct graft_place *place, const struct graft_class *class, int is_replacement,
                               struct graft_error *error) {
     int calls_super = (class->flags & GRAFT_CLASS_CALLS_SUPER) != 0;
-    if (!is_replacement && class->describe == NULL) {
+    int inherits = is_replacement || class->base != NULL;
+    if (!inherits && class->describe == NULL) {
         return graft_check_failed(place, "describe", error, "expected a function, got NULL");
     }
-    if (!is_replacement && class->create == NULL) {
+    if (!inherits && class->create == NULL) {
         return graft_check_failed(place, "create", error, "expected a function, got NULL");
     }
     if (class->create != NULL && class->forward == NULL) {
@@ -66,7 +67,7 @@ static int validate_functions(const struct graft_place *place, const struct graf
         return graft_check_failed(place, "flags", error,
                                   "GRAFT_CLASS_CALLS_SUPER is set, but there is no forward to call it");
     }
-    if (class->describe == NULL && class->forward == NULL) {
+    if (class->describe == NULL && class->forward == NULL && class->base == NULL) {
         return graft_check_failed(place, "describe", error, "expected it or forward, got NULL for both");
     }
     return GRAFT_OK;
@@ -99,6 +100,9 @@ int graft_class_validate(const struct graft_place *place, const struct graft_cla
     }
     if (status == GRAFT_OK) {
         status = graft_check_flags(place, class->flags, GRAFT_CLASS_CALLS_SUPER | GRAFT_CLASS_BASIC, error);
+    }
+    if (status == GRAFT_OK && class->base != NULL) {
+        status = graft_check_class_name(place, "base", class->base, error);
     }
     if (status == GRAFT_OK) {
         status = validate_interface(place, class, error);

@@ -100,6 +100,21 @@ static int validate_classes(const struct graft_place *place, const struct graft_
     return status;
 }
 
+static int validate_stand_ins(const struct graft_place *place, const struct graft_family *family,
+                              struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < family->n_stand_ins && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = place, .field = "stand_ins", .index = i};
+        const struct graft_stand_in *stand_in = graft_family_stand_in(family, i);
+        status = graft_check_class_name(&element, "name", stand_in->name, error);
+        if (status == GRAFT_OK) {
+            status = graft_check_class_name(&element, "class_name", stand_in->class_name, error);
+        }
+    }
+    return status;
+}
+
+/* Count, stride and address of each list. */
 static int validate_lists(const struct graft_place *place, const struct graft_family *family,
                           struct graft_error *error) {
     const struct graft_array architectures = {
@@ -112,9 +127,15 @@ static int validate_lists(const struct graft_place *place, const struct graft_fa
     const struct graft_array classes = {"classes",       "n_classes",          "class_stride",
                                         family->classes, family->n_classes,    0,
                                         MAX_ELEMENTS,    family->class_stride, GRAFT_CLASS_SIZE_1_0};
+    const struct graft_array stand_ins = {"stand_ins",       "n_stand_ins",           "stand_in_stride",
+                                          family->stand_ins, family->n_stand_ins,     0,
+                                          MAX_ELEMENTS,      family->stand_in_stride, GRAFT_STAND_IN_SIZE_1_0};
     int status = graft_check_list(place, &architectures, error);
     if (status == GRAFT_OK) {
         status = graft_check_list(place, &fields, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_check_list(place, &stand_ins, error);
     }
     return status == GRAFT_OK ? graft_check_array(place, &classes, error) : status;
 }
@@ -139,6 +160,9 @@ static int validate_family(const struct graft_place *place, const struct graft_f
     }
     if (status == GRAFT_OK) {
         status = validate_ignored(place, family->ignored_tensors, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_stand_ins(place, family, error);
     }
     return status == GRAFT_OK ? validate_classes(place, family, error) : status;
 }

@@ -17,6 +17,21 @@ const char *graft_family_prefix(const struct graft_family *family) {
     return family->base_model_prefix != NULL ? family->base_model_prefix : "";
 }
 
+const char *graft_family_stand_in_for(const struct graft_family *family, const char *class_name) {
+    for (int32_t i = 0; i < family->n_stand_ins; i++) {
+        if (strcmp(graft_family_stand_in(family, i)->name, class_name) == 0) {
+            return graft_family_stand_in(family, i)->class_name;
+        }
+    }
+    for (int32_t i = 0; i < family->n_classes; i++) {
+        const struct graft_class *cls = graft_family_class(family, i);
+        if (cls->base != NULL && strcmp(cls->base, class_name) == 0) {
+            return cls->name;
+        }
+    }
+    return NULL;
+}
+
 int graft_origin_place(const struct graft_origin *origin) {
     if (origin->plugin == NULL) {
         return 1;

@@ -26,6 +26,10 @@ int graft_snapshot_check_family(const struct graft_snapshot *snapshot, const str
 /* [any] What a checkpoint may have or lack in front of its names; "" for nothing. */
 const char *graft_family_prefix(const struct graft_family *family);
 
+/* [any] The class that a host's description of a child names, in models of the family: a class of the family that is
+ * derived from that one, or what the family lists; NULL: the class of that very name. */
+const char *graft_family_stand_in_for(const struct graft_family *family, const char *class_name);
+
 /* [any] Number `i` in the order of registration; NULL behind the last. */
 const struct graft_known_family *graft_snapshot_family_at(const struct graft_snapshot *snapshot, size_t i);
 

@@ -84,6 +84,18 @@ void graft_snapshot_release(struct graft_snapshot *snapshot);
 const struct graft_known_class *graft_snapshot_class(const struct graft_snapshot *snapshot, const char *name,
                                                      const char *asking);
 
+/* [any] Whose `describe`, and whose `create`, `destroy` and `forward`, hold for modules of a class: its own, or those
+ * of the nearest of its bases that has some; NULL where none has. A base that there is not, or of another interface,
+ * and bases that go round in a circle are errors. */
+int graft_snapshot_describer(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                             const struct graft_known_class **describer, struct graft_error *error);
+int graft_snapshot_maker(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                         const struct graft_known_class **maker, struct graft_error *error);
+
+/* [any] The class that a class is derived from, or NULL. */
+const struct graft_known_class *graft_snapshot_base(const struct graft_snapshot *snapshot,
+                                                    const struct graft_known_class *known);
+
 /* Where a class name is asked for. */
 struct graft_module_place {
     const char *class_name;

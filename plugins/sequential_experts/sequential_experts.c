@@ -127,7 +127,7 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
     for (int64_t e = 0; status == GRAFT_OK && e < sizes->num_experts; e++) {
         const struct graft_arg mlp_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
                                              graft_int_arg("intermediate_size", sizes->intermediate_size),
-                                             graft_int_arg("bias", 0)};
+                                             graft_int_arg("mlp_bias", 0)};
         char name[MAX_NAME];
         expert_name(e, name);
         status = graft_describe_child(sink, name, "MoeMLP", GRAFT_INTERFACE_MLP, mlp_args, 3, error);

@@ -18,17 +18,18 @@ import tempfile
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
-                          Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
+                          Olmo2Config, Olmo2ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 import weights
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
 STEPS = 16
 CLASSES = {"llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
-           "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
+           "olmo2": Olmo2ForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
            "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "qwen2": Qwen2Config,
+CONFIGS = {"llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
            "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
@@ -55,6 +56,10 @@ def small(**kw):
 
 def mistral(**kw):
     return "mistral", small(**{"sliding_window": None, "rms_norm_eps": 1e-5, **kw})
+
+
+def olmo2(**kw):
+    return "olmo2", small(**{"rms_norm_eps": 1e-5, "rope_parameters": rope(500000.0), **kw})
 
 
 def qwen2(**kw):
@@ -169,6 +174,13 @@ PLAIN.update({
     "qwen3_moe_dynamic": (qwen3_moe(max_position_embeddings=16, rope_parameters=dict(DYNAMIC, rope_theta=1e6)), 645, 30, {"hub_config": False},
                           "rope type dynamic beyond the original length; v5 spelling, num_local_experts"),
 })
+# The same of families that plugins bring.
+BROUGHT = {
+    "olmo2": (olmo2(), 671, 12, {}, "norms behind attention and MLP; norms over all queries and all keys"),
+    "olmo2_bf16": (olmo2(**TWO_HEADS), 672, 12, {"dtype": "bfloat16"}, "bfloat16 on disk; one key/value head"),
+    "olmo2_bias_sharded": (olmo2(attention_bias=True, num_key_value_heads=4), 673, 12, {"shard": "16KB"},
+                           "biases on q, k, v and o; several files and an index"),
+}
 RECORDED = {"llama_one_kv_head", "mistral_sliding", "qwen2_moe_gqa", "qwen3", "qwen3_moe_mlp_only_bias"}
 PATCHED = {
     "llama_fused_qkv_tied_bf16": (llama(**WIDE, num_attention_heads=6, tie_word_embeddings=True), 501, 14, {"dtype": "bfloat16"},
@@ -293,8 +305,8 @@ def add_recorded(folder, cls, inputs):
 
 
 def make_plain(name, out):
-    (family, config), seed, length, options, note = PLAIN[name]
-    folder = f"{out}/plain/{name}"
+    (family, config), seed, length, options, note = PLAIN[name] if name in PLAIN else BROUGHT[name]
+    folder = f"{out}/plain/{name}" if name in PLAIN else f"{FAMILIES}/{family}/goldens/{name}"
     seed, inputs = first_clear_seed(folder, family, config, seed, length, options, name.endswith("_stacked"))
     ol.record(folder, name, CLASSES[family], inputs, steps=STEPS, note=note, extra={"seed": seed, **facts(folder, family, inputs)}, keep=kept)
     add_rms(folder, CLASSES[family], inputs)
@@ -358,8 +370,8 @@ if __name__ == "__main__":
     args = parser.parse_args()
     sys.path.insert(0, args.oracle)
     import oracle_lib as ol
-    for wanted in args.names or [*PLAIN, *PATCHED]:
-        if wanted in PLAIN:
+    for wanted in args.names or [*PLAIN, *BROUGHT, *PATCHED]:
+        if wanted in PLAIN or wanted in BROUGHT:
             make_plain(wanted, args.out)
         elif len(args.names) == 1:
             make_patched(wanted, args.out)

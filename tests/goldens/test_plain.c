@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_plain CASE-DIRECTORY: an unpatched model against the reference, and against itself in other ways of asking. */
+/* test_plain CASE-DIRECTORY [PLUGINS-DIRECTORY]: an unpatched model, of a family of the host or of a plugin, against
+ * the reference, and against itself in other ways of asking. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,16 +83,16 @@ static void check_threads(const struct golden *golden, const struct runner *runn
 int main(int argc, char **argv) {
     struct golden golden;
     struct runner runner;
-    if (argc != 2) {
-        (void)fputs("usage: test_plain CASE-DIRECTORY\n", stderr);
+    if (argc < 2 || argc > 3) {
+        (void)fputs("usage: test_plain CASE-DIRECTORY [PLUGINS-DIRECTORY]\n", stderr);
         return 2;
     }
     golden_open(&golden, argv[1]);
-    runner_open(&runner, argv[1], NULL, GRAFT_PRECISION_FLOAT32);
+    runner_open(&runner, argv[1], argv[2], GRAFT_PRECISION_FLOAT32);
     compare_structure(&golden, &runner);
     compare_logits(&golden, &runner, "float32");
     compare_greedy(&golden, &runner);
-    compare_spread(&golden, NULL);
+    compare_spread(&golden, argv[2]);
     check_ragged(&golden, &runner);
     if (golden_cache_difference(&golden) <= F32_TOLERANCE) {
         check_pieces(&golden, &runner);

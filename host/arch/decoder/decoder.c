@@ -53,14 +53,28 @@ static int read_config(const struct graft_config *config, const struct graft_dec
     return status;
 }
 
-static int describe_layers(const struct graft_decoder_traits *traits, int64_t layers, const struct graft_sink *sink,
-                           struct graft_error *error) {
+/* Layers are given all that their attention, MLP and norms are. */
+static int describe_layers(const struct graft_decoder_traits *traits, const struct graft_decoder_config *decoder,
+                           const struct graft_sink *sink, struct graft_error *error) {
     int status = GRAFT_OK;
-    for (int64_t i = 0; i < layers && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < decoder->num_hidden_layers && status == GRAFT_OK; i++) {
         char name[MAX_NAME];
-        const struct graft_arg args[] = {graft_int_arg("layer_idx", i)};
+        const struct graft_arg args[] = {
+            graft_int_arg("layer_idx", i),
+            graft_int_arg("hidden_size", decoder->hidden_size),
+            graft_int_arg("intermediate_size", decoder->intermediate_size),
+            graft_int_arg("num_attention_heads", decoder->num_attention_heads),
+            graft_int_arg("num_key_value_heads", decoder->num_key_value_heads),
+            graft_int_arg("head_dim", decoder->head_dim),
+            graft_int_arg("qkv_bias", decoder->qkv_bias),
+            graft_int_arg("o_proj_bias", traits->o_proj_bias && decoder->qkv_bias),
+            graft_int_arg("mlp_bias", decoder->mlp_bias),
+            graft_string_arg("hidden_act", decoder->hidden_act),
+            graft_real_arg("eps", decoder->rms_norm_eps),
+        };
         layer_name(i, name);
-        status = graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args, 1, error);
+        status = graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args,
+                                      (int32_t)(sizeof args / sizeof args[0]), error);
     }
     return status;
 }
@@ -77,14 +91,14 @@ int graft_decoder_describe(const struct graft_class *self, const struct graft_co
     const struct graft_decoder_config *decoder = &kept->config;
     const struct graft_arg embedding_args[] = {graft_int_arg("num_embeddings", decoder->vocab_size),
                                                graft_int_arg("embedding_dim", decoder->hidden_size)};
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder->hidden_size)};
     status =
         graft_describe_child(sink, "embed_tokens", "Embedding", GRAFT_INTERFACE_EMBEDDING, embedding_args, 2, error);
     if (status == GRAFT_OK) {
-        status = describe_layers(traits, decoder->num_hidden_layers, sink, error);
+        status = describe_layers(traits, decoder, sink, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "norm", traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
+        status =
+            graft_describe_norm(sink, "norm", traits->rms_norm, decoder->hidden_size, decoder->rms_norm_eps, error);
     }
     if (status == GRAFT_OK) {
         status =

@@ -3,8 +3,7 @@
 
 #include <stddef.h>
 
-/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
-enum { MAX_SIZE = 1 << 20, MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 30, MAX_LAYERS = 4096, MAX_EXPERTS = 4096 };
+enum { MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 30, MAX_EXPERTS = 4096 };
 
 struct integer_field {
     const char *name;
@@ -18,12 +17,12 @@ struct integer_field {
 
 static const struct integer_field fields[] = {
     FIELD(vocab_size, 1, MAX_VOCAB),
-    FIELD(hidden_size, 1, MAX_SIZE),
-    FIELD(intermediate_size, 1, MAX_SIZE),
-    FIELD(num_hidden_layers, 1, MAX_LAYERS),
-    FIELD(num_attention_heads, 1, MAX_SIZE),
-    FIELD(num_key_value_heads, 1, MAX_SIZE),
-    FIELD(head_dim, 1, MAX_SIZE),
+    FIELD(hidden_size, 1, GRAFT_MAX_SIZE),
+    FIELD(intermediate_size, 1, GRAFT_MAX_SIZE),
+    FIELD(num_hidden_layers, 1, GRAFT_MAX_LAYERS),
+    FIELD(num_attention_heads, 1, GRAFT_MAX_SIZE),
+    FIELD(num_key_value_heads, 1, GRAFT_MAX_SIZE),
+    FIELD(head_dim, 1, GRAFT_MAX_SIZE),
     FIELD(max_position_embeddings, 1, MAX_POSITIONS),
 };
 
@@ -39,12 +38,12 @@ static const struct integer_field moe_fields[] = {
 
 /* Of families that also have dense layers. */
 static const struct integer_field dense_fields[] = {
-    FIELD(moe_intermediate_size, 1, MAX_SIZE),
-    FIELD(decoder_sparse_step, 1, MAX_LAYERS),
+    FIELD(moe_intermediate_size, 1, GRAFT_MAX_SIZE),
+    FIELD(decoder_sparse_step, 1, GRAFT_MAX_LAYERS),
 };
 
 static const struct integer_field shared_fields[] = {
-    FIELD(shared_expert_intermediate_size, 1, MAX_SIZE),
+    FIELD(shared_expert_intermediate_size, 1, GRAFT_MAX_SIZE),
 };
 
 #define READ_INTEGERS(table) read_integers(config, table, sizeof(table) / sizeof(table)[0], decoder, error)

@@ -10,6 +10,9 @@
 #include "graft/class.h"
 #include "graft/config.h"
 
+/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
+enum { GRAFT_MAX_SIZE = 1 << 20, GRAFT_MAX_LAYERS = 4096 };
+
 /* Fields have the names they have in config.json. */
 struct graft_decoder_config {
     int64_t vocab_size;
@@ -95,7 +98,6 @@ int graft_decoder_config_window(const struct graft_config *whole, const struct g
 
 /* [load] Whether layer `layer` has experts in the place of its MLP. */
 int graft_decoder_config_sparse(const struct graft_config *whole, const struct graft_decoder_traits *traits,
-                                const struct graft_decoder_config *decoder, int64_t layer, int32_t *sparse,
-                                struct graft_error *error);
+                                int64_t layer, int32_t *sparse, struct graft_error *error);
 
 #endif

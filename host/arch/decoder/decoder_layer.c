@@ -17,55 +17,35 @@ int graft_decoder_layer_describe(const struct graft_class *self, const struct gr
                                  const struct graft_args *args, const struct graft_sink *sink,
                                  struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
-    const struct graft_decoder_config *decoder;
-    int64_t layer = graft_args_int(args, "layer_idx", 0);
     int32_t sparse = 0;
-    int status = graft_decoder_config_keep(config, traits, sink, &decoder, error);
+    int status = graft_decoder_config_sparse(config, traits, graft_args_int(args, "layer_idx", 0), &sparse, error);
     if (status == GRAFT_OK) {
-        status = graft_decoder_config_sparse(config, traits, decoder, layer, &sparse, error);
+        status =
+            graft_describe_given(sink, "self_attn", traits->attention, GRAFT_INTERFACE_SELF_ATTENTION, args, error);
     }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    const struct graft_arg attention_args[] = {graft_int_arg("layer_idx", layer),
-                                               graft_int_arg("hidden_size", decoder->hidden_size),
-                                               graft_int_arg("num_attention_heads", decoder->num_attention_heads),
-                                               graft_int_arg("num_key_value_heads", decoder->num_key_value_heads),
-                                               graft_int_arg("head_dim", decoder->head_dim),
-                                               graft_int_arg("qkv_bias", decoder->qkv_bias),
-                                               graft_int_arg("o_proj_bias", traits->o_proj_bias && decoder->qkv_bias)};
-    const struct graft_arg mlp_args[] = {
-        graft_int_arg("layer_idx", layer), graft_int_arg("hidden_size", decoder->hidden_size),
-        graft_int_arg("intermediate_size", decoder->intermediate_size), graft_int_arg("bias", decoder->mlp_bias),
-        graft_string_arg("hidden_act", decoder->hidden_act)};
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", decoder->hidden_size)};
-    status = graft_describe_child(sink, "self_attn", traits->attention, GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
-                                  7, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "mlp", sparse ? traits->sparse_moe_block : traits->mlp, GRAFT_INTERFACE_MLP,
-                                      mlp_args, 5, error);
+        status = graft_describe_given(sink, "mlp", sparse ? traits->sparse_moe_block : traits->mlp, GRAFT_INTERFACE_MLP,
+                                      args, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_given(sink, "input_layernorm", traits->rms_norm, GRAFT_INTERFACE_NORM, args, error);
     }
     if (status == GRAFT_OK) {
         status =
-            graft_describe_child(sink, "input_layernorm", traits->rms_norm, GRAFT_INTERFACE_NORM, norm_args, 1, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "post_attention_layernorm", traits->rms_norm, GRAFT_INTERFACE_NORM,
-                                      norm_args, 1, error);
+            graft_describe_given(sink, "post_attention_layernorm", traits->rms_norm, GRAFT_INTERFACE_NORM, args, error);
     }
     return status;
 }
 
 int graft_decoder_layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                struct graft_error *error) {
-    const struct graft_decoder_config *decoder = build->kept;
     int status = GRAFT_OK;
     (void)cls;
     struct decoder_layer *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->hidden_size = decoder->hidden_size;
+    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
     self->self_attn = graft_build_child(build, "self_attn", &status, error);
     self->mlp = graft_build_child(build, "mlp", &status, error);
     self->input_layernorm = graft_build_child(build, "input_layernorm", &status, error);

@@ -80,27 +80,31 @@ int graft_decoder_config_window(const struct graft_config *whole, const struct g
 }
 
 int graft_decoder_config_sparse(const struct graft_config *whole, const struct graft_decoder_traits *traits,
-                                const struct graft_decoder_config *decoder, int64_t layer, int32_t *sparse,
-                                struct graft_error *error) {
+                                int64_t layer, int32_t *sparse, struct graft_error *error) {
     struct graft_config_section section;
+    struct graft_decoder_config decoder;
     const struct graft_config *config = graft_decoder_config_part(whole, traits, &section, error);
     if (config == NULL) {
         return GRAFT_ERROR_MODEL;
     }
     *sparse = traits->mlp == NULL;
-    if (traits->sparse_moe_block == NULL || traits->mlp == NULL || decoder->num_experts == 0) {
+    if (traits->sparse_moe_block == NULL || traits->mlp == NULL) {
         return GRAFT_OK;
+    }
+    int status = graft_decoder_config_read(whole, traits, &decoder, error);
+    if (status != GRAFT_OK || decoder.num_experts == 0) {
+        return status;
     }
     if (graft_config_has(config, "mlp_only_layers") &&
         config->kind(config->data, "mlp_only_layers") != GRAFT_FIELD_ARRAY) {
         return graft_config_expected(config, "mlp_only_layers", "an array", error);
     }
-    *sparse = (layer + 1) % decoder->decoder_sparse_step == 0;
+    *sparse = (layer + 1) % decoder.decoder_sparse_step == 0;
     for (int64_t i = 0; i < config->size(config->data, "mlp_only_layers"); i++) {
         char path[48];
         int64_t mlp_only = -1;
         (void)snprintf(path, sizeof path, "mlp_only_layers.%lld", (long long)i);
-        int status = graft_config_int(config, path, INT64_MIN, INT64_MAX, &mlp_only, error);
+        status = graft_config_int(config, path, INT64_MIN, INT64_MAX, &mlp_only, error);
         if (status != GRAFT_OK) {
             return status;
         }

@@ -15,7 +15,7 @@ struct mlp {
 int graft_mlp_describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                        const struct graft_sink *sink, struct graft_error *error) {
     int64_t hidden = graft_args_int(args, "hidden_size", 0);
-    int32_t bias = graft_args_int(args, "bias", 0) != 0;
+    int32_t bias = graft_args_int(args, "mlp_bias", 0) != 0;
     int64_t *intermediate = sink->keep(sink->data, sizeof *intermediate, error);
     (void)self;
     if (intermediate == NULL) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arch/decoder/decoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -11,24 +10,32 @@ struct rms_norm {
 
 int graft_rms_norm_describe(const struct graft_class *self, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_decoder_config *decoder;
-    int status = graft_decoder_config_keep(config, self->data, sink, &decoder, error);
-    if (status != GRAFT_OK) {
-        return status;
+    double *eps = sink->keep(sink->data, sizeof *eps, error);
+    (void)self;
+    if (eps == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *eps = graft_args_real(args, "eps", 0.0);
+    if (*eps == 0.0) {
+        *eps = 1e-6;
+        int status = graft_config_real(config, "rms_norm_eps", 0.0, eps, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
     }
     return graft_describe_vector(sink, "weight", graft_args_int(args, "hidden_size", 0), error);
 }
 
 int graft_rms_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                           struct graft_error *error) {
-    const struct graft_decoder_config *decoder = build->kept;
+    const double *eps = build->kept;
     int status = GRAFT_OK;
     (void)cls;
     struct rms_norm *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->eps = (float)decoder->rms_norm_eps;
+    self->eps = (float)*eps;
     self->weight = graft_build_weight(build, "weight", &status, error);
     return graft_instance_finish(self, status, instance);
 }

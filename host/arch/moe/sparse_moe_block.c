@@ -28,7 +28,7 @@ int graft_sparse_moe_block_describe(const struct graft_class *self, const struct
         graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
         graft_int_arg("hidden_size", decoder->hidden_size),
         graft_int_arg("intermediate_size", decoder->shared_expert_intermediate_size),
-        graft_int_arg("bias", decoder->mlp_bias), graft_string_arg("hidden_act", decoder->hidden_act)};
+        graft_int_arg("mlp_bias", decoder->mlp_bias), graft_string_arg("hidden_act", decoder->hidden_act)};
     const struct graft_arg experts_args[] = {graft_int_arg("num_experts", decoder->num_experts),
                                              graft_int_arg("hidden_size", decoder->hidden_size),
                                              graft_int_arg("intermediate_size", decoder->moe_intermediate_size)};

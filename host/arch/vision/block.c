@@ -27,7 +27,7 @@ int graft_vision_block_describe(const struct graft_class *self, const struct gra
                                                graft_int_arg("num_attention_heads", vision->num_heads)};
     const struct graft_arg mlp_args[] = {graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
                                          graft_int_arg("intermediate_size", vision->intermediate_size),
-                                         graft_int_arg("hidden_size", vision->embed_dim), graft_int_arg("bias", 1)};
+                                         graft_int_arg("hidden_size", vision->embed_dim), graft_int_arg("mlp_bias", 1)};
     status = graft_describe_layer_norm(sink, "norm1", vision->embed_dim, 1e-6, error);
     if (status == GRAFT_OK) {
         status = graft_describe_layer_norm(sink, "norm2", vision->embed_dim, 1e-6, error);

@@ -183,6 +183,7 @@ graft_json *graft_report_json(const struct graft_model *model, const struct graf
     struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
     graft_writer_set_string(&writer, document, "model_type", plan->model_type);
+    graft_writer_set_string(&writer, document, "model_type_by", plan->plugin);
     graft_writer_set_string(&writer, document, "architecture", plan->architecture);
     graft_writer_set(&writer, document, "modules", modules_json(&writer, model));
     graft_writer_set(&writer, document, "parameters", parameters_json(&writer, plan));

@@ -184,8 +184,9 @@ static void print_unexpected(FILE *out, const struct graft_plan_info *plan) {
 static int print(FILE *out, const struct graft_model *model, const struct graft_library *library,
                  const struct summary *summary, struct graft_error *error) {
     const struct graft_plan_info *plan = graft_model_plan(model);
-    graft_output_line(out, "%s: %s (%s), %zu modules, %zu tensors in %zu file%s", plan->directory, plan->architecture,
-                      plan->model_type, summary->modules, plan->n_tensors, plan->n_files,
+    graft_output_line(out, "%s: %s (%s%s%s), %zu modules, %zu tensors in %zu file%s", plan->directory,
+                      plan->architecture, plan->model_type, plan->plugin != NULL ? ", by plugin " : "",
+                      plan->plugin != NULL ? plan->plugin : "", summary->modules, plan->n_tensors, plan->n_files,
                       plan->n_files == 1 ? "" : "s");
     print_replaced(out, &summary->replaced);
     int status = graft_report_fusion_text(plan, out, error);

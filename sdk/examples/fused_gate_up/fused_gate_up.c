@@ -24,7 +24,7 @@ struct sizes {
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
-    int32_t bias = graft_args_int(args, "bias", 0) != 0;
+    int32_t bias = graft_args_int(args, "mlp_bias", 0) != 0;
     (void)cls;
     int status = sizes != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &sizes->hidden, error)
                                : GRAFT_ERROR_INTERNAL;

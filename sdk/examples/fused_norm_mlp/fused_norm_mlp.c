@@ -136,7 +136,7 @@ static int layer_describe(const struct graft_class *cls, const struct graft_conf
                                                graft_int_arg("o_proj_bias", sizes->attention_bias)};
     const struct graft_arg mlp_args[] = {
         graft_int_arg("layer_idx", layer), graft_int_arg("hidden_size", sizes->hidden_size),
-        graft_int_arg("intermediate_size", sizes->intermediate_size), graft_int_arg("bias", 0)};
+        graft_int_arg("intermediate_size", sizes->intermediate_size), graft_int_arg("mlp_bias", 0)};
     const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", sizes->hidden_size)};
     status = graft_describe_child(sink, "self_attn", "Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, attention_args,
                                   7, error);

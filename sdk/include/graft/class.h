@@ -90,6 +90,10 @@ struct graft_sink {
      * none.
      */
     const char *(*activation_class)(void *data, const char *name);
+    /* [load] Declares here what `describe` of the class's base does: super().__init__(). An error in a class without a
+     * base.
+     */
+    int (*base)(void *data, struct graft_error *error);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -111,6 +115,8 @@ struct graft_build {
     const struct graft_state *(*state)(void *data, const char *name);
     /* What `describe` of the same class kept, valid until `destroy`. NULL: it kept nothing, or the class has none. */
     const void *kept;
+    /* [load] What this class gave to a child; NULL for a name it did not describe. Valid until `destroy`. */
+    const struct graft_args *(*child_args)(void *data, const char *name);
 };
 
 enum {
@@ -133,24 +139,35 @@ struct graft_class {
 
     /* [load] Declares what an instance consists of, from the config and the parent's arguments alone. May be called
      * several times, also without an instance following. `self` may be a copy of the struct, so its fields are to be
-     * used and not its address. Required but in a replacement. */
+     * used and not its address. Required but in a replacement and in a derived class. */
     int (*describe)(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error);
     /* [load] Makes an instance, which may be NULL: the `self` of its forward. On failure nothing is left behind and
-     * `destroy` is not called. Required but in a replacement. */
+     * `destroy` is not called. Required but in a replacement and in a derived class. */
     int (*create)(const struct graft_class *self, const struct graft_build *build, void **instance,
                   struct graft_error *error);
     /* [load] Frees what `create` made, before the instances of its children are freed. Optional; NULL is never passed.
      */
     void (*destroy)(void *instance);
-    /* The vtable of the interface, e.g. struct graft_linear. Required but in a replacement. */
+    /* The vtable of the interface, e.g. struct graft_linear. Required but in a replacement and in a derived class. */
     const void *forward;
 
     const struct graft_conversion *conversions; /* [n_conversions]; names are relative to the module */
     int32_t n_conversions;                      /* at most 4096 */
     uint32_t conversion_stride;
     const void *data; /* the class's own, may be NULL: functions shared by several classes find here how they differ */
+    /* The class that this one is derived from, "LlamaAttention", of the same interface; NULL: none. What is NULL here
+     * is inherited from it, as a replacement inherits: `describe` (together with the conversions), and `create`,
+     * `destroy` and `forward` together. Functions run as those of the base, with its `data`. A name of the plugin's own
+     * goes before one of the host. In models of a family that brings this class, it also stands for its base wherever
+     * an inherited description names that (family.h). */
+    const char *base;
 };
+
+/* The first initialisers of a class that is derived from another; with no more than these it is that class under a name
+ * of its own. */
+#define GRAFT_DERIVED_CLASS(class_name, base_name, interface) \
+    .struct_size = sizeof(struct graft_class), .name = (class_name), .base = (base_name), .interface_id = (interface)
 
 /* [any] Conversion number `i`. */
 GRAFT_INLINE const struct graft_conversion *graft_class_conversion(const struct graft_class *cls, int32_t i) {
@@ -174,13 +191,13 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 
 #define GRAFT_PARAMETER_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_parameter_info, reserved)
 #define GRAFT_CHILD_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_child_info, args)
-#define GRAFT_CLASS_SIZE_1_0 GRAFT_END_OF(struct graft_class, data)
+#define GRAFT_CLASS_SIZE_1_0 GRAFT_END_OF(struct graft_class, base)
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 80);
-GRAFT_ASSERT_SIZE(struct graft_build, 88);
-GRAFT_ASSERT_SIZE(struct graft_class, 80);
+GRAFT_ASSERT_SIZE(struct graft_sink, 88);
+GRAFT_ASSERT_SIZE(struct graft_build, 96);
+GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);
 
 #ifdef __cplusplus

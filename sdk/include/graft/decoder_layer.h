@@ -2,7 +2,8 @@
 /*
  * Interface graft.decoder_layer/1: one layer of a decoder, residuals included.
  *
- * Arguments that parents give: layer_idx.
+ * Arguments that parents give: layer_idx, and all that the layer passes on to its attention, its MLP and its norms
+ * (attention.h, mlp.h, norm.h; graft_describe_given).
  */
 #ifndef GRAFT_DECODER_LAYER_H
 #define GRAFT_DECODER_LAYER_H

@@ -89,6 +89,30 @@ GRAFT_INLINE int graft_describe_child(const struct graft_sink *sink, const char 
     return sink->child(sink->data, &info, error);
 }
 
+/* A child with all the arguments that the module itself was given for it: what a decoder layer passes on. */
+GRAFT_INLINE int graft_describe_given(const struct graft_sink *sink, const char *name, const char *class_name,
+                                      const char *interface_id, const struct graft_args *args,
+                                      struct graft_error *error) {
+    struct graft_child_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = (uint32_t)sizeof info;
+    info.name = name;
+    info.class_name = class_name;
+    info.interface_id = interface_id;
+    info.args = args;
+    return sink->child(sink->data, &info, error);
+}
+
+/* A `describe` for classes that differ from their base in conversions or functions alone. */
+GRAFT_INLINE int graft_describe_base(const struct graft_class *self, const struct graft_config *config,
+                                     const struct graft_args *args, const struct graft_sink *sink,
+                                     struct graft_error *error) {
+    (void)self;
+    (void)config;
+    (void)args;
+    return sink->base(sink->data, error);
+}
+
 /* A child Linear: weight [out_features, in_features] and, if `bias`, bias [out_features]. */
 GRAFT_INLINE int graft_describe_linear(const struct graft_sink *sink, const char *name, int64_t in_features,
                                        int64_t out_features, int32_t bias, struct graft_error *error) {
@@ -99,13 +123,19 @@ GRAFT_INLINE int graft_describe_linear(const struct graft_sink *sink, const char
     return graft_describe_child(sink, name, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
 }
 
-/* A child LayerNorm over `hidden_size` numbers. */
-GRAFT_INLINE int graft_describe_layer_norm(const struct graft_sink *sink, const char *name, int64_t hidden_size,
-                                           double eps, struct graft_error *error) {
+/* A child norm over `hidden_size` numbers. */
+GRAFT_INLINE int graft_describe_norm(const struct graft_sink *sink, const char *name, const char *class_name,
+                                     int64_t hidden_size, double eps, struct graft_error *error) {
     struct graft_arg args[2];
     args[0] = graft_int_arg("hidden_size", hidden_size);
     args[1] = graft_real_arg("eps", eps);
-    return graft_describe_child(sink, name, "LayerNorm", GRAFT_INTERFACE_NORM, args, 2, error);
+    return graft_describe_child(sink, name, class_name, GRAFT_INTERFACE_NORM, args, 2, error);
+}
+
+/* A child LayerNorm over `hidden_size` numbers. */
+GRAFT_INLINE int graft_describe_layer_norm(const struct graft_sink *sink, const char *name, int64_t hidden_size,
+                                           double eps, struct graft_error *error) {
+    return graft_describe_norm(sink, name, "LayerNorm", hidden_size, eps, error);
 }
 
 /* A child of the class that transformers' ACT2FN gives for the parent's argument `field` ("hidden_act"), or without one

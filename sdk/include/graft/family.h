@@ -42,6 +42,12 @@ struct graft_config_field {
     const char *string; /* of GRAFT_FIELD_STRING: UTF-8 */
 };
 
+/* In models of the family: where an inherited description names a class, another one is built. */
+struct graft_stand_in {
+    const char *name;       /* "LlamaRMSNorm" */
+    const char *class_name; /* "LayerNorm": of the same interface */
+};
+
 /*
  * Const, with all that it points to, until the plugin's `deinit`.
  *
@@ -70,15 +76,21 @@ struct graft_family {
     /* Tensors that checkpoints have and no parameter wants (masks, layers for training), so that nobody is told:
      * regular expressions, searched anywhere in the tensor's name; the last one is NULL. NULL: none. */
     const char *const *ignored_tensors;
+    /* A class of the family stands for its base (graft_class.base) without being listed here. */
+    const struct graft_stand_in *stand_ins; /* [n_stand_ins] */
+    int32_t n_stand_ins;
+    uint32_t stand_in_stride;
 };
 
 #define GRAFT_ARCHITECTURE_SIZE_1_0 GRAFT_END_OF(struct graft_architecture, class_name)
 #define GRAFT_CONFIG_FIELD_SIZE_1_0 GRAFT_END_OF(struct graft_config_field, string)
-#define GRAFT_FAMILY_SIZE_1_0 GRAFT_END_OF(struct graft_family, ignored_tensors)
+#define GRAFT_STAND_IN_SIZE_1_0 GRAFT_END_OF(struct graft_stand_in, class_name)
+#define GRAFT_FAMILY_SIZE_1_0 GRAFT_END_OF(struct graft_family, stand_in_stride)
 
 GRAFT_ASSERT_SIZE(struct graft_architecture, 16);
 GRAFT_ASSERT_SIZE(struct graft_config_field, 48);
-GRAFT_ASSERT_SIZE(struct graft_family, 80);
+GRAFT_ASSERT_SIZE(struct graft_stand_in, 16);
+GRAFT_ASSERT_SIZE(struct graft_family, 96);
 
 /* [any] Architecture number `i`. */
 GRAFT_INLINE const struct graft_architecture *graft_family_architecture(const struct graft_family *family, int32_t i) {
@@ -96,6 +108,12 @@ GRAFT_INLINE const struct graft_class *graft_family_class(const struct graft_fam
 GRAFT_INLINE const struct graft_config_field *graft_family_field(const struct graft_family *family, int32_t i) {
     const char *at = (const char *)family->fields + (size_t)i * family->field_stride;
     return (const struct graft_config_field *)(const void *)at;
+}
+
+/* [any] Stand-in number `i`. */
+GRAFT_INLINE const struct graft_stand_in *graft_family_stand_in(const struct graft_family *family, int32_t i) {
+    const char *at = (const char *)family->stand_ins + (size_t)i * family->stand_in_stride;
+    return (const struct graft_stand_in *)(const void *)at;
 }
 
 /* [any] The class that is built for a name in `architectures`, of the first where `name` is NULL; NULL for a name that

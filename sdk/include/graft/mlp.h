@@ -3,7 +3,7 @@
  * Interface graft.mlp/1: hidden -> hidden, token by token. A dense MLP, or the block that stands in its place in a
  * mixture of experts.
  *
- * Arguments that parents give: hidden_size, intermediate_size, bias (0 or 1: whether the projections have biases),
+ * Arguments that parents give: hidden_size, intermediate_size, mlp_bias (0 or 1: whether the projections have biases),
  * hidden_act (a string: the activation's name in transformers' ACT2FN; left out: the config's), and where it is part of
  * a layer layer_idx. The block of a mixture is given those that a dense MLP would have in its place.
  */

@@ -2,8 +2,8 @@
 /*
  * Interface graft.norm/1: a normalisation over the last dimension (RMSNorm, LayerNorm).
  *
- * Arguments that parents give: hidden_size; to a LayerNorm also eps (a real number), which may be left out (1e-5). An
- * RMSNorm reads rms_norm_eps from the config.
+ * Arguments that parents give: hidden_size and eps (a real number). Without eps a LayerNorm takes 1e-5, an RMSNorm the
+ * config's rms_norm_eps.
  */
 #ifndef GRAFT_NORM_H
 #define GRAFT_NORM_H

@@ -99,6 +99,7 @@ struct graft_plan_info {
     uint32_t reserved;
     const char *directory;    /* as it was opened */
     const char *model_type;   /* config.json's */
+    const char *plugin;       /* id of the plugin that brings that model type; NULL: it is the host's own */
     const char *architecture; /* the class of the model itself: "LlamaForCausalLM" */
     /* Those of all modules, in their order. */
     const struct graft_planned_parameter *const *parameters; /* [n_parameters] */

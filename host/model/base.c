@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A description that begins with that of the class's base. */
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "model/describe.h"
+
+/* What the base keeps is for its own `create`, which graft_builder_keep_for_maker sees to. */
+static int run(struct builder *builder, const struct graft_known_class *base, struct graft_error *error) {
+    struct graft_node *node = builder->describing;
+    const struct graft_known_class *outer = builder->describer;
+    void *kept = node->kept;
+    node->kept = NULL;
+    builder->describer = base;
+    builder->depth++;
+    int status = builder->depth > GRAFT_MAX_DEPTH
+                     ? graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s describes bases of bases without end",
+                                       outer->cls->name)
+                     : graft_builder_run_describe(builder, node, builder->sink, error);
+    builder->depth--;
+    builder->describer = outer;
+    graft_free(node->kept);
+    node->kept = kept;
+    return status;
+}
+
+int graft_builder_base(void *data, struct graft_error *error) {
+    struct builder *builder = data;
+    const struct graft_snapshot *snapshot = builder->options->snapshot;
+    const struct graft_known_class *known = builder->describer;
+    const struct graft_known_class *base = graft_snapshot_base(snapshot, known);
+    if (base == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, builder->describing->path,
+                               "%s describes its base, \"%s\", but there is none", known->cls->name,
+                               known->cls->base != NULL ? known->cls->base : "(null)");
+    }
+    int status = graft_snapshot_describer(snapshot, base, &base, error);
+    return status == GRAFT_OK && base != NULL ? run(builder, base, error) : status;
+}
