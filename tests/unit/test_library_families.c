@@ -2,6 +2,8 @@
 /* Models of a type that a plugin brings: how config.json is read, what is built, and what is said where that fails. */
 #include "base/alloc.h"
 #include "folder.h"
+#include "graft/attention.h"
+#include "graft/base_model.h"
 #include "graft/causal_lm.h"
 #include "graft/describe.h"
 #include "graft/family.h"
@@ -51,6 +53,47 @@ static const struct graft_class silent_class = {
 };
 static const struct graft_architecture silent_architectures[] = {{"SilentForCausalLM", NULL}};
 
+/* --- Classes derived from Llama's, rightly and wrongly --- */
+
+static int describe_base_and_norm(const struct graft_class *self, const struct graft_config *config,
+                                  const struct graft_args *args, const struct graft_sink *sink,
+                                  struct graft_error *failure) {
+    int64_t width = 0;
+    int status = graft_config_int(config, "norm_width", 1, 1024, &width, failure);
+    (void)self, (void)args;
+    if (status == GRAFT_OK) {
+        status = sink->base(sink->data, failure);
+    }
+    return status == GRAFT_OK && width > 0 ? graft_describe_norm(sink, "q_norm", "LlamaRMSNorm", width, 1e-6, failure)
+                                           : status;
+}
+
+#define DERIVED(class_name, base_name, interface) \
+    { GRAFT_DERIVED_CLASS(class_name, base_name, GRAFT_INTERFACE_##interface) }
+
+static const struct graft_class derived_classes[] = {
+    DERIVED("DerivedForCausalLM", "LlamaForCausalLM", CAUSAL_LM),
+    DERIVED("DerivedModel", "LlamaModel", BASE_MODEL),
+    {GRAFT_DERIVED_CLASS("DerivedAttention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION),
+     .describe = describe_base_and_norm},
+    DERIVED("LlamaMLP", "LlamaMLP", MLP),
+    DERIVED("OrphanForCausalLM", "LamaForCausalLM", CAUSAL_LM),
+    DERIVED("MixedForCausalLM", "LlamaModel", CAUSAL_LM),
+    DERIVED("RoundForCausalLM", "SquareForCausalLM", CAUSAL_LM),
+    DERIVED("SquareForCausalLM", "RoundForCausalLM", CAUSAL_LM),
+    {.struct_size = sizeof(struct graft_class),
+     .name = "LonelyForCausalLM",
+     .interface_id = GRAFT_INTERFACE_CAUSAL_LM,
+     .describe = graft_describe_base,
+     .create = graft_create_stateless,
+     .forward = &silent_vtable},
+};
+static const struct graft_architecture derived_architectures[] = {
+    {"DerivedForCausalLM", NULL}, {"OrphanForCausalLM", NULL}, {"MixedForCausalLM", NULL},
+    {"RoundForCausalLM", NULL},   {"LonelyForCausalLM", NULL},
+};
+static const struct graft_stand_in stand_ins[] = {{"LlamaRMSNorm", "LayerNorm"}};
+
 static const struct graft_family families[] = {
     {
         .struct_size = sizeof families[0],
@@ -69,6 +112,19 @@ static const struct graft_family families[] = {
         .n_architectures = 1,
         .architecture_stride = sizeof silent_architectures[0],
     },
+    {
+        .struct_size = sizeof families[0],
+        .model_type = "derived",
+        .architectures = derived_architectures,
+        .n_architectures = 5,
+        .architecture_stride = sizeof derived_architectures[0],
+        .classes = derived_classes,
+        .n_classes = sizeof derived_classes / sizeof derived_classes[0],
+        .class_stride = sizeof derived_classes[0],
+        .stand_ins = stand_ins,
+        .n_stand_ins = 1,
+        .stand_in_stride = sizeof stand_ins[0],
+    },
 };
 
 /* The class of the second family's root is the plugin's own affair. */
@@ -79,7 +135,7 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Families of the tests",
     .families = families,
-    .n_families = 2,
+    .n_families = 3,
     .family_stride = sizeof families[0],
     .classes = &silent_class,
     .n_classes = 1,
@@ -130,6 +186,16 @@ static const struct graft_planned_parameter *parameter(const char *name) {
     for (size_t i = 0; i < plan->n_parameters; i++) {
         if (strcmp(plan->parameters[i]->name, name) == 0) {
             return plan->parameters[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct graft_named_module *module_at(const char *path) {
+    const struct graft_named_module *module;
+    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
+        if (strcmp(module->path, path) == 0) {
+            return module;
         }
     }
     return NULL;
@@ -193,10 +259,10 @@ static void test_architectures(void **state) {
 
 static void test_unknown_model_type(void **state) {
     (void)state;
-    refused(
-        "{\"model_type\": \"mystery\"}", GRAFT_ERROR_MODEL,
-        "model_type: \"mystery\" is not known; known are bert, llama, mistral, mixtral, qwen2, qwen2_moe, qwen2_vl, "
-        "qwen3, qwen3_moe, renamed, silent");
+    refused("{\"model_type\": \"mystery\"}", GRAFT_ERROR_MODEL,
+            "model_type: \"mystery\" is not known; known are bert, derived, llama, mistral, mixtral, qwen2, qwen2_moe, "
+            "qwen2_vl, "
+            "qwen3, qwen3_moe, renamed, silent");
     assert_string_equal(error.hint, "load a plugin that brings the model type (graft/family.h)");
 }
 
@@ -212,12 +278,12 @@ static void test_listed(void **state) {
     size_t n = 0;
     (void)state;
     assert_int_equal(graft_library_families(library, &list, &n, &error), GRAFT_OK);
-    assert_int_equal(n, 11);
+    assert_int_equal(n, 12);
     assert_string_equal(list[0].family->model_type, "bert");
     assert_null(list[0].plugin);
-    assert_ptr_equal(list[9].family, &families[0]);
-    assert_string_equal(list[9].plugin, "families");
-    assert_int_equal(list[9].is_used, 1);
+    assert_ptr_equal(list[10].family, &families[0]);
+    assert_string_equal(list[10].plugin, "families");
+    assert_int_equal(list[10].is_used, 1);
     graft_families_free(list);
 }
 
@@ -268,6 +334,55 @@ static void test_refused_descriptors(void **state) {
     }
 }
 
+#define SMALL                                                                                              \
+    "\"num_hidden_layers\": 1, \"hidden_size\": 8, \"intermediate_size\": 8, \"num_attention_heads\": 2, " \
+    "\"vocab_size\": 9"
+
+/* What the host's descriptions name is the derived class, and what the family lists. */
+static void test_derived(void **state) {
+    (void)state;
+    opened("{\"model_type\": \"derived\", " SMALL "}");
+    assert_string_equal(graft_model_class_at(model, "model"), "DerivedModel");
+    assert_string_equal(graft_model_class_at(model, "model.layers.0"), "LlamaDecoderLayer");
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.self_attn"), "DerivedAttention");
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp"), "LlamaMLP");
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.input_layernorm"), "LayerNorm");
+    assert_non_null(parameter("model.norm.bias"));
+    has_shape("model.layers.0.self_attn.q_proj.weight", 8, 8);
+    assert_null(parameter("model.layers.0.self_attn.q_norm.weight"));
+    assert_string_equal(module_at("model.layers.0.mlp")->plugin, "families");
+    assert_null(module_at("model.layers.0")->plugin);
+}
+
+/* A class names what it means itself: here the host's norm, for which LayerNorm stands in inherited descriptions only.
+ */
+static void test_described_beside_the_base(void **state) {
+    (void)state;
+    opened("{\"model_type\": \"derived\", \"norm_width\": 4, " SMALL "}");
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.self_attn.q_norm"), "LlamaRMSNorm");
+    assert_int_equal(parameter("model.layers.0.self_attn.q_norm.weight")->shape[0], 4);
+}
+
+static void test_bad_bases(void **state) {
+    static const struct {
+        const char *architecture;
+        const char *message;
+    } cases[] = {
+        {"OrphanForCausalLM", "base of OrphanForCausalLM: there is no class LamaForCausalLM"},
+        {"MixedForCausalLM", "base of MixedForCausalLM: the interface of LlamaModel is graft.base_model/1, expected "
+                             "graft.causal_lm/1"},
+        {"RoundForCausalLM", "base of RoundForCausalLM: its bases go round in a circle"},
+        {"LonelyForCausalLM", "LonelyForCausalLM describes its base, \"(null)\", but there is none"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char config[256];
+        (void)snprintf(config, sizeof config, "{\"model_type\": \"derived\", \"architectures\": [\"%s\"]}",
+                       cases[i].architecture);
+        refused(config, GRAFT_ERROR_PLUGIN, cases[i].message);
+    }
+}
+
 /* Every allocation fails in turn while a model of a plugin's family is opened, then not. */
 static void test_out_of_memory(void **state) {
     (void)state;
@@ -291,6 +406,9 @@ int main(void) {
         TEST(test_root_without_numbers),
         TEST(test_listed),
         TEST(test_refused_descriptors),
+        TEST(test_derived),
+        TEST(test_described_beside_the_base),
+        TEST(test_bad_bases),
         TEST(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
