@@ -71,6 +71,7 @@ static const struct spec specs[] = {
     {"top-p", FRACTION, offsetof(struct graft_options, top_p), RUN},
     {"repetition-penalty", FRACTION, offsetof(struct graft_options, repetition_penalty), RUN},
     {"seed", NUMBER, offsetof(struct graft_options, seed), RUN},
+    {"speculate", NUMBER, offsetof(struct graft_options, speculate), RUN},
     {"logits", TEXT, offsetof(struct graft_options, logits), RUN},
     {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
     {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},

@@ -75,6 +75,7 @@ struct graft_options {
     double repetition_penalty;
     int64_t top_k;
     int64_t seed;
+    int64_t speculate; /* 0: no guessing */
     const char *logits;
     const char *hidden_states; /* this and the following: files; or NULL */
     const char *attentions;

@@ -48,6 +48,8 @@ static const char *const sections[] = {
     "  --no-special-tokens    add no special tokens when encoding\n"
     "  --temperature T, --top-k K, --top-p P, --repetition-penalty R, --seed S\n"
     "                         sampling (default: generation_config.json, else greedy); --temperature 0: greedy\n"
+    "  --speculate N          guess up to N tokens from the text so far and check them at once: the same text, sooner\n"
+    "                         where it repeats itself\n"
     "\n",
 
     "Encoders\n"

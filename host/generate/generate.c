@@ -4,19 +4,27 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "generate/draft.h"
 #include "generate/sampler.h"
+#include "kernels/kernels.h"
 
-/* One sequence: all of its tokens so far. */
+/* One sequence: all of its tokens so far, with guesses behind them during a step. */
 struct sequence {
-    int32_t *ids; /* [count] */
+    int32_t *ids; /* [count + n_guesses] */
     size_t count;
+    size_t n_guesses;
     size_t capacity;
+    size_t prompt; /* how many of them are the prompt */
+    size_t fed;    /* how many the session holds */
+    struct graft_draft draft;
     struct graft_sampler_state state;
 };
 
 /* The sequences of a run; those that go on are packed to the front of `slots` and `news`. */
 struct run {
-    struct sequence *sequences; /* [n] */
+    const struct graft_generation_settings *settings;
+    const struct graft_ids_view *prompts; /* [n] */
+    struct sequence *sequences;           /* [n] */
     size_t n;
     size_t active;
     int32_t *slots;              /* [active]: numbers of sequences */
@@ -24,17 +32,19 @@ struct run {
     struct graft_sampler *sampler;
 };
 
-static int append(struct sequence *sequence, int32_t id) {
-    if (graft_grow(&sequence->ids, &sequence->capacity, sequence->count, sizeof *sequence->ids) != 0) {
-        return -1;
+static int reserve(struct sequence *sequence, size_t more, struct graft_error *error) {
+    size_t wanted = sequence->count + more;
+    while (sequence->capacity < wanted) {
+        if (graft_grow(&sequence->ids, &sequence->capacity, sequence->capacity, sizeof *sequence->ids) != 0) {
+            return graft_fail_memory(error, "generation");
+        }
     }
-    sequence->ids[sequence->count++] = id;
-    return 0;
+    return GRAFT_OK;
 }
 
 static int run_init(struct run *run, int64_t vocab_size, const struct graft_ids_view *prompts, size_t n,
-                    const struct graft_generation *generation, struct graft_error *error) {
-    *run = (struct run){.n = n, .active = n};
+                    const struct graft_generation_settings *settings, struct graft_error *error) {
+    *run = (struct run){.settings = settings, .prompts = prompts, .n = n};
     run->sequences = graft_alloc(n, sizeof *run->sequences);
     run->slots = graft_alloc(n, sizeof *run->slots);
     run->news = graft_alloc(n, sizeof *run->news);
@@ -49,11 +59,11 @@ static int run_init(struct run *run, int64_t vocab_size, const struct graft_ids_
             return graft_fail_memory(error, "generation");
         }
         memcpy(sequence->ids, prompts[i].ids, prompts[i].count * sizeof *sequence->ids);
-        sequence->count = sequence->capacity = prompts[i].count;
-        graft_sampler_state_init(&sequence->state, generation->seed, i);
+        sequence->count = sequence->capacity = sequence->prompt = prompts[i].count;
+        graft_sampler_state_init(&sequence->state, settings->generation.seed, i);
         run->slots[i] = (int32_t)i;
-        run->news[i] = prompts[i];
     }
+    run->active = settings->generation.max_new_tokens > 0 ? n : 0;
     return graft_sampler_create(vocab_size, &run->sampler, error);
 }
 
@@ -82,25 +92,97 @@ struct sink {
     void *data;
 };
 
-/* Picks the next token of every active sequence, tells the sink, and drops the sequences that ended. */
-static int pick(struct run *run, const float *logits, int64_t vocab_size, int at_limit,
-                const struct graft_generation_settings *settings, const struct sink *sink, struct graft_error *error) {
+/* How many tokens the sequence may still get. */
+static size_t left(const struct run *run, const struct sequence *sequence) {
+    return (size_t)run->settings->generation.max_new_tokens - (sequence->count - sequence->prompt);
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* What the next step feeds: the ids that the session does not hold yet, and guesses behind them, while all together are
+ * few enough that each token's result stays what it is alone. */
+static int prepare(struct run *run, enum graft_logits_rows *which, struct graft_error *error) {
+    size_t tokens = 0;
+    *which = GRAFT_LOGITS_LAST;
+    for (size_t i = 0; i < run->active; i++) {
+        const struct sequence *sequence = &run->sequences[run->slots[i]];
+        tokens += sequence->count - sequence->fed;
+    }
+    size_t room = tokens < GRAFT_FEW_TOKENS ? (GRAFT_FEW_TOKENS - tokens) / run->active : 0;
+    size_t most = smaller((size_t)run->settings->generation.speculate, room);
+    for (size_t i = 0; i < run->active; i++) {
+        struct sequence *sequence = &run->sequences[run->slots[i]];
+        const struct graft_ids_view *prompt = &run->prompts[run->slots[i]];
+        int status = reserve(sequence, most, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        sequence->n_guesses =
+            graft_draft_guess(&sequence->draft, sequence->ids, sequence->count, smaller(most, left(run, sequence) - 1));
+        *which = sequence->n_guesses > 0 ? GRAFT_LOGITS_ALL : *which;
+        run->news[i] = (struct graft_ids_view){.ids = sequence->ids + sequence->fed,
+                                               .count = sequence->count - sequence->fed + sequence->n_guesses,
+                                               .images = sequence->fed == 0 ? prompt->images : NULL,
+                                               .n_images = sequence->fed == 0 ? prompt->n_images : 0};
+    }
+    return GRAFT_OK;
+}
+
+/* Picks the next tokens of a sequence from rows of logits: one, and one more behind each guess that was right. Tells
+ * the sink. */
+static int pick(struct run *run, size_t number, const float *logits, int64_t vocab_size, const struct sink *sink,
+                int *last, struct graft_error *error) {
+    struct sequence *sequence = &run->sequences[number];
+    size_t right = 0;
+    int is_right = 1;
+    *last = 0;
+    for (size_t row = 0; is_right && !*last; row++) {
+        int32_t id = graft_sampler_pick(run->sampler, &run->settings->generation, logits + (int64_t)row * vocab_size,
+                                        sequence->ids, sequence->count, &sequence->state);
+        int status = reserve(sequence, 1, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        *last = left(run, sequence) == 1 || is_eos(run->settings, id);
+        is_right = row < sequence->n_guesses && sequence->ids[sequence->count] == id;
+        right += (size_t)is_right;
+        sequence->ids[sequence->count++] = id;
+        status = sink->call(sink->data, number, id, *last, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+    }
+    graft_draft_learn(&sequence->draft, sequence->n_guesses, right);
+    return GRAFT_OK;
+}
+
+/* Picks for all active sequences. Of guesses that were wrong the session is made to forget. Sequences that ended are
+ * dropped. */
+static int advance(struct run *run, struct graft_session *session, const float *logits, enum graft_logits_rows which,
+                   int64_t vocab_size, const struct sink *sink, struct graft_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < run->active; i++) {
         int32_t slot = run->slots[i];
         struct sequence *sequence = &run->sequences[slot];
-        int32_t id = graft_sampler_pick(run->sampler, &settings->generation, logits + (int64_t)i * vocab_size,
-                                        sequence->ids, sequence->count, &sequence->state);
-        int last = at_limit || is_eos(settings, id);
-        int status = append(sequence, id) != 0 ? graft_fail_memory(error, "generation")
-                                               : sink->call(sink->data, (size_t)slot, id, last, error);
+        size_t fed = run->news[i].count;
+        size_t guesses = sequence->n_guesses;
+        int64_t reached = 0;
+        int last = 0;
+        logits += which == GRAFT_LOGITS_ALL ? (int64_t)(fed - guesses - 1) * vocab_size : 0;
+        int status = pick(run, (size_t)slot, logits, vocab_size, sink, &last, error);
+        logits += (int64_t)(guesses + 1) * vocab_size;
+        sequence->fed += fed;
+        if (status == GRAFT_OK && !last && sequence->fed >= sequence->count) {
+            status = graft_session_rewind(session, slot, (int64_t)sequence->count - 1, &reached, error);
+            sequence->fed = (size_t)reached;
+        }
         if (status != GRAFT_OK) {
             return status;
         }
         if (!last) {
-            run->slots[kept] = slot;
-            run->news[kept] = (struct graft_ids_view){.ids = &sequence->ids[sequence->count - 1], .count = 1};
-            kept++;
+            run->slots[kept++] = slot;
         }
     }
     run->active = kept;
@@ -111,14 +193,17 @@ int graft_generate(struct graft_session *session, int64_t vocab_size, const stru
                    const struct graft_generation_settings *settings, graft_token_sink sink, void *data,
                    struct graft_error *error) {
     const struct sink to = {sink, data};
-    int64_t limit = settings->generation.max_new_tokens;
     struct run run;
-    int status = run_init(&run, vocab_size, prompts, n, &settings->generation, error);
-    for (int64_t made = 1; made <= limit && run.active > 0 && status == GRAFT_OK; made++) {
+    int status = run_init(&run, vocab_size, prompts, n, settings, error);
+    while (run.active > 0 && status == GRAFT_OK) {
+        enum graft_logits_rows which;
         const float *logits = NULL;
-        status = graft_session_step(session, run.slots, run.news, run.active, GRAFT_LOGITS_LAST, &logits, error);
+        status = prepare(&run, &which, error);
         if (status == GRAFT_OK) {
-            status = pick(&run, logits, vocab_size, made == limit, settings, &to, error);
+            status = graft_session_step(session, run.slots, run.news, run.active, which, &logits, error);
+        }
+        if (status == GRAFT_OK) {
+            status = advance(&run, session, logits, which, vocab_size, &to, error);
         }
     }
     run_finish(&run);

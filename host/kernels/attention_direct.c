@@ -2,14 +2,19 @@
 #include <math.h>
 
 #include "kernels/attention.h"
+#include "kernels/kernels.h"
 
 enum { KEYS = 256 }; /* in one portion */
 
+/* One query, with the heads that share a key/value head. */
 struct direct {
     const struct graft_loops *loops;
     const struct graft_attention_input *input;
     const struct graft_attention_item *item;
     int64_t group;
+    int64_t token;     /* its row in the batch */
+    int64_t first_key; /* it sees the keys [first_key, end_key) */
+    int64_t end_key;
     float *q;       /* [group, head_dim], scaled */
     float *scores;  /* [group, KEYS] */
     float *out;     /* [group, head_dim], not yet divided by the sum */
@@ -17,15 +22,24 @@ struct direct {
     float *sum;     /* [group] */
 };
 
-int64_t graft_attention_direct_scratch(const struct graft_attention_input *input) {
+/* For one query. */
+static int64_t scratch_floats(const struct graft_attention_input *input) {
     return graft_attention_group(input) * (2 * input->head_dim + KEYS + 2);
 }
 
-static void start(struct direct *direct, float *scratch) {
+int64_t graft_attention_direct_scratch(const struct graft_attention_input *input) {
+    return GRAFT_FEW_TOKENS * scratch_floats(input);
+}
+
+static void start(struct direct *direct, int64_t query, float *scratch) {
     const struct graft_attention_input *input = direct->input;
+    const struct graft_attention_sequence *sequence = direct->item->sequence;
     int64_t numbers = direct->group * input->head_dim;
-    int64_t token = direct->item->sequence->first_token + direct->item->first;
-    const float *q = input->q + token * input->q_stride + direct->item->kv_head * numbers;
+    int64_t position = sequence->past + query;
+    direct->token = sequence->first_token + query;
+    direct->first_key = graft_attention_first_key(input->mask, position);
+    direct->end_key = graft_attention_end_key(input->mask, position, sequence->length);
+    const float *q = input->q + direct->token * input->q_stride + direct->item->kv_head * numbers;
     direct->q = scratch;
     direct->out = direct->q + numbers;
     direct->scores = direct->out + numbers;
@@ -64,8 +78,8 @@ static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t k
 static void finish(const struct direct *direct) {
     const struct graft_attention_input *input = direct->input;
     int64_t head_dim = input->head_dim;
-    int64_t token = direct->item->sequence->first_token + direct->item->first;
-    float *output = input->output + token * input->output_stride + direct->item->kv_head * direct->group * head_dim;
+    float *output =
+        input->output + direct->token * input->output_stride + direct->item->kv_head * direct->group * head_dim;
     for (int64_t g = 0; g < direct->group; g++) {
         float factor = direct->sum[g] == 0.0f ? 0.0f : 1.0f / direct->sum[g];
         for (int64_t i = 0; i < head_dim; i++) {
@@ -74,28 +88,51 @@ static void finish(const struct direct *direct) {
     }
 }
 
-void graft_attention_direct_run(const struct graft_loops *loops, const struct graft_attention_input *input,
-                                const struct graft_attention_item *item, float *scratch) {
-    const struct graft_attention_sequence *sequence = item->sequence;
-    struct direct direct = {.loops = loops, .input = input, .item = item, .group = graft_attention_group(input)};
-    int64_t position = sequence->past + item->first;
-    int64_t end = graft_attention_end_key(input->mask, position, sequence->length);
-    const float *keys = sequence->keys + item->kv_head * sequence->key_head_stride;
-    const float *values = sequence->values + item->kv_head * sequence->value_head_stride;
+/* Portion number `index` of the keys that the query sees. */
+static void run_portion(struct direct *direct, int64_t index) {
+    const struct graft_loops *loops = direct->loops;
+    const struct graft_attention_input *input = direct->input;
+    const struct graft_attention_sequence *sequence = direct->item->sequence;
+    int64_t j = direct->first_key + index * KEYS;
+    int64_t n = direct->end_key - j < KEYS ? direct->end_key - j : KEYS;
+    if (n <= 0) {
+        return;
+    }
+    const float *keys =
+        sequence->keys + direct->item->kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
+    const float *values =
+        sequence->values + direct->item->kv_head * sequence->value_head_stride + j * sequence->value_row_stride;
     const float *bias = NULL;
     if (input->mask->kind == GRAFT_MASK_DENSE) {
-        bias = input->mask->bias + (sequence->first_token + item->first) * input->mask->bias_stride;
+        bias = input->mask->bias + direct->token * input->mask->bias_stride + j;
     }
-    start(&direct, scratch);
-    for (int64_t j = graft_attention_first_key(input->mask, position); j < end; j += KEYS) {
-        int64_t n = end - j < KEYS ? end - j : KEYS;
-        loops->dot(GRAFT_READ_F32, keys + j * sequence->key_row_stride, sequence->key_row_stride, n, input->head_dim,
-                   direct.q, input->head_dim, direct.group, direct.scores, KEYS);
-        for (int64_t g = 0; g < direct.group; g++) {
-            weigh(&direct, g, bias != NULL ? bias + j : NULL, n);
+    loops->dot(GRAFT_READ_F32, keys, sequence->key_row_stride, n, input->head_dim, direct->q, input->head_dim,
+               direct->group, direct->scores, KEYS);
+    for (int64_t g = 0; g < direct->group; g++) {
+        weigh(direct, g, bias, n);
+    }
+    loops->multiply(direct->scores, KEYS, 1, direct->group, values, sequence->value_row_stride, n, input->head_dim,
+                    direct->out, input->head_dim);
+}
+
+/* Each portion is read for all queries while it is in the cache. */
+void graft_attention_direct_run(const struct graft_loops *loops, const struct graft_attention_input *input,
+                                const struct graft_attention_item *item, float *scratch) {
+    struct direct queries[GRAFT_FEW_TOKENS];
+    int64_t longest = 0;
+    for (int64_t i = 0; i < item->queries; i++) {
+        struct direct *direct = &queries[i];
+        *direct = (struct direct){.loops = loops, .input = input, .item = item, .group = graft_attention_group(input)};
+        start(direct, item->first + i, scratch + i * scratch_floats(input));
+        int64_t keys = direct->end_key - direct->first_key;
+        longest = keys > longest ? keys : longest;
+    }
+    for (int64_t index = 0; index * KEYS < longest; index++) {
+        for (int64_t i = 0; i < item->queries; i++) {
+            run_portion(&queries[i], index);
         }
-        loops->multiply(direct.scores, KEYS, 1, direct.group, values + j * sequence->value_row_stride,
-                        sequence->value_row_stride, n, input->head_dim, direct.out, input->head_dim);
     }
-    finish(&direct);
+    for (int64_t i = 0; i < item->queries; i++) {
+        finish(&queries[i]);
+    }
 }

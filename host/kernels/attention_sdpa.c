@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention in portions: cuts the work into items and hands them to the threads. */
 #include "kernels/attention.h"
+#include "kernels/kernels.h"
 #include "kernels/parallel.h"
 
 struct work {
@@ -12,11 +13,15 @@ struct work {
     int64_t scratch_bytes;
 };
 
+static int is_direct(const struct graft_attention_sequence *sequence) {
+    return sequence->tokens > 0 && sequence->tokens <= GRAFT_FEW_TOKENS;
+}
+
 /* Fills the items of one sequence, or only counts them if `items` is NULL. Later queries may have more keys to see;
  * they come first, so that the threads end together. */
 static int64_t cut(const struct graft_attention_input *input, const struct graft_attention_sequence *sequence,
                    struct graft_attention_item *items) {
-    int64_t most = graft_attention_block_queries(input);
+    int64_t most = is_direct(sequence) ? sequence->tokens : graft_attention_block_queries(input);
     int64_t blocks = (sequence->tokens + most - 1) / most;
     if (items != NULL) {
         for (int64_t i = 0; i < blocks * input->kv_heads; i++) {
@@ -56,7 +61,7 @@ static void run_items(void *data, int32_t worker, int64_t begin, int64_t end) {
     const struct work *work = (const struct work *)data;
     float *scratch = (float *)(void *)(work->scratch + worker * work->scratch_bytes);
     for (int64_t i = begin; i < end; i++) {
-        if (work->items[i].sequence->tokens == 1) {
+        if (is_direct(work->items[i].sequence)) {
             graft_attention_direct_run(work->loops, work->input, &work->items[i], scratch);
         } else {
             graft_attention_block_run(work->loops, work->input, &work->items[i], scratch);

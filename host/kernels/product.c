@@ -12,12 +12,10 @@
 #include "base/dtype.h"
 #include "kernels/blocks.h"
 #include "kernels/cpu.h"
+#include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "kernels/product.h"
 #include "kernels/table.h"
-
-/* Up to this many tokens dot products are faster (measured with AVX-512 and with AVX2). */
-enum { FEW_TOKENS = 12 };
 
 /* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly; whole multiples of what the inner
  * loops take at once. */
@@ -79,7 +77,7 @@ static int check_product(const struct graft_product *product, struct graft_error
 
 /* Fills the panels of one product, or only counts them if `panels` is NULL. They start anew with each block. */
 static int64_t cut(const struct graft_product *product, struct graft_product_panel *panels) {
-    int64_t most = product->tokens <= FEW_TOKENS ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
+    int64_t most = product->tokens <= GRAFT_FEW_TOKENS ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
     int64_t n = 0;
     struct graft_row_run run = {NULL, GRAFT_DTYPE_NONE, 0};
     for (int64_t row = 0; row < product->rows && product->tokens > 0; row += run.rows) {
@@ -106,7 +104,7 @@ static int32_t choose(const struct plan *plan, struct graft_product_panel *panel
     int32_t precision = plan->call->precision;
     int rounded = precision == GRAFT_PRECISION_BFLOAT16 ||
                   (precision == GRAFT_PRECISION_AUTO && panel->reading == GRAFT_READ_BF16);
-    panel->kind = panel->product->tokens <= FEW_TOKENS ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
+    panel->kind = panel->product->tokens <= GRAFT_FEW_TOKENS ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
     if (!rounded) {
         return GRAFT_INPUT_AS_GIVEN;
     }

@@ -87,6 +87,8 @@ static int check_generation(const struct graft_generation *generation, struct gr
         wrong = "top_p";
     } else if (!(generation->repetition_penalty > 0.0)) {
         wrong = "repetition_penalty";
+    } else if (generation->speculate < 0) {
+        wrong = "speculate";
     }
     return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
 }

@@ -93,6 +93,7 @@ static void choose_generation(const struct graft_options *options, const struct 
                               struct graft_generation *generation) {
     graft_model_generation(model, generation);
     generation->seed = options->seed >= 0 ? (uint64_t)options->seed : any_seed();
+    generation->speculate = options->speculate < INT32_MAX ? (int32_t)options->speculate : INT32_MAX;
     if (options->max_new_tokens >= 0) {
         generation->max_new_tokens = options->max_new_tokens;
     }

@@ -20,7 +20,9 @@ struct graft_generation {
     double repetition_penalty; /* > 0: divides positive logits of earlier tokens, multiplies negative ones; 1: off */
     uint64_t seed;             /* the same seed, model and prompt give the same text */
     int32_t ignore_eos;        /* 1: always go on to max_new_tokens */
-    uint32_t reserved;
+    /* Guesses this many tokens at most from what the sequence said before, and checks them in one forward (prompt
+     * look-up). Never changes what is generated; 0: off. */
+    int32_t speculate;
 };
 
 #ifdef __cplusplus

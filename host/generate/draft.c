@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generate/draft.h"
+
+/* So many ids have to be the same for a place to count; a place with more of them goes before later ones with fewer. */
+enum { LEAST_ALIKE = 2, MOST_ALIKE = 4 };
+enum { FIRST_REACH = 3, MOST_PENALTY = 63 };
+
+/* How many ids before `end` are those at the end of the sequence, up to MOST_ALIKE. */
+static size_t alike(const int32_t *ids, size_t count, size_t end) {
+    size_t n = 0;
+    while (n < MOST_ALIKE && n < end && ids[end - 1 - n] == ids[count - 1 - n]) {
+        n++;
+    }
+    return n;
+}
+
+/* The end of the latest earlier place that reads as the sequence's end does; 0 if there is none. */
+static size_t earlier(const int32_t *ids, size_t count) {
+    size_t found = 0;
+    size_t best = LEAST_ALIKE - 1;
+    for (size_t end = count - 1; end >= LEAST_ALIKE && best < MOST_ALIKE; end--) {
+        size_t n = alike(ids, count, end);
+        if (n > best) {
+            best = n;
+            found = end;
+        }
+    }
+    return found;
+}
+
+size_t graft_draft_guess(struct graft_draft *draft, int32_t *ids, size_t count, size_t most) {
+    size_t reach = draft->reach > 0 ? draft->reach : FIRST_REACH;
+    if (draft->pause > 0) {
+        draft->pause--;
+        return 0;
+    }
+    size_t n = reach < most ? reach : most;
+    size_t from = n > 0 && count > LEAST_ALIKE ? earlier(ids, count) : 0;
+    if (from == 0) {
+        return 0;
+    }
+    /* Id by id: what is guessed may itself be repeated. */
+    for (size_t i = 0; i < n; i++) {
+        ids[count + i] = ids[from + i];
+    }
+    return n;
+}
+
+void graft_draft_learn(struct graft_draft *draft, size_t guessed, size_t right) {
+    if (guessed == 0) {
+        return;
+    }
+    draft->reach = right == guessed ? 2 * guessed : right > 0 ? right : 1;
+    draft->penalty = right > 0 ? 0 : 2 * draft->penalty + 1;
+    draft->penalty = draft->penalty < MOST_PENALTY ? draft->penalty : MOST_PENALTY;
+    draft->pause = draft->penalty;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guessing tokens: what is guessed, that the text stays the same to the id, with and without states, and that forwards
+ * are saved where a text repeats itself. It rests on few tokens giving the same numbers together as one by one.
+ */
+#include "../../sdk/examples/short_conv/short_conv.c"
+#include "library_fixture.h"
+
+#include "generate/draft.h"
+#include "kernels/kernels.h"
+#include "library/library.h"
+
+enum { VOCAB = 583, NEW_TOKENS = 60, PROMPTS = 3 };
+
+static struct graft_error error;
+static int64_t forwards; /* of layer 0 */
+
+static int counting_forward(void *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                            struct graft_error *failure) {
+    const struct graft_module *super = self;
+    forwards += strcmp(super->path, "model.layers.0.mlp") == 0;
+    return graft_mlp_forward(super, call, args, failure);
+}
+
+static const struct graft_mlp counting_vtable = {.struct_size = sizeof counting_vtable, .forward = counting_forward};
+static const struct graft_class counting_mlp = SUPER_CLASS("CountingMLP", GRAFT_INTERFACE_MLP, &counting_vtable);
+
+static void check(int status) {
+    if (status != GRAFT_OK) {
+        fail_msg("%s: %s", error.source, error.message);
+    }
+}
+
+static struct graft_model *load(struct graft_library *library, int32_t precision) {
+    const struct graft_model_options options = {.struct_size = sizeof options, .precision = precision};
+    struct graft_model *model = NULL;
+    char path[512];
+    check(graft_model_open(library, llama_directory(path), &options, &model, &error));
+    check(graft_model_load(model, &error));
+    return model;
+}
+
+static void test_guesses(void **state) {
+    static const struct {
+        int32_t ids[16];
+        size_t count;
+        size_t most;
+        int32_t wanted[4]; /* up to -1 */
+    } cases[] = {
+        {{1, 2, 3, 4, 1, 2}, 6, 8, {3, 4, 1, -1}},           /* as it went on before, three at first */
+        {{1, 2, 3, 4, 1, 2}, 6, 2, {3, 4, -1}},              /* no more than asked for */
+        {{1, 2, 3, 4, 5, 2}, 6, 8, {-1}},                    /* one id alike is chance */
+        {{1, 2, 7, 1, 2, 8, 1, 2}, 8, 8, {8, 1, 2, -1}},     /* the later place */
+        {{3, 1, 2, 7, 4, 1, 2, 8, 3, 1, 2}, 11, 1, {7, -1}}, /* more alike before later */
+        {{5, 5, 5}, 3, 8, {5, 5, 5, -1}},                    /* what is guessed is repeated itself */
+        {{1, 2}, 2, 8, {-1}},
+        {{1, 2, 3, 1, 2}, 5, 0, {-1}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct graft_draft draft = {0};
+        int32_t ids[16];
+        memcpy(ids, cases[i].ids, sizeof ids);
+        size_t n = graft_draft_guess(&draft, ids, cases[i].count, cases[i].most);
+        for (size_t j = 0; j < n; j++) {
+            assert_int_equal(ids[cases[i].count + j], cases[i].wanted[j]);
+        }
+        assert_int_equal(cases[i].wanted[n], -1);
+    }
+}
+
+/* After guesses that were wrong it waits, longer each time; a right one ends that, and right ones reach further. */
+static void test_pauses(void **state) {
+    static const size_t pauses[] = {1, 3, 7, 15, 31, 63, 63};
+    struct graft_draft draft = {0};
+    int32_t ids[64] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof pauses / sizeof pauses[0]; i++) {
+        assert_true(graft_draft_guess(&draft, ids, 11, 8) > 0);
+        graft_draft_learn(&draft, 2, 0);
+        for (size_t j = 0; j < pauses[i]; j++) {
+            assert_int_equal(graft_draft_guess(&draft, ids, 11, 8), 0);
+        }
+    }
+    assert_int_equal(graft_draft_guess(&draft, ids, 11, 8), 1);
+    graft_draft_learn(&draft, 1, 1);
+    assert_int_equal(graft_draft_guess(&draft, ids, 11, 8), 2);
+    graft_draft_learn(&draft, 2, 2);
+    assert_int_equal(graft_draft_guess(&draft, ids, 11, 8), 4);
+    graft_draft_learn(&draft, 4, 0);
+    assert_int_equal(graft_draft_guess(&draft, ids, 11, 8), 0);
+}
+
+struct heard {
+    int32_t ids[PROMPTS][NEW_TOKENS];
+    size_t count[PROMPTS];
+};
+
+static int hear(void *data, size_t sequence, int32_t id, int last, struct graft_error *failure) {
+    struct heard *heard = data;
+    (void)failure;
+    assert_true(heard->count[sequence] < NEW_TOKENS);
+    heard->ids[sequence][heard->count[sequence]++] = id;
+    assert_true(!last || heard->count[sequence] == NEW_TOKENS);
+    return GRAFT_OK;
+}
+
+static const int32_t repeating[] = {5, 6, 7, 8, 9, 5, 6, 7, 8, 9, 5, 6};
+static const int32_t plain[] = {100, 30, 512, 77};
+static const int32_t single[] = {42};
+static const struct graft_prompt prompts[PROMPTS] = {
+    {.ids = repeating, .count = 12}, {.ids = plain, .count = 4}, {.ids = single, .count = 1}};
+
+static double repetition_penalty = 1.0;
+
+static struct heard generate(struct graft_model *model, size_t first, size_t n, double temperature, int32_t speculate) {
+    struct graft_generation generation;
+    struct heard heard = {0};
+    graft_model_generation(model, &generation);
+    generation.max_new_tokens = NEW_TOKENS;
+    generation.ignore_eos = 1;
+    generation.do_sample = temperature > 0.0;
+    generation.temperature = temperature > 0.0 ? temperature : 1.0;
+    generation.seed = 7;
+    generation.repetition_penalty = repetition_penalty;
+    generation.speculate = speculate;
+    forwards = 0;
+    check(graft_model_generate(model, prompts + first, n, &generation, hear, &heard, &error));
+    return heard;
+}
+
+/* The ids of every prompt alone and of all together, greedy and drawn, however much is guessed. */
+static void same_text(struct graft_library *library, int32_t precision) {
+    static const struct {
+        size_t first;
+        size_t n;
+    } batches[] = {{0, 1}, {1, 1}, {2, 1}, {0, 2}, {0, 3}};
+    static const double temperatures[] = {0.0, 0.05, 1.5};
+    static const int32_t guesses[] = {1, 3, 11, 1000};
+    struct graft_model *model = load(library, precision);
+    for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+        for (size_t j = 0; j < sizeof temperatures / sizeof temperatures[0]; j++) {
+            struct heard wanted = generate(model, batches[i].first, batches[i].n, temperatures[j], 0);
+            assert_int_equal(forwards, NEW_TOKENS);
+            for (size_t k = 0; k < sizeof guesses / sizeof guesses[0]; k++) {
+                struct heard heard = generate(model, batches[i].first, batches[i].n, temperatures[j], guesses[k]);
+                assert_memory_equal(&heard, &wanted, sizeof heard);
+            }
+        }
+    }
+    graft_model_free(model);
+}
+
+static void test_same_text(void **state) {
+    struct graft_library *library = new_library();
+    (void)state;
+    put(library, "LlamaMLP", &counting_mlp);
+    same_text(library, GRAFT_PRECISION_FLOAT32);
+    same_text(library, GRAFT_PRECISION_BFLOAT16);
+    graft_library_free(library);
+}
+
+static void test_same_text_with_states(void **state) {
+    struct graft_library *library = new_library();
+    (void)state;
+    put(library, "LlamaMLP", &counting_mlp);
+    put(library, "LlamaDecoderLayer", &short_conv);
+    same_text(library, GRAFT_PRECISION_FLOAT32);
+    graft_library_free(library);
+}
+
+/* Favouring tokens that were there sends a model of random weights round in circles, which are guessed. */
+static void test_forwards_are_saved(void **state) {
+    struct graft_library *library = new_library();
+    (void)state;
+    put(library, "LlamaMLP", &counting_mlp);
+    struct graft_model *model = load(library, GRAFT_PRECISION_FLOAT32);
+    repetition_penalty = 0.5;
+    struct heard wanted = generate(model, 0, 1, 0.0, 0);
+    struct heard heard = generate(model, 0, 1, 0.0, 8);
+    repetition_penalty = 1.0;
+    assert_memory_equal(&heard, &wanted, sizeof heard);
+    print_message("%lld forwards for %d tokens\n", (long long)forwards, NEW_TOKENS);
+    assert_true(forwards < NEW_TOKENS * 2 / 3);
+    graft_model_free(model);
+    graft_library_free(library);
+}
+
+static void test_refused(void **state) {
+    struct graft_library *library = new_library();
+    struct graft_generation generation;
+    (void)state;
+    struct graft_model *model = load(library, GRAFT_PRECISION_FLOAT32);
+    graft_model_generation(model, &generation);
+    generation.speculate = -1;
+    assert_int_equal(graft_model_generate(model, prompts, 1, &generation, hear, NULL, &error), GRAFT_ERROR_USAGE);
+    assert_string_equal(error.source, "speculate");
+    graft_model_free(model);
+    graft_library_free(library);
+}
+
+/* The logits of each of a few tokens, behind others, fed together and one by one. */
+static void test_few_tokens_together(void **state) {
+    static const int32_t precisions[] = {GRAFT_PRECISION_FLOAT32, GRAFT_PRECISION_BFLOAT16};
+    enum { PAST = 300 };
+    struct graft_library *library = new_library();
+    int32_t ids[PAST + GRAFT_FEW_TOKENS];
+    float *wanted = malloc(sizeof *wanted * GRAFT_FEW_TOKENS * VOCAB);
+    const int32_t slots[] = {0, 1};
+    (void)state;
+    assert_non_null(wanted);
+    for (int32_t i = 0; i < PAST + GRAFT_FEW_TOKENS; i++) {
+        ids[i] = i * i % VOCAB;
+    }
+    const struct graft_ids_view before = {.ids = ids, .count = PAST};
+    const struct graft_ids_view few = {.ids = ids + PAST, .count = GRAFT_FEW_TOKENS};
+    const struct graft_ids_view both[] = {before, before};
+    for (size_t p = 0; p < sizeof precisions / sizeof precisions[0]; p++) {
+        struct graft_model *model = load(library, precisions[p]);
+        struct graft_session *session = NULL;
+        const float *logits = NULL;
+        check(graft_model_session(model, 2, &session, &error));
+        check(graft_session_step(session, slots, both, 2, GRAFT_LOGITS_LAST, &logits, &error));
+        for (size_t i = 0; i < GRAFT_FEW_TOKENS; i++) {
+            const struct graft_ids_view one = {.ids = ids + PAST + i, .count = 1};
+            check(graft_session_step(session, &slots[0], &one, 1, GRAFT_LOGITS_LAST, &logits, &error));
+            memcpy(wanted + i * VOCAB, logits, VOCAB * sizeof *wanted);
+        }
+        check(graft_session_step(session, &slots[1], &few, 1, GRAFT_LOGITS_ALL, &logits, &error));
+        assert_memory_equal(logits, wanted, sizeof *wanted * GRAFT_FEW_TOKENS * VOCAB);
+        graft_session_free(session);
+        graft_model_free(model);
+    }
+    free(wanted);
+    graft_library_free(library);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_guesses),
+        cmocka_unit_test(test_pauses),
+        cmocka_unit_test(test_same_text),
+        cmocka_unit_test(test_same_text_with_states),
+        cmocka_unit_test(test_forwards_are_saved),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_few_tokens_together),
+    };
+    error = graft_error_none();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
