@@ -54,8 +54,9 @@ int graft_encode_session_create(const struct graft_module *module, int32_t task,
 }
 
 void graft_encode_session_use(struct graft_encode_session *session,
-                              const struct graft_attention_implementation *attention) {
+                              const struct graft_attention_implementation *attention, int32_t asked) {
     session->call.attention = attention;
+    session->call.asked_attention = asked ? attention : NULL;
 }
 
 void graft_encode_session_free(struct graft_encode_session *session) {

@@ -24,9 +24,10 @@ int graft_encode_session_create(const struct graft_module *module, int32_t task,
                                 struct graft_encode_session **session, struct graft_error *error);
 void graft_encode_session_free(struct graft_encode_session *session);
 
-/* The attention implementation of the runs from now on (NULL: the default); it outlives the session. */
+/* The attention implementation of the runs from now on (NULL: the default); it outlives the session. `asked`: whether
+ * classes must not choose another. */
 void graft_encode_session_use(struct graft_encode_session *session,
-                              const struct graft_attention_implementation *attention);
+                              const struct graft_attention_implementation *attention, int32_t asked);
 
 /* [forward] Runs `n` > 0 texts. */
 int graft_encode_session_run(struct graft_encode_session *session, const struct graft_encoder_prompt *prompts, size_t n,

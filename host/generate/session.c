@@ -60,8 +60,9 @@ void graft_session_limit(struct graft_session *session, int64_t max_positions) {
 }
 
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
-                       const struct graft_experts_implementation *experts) {
+                       int32_t asked_attention, const struct graft_experts_implementation *experts) {
     session->call.attention = attention;
+    session->call.asked_attention = asked_attention ? attention : NULL;
     session->call.experts = experts;
 }
 

@@ -30,9 +30,10 @@ void graft_session_free(struct graft_session *session);
  * one. */
 void graft_session_limit(struct graft_session *session, int64_t max_positions);
 
-/* What was chosen by name, for the forwards from now on (NULL: nothing); both outlive the session. */
+/* What was chosen by name, for the forwards from now on (NULL: nothing); both outlive the session. `asked_attention`:
+ * whether classes must not choose another attention. */
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
-                       const struct graft_experts_implementation *experts);
+                       int32_t asked_attention, const struct graft_experts_implementation *experts);
 
 /* Which rows of logits a step gives. */
 enum graft_logits_rows {

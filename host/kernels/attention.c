@@ -2,42 +2,88 @@
 /* The way to attention: checks, appends to the cache, and runs the implementation that the call names. */
 #include "kernels/attention.h"
 
+#include <math.h>
+
 #include "kernels/cache.h"
 #include "kernels/table.h"
 
+static int64_t value_dim(const struct graft_attention_args *args) {
+    return args->v_head_dim != 0 ? args->v_head_dim : args->head_dim;
+}
+
+static int is_mask(const struct graft_mask *mask) {
+    switch (mask->kind) {
+    case GRAFT_MASK_SLIDING:
+        return mask->window > 0 && mask->window <= GRAFT_MASK_UNLIMITED;
+    case GRAFT_MASK_DENSE:
+        return mask->bias != NULL;
+    case GRAFT_MASK_WINDOW:
+        return mask->left >= 0 && mask->left <= GRAFT_MASK_UNLIMITED && mask->right >= 0 &&
+               mask->right <= GRAFT_MASK_UNLIMITED;
+    default:
+        return mask->kind == GRAFT_MASK_NONE || mask->kind == GRAFT_MASK_CAUSAL;
+    }
+}
+
 static int check_args(const struct graft_attention_args *args, struct graft_error *error) {
     const struct graft_mask *mask = args->mask;
+    int64_t v_head_dim = value_dim(args);
     if (args->required_features != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
                                "attention requires features 0x%x, but this host supports none",
                                (unsigned)args->required_features);
     }
-    if (args->heads <= 0 || args->kv_heads <= 0 || args->heads % args->kv_heads != 0 || args->head_dim <= 0) {
+    if (args->heads <= 0 || args->kv_heads <= 0 || args->heads % args->kv_heads != 0 || args->head_dim <= 0 ||
+        v_head_dim <= 0 || (args->v == NULL && v_head_dim > args->head_dim)) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
-                               "attention with %lld heads of %lld numbers and %lld key/value heads",
-                               (long long)args->heads, (long long)args->head_dim, (long long)args->kv_heads);
+                               "attention with %lld heads of %lld numbers and %lld key/value heads, values of %lld",
+                               (long long)args->heads, (long long)args->head_dim, (long long)args->kv_heads,
+                               (long long)v_head_dim);
     }
-    if (mask->kind < GRAFT_MASK_NONE || mask->kind > GRAFT_MASK_DENSE ||
-        (mask->kind == GRAFT_MASK_SLIDING && mask->window <= 0) ||
-        (mask->kind == GRAFT_MASK_DENSE && mask->bias == NULL)) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "attention with a mask of kind %d and window %lld",
-                               (int)mask->kind, (long long)mask->window);
+    if (!(args->softcap >= 0.0f && args->softcap < INFINITY)) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "attention with a softcap of %g",
+                               (double)args->softcap);
+    }
+    if (!is_mask(mask)) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
+                               "attention with a mask of kind %d and window %lld, or %lld and %lld", (int)mask->kind,
+                               (long long)mask->window, (long long)mask->left, (long long)mask->right);
     }
     return GRAFT_OK;
 }
 
-/* An implementation that does not obey this kind of mask would show tokens what they must not see. */
-static int check_mask(const struct graft_attention_implementation *chosen, const struct graft_mask *mask,
-                      struct graft_error *error) {
-    static const char *const kinds[] = {"none", "causal", "sliding window", "dense"};
-    if ((chosen->masks & 1u << mask->kind) != 0) {
+/* Which features these arguments need. */
+static uint32_t features_of(const struct graft_attention_args *args) {
+    return (args->softcap != 0.0f ? (uint32_t)GRAFT_ATTENTION_SOFTCAP : 0) |
+           (args->sinks != NULL ? (uint32_t)GRAFT_ATTENTION_SINKS : 0) |
+           (value_dim(args) != args->head_dim ? (uint32_t)GRAFT_ATTENTION_V_HEAD_DIM : 0);
+}
+
+/* An implementation that does not obey this kind of mask would show tokens what they must not see, and one without a
+ * feature compute something else. */
+static int check_chosen(const struct graft_attention_implementation *chosen, const struct graft_attention_args *args,
+                        struct graft_error *error) {
+    static const char *const masks[] = {"none", "causal", "sliding window", "dense", "window"};
+    static const char *const features[] = {"softcap", "sinks", "v_head_dim"};
+    uint32_t unknown = features_of(args) & ~chosen->features;
+    const char *lacking = (chosen->masks & 1u << args->mask->kind) == 0 ? masks[args->mask->kind] : NULL;
+    const char *what = "the mask";
+    for (size_t i = 0; i < sizeof features / sizeof features[0] && lacking == NULL; i++) {
+        what = "the feature";
+        lacking = (unknown & 1u << i) != 0 ? features[i] : NULL;
+    }
+    if (lacking == NULL) {
         return GRAFT_OK;
     }
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, chosen->name,
-                          "this attention implementation does not support the mask \"%s\", which the model needs",
-                          kinds[mask->kind]);
+                          "this attention implementation does not support %s \"%s\", which the model needs", what,
+                          lacking);
     graft_error_hint(error, "choose another attention implementation");
     return GRAFT_ERROR_PLUGIN;
+}
+
+static int64_t or_packed(int64_t head_stride, int64_t dim) {
+    return head_stride != 0 ? head_stride : dim;
 }
 
 /* Finds the keys and values of one sequence: in the cache, where its new ones are appended, or in the arguments. */
@@ -46,13 +92,17 @@ static int find_keys(const struct graft_attention_args *args, int32_t index, str
     const struct graft_batch *batch = args->batch;
     int64_t first = batch->cu_seqlens[index];
     int64_t tokens = batch->cu_seqlens[index + 1] - first;
-    const float *k = args->k + first * args->k_stride;
-    const float *v = args->v + first * args->v_stride;
-    struct graft_kv_view view = {{k, args->head_dim, args->k_stride}, {v, args->head_dim, args->v_stride}, tokens};
+    int64_t v_head_dim = value_dim(args);
+    const struct graft_kv_rows keys = {args->k + first * args->k_stride, args->head_dim,
+                                       or_packed(args->k_head_stride, args->head_dim), args->k_stride};
+    struct graft_kv_rows values = {NULL, v_head_dim, or_packed(args->v_head_stride, v_head_dim), args->v_stride};
+    if (args->v != NULL) {
+        values.data = args->v + first * args->v_stride;
+    }
+    struct graft_kv_view view = {keys, args->v != NULL ? values : keys, tokens};
     int status = GRAFT_OK;
     if (batch->cache != NULL && tokens > 0) {
-        struct graft_kv_new added = {
-            k, v, args->k_stride, args->v_stride, tokens, args->kv_heads, args->head_dim, batch->positions[first]};
+        struct graft_kv_new added = {keys, values, tokens, args->kv_heads, batch->positions[first]};
         status = graft_kv_cache_append(batch->cache->kv, args->layer, batch->slots[index], &added, &view, error);
     }
     *sequence = (struct graft_attention_sequence){
@@ -80,15 +130,19 @@ static struct graft_attention_input input_of(const struct graft_attention_args *
         .heads = args->heads,
         .kv_heads = args->kv_heads,
         .head_dim = args->head_dim,
+        .v_head_dim = value_dim(args),
         .scaling = args->scaling,
-        .n_sequences = args->batch->sequences,
+        .softcap = args->softcap,
+        .sinks = args->sinks,
         .q = args->q,
         .q_stride = args->q_stride,
+        .q_head_stride = or_packed(args->q_head_stride, args->head_dim),
         .output = args->output,
         .output_stride = args->output_stride,
-        .sequences = sequences,
+        .n_sequences = args->batch->sequences,
         .sequence_stride = sizeof *sequences,
-        .required_features = args->required_features,
+        .sequences = sequences,
+        .required_features = features_of(args),
     };
 }
 
@@ -113,12 +167,30 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
     return status;
 }
 
+/* What a class has put in the place of what the user asked for would run, or be left out of a record, in silence. */
+static int check_asked(const struct graft_call *call, const struct graft_attention_implementation *chosen,
+                       struct graft_error *error) {
+    const struct graft_attention_implementation *asked =
+        GRAFT_HAS(call, struct graft_call, asked_attention) ? call->asked_attention : NULL;
+    if (asked == NULL || asked == chosen) {
+        return GRAFT_OK;
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, chosen->name,
+                          "a class runs this attention implementation in the place of %s, which was asked for",
+                          asked->name);
+    graft_error_hint(error, "run without the plugin that brings the class");
+    return GRAFT_ERROR_PLUGIN;
+}
+
 int graft_attention(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error) {
     const struct graft_attention_implementation *chosen =
         call->attention != NULL ? call->attention : &graft_attention_sdpa;
     int status = check_args(args, error);
     if (status == GRAFT_OK) {
-        status = check_mask(chosen, args->mask, error);
+        status = check_asked(call, chosen, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_chosen(chosen, args, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -129,11 +201,28 @@ int graft_attention(const struct graft_call *call, const struct graft_attention_
     return status;
 }
 
+void graft_attention_cap(const struct graft_loops *loops, const struct graft_attention_input *input, float *scores,
+                         int64_t count) {
+    if (input->softcap != 0.0f) {
+        loops->scale(scores, 1.0f / input->softcap, count);
+        loops->activate(GRAFT_ACTIVATION_TANH, scores, count, scores);
+        loops->scale(scores, input->softcap, count);
+    }
+}
+
+float graft_attention_factor(const struct graft_attention_input *input, int64_t head, float largest, float sum) {
+    if (sum == 0.0f) {
+        return 0.0f;
+    }
+    return 1.0f / (input->sinks != NULL ? sum + expf(input->sinks[head] - largest) : sum);
+}
+
 int64_t graft_attention_work(const struct graft_attention_input *input) {
     int64_t multiplications = 0;
     for (int32_t s = 0; s < input->n_sequences; s++) {
         const struct graft_attention_sequence *sequence = graft_attention_sequence_at(input, s);
-        multiplications += sequence->tokens * sequence->length * input->heads * input->head_dim;
+        multiplications +=
+            sequence->tokens * sequence->length * input->heads * (input->head_dim + input->v_head_dim) / 2;
     }
     return multiplications;
 }

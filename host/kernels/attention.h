@@ -20,6 +20,14 @@ static inline int64_t graft_attention_group(const struct graft_attention_input *
     return input->heads / input->kv_heads;
 }
 
+/* Caps scaled scores [count], where the call has a softcap. */
+void graft_attention_cap(const struct graft_loops *loops, const struct graft_attention_input *input, float *scores,
+                         int64_t count);
+
+/* What exp(score - largest) of a query's scores has to be multiplied by, given their sum, to be its weights: its sink
+ * takes part; 0 where the sum is, since all keys are hidden. */
+float graft_attention_factor(const struct graft_attention_input *input, int64_t head, float largest, float sum);
+
 /* Multiplications of queries with keys, about. */
 int64_t graft_attention_work(const struct graft_attention_input *input);
 

@@ -15,7 +15,7 @@ struct block {
     int64_t columns;  /* queries * group, rounded up to GRAFT_LANES; column i * group + g is head g of query i */
     float *q;         /* [head_dim, columns], scaled */
     float *scores;    /* [KEYS, columns] */
-    float *out;       /* [head_dim, columns], not yet divided by the sum */
+    float *out;       /* [v_head_dim, columns], not yet divided by the sum */
     float *maximum;   /* [columns] */
     float *sum;       /* [columns] */
     float *factor;    /* [columns] */
@@ -32,7 +32,7 @@ int64_t graft_attention_block_queries(const struct graft_attention_input *input)
 
 int64_t graft_attention_block_scratch(const struct graft_attention_input *input) {
     int64_t columns = padded(graft_attention_block_queries(input) * graft_attention_group(input));
-    return columns * (2 * input->head_dim + KEYS + 3);
+    return columns * (input->head_dim + input->v_head_dim + KEYS + 3);
 }
 
 static void start(struct block *block, float *scratch) {
@@ -41,22 +41,23 @@ static void start(struct block *block, float *scratch) {
     int64_t columns = block->columns;
     block->q = scratch;
     block->out = block->q + head_dim * columns;
-    block->scores = block->out + head_dim * columns;
+    block->scores = block->out + input->v_head_dim * columns;
     block->maximum = block->scores + KEYS * columns;
     block->sum = block->maximum + columns;
     block->factor = block->sum + columns;
     memset(block->q, 0, (size_t)(head_dim * columns) * sizeof(float));
-    memset(block->out, 0, (size_t)(head_dim * columns) * sizeof(float));
+    memset(block->out, 0, (size_t)(input->v_head_dim * columns) * sizeof(float));
     memset(block->sum, 0, (size_t)columns * sizeof(float));
     for (int64_t c = 0; c < columns; c++) {
         block->maximum[c] = -INFINITY;
     }
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
-        const float *q = input->q + token * input->q_stride + block->item->kv_head * block->group * head_dim;
+        const float *q =
+            input->q + token * input->q_stride + block->item->kv_head * block->group * input->q_head_stride;
         for (int64_t g = 0; g < block->group; g++) {
             for (int64_t d = 0; d < head_dim; d++) {
-                block->q[d * columns + i * block->group + g] = q[g * head_dim + d] * input->scaling;
+                block->q[d * columns + i * block->group + g] = q[g * input->q_head_stride + d] * input->scaling;
             }
         }
     }
@@ -72,17 +73,16 @@ static int64_t clamped(int64_t query, int64_t queries) {
     return query < 0 ? 0 : query > queries ? queries : query;
 }
 
-/* Hides a key from the queries before it, and in a window from those that have moved past it. */
+/* Hides a key from the queries that do not reach it yet, and from those that have moved past it. */
 static void hide(const struct block *block, int64_t first_key, int64_t keys) {
     int64_t queries = block->item->queries;
+    int64_t before = graft_mask_before(block->input->mask);
+    int64_t behind = graft_mask_behind(block->input->mask);
     for (int64_t j = 0; j < keys; j++) {
         float *scores = block->scores + j * block->columns;
         int64_t ahead = first_key + j - block->position;
-        hide_columns(scores, 0, clamped(ahead, queries) * block->group);
-        if (block->input->mask->kind == GRAFT_MASK_SLIDING) {
-            hide_columns(scores, clamped(ahead + block->input->mask->window, queries) * block->group,
-                         queries * block->group);
-        }
+        hide_columns(scores, 0, clamped(ahead - behind, queries) * block->group);
+        hide_columns(scores, clamped(ahead + before + 1, queries) * block->group, queries * block->group);
     }
 }
 
@@ -105,35 +105,37 @@ static void run_portion(struct block *block, int64_t first_key, int64_t keys) {
     const struct graft_attention_sequence *sequence = block->item->sequence;
     int64_t columns = block->columns;
     int64_t head_dim = block->input->head_dim;
+    int64_t v_head_dim = block->input->v_head_dim;
     const float *k =
         sequence->keys + block->item->kv_head * sequence->key_head_stride + first_key * sequence->key_row_stride;
     const float *v =
         sequence->values + block->item->kv_head * sequence->value_head_stride + first_key * sequence->value_row_stride;
-    int32_t kind = block->input->mask->kind;
     memset(block->scores, 0, (size_t)(keys * columns) * sizeof(float));
     loops->multiply(k, sequence->key_row_stride, 1, keys, block->q, columns, head_dim, columns, block->scores, columns);
-    if (kind == GRAFT_MASK_DENSE) {
+    graft_attention_cap(loops, block->input, block->scores, keys * columns);
+    if (block->input->mask->kind == GRAFT_MASK_DENSE) {
         add_bias(block, first_key, keys);
-    } else if (kind != GRAFT_MASK_NONE) {
+    } else {
         hide(block, first_key, keys);
     }
     loops->columns_softmax(block->scores, keys, columns, block->maximum, block->sum, block->factor);
-    loops->columns_scale(block->out, head_dim, columns, block->factor);
-    loops->multiply(v, 1, sequence->value_row_stride, head_dim, block->scores, columns, keys, columns, block->out,
+    loops->columns_scale(block->out, v_head_dim, columns, block->factor);
+    loops->multiply(v, 1, sequence->value_row_stride, v_head_dim, block->scores, columns, keys, columns, block->out,
                     columns);
 }
 
 static void finish(const struct block *block) {
     const struct graft_attention_input *input = block->input;
-    int64_t head_dim = input->head_dim;
+    int64_t width = input->v_head_dim;
+    int64_t head = block->item->kv_head * block->group;
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
-        float *output = input->output + token * input->output_stride + block->item->kv_head * block->group * head_dim;
+        float *output = input->output + token * input->output_stride + head * width;
         for (int64_t g = 0; g < block->group; g++) {
             int64_t column = i * block->group + g;
-            float factor = block->sum[column] == 0.0f ? 0.0f : 1.0f / block->sum[column];
-            for (int64_t d = 0; d < head_dim; d++) {
-                output[g * head_dim + d] = block->out[d * block->columns + column] * factor;
+            float factor = graft_attention_factor(input, head + g, block->maximum[column], block->sum[column]);
+            for (int64_t d = 0; d < width; d++) {
+                output[g * width + d] = block->out[d * block->columns + column] * factor;
             }
         }
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <string.h>
 
 #include "kernels/attention.h"
 #include "kernels/kernels.h"
@@ -17,14 +18,14 @@ struct direct {
     int64_t end_key;
     float *q;       /* [group, head_dim], scaled */
     float *scores;  /* [group, KEYS] */
-    float *out;     /* [group, head_dim], not yet divided by the sum */
+    float *out;     /* [group, v_head_dim], not yet divided by the sum */
     float *maximum; /* [group] */
     float *sum;     /* [group] */
 };
 
 /* For one query. */
 static int64_t scratch_floats(const struct graft_attention_input *input) {
-    return graft_attention_group(input) * (2 * input->head_dim + KEYS + 2);
+    return graft_attention_group(input) * (input->head_dim + input->v_head_dim + KEYS + 2);
 }
 
 int64_t graft_attention_direct_scratch(const struct graft_attention_input *input) {
@@ -33,23 +34,24 @@ int64_t graft_attention_direct_scratch(const struct graft_attention_input *input
 
 static void start(struct direct *direct, int64_t query, float *scratch) {
     const struct graft_attention_input *input = direct->input;
+    int64_t head_dim = input->head_dim;
     const struct graft_attention_sequence *sequence = direct->item->sequence;
-    int64_t numbers = direct->group * input->head_dim;
     int64_t position = sequence->past + query;
     direct->token = sequence->first_token + query;
     direct->first_key = graft_attention_first_key(input->mask, position);
     direct->end_key = graft_attention_end_key(input->mask, position, sequence->length);
-    const float *q = input->q + direct->token * input->q_stride + direct->item->kv_head * numbers;
+    const float *q =
+        input->q + direct->token * input->q_stride + direct->item->kv_head * direct->group * input->q_head_stride;
     direct->q = scratch;
-    direct->out = direct->q + numbers;
-    direct->scores = direct->out + numbers;
+    direct->out = direct->q + direct->group * head_dim;
+    direct->scores = direct->out + direct->group * input->v_head_dim;
     direct->maximum = direct->scores + direct->group * KEYS;
     direct->sum = direct->maximum + direct->group;
-    for (int64_t i = 0; i < numbers; i++) {
-        direct->q[i] = q[i] * input->scaling;
-        direct->out[i] = 0.0f;
-    }
+    memset(direct->out, 0, (size_t)(direct->group * input->v_head_dim) * sizeof(float));
     for (int64_t g = 0; g < direct->group; g++) {
+        for (int64_t d = 0; d < head_dim; d++) {
+            direct->q[g * head_dim + d] = q[g * input->q_head_stride + d] * input->scaling;
+        }
         direct->maximum[g] = -INFINITY;
         direct->sum[g] = 0.0f;
     }
@@ -60,6 +62,7 @@ static void start(struct direct *direct, int64_t query, float *scratch) {
 static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t keys) {
     const struct graft_loops *loops = direct->loops;
     float *scores = direct->scores + g * KEYS;
+    graft_attention_cap(loops, direct->input, scores, keys);
     if (bias != NULL) {
         loops->add_scaled(scores, 1.0f, bias, keys);
     }
@@ -71,19 +74,19 @@ static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t k
     direct->maximum[g] = now;
     direct->sum[g] = direct->sum[g] * factor + loops->exp_sum(scores, shift, keys);
     if (factor != 1.0f) {
-        loops->scale(direct->out + g * direct->input->head_dim, factor, direct->input->head_dim);
+        loops->scale(direct->out + g * direct->input->v_head_dim, factor, direct->input->v_head_dim);
     }
 }
 
 static void finish(const struct direct *direct) {
     const struct graft_attention_input *input = direct->input;
-    int64_t head_dim = input->head_dim;
-    float *output =
-        input->output + direct->token * input->output_stride + direct->item->kv_head * direct->group * head_dim;
+    int64_t width = input->v_head_dim;
+    int64_t head = direct->item->kv_head * direct->group;
+    float *output = input->output + direct->token * input->output_stride + head * width;
     for (int64_t g = 0; g < direct->group; g++) {
-        float factor = direct->sum[g] == 0.0f ? 0.0f : 1.0f / direct->sum[g];
-        for (int64_t i = 0; i < head_dim; i++) {
-            output[g * head_dim + i] = direct->out[g * head_dim + i] * factor;
+        float factor = graft_attention_factor(input, head + g, direct->maximum[g], direct->sum[g]);
+        for (int64_t i = 0; i < width; i++) {
+            output[g * width + i] = direct->out[g * width + i] * factor;
         }
     }
 }
@@ -111,8 +114,8 @@ static void run_portion(struct direct *direct, int64_t index) {
     for (int64_t g = 0; g < direct->group; g++) {
         weigh(direct, g, bias, n);
     }
-    loops->multiply(direct->scores, KEYS, 1, direct->group, values, sequence->value_row_stride, n, input->head_dim,
-                    direct->out, input->head_dim);
+    loops->multiply(direct->scores, KEYS, 1, direct->group, values, sequence->value_row_stride, n, input->v_head_dim,
+                    direct->out, input->v_head_dim);
 }
 
 /* Each portion is read for all queries while it is in the cache. */

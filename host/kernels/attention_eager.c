@@ -39,12 +39,10 @@ static void add_mask(const struct graft_mask *mask, int64_t token, int64_t posit
 }
 
 /* A row of nothing but -inf has no distribution; it becomes zeros. */
-static void softmax(const struct graft_loops *loops, float *scores, int64_t length) {
-    float largest = loops->maximum(scores, length);
-    float sum = loops->exp_sum(scores, largest == -INFINITY ? 0.0f : largest, length);
-    if (sum != 0.0f) {
-        loops->scale(scores, 1.0f / sum, length);
-    }
+static void softmax(const struct work *work, int64_t head, float *scores, int64_t length) {
+    float largest = work->loops->maximum(scores, length);
+    float sum = work->loops->exp_sum(scores, largest == -INFINITY ? 0.0f : largest, length);
+    work->loops->scale(scores, graft_attention_factor(work->input, head, largest, sum), length);
 }
 
 static void run_item(const struct work *work, const struct item *item, float *scores) {
@@ -54,22 +52,24 @@ static void run_item(const struct work *work, const struct item *item, float *sc
     int64_t kv_head = item->head / graft_attention_group(input);
     int64_t length = sequence->length;
     int64_t token = sequence->first_token + item->first;
-    const float *q = input->q + token * input->q_stride + item->head * input->head_dim;
+    const float *q = input->q + token * input->q_stride + item->head * input->q_head_stride;
     const float *keys = sequence->keys + kv_head * sequence->key_head_stride;
     const float *values = sequence->values + kv_head * sequence->value_head_stride;
-    float *output = input->output + token * input->output_stride + item->head * input->head_dim;
+    float *output = input->output + token * input->output_stride + item->head * input->v_head_dim;
     if (sequence->weights != NULL) {
         scores = sequence->weights + (item->head * sequence->tokens + item->first) * length;
     }
     loops->dot(GRAFT_READ_F32, keys, sequence->key_row_stride, length, input->head_dim, q, input->q_stride,
                item->queries, scores, length);
     for (int64_t i = 0; i < item->queries; i++) {
-        loops->scale(scores + i * length, input->scaling, length);
-        add_mask(input->mask, token + i, sequence->past + item->first + i, length, scores + i * length);
-        softmax(loops, scores + i * length, length);
-        memset(output + i * input->output_stride, 0, (size_t)input->head_dim * sizeof *output);
+        float *row = scores + i * length;
+        loops->scale(row, input->scaling, length);
+        graft_attention_cap(loops, input, row, length);
+        add_mask(input->mask, token + i, sequence->past + item->first + i, length, row);
+        softmax(work, item->head, row, length);
+        memset(output + i * input->output_stride, 0, (size_t)input->v_head_dim * sizeof *output);
     }
-    loops->multiply(scores, length, 1, item->queries, values, sequence->value_row_stride, length, input->head_dim,
+    loops->multiply(scores, length, 1, item->queries, values, sequence->value_row_stride, length, input->v_head_dim,
                     output, input->output_stride);
 }
 
@@ -128,5 +128,6 @@ const struct graft_attention_implementation graft_attention_eager = {
     .flags = GRAFT_ATTENTION_GIVES_WEIGHTS,
     .name = "eager",
     .masks = GRAFT_ATTENTION_MASKS,
+    .features = GRAFT_ATTENTION_FEATURES,
     .forward = forward,
 };

@@ -85,5 +85,6 @@ const struct graft_attention_implementation graft_attention_sdpa = {
     .struct_size = sizeof graft_attention_sdpa,
     .name = "sdpa",
     .masks = GRAFT_ATTENTION_MASKS,
+    .features = GRAFT_ATTENTION_FEATURES,
     .forward = forward,
 };

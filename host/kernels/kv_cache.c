@@ -7,12 +7,16 @@
 
 enum { FIRST_CAPACITY = 64 };
 
+struct rows {
+    float *data; /* [kv_heads, capacity, dim] */
+    int64_t dim; /* 0: there are none */
+};
+
 /* One layer of one slot. */
 struct entry {
-    float *keys;   /* [kv_heads, capacity, head_dim] */
-    float *values; /* [kv_heads, capacity, head_dim] */
+    struct rows keys;
+    struct rows values;
     int64_t kv_heads;
-    int64_t head_dim;
     int64_t capacity;
     int64_t length;
 };
@@ -34,8 +38,8 @@ struct graft_kv_cache *graft_kv_cache_create(int32_t slots) {
 void graft_kv_cache_destroy(struct graft_kv_cache *cache) {
     if (cache != NULL) {
         for (int64_t i = 0; i < (int64_t)cache->layers * cache->slots; i++) {
-            graft_free(cache->entries[i].keys);
-            graft_free(cache->entries[i].values);
+            graft_free(cache->entries[i].keys.data);
+            graft_free(cache->entries[i].values.data);
         }
         graft_free(cache->entries);
         graft_free(cache);
@@ -63,22 +67,22 @@ static int add_layers(struct graft_kv_cache *cache, int32_t layers, struct graft
     return GRAFT_OK;
 }
 
-/* Copies the rows that an entry holds in one of its arrays to an array with room for `capacity` tokens. */
-static void copy_rows(const struct entry *entry, const float *from, float *to, int64_t capacity) {
-    for (int64_t h = 0; h < entry->kv_heads; h++) {
-        memcpy(to + h * capacity * entry->head_dim, from + h * entry->capacity * entry->head_dim,
-               (size_t)(entry->length * entry->head_dim) * sizeof(float));
+/* Copies what an entry holds in one of its arrays to an array with room for `capacity` tokens. */
+static void copy_rows(const struct entry *entry, const struct rows *from, float *to, int64_t capacity) {
+    for (int64_t h = 0; h < entry->kv_heads && from->dim > 0; h++) {
+        memcpy(to + h * capacity * from->dim, from->data + h * entry->capacity * from->dim,
+               (size_t)(entry->length * from->dim) * sizeof(float));
     }
 }
 
 /* A copy of `old` with room for `capacity` tokens; NULL if memory ran out or the size overflows. */
-static float *enlarged(const struct entry *entry, const float *old, int64_t capacity) {
-    int64_t head = capacity <= INT64_MAX / 4 / entry->head_dim ? capacity * entry->head_dim : INT64_MAX / 4;
+static float *enlarged(const struct entry *entry, const struct rows *old, int64_t capacity) {
+    int64_t head = old->dim == 0 || capacity <= INT64_MAX / 4 / old->dim ? capacity * old->dim : INT64_MAX / 4;
     if (head > INT64_MAX / 4 / entry->kv_heads) {
         return NULL;
     }
     float *fresh = (float *)graft_alloc_aligned(64, (size_t)(head * entry->kv_heads) * sizeof(float));
-    if (fresh != NULL && old != NULL) {
+    if (fresh != NULL && old->data != NULL) {
         copy_rows(entry, old, fresh, capacity);
     }
     return fresh;
@@ -92,32 +96,42 @@ static int reserve(struct entry *entry, int64_t length, struct graft_error *erro
     while (capacity < length) {
         capacity *= 2;
     }
-    float *keys = enlarged(entry, entry->keys, capacity);
-    float *values = enlarged(entry, entry->values, capacity);
+    float *keys = enlarged(entry, &entry->keys, capacity);
+    float *values = enlarged(entry, &entry->values, capacity);
     if (keys == NULL || values == NULL) {
         graft_free(keys);
         graft_free(values);
         return graft_fail_memory(error, "KV cache");
     }
-    graft_free(entry->keys);
-    graft_free(entry->values);
-    entry->keys = keys;
-    entry->values = values;
+    graft_free(entry->keys.data);
+    graft_free(entry->values.data);
+    entry->keys.data = keys;
+    entry->values.data = values;
     entry->capacity = capacity;
     return GRAFT_OK;
 }
 
+/* Numbers of a value that the cache holds beside its key. */
+static int64_t kept_dim(const struct graft_kv_rows *values) {
+    return values->data != NULL ? values->dim : 0;
+}
+
 static int check_added(const struct entry *entry, int32_t layer, int32_t slot, const struct graft_kv_new *added,
                        struct graft_error *error) {
-    if (added->tokens < 0 || added->tokens > INT64_MAX / 8 || added->kv_heads <= 0 || added->head_dim <= 0) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "KV cache: %lld tokens of %lld heads of %lld numbers",
-                               (long long)added->tokens, (long long)added->kv_heads, (long long)added->head_dim);
-    }
-    if (entry->capacity > 0 && (entry->kv_heads != added->kv_heads || entry->head_dim != added->head_dim)) {
+    int64_t key_dim = added->keys.dim;
+    int64_t value_dim = kept_dim(&added->values);
+    if (added->tokens < 0 || added->tokens > INT64_MAX / 8 || added->kv_heads <= 0 || key_dim <= 0 || value_dim < 0) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
-                               "KV cache: layer %d holds %lld heads of %lld numbers, but was given %lld of %lld",
-                               (int)layer, (long long)entry->kv_heads, (long long)entry->head_dim,
-                               (long long)added->kv_heads, (long long)added->head_dim);
+                               "KV cache: %lld tokens of %lld heads of %lld and %lld numbers", (long long)added->tokens,
+                               (long long)added->kv_heads, (long long)key_dim, (long long)value_dim);
+    }
+    if (entry->capacity > 0 &&
+        (entry->kv_heads != added->kv_heads || entry->keys.dim != key_dim || entry->values.dim != value_dim)) {
+        return graft_error_set(
+            error, GRAFT_ERROR_INTERNAL, "",
+            "KV cache: layer %d holds %lld heads of %lld and %lld numbers, but was given %lld of %lld and %lld",
+            (int)layer, (long long)entry->kv_heads, (long long)entry->keys.dim, (long long)entry->values.dim,
+            (long long)added->kv_heads, (long long)key_dim, (long long)value_dim);
     }
     if (entry->length != added->position) {
         return graft_error_set(
@@ -128,16 +142,20 @@ static int check_added(const struct entry *entry, int32_t layer, int32_t slot, c
     return GRAFT_OK;
 }
 
-static void copy_added(struct entry *entry, const struct graft_kv_new *added) {
-    size_t bytes = (size_t)added->head_dim * sizeof(float);
-    for (int64_t h = 0; h < added->kv_heads; h++) {
-        int64_t to = (h * entry->capacity + entry->length) * added->head_dim;
-        int64_t from = h * added->head_dim;
-        for (int64_t t = 0; t < added->tokens; t++) {
-            memcpy(entry->keys + to + t * added->head_dim, added->keys + t * added->key_stride + from, bytes);
-            memcpy(entry->values + to + t * added->head_dim, added->values + t * added->value_stride + from, bytes);
+static void copy_added(const struct entry *entry, const struct graft_kv_rows *added, int64_t tokens,
+                       const struct rows *rows) {
+    for (int64_t h = 0; h < entry->kv_heads && rows->dim > 0; h++) {
+        float *to = rows->data + (h * entry->capacity + entry->length) * rows->dim;
+        const float *from = added->data + h * added->head_stride;
+        for (int64_t t = 0; t < tokens; t++) {
+            memcpy(to + t * rows->dim, from + t * added->row_stride, (size_t)rows->dim * sizeof(float));
         }
     }
+}
+
+/* What an entry holds, to be read as `dim` numbers of each of its rows. */
+static struct graft_kv_rows view_of(const struct entry *entry, const struct rows *rows, int64_t dim) {
+    return (struct graft_kv_rows){rows->data, dim, entry->capacity * rows->dim, rows->dim};
 }
 
 int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
@@ -156,15 +174,16 @@ int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t s
     status = check_added(entry, layer, slot, added, error);
     if (status == GRAFT_OK) {
         entry->kv_heads = added->kv_heads;
-        entry->head_dim = added->head_dim;
+        entry->keys.dim = added->keys.dim;
+        entry->values.dim = kept_dim(&added->values);
         status = reserve(entry, entry->length + added->tokens, error);
     }
     if (status == GRAFT_OK) {
-        copy_added(entry, added);
+        copy_added(entry, &added->keys, added->tokens, &entry->keys);
+        copy_added(entry, &added->values, added->tokens, &entry->values);
         entry->length += added->tokens;
-        int64_t head_stride = entry->capacity * entry->head_dim;
-        view->keys = (struct graft_kv_rows){entry->keys, head_stride, entry->head_dim};
-        view->values = (struct graft_kv_rows){entry->values, head_stride, entry->head_dim};
+        view->keys = view_of(entry, &entry->keys, added->keys.dim);
+        view->values = view_of(entry, entry->values.dim > 0 ? &entry->values : &entry->keys, added->values.dim);
         view->length = entry->length;
     }
     return status;
@@ -205,11 +224,12 @@ int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, 
         const struct entry *source = &cache->entries[(int64_t)layer * cache->slots + from];
         struct entry *target = &cache->entries[(int64_t)layer * cache->slots + to];
         target->kv_heads = source->kv_heads;
-        target->head_dim = source->head_dim;
+        target->keys.dim = source->keys.dim;
+        target->values.dim = source->values.dim;
         target->length = 0;
         if (source->length > 0 && (status = reserve(target, source->length, error)) == GRAFT_OK) {
-            copy_rows(source, source->keys, target->keys, target->capacity);
-            copy_rows(source, source->values, target->values, target->capacity);
+            copy_rows(source, &source->keys, target->keys.data, target->capacity);
+            copy_rows(source, &source->values, target->values.data, target->capacity);
             target->length = source->length;
         }
     }

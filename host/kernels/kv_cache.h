@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys and values of earlier tokens. A slot is one sequence; in each layer it holds two arrays [kv_heads, capacity,
- * head_dim], each head's rows one after another. Layers and their sizes are made known by the first append.
+ * dim], each head's rows one after another, or one, where values are the beginnings of keys. Layers and their sizes
+ * are made known by the first append.
  * Between forwards all layers of a slot hold the same number of tokens. One thread at a time for each slot; two threads
  * may not append at the same time.
  */
@@ -12,31 +13,29 @@
 
 #include "graft/error.h"
 
-/* What attention reads. */
-/* Number j of head h is at data + h * head_stride + j * row_stride, [head_dim]. */
+/* Keys or values. That of token j for head h is at data + h * head_stride + j * row_stride, [dim]. */
 struct graft_kv_rows {
     const float *data;
+    int64_t dim;
     int64_t head_stride;
     int64_t row_stride;
 };
 
 struct graft_kv_cache;
 
+/* What attention reads. */
 struct graft_kv_view {
     struct graft_kv_rows keys;
     struct graft_kv_rows values;
     int64_t length; /* tokens held */
 };
 
-/* Tokens to append: keys and values [tokens, kv_heads, head_dim] with strides from token to token. */
+/* Tokens to append. */
 struct graft_kv_new {
-    const float *keys;
-    const float *values;
-    int64_t key_stride;
-    int64_t value_stride;
+    struct graft_kv_rows keys;
+    struct graft_kv_rows values; /* without data: the first `dim` numbers of each key, of which no copy is kept */
     int64_t tokens;
     int64_t kv_heads;
-    int64_t head_dim;
     int64_t position; /* of the first: how many tokens the slot is to hold already */
 };
 

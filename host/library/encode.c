@@ -28,7 +28,7 @@ static int prepare(struct graft_model *model, size_t n, struct graft_error *erro
                                              error);
     }
     if (status == GRAFT_OK) {
-        graft_encode_session_use(encoding->session, model->attention_now);
+        graft_encode_session_use(encoding->session, model->attention_now, model->attention_asked);
     }
     return status;
 }

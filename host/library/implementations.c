@@ -28,6 +28,7 @@ int graft_model_choose_implementations(struct graft_model *model, const struct g
         status = graft_snapshot_implementation(*snapshot, GRAFT_IMPLEMENTATION_EXPERTS, experts,
                                                "experts_implementation", &model->experts, error);
     }
+    model->attention_asked = chosen->attn_implementation != NULL;
     model->attention_now = status == GRAFT_OK ? model->attention->declared : NULL;
     if (status == GRAFT_OK && chosen->n_kernels > 0) {
         status = graft_snapshot_with_kernels(*snapshot, chosen->kernels, (size_t)chosen->n_kernels, &made, error);
@@ -129,7 +130,7 @@ int graft_model_session(const struct graft_model *model, int32_t slots, struct g
     int status = graft_session_create(model->head, model->vocab_size, model->precision, slots, session, error);
     if (status == GRAFT_OK) {
         graft_session_limit(*session, graft_tree_number(model->tree, "max_positions", 0));
-        graft_session_use(*session, model->attention_now, model->experts->declared);
+        graft_session_use(*session, model->attention_now, model->attention_asked, model->experts->declared);
     }
     return status;
 }

@@ -50,6 +50,7 @@ struct graft_model {
     const struct graft_implementation *attention; /* in force; of the tree's snapshot */
     const struct graft_implementation *experts;
     const struct graft_attention_implementation *attention_now; /* that of `attention`, or of a recording under way */
+    int32_t attention_asked;                                    /* whether the user named it, or records its weights */
     struct graft_chains fusions; /* chains of modules, in place once the model is loaded */
     graft_json *fusion_config;   /* asked for by an option; NULL: config.json's holds */
     struct graft_published published;

@@ -42,9 +42,12 @@ static int record(struct graft_model *model, run_function *run, const void *prom
     struct graft_recording *made = NULL;
     int status = graft_record_begin(model->tree, &request, &made, error);
     if (status == GRAFT_OK) {
+        int32_t asked = model->attention_asked;
         model->attention_now = graft_record_attention(made);
+        model->attention_asked = asked || (what & GRAFT_RECORD_ATTENTIONS) != 0;
         status = run(model, prompts, n, error);
         model->attention_now = model->attention->declared;
+        model->attention_asked = asked;
     }
     if (status == GRAFT_OK) {
         status = graft_record_end(made, error);

@@ -128,7 +128,7 @@ static void check_in_force(const struct golden *golden, const char *plugins) {
     experts.forward = count_experts;
     experts.data = runner.model->experts->declared;
     attention_calls = experts_calls = 0;
-    graft_session_use(session, &attention, &experts);
+    graft_session_use(session, &attention, 1, &experts);
     (void)runner_step(session, golden->ids, golden->n_ids, GRAFT_LOGITS_LAST);
     graft_session_free(session);
     (void)graft_tree_walk(runner.model->tree, count_layers, &layers, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention, each of the implementations, against softmax in double: all masks, ragged batches, with and without a
- * cache. */
+/* Attention, each of the implementations, against softmax in double: all masks and features, ragged batches, with and
+ * without a cache. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,6 +21,11 @@ struct heads {
     int64_t heads;
     int64_t kv_heads;
     int64_t head_dim;
+    int64_t v_head_dim;
+    float softcap;
+    const float *sinks;
+    int64_t gap; /* floats between heads; 0: their strides are left to the host */
+    int shared;  /* values are the beginnings of the keys */
 };
 
 /* Whole sequences, of which a batch holds the tokens from `past` to `past + tokens` of each. */
@@ -30,7 +35,7 @@ struct sequences {
     int64_t tokens[MAX_SEQUENCES];
     float *q; /* [n, MAX_KEYS, heads, head_dim] */
     float *k; /* [n, MAX_KEYS, kv_heads, head_dim] */
-    float *v; /* [n, MAX_KEYS, kv_heads, head_dim] */
+    float *v; /* [n, MAX_KEYS, kv_heads, v_head_dim] */
 };
 
 static struct graft_scratch *scratch;
@@ -41,7 +46,7 @@ static struct sequences sequences_create(const struct heads *heads, int32_t n) {
     struct sequences sequences = {.n = n,
                                   .q = numbers_floats(tokens * heads->heads * heads->head_dim),
                                   .k = numbers_floats(tokens * heads->kv_heads * heads->head_dim),
-                                  .v = numbers_floats(tokens * heads->kv_heads * heads->head_dim)};
+                                  .v = numbers_floats(tokens * heads->kv_heads * heads->v_head_dim)};
     return sequences;
 }
 
@@ -65,14 +70,17 @@ struct batch {
     float *output;
 };
 
-static float *copied(const struct sequences *sequences, const float *from, int64_t row, int64_t stride) {
+static float *copied(const struct sequences *sequences, const float *from, int64_t heads, int64_t dim, int64_t gap,
+                     int64_t stride) {
     int64_t total = sequences->tokens[0] + sequences->tokens[1] + sequences->tokens[2];
     float *out = numbers_alloc(total * stride + 1, 4);
     int64_t done = 0;
     for (int32_t s = 0; s < sequences->n; s++) {
         for (int64_t t = 0; t < sequences->tokens[s]; t++, done++) {
-            memcpy(out + done * stride, from + ((s * MAX_KEYS) + sequences->past[s] + t) * row,
-                   (size_t)row * sizeof *out);
+            for (int64_t h = 0; h < heads; h++) {
+                memcpy(out + done * stride + h * (dim + gap),
+                       from + ((s * MAX_KEYS + sequences->past[s] + t) * heads + h) * dim, (size_t)dim * sizeof *out);
+            }
         }
     }
     return out;
@@ -81,8 +89,10 @@ static float *copied(const struct sequences *sequences, const float *from, int64
 static struct batch *batch_create(const struct heads *heads, const struct sequences *sequences, struct graft_mask mask,
                                   struct graft_cache *cache) {
     struct batch *batch = calloc(1, sizeof *batch);
-    int64_t q_row = heads->heads * heads->head_dim;
-    int64_t kv_row = heads->kv_heads * heads->head_dim;
+    int64_t q_stride = heads->heads * (heads->head_dim + heads->gap) + 1;
+    int64_t k_stride = heads->kv_heads * (heads->head_dim + heads->gap) + 2;
+    int64_t v_stride = heads->kv_heads * (heads->v_head_dim + heads->gap) + 3;
+    int64_t output_stride = heads->heads * heads->v_head_dim + 4;
     batch->positions = calloc(MAX_SEQUENCES * MAX_KEYS, sizeof *batch->positions);
     for (int32_t s = 0; s < sequences->n; s++) {
         batch->cu_seqlens[s + 1] = batch->cu_seqlens[s] + sequences->tokens[s];
@@ -100,27 +110,33 @@ static struct batch *batch_create(const struct heads *heads, const struct sequen
                                         .slots = batch->slots,
                                         .cache = cache};
     batch->mask = mask;
-    batch->q = copied(sequences, sequences->q, q_row, q_row + 1);
-    batch->k = copied(sequences, sequences->k, kv_row, kv_row + 2);
-    batch->v = copied(sequences, sequences->v, kv_row, kv_row + 3);
-    batch->output = numbers_floats(total * (q_row + 4));
-    batch->args = (struct graft_attention_args){sizeof batch->args,
-                                                0,
-                                                &batch->batch,
-                                                &batch->mask,
-                                                heads->heads,
-                                                heads->kv_heads,
-                                                heads->head_dim,
-                                                0.3f,
-                                                0,
-                                                batch->q,
-                                                q_row + 1,
-                                                batch->k,
-                                                kv_row + 2,
-                                                batch->v,
-                                                kv_row + 3,
-                                                batch->output,
-                                                q_row + 4};
+    batch->q = copied(sequences, sequences->q, heads->heads, heads->head_dim, heads->gap, q_stride);
+    batch->k = copied(sequences, sequences->k, heads->kv_heads, heads->head_dim, heads->gap, k_stride);
+    batch->v = copied(sequences, sequences->v, heads->kv_heads, heads->v_head_dim, heads->gap, v_stride);
+    batch->output = numbers_floats(total * output_stride);
+    batch->args = (struct graft_attention_args){
+        .struct_size = sizeof batch->args,
+        .batch = &batch->batch,
+        .mask = &batch->mask,
+        .heads = heads->heads,
+        .kv_heads = heads->kv_heads,
+        .head_dim = heads->head_dim,
+        .v_head_dim = heads->v_head_dim != heads->head_dim ? heads->v_head_dim : 0,
+        .scaling = 0.3f,
+        .softcap = heads->softcap,
+        .sinks = heads->sinks,
+        .q = batch->q,
+        .q_stride = q_stride,
+        .q_head_stride = heads->gap > 0 ? heads->head_dim + heads->gap : 0,
+        .k = batch->k,
+        .k_stride = k_stride,
+        .k_head_stride = heads->gap > 0 ? heads->head_dim + heads->gap : 0,
+        .v = heads->shared ? NULL : batch->v,
+        .v_stride = v_stride,
+        .v_head_stride = heads->gap > 0 ? heads->v_head_dim + heads->gap : 0,
+        .output = batch->output,
+        .output_stride = output_stride,
+    };
     return batch;
 }
 
@@ -150,6 +166,8 @@ static double mask_at(const struct graft_mask *mask, int64_t token, int64_t i, i
         return causal ? 0.0 : -INFINITY;
     case GRAFT_MASK_SLIDING:
         return causal && j > i - mask->window ? 0.0 : -INFINITY;
+    case GRAFT_MASK_WINDOW:
+        return i - j <= mask->left && j - i <= mask->right ? 0.0 : -INFINITY;
     case GRAFT_MASK_DENSE:
         return (double)mask->bias[token * mask->bias_stride + j];
     default:
@@ -157,7 +175,7 @@ static double mask_at(const struct graft_mask *mask, int64_t token, int64_t i, i
     }
 }
 
-/* out [head_dim] of one query and head. */
+/* out [v_head_dim] of one query and head. */
 static void expect(const struct heads *heads, const struct sequences *sequences, const struct batch *batch, int32_t s,
                    int64_t t, int64_t h, double *out) {
     static double scores[MAX_KEYS];
@@ -174,17 +192,25 @@ static void expect(const struct heads *heads, const struct sequences *sequences,
         for (int64_t d = 0; d < dim; d++) {
             scores[j] += (double)q[d] * (double)k[d];
         }
-        scores[j] = scores[j] * (double)batch->args.scaling + mask_at(&batch->mask, batch->cu_seqlens[s] + t, i, j);
+        scores[j] *= (double)batch->args.scaling;
+        if (heads->softcap > 0.0f) {
+            scores[j] = (double)heads->softcap * tanh(scores[j] / (double)heads->softcap);
+        }
+        scores[j] += mask_at(&batch->mask, batch->cu_seqlens[s] + t, i, j);
         largest = fmax(largest, scores[j]);
     }
-    memset(out, 0, (size_t)dim * sizeof *out);
+    if (heads->sinks != NULL && largest > -INFINITY) {
+        sum = exp((double)heads->sinks[h] - largest);
+    }
+    memset(out, 0, (size_t)heads->v_head_dim * sizeof *out);
     for (int64_t j = 0; j < keys && largest > -INFINITY; j++) {
         scores[j] = exp(scores[j] - largest);
         sum += scores[j];
     }
     for (int64_t j = 0; j < keys && largest > -INFINITY; j++) {
-        const float *v = sequences->v + ((s * MAX_KEYS + j) * heads->kv_heads + kv_head) * dim;
-        for (int64_t d = 0; d < dim; d++) {
+        int64_t row = (s * MAX_KEYS + j) * heads->kv_heads + kv_head;
+        const float *v = heads->shared ? sequences->k + row * dim : sequences->v + row * heads->v_head_dim;
+        for (int64_t d = 0; d < heads->v_head_dim; d++) {
             out[d] += scores[j] / sum * (double)v[d];
         }
     }
@@ -197,30 +223,52 @@ static void check_values(const struct heads *heads, const struct sequences *sequ
             for (int64_t h = 0; h < heads->heads; h++) {
                 expect(heads, sequences, batch, s, t, h, out);
                 const float *found = batch->output + (batch->cu_seqlens[s] + t) * batch->args.output_stride;
-                for (int64_t d = 0; d < heads->head_dim; d++) {
-                    assert_true(numbers_close(found[h * heads->head_dim + d], (float)out[d], 2e-6f, 1e-5f));
+                for (int64_t d = 0; d < heads->v_head_dim; d++) {
+                    assert_true(numbers_close(found[h * heads->v_head_dim + d], (float)out[d], 2e-6f, 1e-5f));
                 }
             }
         }
     }
 }
 
-static const struct heads shapes[] = {{4, 2, 16}, {3, 3, 5}, {2, 1, 64}, {7, 1, 17}, {70, 1, 3}};
+/* Of those below: far under the scores, among them, far above them, no sink at all. */
+static const float sinks[] = {-200.0f, 0.5f, 2.0f, 200.0f, -INFINITY, 1.0f};
+
+#define SHAPE(a, b, c, d) .heads = (a), .kv_heads = (b), .head_dim = (c), .v_head_dim = (d)
+
+static const struct heads shapes[] = {
+    {SHAPE(4, 2, 16, 16)},
+    {SHAPE(3, 3, 5, 5)},
+    {SHAPE(2, 1, 64, 64)},
+    {SHAPE(7, 1, 17, 17)},
+    {SHAPE(70, 1, 3, 3)},
+    {SHAPE(4, 2, 16, 16), .softcap = 0.7f},
+    {SHAPE(6, 3, 8, 8), .sinks = sinks},
+    {SHAPE(4, 4, 24, 16)},
+    {SHAPE(3, 1, 5, 40), .gap = 7},
+    {SHAPE(4, 1, 20, 12), .shared = 1},
+    {SHAPE(6, 2, 12, 9), .softcap = 2.0f, .sinks = sinks, .gap = 1, .shared = 1},
+};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* A sequence that ends within a block, one of a single token, an empty one. */
 static void test_without_cache(void **state) {
     (void)state;
-    const struct graft_mask masks[] = {{sizeof masks[0], GRAFT_MASK_NONE, 0, NULL, 0},
-                                       {sizeof masks[0], GRAFT_MASK_CAUSAL, 0, NULL, 0},
-                                       {sizeof masks[0], GRAFT_MASK_SLIDING, 1, NULL, 0},
-                                       {sizeof masks[0], GRAFT_MASK_SLIDING, 20, NULL, 0}};
+    const struct graft_mask masks[] = {
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_NONE},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CAUSAL},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_SLIDING, .window = 1},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_SLIDING, .window = 20},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = 0, .right = 0},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = 3, .right = 70},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = 64, .right = GRAFT_MASK_UNLIMITED},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = GRAFT_MASK_UNLIMITED, .right = 2}};
     for (int i = 0; i < SHAPES; i++) {
         struct sequences sequences = sequences_create(&shapes[i], 3);
         sequences.tokens[0] = 150;
         sequences.tokens[1] = 0;
         sequences.tokens[2] = 1;
-        for (int j = 0; j < 4; j++) {
+        for (size_t j = 0; j < sizeof masks / sizeof masks[0]; j++) {
             struct batch *batch = batch_create(&shapes[i], &sequences, masks[j], NULL);
             run(batch);
             check_values(&shapes[i], &sequences, batch);
@@ -234,16 +282,18 @@ static void test_without_cache(void **state) {
 static void test_with_cache(void **state) {
     (void)state;
     static const int64_t steps[][2] = {{5, 260}, {1, 1}, {3, 1}, {0, 1}, {130, 2}, {1, 20}};
-    const struct graft_mask masks[] = {{sizeof masks[0], GRAFT_MASK_CAUSAL, 0, NULL, 0},
-                                       {sizeof masks[0], GRAFT_MASK_SLIDING, 150, NULL, 0}};
-    for (int i = 0; i < SHAPES * 2; i++) {
-        const struct heads *heads = &shapes[i / 2];
+    const struct graft_mask masks[] = {
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CAUSAL},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_SLIDING, .window = 150},
+        {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_WINDOW, .left = 140, .right = 5}};
+    for (int i = 0; i < SHAPES * 3; i++) {
+        const struct heads *heads = &shapes[i / 3];
         struct sequences sequences = sequences_create(heads, 2);
         struct graft_cache *cache = graft_cache_create(2);
         for (size_t step = 0; step < sizeof steps / sizeof steps[0]; step++) {
             sequences.tokens[0] = steps[step][0];
             sequences.tokens[1] = steps[step][1];
-            struct batch *batch = batch_create(heads, &sequences, masks[i % 2], cache);
+            struct batch *batch = batch_create(heads, &sequences, masks[i % 3], cache);
             run(batch);
             check_values(heads, &sequences, batch);
             batch_destroy(batch);
@@ -268,7 +318,8 @@ static void test_dense(void **state) {
         for (int64_t j = 0; j < 200 * STRIDE; j++) {
             bias[j] = j < STRIDE || j % 3 == 0 || (j / STRIDE == 7 && j % STRIDE < 150) ? -INFINITY : bias[j];
         }
-        struct graft_mask mask = {sizeof mask, GRAFT_MASK_DENSE, 0, bias, STRIDE};
+        struct graft_mask mask = {
+            .struct_size = sizeof mask, .kind = GRAFT_MASK_DENSE, .bias = bias, .bias_stride = STRIDE};
         struct batch *batch = batch_create(heads, &sequences, mask, NULL);
         run(batch);
         check_values(heads, &sequences, batch);
@@ -281,12 +332,12 @@ static void test_dense(void **state) {
 
 static void test_threads(void **state) {
     (void)state;
-    const struct heads heads = {8, 2, 64};
+    const struct heads heads = {SHAPE(8, 2, 64, 64), .softcap = 1.0f, .sinks = (const float[8]){0}};
     static const int64_t tokens[] = {300, 1};
     for (int i = 0; i < 2; i++) {
         struct sequences sequences = sequences_create(&heads, 2);
         sequences.tokens[0] = sequences.tokens[1] = tokens[i];
-        struct graft_mask mask = {sizeof mask, GRAFT_MASK_CAUSAL, 0, NULL, 0};
+        struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
         struct batch *one = batch_create(&heads, &sequences, mask, NULL);
         struct batch *several = batch_create(&heads, &sequences, mask, NULL);
         memcpy(several->output, one->output, (size_t)(2 * tokens[i] * one->args.output_stride) * sizeof(float));
@@ -317,11 +368,11 @@ static int take_weights(const struct graft_attention_implementation *self, const
 
 static void test_weights(void **state) {
     (void)state;
-    const struct heads heads = {6, 2, 16};
+    const struct heads heads = {SHAPE(6, 2, 16, 16), .softcap = 3.0f};
     enum { TOKENS = 70, WINDOW = 9 };
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = TOKENS;
-    struct graft_mask mask = {sizeof mask, GRAFT_MASK_SLIDING, WINDOW, NULL, 0};
+    struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_SLIDING, .window = WINDOW};
     struct batch *batch = batch_create(&heads, &sequences, mask, NULL);
     float *weights = numbers_floats(heads.heads * TOKENS * TOKENS);
     struct graft_attention_implementation taking = graft_attention_eager;
@@ -347,26 +398,96 @@ static void test_weights(void **state) {
     sequences_destroy(&sequences);
 }
 
+/* With sinks a query's weights lack what the sink takes. */
+static void test_weights_with_sinks(void **state) {
+    (void)state;
+    const struct heads heads = {SHAPE(2, 1, 4, 4), .sinks = (const float[]){0.25f, -1.0f}};
+    struct sequences sequences = sequences_create(&heads, 1);
+    sequences.tokens[0] = 1;
+    struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
+    struct batch *batch = batch_create(&heads, &sequences, mask, NULL);
+    float weights[2];
+    struct graft_attention_implementation taking = graft_attention_eager;
+    const struct graft_attention_implementation *before = call.attention;
+    taking.forward = take_weights;
+    taking.data = weights;
+    call.attention = &taking;
+    run(batch);
+    call.attention = before;
+    for (int h = 0; h < 2; h++) {
+        double score = 0.0;
+        for (int d = 0; d < 4; d++) {
+            score += (double)sequences.q[h * 4 + d] * (double)sequences.k[d];
+        }
+        score = exp(score * (double)batch->args.scaling);
+        assert_true(fabs((double)weights[h] - score / (score + exp((double)heads.sinks[h]))) < 1e-6);
+    }
+    batch_destroy(batch);
+    sequences_destroy(&sequences);
+}
+
+/* Calls an implementation that has these masks and features; returns what it says against that. */
+static const char *refusal(const struct batch *batch, uint32_t masks, uint32_t features, struct graft_error *error) {
+    struct graft_attention_implementation poor = graft_attention_eager;
+    const struct graft_attention_implementation *before = call.attention;
+    poor.name = "poor";
+    poor.masks = masks;
+    poor.features = features;
+    call.attention = &poor;
+    *error = graft_error_none();
+    int status = call.kernels->attention(&call, &batch->args, error);
+    call.attention = before;
+    assert_int_equal(status, error->message[0] != '\0' ? GRAFT_ERROR_PLUGIN : GRAFT_OK);
+    return error->message;
+}
+
+/* An implementation without one of the features is run for calls that do without it, and refused for others. */
+static void test_refused_features(void **state) {
+    (void)state;
+    static const struct {
+        struct heads heads;
+        uint32_t feature;
+        const char *name;
+    } cases[] = {{{SHAPE(2, 1, 4, 4), .softcap = 1.0f}, GRAFT_ATTENTION_SOFTCAP, "\"softcap\""},
+                 {{SHAPE(2, 1, 4, 4), .sinks = sinks}, GRAFT_ATTENTION_SINKS, "\"sinks\""},
+                 {{SHAPE(2, 1, 4, 6)}, GRAFT_ATTENTION_V_HEAD_DIM, "\"v_head_dim\""},
+                 {{SHAPE(2, 1, 4, 3), .shared = 1}, GRAFT_ATTENTION_V_HEAD_DIM, "\"v_head_dim\""}};
+    struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
+    struct graft_error error;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sequences sequences = sequences_create(&cases[i].heads, 1);
+        sequences.tokens[0] = 2;
+        struct batch *batch = batch_create(&cases[i].heads, &sequences, mask, NULL);
+        uint32_t others = GRAFT_ATTENTION_FEATURES & ~cases[i].feature;
+        assert_non_null(strstr(refusal(batch, GRAFT_ATTENTION_MASKS, others, &error), cases[i].name));
+        assert_string_equal(error.source, "poor");
+        assert_string_equal(refusal(batch, GRAFT_ATTENTION_MASKS, cases[i].feature, &error), "");
+        check_values(&cases[i].heads, &sequences, batch);
+        batch->args.required_features = 8;
+        assert_non_null(strstr(refusal(batch, GRAFT_ATTENTION_MASKS, ~0u, &error), "0x8"));
+        batch_destroy(batch);
+        sequences_destroy(&sequences);
+    }
+}
+
 /* A mask that an implementation does not obey is refused before it runs, and nothing is kept in the cache. */
 static void test_refused_mask(void **state) {
     (void)state;
-    const struct heads heads = {4, 2, 8};
+    const struct heads heads = {SHAPE(4, 2, 8, 8)};
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 3;
     struct graft_cache *cache = graft_cache_create(1);
-    struct graft_mask mask = {sizeof mask, GRAFT_MASK_CAUSAL, 0, NULL, 0};
+    struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
     struct batch *batch = batch_create(&heads, &sequences, mask, cache);
-    struct graft_attention_implementation blind = graft_attention_eager;
-    const struct graft_attention_implementation *before = call.attention;
-    struct graft_error error = graft_error_none();
+    struct graft_error error;
     int64_t held = -1;
-    blind.name = "blind";
-    blind.masks = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_DENSE;
-    call.attention = &blind;
-    assert_int_equal(call.kernels->attention(&call, &batch->args, &error), GRAFT_ERROR_PLUGIN);
-    call.attention = before;
-    assert_string_equal(error.source, "blind");
-    assert_non_null(strstr(error.message, "\"causal\""));
+    uint32_t masks = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_DENSE;
+    assert_non_null(strstr(refusal(batch, masks, GRAFT_ATTENTION_FEATURES, &error), "\"causal\""));
+    assert_string_equal(error.source, "poor");
+    batch->mask.kind = GRAFT_MASK_WINDOW;
+    assert_non_null(
+        strstr(refusal(batch, GRAFT_ATTENTION_MASKS & ~GRAFT_ATTENTION_MASK_WINDOW, GRAFT_ATTENTION_FEATURES, &error),
+               "\"window\""));
     assert_int_equal(graft_kv_cache_length(cache->kv, 0, &held, NULL), GRAFT_OK);
     assert_int_equal(held, 0);
     batch_destroy(batch);
@@ -376,12 +497,12 @@ static void test_refused_mask(void **state) {
 
 static void test_faults(void **state) {
     (void)state;
-    const struct heads heads = {4, 2, 8};
+    const struct heads heads = {SHAPE(4, 2, 8, 8)};
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 3;
     sequences.past[0] = 2; /* of which the cache knows nothing */
     struct graft_cache *cache = graft_cache_create(1);
-    struct graft_mask mask = {sizeof mask, GRAFT_MASK_CAUSAL, 0, NULL, 0};
+    struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
     struct batch *batch = batch_create(&heads, &sequences, mask, cache);
     struct graft_error error = graft_error_none();
     assert_int_equal(call.kernels->attention(&call, &batch->args, &error), GRAFT_ERROR_INTERNAL);
@@ -389,7 +510,32 @@ static void test_faults(void **state) {
     batch->args.kv_heads = 3;
     assert_int_equal(call.kernels->attention(&call, &batch->args, NULL), GRAFT_ERROR_INTERNAL);
     batch->args.kv_heads = 2;
-    batch->mask.kind = GRAFT_MASK_SLIDING;
+    static const struct graft_mask bad[] = {
+        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_SLIDING},
+        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_SLIDING, .window = INT64_MAX},
+        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_DENSE},
+        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_WINDOW, .left = -1},
+        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_WINDOW, .right = INT64_MAX},
+        {.struct_size = sizeof bad[0], .kind = GRAFT_MASK_WINDOW + 1},
+        {.struct_size = sizeof bad[0], .kind = -1},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        error = graft_error_none();
+        batch->mask = bad[i];
+        assert_int_equal(call.kernels->attention(&call, &batch->args, &error), GRAFT_ERROR_INTERNAL);
+        assert_non_null(strstr(error.message, "a mask of kind"));
+    }
+    batch->mask = mask;
+    static const float caps[] = {-1.0f, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
+        error = graft_error_none();
+        batch->args.softcap = caps[i];
+        assert_int_equal(call.kernels->attention(&call, &batch->args, &error), GRAFT_ERROR_INTERNAL);
+        assert_non_null(strstr(error.message, "softcap"));
+    }
+    batch->args.softcap = 0.0f;
+    batch->args.v_head_dim = 9; /* which is more than a key has */
+    batch->args.v = NULL;
     assert_int_equal(call.kernels->attention(&call, &batch->args, NULL), GRAFT_ERROR_INTERNAL);
     batch_destroy(batch);
     graft_cache_destroy(cache);
@@ -398,13 +544,13 @@ static void test_faults(void **state) {
 
 static void test_without_memory(void **state) {
     (void)state;
-    const struct heads heads = {70, 1, 200};
+    const struct heads heads = {SHAPE(70, 1, 200, 200)};
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 200;
     int status = GRAFT_ERROR_INTERNAL;
     for (long n = 1; status != GRAFT_OK; n++) {
         struct graft_cache *cache = graft_cache_create(1);
-        struct graft_mask mask = {sizeof mask, GRAFT_MASK_CAUSAL, 0, NULL, 0};
+        struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
         struct batch *batch = batch_create(&heads, &sequences, mask, cache);
         struct graft_scratch *fresh = graft_scratch_create();
         struct graft_call poor;
@@ -427,7 +573,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_cache), cmocka_unit_test(test_with_cache),
         cmocka_unit_test(test_dense),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_weights),       cmocka_unit_test(test_refused_mask),
+        cmocka_unit_test(test_weights),       cmocka_unit_test(test_weights_with_sinks),
+        cmocka_unit_test(test_refused_mask),  cmocka_unit_test(test_refused_features),
         cmocka_unit_test(test_faults),        cmocka_unit_test(test_without_memory),
     };
     const struct graft_attention_implementation *const implementations[] = {&graft_attention_sdpa,

@@ -136,7 +136,7 @@ static int append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, int
             values[t * (ROW + 1) + i] = -(float)((position + t) * 100 + i);
         }
     }
-    struct graft_kv_new added = {keys, values, ROW + 2, ROW + 1, tokens, HEADS, DIM, position};
+    const struct graft_kv_new added = {{keys, DIM, DIM, ROW + 2}, {values, DIM, DIM, ROW + 1}, tokens, HEADS, position};
     int status = graft_kv_cache_append(cache, layer, slot, &added, view, error);
     free(keys);
     free(values);
@@ -222,7 +222,8 @@ static void test_kv_cache_faults(void **state) {
     assert_int_equal(append(cache, 0, 0, 4, 1, &view, &error), GRAFT_ERROR_INTERNAL);
     assert_non_null(strstr(error.message, "holds 3 tokens, but the batch continues at position 4"));
     float numbers[8] = {0};
-    struct graft_kv_new other = {numbers, numbers, 4, 4, 1, 2, 2, 3};
+    const struct graft_kv_rows rows = {numbers, 2, 2, 4};
+    const struct graft_kv_new other = {rows, rows, 1, 2, 3};
     assert_int_equal(graft_kv_cache_append(cache, 0, 0, &other, &view, NULL), GRAFT_ERROR_INTERNAL);
     assert_int_equal(append(cache, 0, 0, 3, 2, &view, NULL), GRAFT_OK); /* and nothing was lost */
     check_view(&view, 5);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a plugin can bring, a program can by calls: a whole plugin in memory, and implementations one by one. */
 #include "../../plugins/sequential_experts/sequential_experts.c"
+#include "graft/attention.h"
 #include "graft/attention_implementation.h"
 #include "graft/experts_implementation.h"
 #include "graft/host/plugins.h"
+#include "graft/host/recording.h"
 #include "graft/kernel_override.h"
 #include "library_fixture.h"
 
@@ -46,10 +48,8 @@ static void refused(int status, int expected, const char *source, const char *me
     error = graft_error_none();
 }
 
-/* Opens a golden model of the build, runs it and returns it; its logits are in `logits`. */
-static struct graft_model *run(const char *name, struct graft_model_options *options, float logits[MAX_LOGITS]) {
-    static const int32_t ids[TOKENS] = {5, 7, 11, 13};
-    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+/* Opens a golden model of the build, and loads it. */
+static struct graft_model *open_golden(const char *name, struct graft_model_options *options) {
     struct graft_model *model = NULL;
     char path[512];
     (void)snprintf(path, sizeof path, "%s/plain/%s", getenv("GRAFT_TEST_GOLDENS"), name);
@@ -57,8 +57,16 @@ static struct graft_model *run(const char *name, struct graft_model_options *opt
     options->precision = GRAFT_PRECISION_FLOAT32;
     check(graft_model_open(library, path, options, &model, &error));
     assert_true(graft_model_vocab_size(model) * TOKENS <= MAX_LOGITS);
-    memset(logits, 0, MAX_LOGITS * sizeof *logits);
     check(graft_model_load(model, &error));
+    return model;
+}
+
+/* The same, and runs it: its logits are in `logits`. */
+static struct graft_model *run(const char *name, struct graft_model_options *options, float logits[MAX_LOGITS]) {
+    static const int32_t ids[TOKENS] = {5, 7, 11, 13};
+    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    struct graft_model *model = open_golden(name, options);
+    memset(logits, 0, MAX_LOGITS * sizeof *logits);
     check(graft_model_logits(model, &prompt, 1, logits, &error));
     return model;
 }
@@ -217,6 +225,54 @@ static void test_implementations(void **state) {
     assert_int_equal(calls, layers);
 }
 
+static const struct graft_attention_implementation own_attention = {
+    .struct_size = sizeof own_attention, .name = "own", .masks = GRAFT_ATTENTION_MASKS, .forward = count_attention};
+
+/* Lets what it replaces run with an attention of its own choice. */
+static int choose_attention(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
+                            struct graft_error *failure) {
+    struct graft_call changed = *call;
+    changed.attention = &own_attention;
+    return graft_self_attention_forward(self, &changed, args, failure);
+}
+
+/* A class may choose, unless the user has: then its choice is neither run nor left out of a record in silence. */
+static void test_own_choice(void **state) {
+    static const struct graft_self_attention vtable = {.struct_size = sizeof vtable, .forward = choose_attention};
+    static const struct graft_class cls = {.struct_size = sizeof cls,
+                                           .flags = GRAFT_CLASS_CALLS_SUPER,
+                                           .name = "ChoosingAttention",
+                                           .interface_id = GRAFT_INTERFACE_SELF_ATTENTION,
+                                           .forward = &vtable};
+    static const struct graft_replacement of = {
+        .struct_size = sizeof of, .key = GRAFT_KEY_NAME, .target = "LlamaAttention", .replacement = &cls};
+    static float logits[MAX_LOGITS];
+    static const int32_t ids[TOKENS] = {5, 7, 11, 13};
+    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    struct graft_model_options options = {0};
+    struct graft_recording *recording = NULL;
+    (void)state;
+    bundle = plugin;
+    bundle.replacements = &of;
+    bundle.n_replacements = 1;
+    check(graft_library_register_plugin(library, &bundle, &error));
+    calls = 0;
+    struct graft_model *model = run("llama", &options, logits);
+    assert_true(calls > 0);
+    refused(graft_model_record(model, &prompt, 1, GRAFT_RECORD_ATTENTIONS, &recording, &error), GRAFT_ERROR_PLUGIN,
+            "own", "in the place of eager, which was asked for");
+    check(graft_model_record(model, &prompt, 1, GRAFT_RECORD_HIDDEN_STATES, &recording, &error));
+    graft_recording_free(recording);
+    graft_model_free(model);
+    options.attn_implementation = "sdpa";
+    calls = 0;
+    model = open_golden("llama", &options);
+    refused(graft_model_logits(model, &prompt, 1, logits, &error), GRAFT_ERROR_PLUGIN, "own",
+            "in the place of sdpa, which was asked for");
+    assert_int_equal(calls, 0);
+    graft_model_free(model);
+}
+
 static int create_nothing(const struct graft_class *self, const struct graft_build *build, void **instance,
                           struct graft_error *failure) {
     (void)self, (void)build, (void)failure;
@@ -270,6 +326,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_bundle_out_of_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_order_of_bundles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_implementations, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_own_choice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kernel, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,9 +193,12 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output = context,
         .output_stride = q_size,
     };
-    int status = call->kernels->rope(call, in->q, q_size, tokens, self->sizes.heads, self->sizes.head_dim, args->cos,
+    int status = GRAFT_OK;
+    if (args->cos != NULL) {
+        status = call->kernels->rope(call, in->q, q_size, tokens, self->sizes.heads, self->sizes.head_dim, args->cos,
                                      args->sin, error);
-    if (status == GRAFT_OK) {
+    }
+    if (status == GRAFT_OK && args->cos != NULL) {
         status = call->kernels->rope(call, in->k, kv_size, tokens, self->sizes.kv_heads, self->sizes.head_dim,
                                      args->cos, args->sin, error);
     }

@@ -64,6 +64,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .struct_size = sizeof attention_args,
         .batch = args->batch,
         .hidden_states = args->hidden_states,
+        .cos = args->cos,
+        .sin = args->sin,
         .mask = args->mask,
         .output = context,
     };

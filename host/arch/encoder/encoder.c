@@ -53,8 +53,12 @@ int graft_encoder_create(const struct graft_class *cls, const struct graft_build
 static int forward(void *instance, const struct graft_call *call, const struct graft_encoder_args *args,
                    struct graft_error *error) {
     const struct encoder *self = instance;
-    const struct graft_encoder_layer_args layer_args = {sizeof layer_args, 0, args->batch, args->hidden_states,
-                                                        args->mask};
+    const struct graft_encoder_layer_args layer_args = {
+        .struct_size = sizeof layer_args,
+        .batch = args->batch,
+        .hidden_states = args->hidden_states,
+        .mask = args->mask,
+    };
     int status = GRAFT_OK;
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         status = graft_encoder_layer_forward(self->layers[i], call, &layer_args, error);

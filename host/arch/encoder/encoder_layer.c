@@ -64,7 +64,13 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         return GRAFT_ERROR_INTERNAL;
     }
     const struct graft_attention_block_args attention_args = {
-        sizeof attention_args, 0, args->batch, args->hidden_states, args->mask, attended,
+        .struct_size = sizeof attention_args,
+        .batch = args->batch,
+        .hidden_states = args->hidden_states,
+        .cos = args->cos,
+        .sin = args->sin,
+        .mask = args->mask,
+        .output = attended,
     };
     const struct graft_transform_args intermediate_args = {sizeof intermediate_args, 0, tokens, attended, wide};
     const struct graft_residual_output_args output_args = {

@@ -85,6 +85,11 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .output_stride = width,
     };
     int status = graft_linear_forward_all(projections, call, projection_args, 3, error);
+    float *const rotated[] = {q, k};
+    for (int i = 0; i < 2 && args->cos != NULL && status == GRAFT_OK; i++) {
+        status = call->kernels->rope(call, rotated[i], width, tokens, self->heads, self->head_dim, args->cos, args->sin,
+                                     error);
+    }
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
 

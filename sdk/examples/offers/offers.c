@@ -26,16 +26,10 @@ struct attention {
 
 /* -inf where the query at `position` may not see key `j`, else what the mask adds. */
 static float mask_at(const struct graft_mask *mask, int64_t token, int64_t position, int64_t j) {
-    switch (mask->kind) {
-    case GRAFT_MASK_CAUSAL:
-        return j <= position ? 0.0f : -INFINITY;
-    case GRAFT_MASK_SLIDING:
-        return j <= position && j > position - mask->window ? 0.0f : -INFINITY;
-    case GRAFT_MASK_DENSE:
-        return mask->bias[token * mask->bias_stride + j];
-    default:
-        return 0.0f;
+    if (position - j > graft_mask_before(mask) || j - position > graft_mask_behind(mask)) {
+        return -INFINITY;
     }
+    return mask->kind == GRAFT_MASK_DENSE ? mask->bias[token * mask->bias_stride + j] : 0.0f;
 }
 
 static float dot(const float *a, const float *b, int64_t n) {
@@ -46,8 +40,8 @@ static float dot(const float *a, const float *b, int64_t n) {
     return sum;
 }
 
-/* scores [length] become probabilities; where every key is hidden, zeros. */
-static void softmax(float *scores, int64_t length) {
+/* scores [length] become probabilities; where every key is hidden, zeros. `sink` is a score without a place. */
+static void softmax(float *scores, int64_t length, float sink) {
     float largest = -INFINITY;
     float sum = 0.0f;
     for (int64_t j = 0; j < length; j++) {
@@ -57,6 +51,7 @@ static void softmax(float *scores, int64_t length) {
         scores[j] = largest == -INFINITY ? 0.0f : expf(scores[j] - largest);
         sum += scores[j];
     }
+    sum += sum > 0.0f ? expf(sink - largest) : 0.0f;
     for (int64_t j = 0; j < length && sum > 0.0f; j++) {
         scores[j] /= sum;
     }
@@ -68,19 +63,22 @@ static void attend(const struct attention *work, int64_t i, int64_t head) {
     const struct graft_attention_sequence *sequence = work->sequence;
     int64_t kv_head = head / (input->heads / input->kv_heads);
     int64_t token = sequence->first_token + i;
-    const float *q = input->q + token * input->q_stride + head * input->head_dim;
-    float *output = input->output + token * input->output_stride + head * input->head_dim;
+    const float *q = input->q + token * input->q_stride + head * input->q_head_stride;
+    float *output = input->output + token * input->output_stride + head * input->v_head_dim;
     float *scores = work->scores + (i * input->heads + head) * sequence->length;
     for (int64_t j = 0; j < sequence->length; j++) {
         const float *key = sequence->keys + kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
         scores[j] = dot(q, key, input->head_dim) * input->scaling;
+        if (input->softcap != 0.0f) {
+            scores[j] = input->softcap * tanhf(scores[j] / input->softcap);
+        }
         scores[j] += mask_at(input->mask, token, sequence->past + i, j);
     }
-    softmax(scores, sequence->length);
-    memset(output, 0, (size_t)input->head_dim * sizeof *output);
+    softmax(scores, sequence->length, input->sinks != NULL ? input->sinks[head] : -INFINITY);
+    memset(output, 0, (size_t)input->v_head_dim * sizeof *output);
     for (int64_t j = 0; j < sequence->length; j++) {
         const float *value = sequence->values + kv_head * sequence->value_head_stride + j * sequence->value_row_stride;
-        for (int64_t d = 0; d < input->head_dim; d++) {
+        for (int64_t d = 0; d < input->v_head_dim; d++) {
             output[d] += scores[j] * value[d];
         }
     }
@@ -117,6 +115,7 @@ static const struct graft_attention_implementation attention = {
     .flags = GRAFT_ATTENTION_GIVES_WEIGHTS,
     .name = "plain",
     .masks = GRAFT_ATTENTION_MASKS,
+    .features = GRAFT_ATTENTION_FEATURES,
     .forward = attention_forward,
 };
 

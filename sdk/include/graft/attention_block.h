@@ -27,6 +27,8 @@ struct graft_attention_block_args {
     uint32_t required_features;
     const struct graft_batch *batch; /* whose tokens these are; without a cache */
     const float *hidden_states;      /* [tokens, hidden] */
+    const float *cos;                /* [tokens, head_dim]; NULL, as sin, in models without rotary positions */
+    const float *sin;                /* [tokens, head_dim] */
     const struct graft_mask *mask;   /* decided by the model */
     float *output;                   /* [tokens, hidden]; does not overlap hidden_states */
 };
@@ -39,7 +41,7 @@ struct graft_attention_block {
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_attention_block_args, 40);
+GRAFT_ASSERT_SIZE(struct graft_attention_block_args, 56);
 GRAFT_ASSERT_SIZE(struct graft_attention_block, 16);
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */

@@ -32,7 +32,7 @@ struct graft_attention_sequence {
     const float *keys;
     int64_t key_head_stride;   /* floats */
     int64_t key_row_stride;    /* floats */
-    const float *values;       /* likewise */
+    const float *values;       /* likewise, [v_head_dim]; they may lie within the keys */
     int64_t value_head_stride; /* floats */
     int64_t value_row_stride;  /* floats */
     float *weights; /* NULL; or [heads, tokens, length], to be filled with the probabilities, hidden ones 0 */
@@ -44,18 +44,34 @@ struct graft_attention_input {
     int32_t layer; /* its index in the cache */
     /* Which keys a query may see, one of the kinds that the implementation lists: to be obeyed whatever it is. */
     const struct graft_mask *mask;
-    int64_t heads;    /* of queries and output; > 0 */
-    int64_t kv_heads; /* divides heads: query head h reads key/value head h / (heads / kv_heads) */
-    int64_t head_dim; /* numbers of a head; > 0 */
-    float scaling;    /* of the scores */
-    int32_t n_sequences;
-    const float *q;        /* [tokens, heads, head_dim], rows q_stride apart */
+    int64_t heads;      /* of queries and output; > 0 */
+    int64_t kv_heads;   /* divides heads: query head h reads key/value head h / (heads / kv_heads) */
+    int64_t head_dim;   /* numbers of a head of queries and keys; > 0 */
+    int64_t v_head_dim; /* of a head of values and output; > 0 */
+    float scaling;      /* of the scores */
+    /* Where it is not 0, each scaled score becomes softcap * tanh(score / softcap), before the mask; > 0. */
+    float softcap;
+    /* [heads]: a score that is in the softmax of every query of a head, and has no value, so that a query's weights add
+     * up to less than 1; NULL: there is none. */
+    const float *sinks;
+    const float *q;        /* [tokens, heads, head_dim], rows q_stride apart, heads q_head_stride */
     int64_t q_stride;      /* floats */
-    float *output;         /* [tokens, heads, head_dim], rows output_stride apart; overlaps nothing */
+    int64_t q_head_stride; /* floats */
+    float *output;         /* [tokens, heads, v_head_dim], rows output_stride apart; overlaps nothing */
     int64_t output_stride; /* floats */
-    const struct graft_attention_sequence *sequences; /* [n_sequences]: graft_attention_sequence_at */
+    int32_t n_sequences;
     uint32_t sequence_stride;
-    uint32_t required_features; /* none yet: 0 */
+    const struct graft_attention_sequence *sequences; /* [n_sequences]: graft_attention_sequence_at */
+    uint32_t required_features; /* GRAFT_ATTENTION_SOFTCAP, ..: what this call needs; the host fills it in */
+    uint32_t reserved;
+};
+
+/* Features: what an implementation may do without, and then is not run for models that need it. */
+enum {
+    GRAFT_ATTENTION_SOFTCAP = 1,    /* softcap is not 0 */
+    GRAFT_ATTENTION_SINKS = 2,      /* sinks is not NULL */
+    GRAFT_ATTENTION_V_HEAD_DIM = 4, /* v_head_dim is not head_dim */
+    GRAFT_ATTENTION_FEATURES = 7
 };
 
 enum {
@@ -68,7 +84,8 @@ enum {
     GRAFT_ATTENTION_MASK_CAUSAL = 1 << GRAFT_MASK_CAUSAL,
     GRAFT_ATTENTION_MASK_SLIDING = 1 << GRAFT_MASK_SLIDING,
     GRAFT_ATTENTION_MASK_DENSE = 1 << GRAFT_MASK_DENSE,
-    GRAFT_ATTENTION_MASKS = 15
+    GRAFT_ATTENTION_MASK_WINDOW = 1 << GRAFT_MASK_WINDOW,
+    GRAFT_ATTENTION_MASKS = 31
 };
 
 /* Const until the plugin's `deinit`. */
@@ -79,7 +96,8 @@ struct graft_attention_implementation {
     /* GRAFT_ATTENTION_MASK_... that it obeys. A call with another kind is refused with an error instead of running it,
      * so that no mask is dropped in silence. */
     uint32_t masks;
-    /* Those of graft_attention_input.required_features that it knows; a call with another is refused. */
+    /* GRAFT_ATTENTION_SOFTCAP, ..: those of graft_attention_input.required_features that it knows; a call with another
+     * is refused likewise. */
     uint32_t features;
     /* [forward] output = softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1); a query whose keys
      * are all hidden yields zeros. Required. */
@@ -91,7 +109,7 @@ struct graft_attention_implementation {
 #define GRAFT_ATTENTION_IMPLEMENTATION_SIZE_1_0 GRAFT_END_OF(struct graft_attention_implementation, data)
 
 GRAFT_ASSERT_SIZE(struct graft_attention_sequence, 96);
-GRAFT_ASSERT_SIZE(struct graft_attention_input, 96);
+GRAFT_ASSERT_SIZE(struct graft_attention_input, 128);
 GRAFT_ASSERT_SIZE(struct graft_attention_implementation, 40);
 
 /* [any] Sequence number `i`. */
@@ -103,12 +121,14 @@ graft_attention_sequence_at(const struct graft_attention_input *input, int32_t i
 
 /* [any] The first key that `position` may see; a dense mask may hide it all the same. */
 GRAFT_INLINE int64_t graft_attention_first_key(const struct graft_mask *mask, int64_t position) {
-    return mask->kind == GRAFT_MASK_SLIDING && position >= mask->window ? position - mask->window + 1 : 0;
+    int64_t before = graft_mask_before(mask);
+    return position > before ? position - before : 0;
 }
 
 /* [any] One behind the last key that `position` may see, of `length` keys; a dense mask may hide that, too. */
 GRAFT_INLINE int64_t graft_attention_end_key(const struct graft_mask *mask, int64_t position, int64_t length) {
-    return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING ? position + 1 : length;
+    int64_t behind = graft_mask_behind(mask);
+    return behind < length - position ? position + behind + 1 : length;
 }
 
 #ifdef __cplusplus

@@ -49,9 +49,12 @@ struct graft_call {
     /* [forward] What graft_state_get calls (state.h). */
     void *(*state)(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
                    int32_t sequence, struct graft_error *error);
+    /* `attention` where the user asked for it by its name, or for its weights; else NULL. A class may hand its children
+     * a copy of the call with another `attention`, but where this is not NULL kernels->attention refuses that. */
+    const struct graft_attention_implementation *asked_attention;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_call, 80);
+GRAFT_ASSERT_SIZE(struct graft_call, 88);
 
 /* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
 GRAFT_INLINE float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,

@@ -25,6 +25,8 @@ struct graft_encoder_layer_args {
     uint32_t required_features;
     const struct graft_batch *batch; /* whose tokens these are; without a cache */
     float *hidden_states;            /* [tokens, hidden], in and out */
+    const float *cos;                /* [tokens, head_dim]; NULL, as sin, in models without rotary positions */
+    const float *sin;                /* [tokens, head_dim] */
     const struct graft_mask *mask;   /* decided by the model */
 };
 
@@ -36,7 +38,7 @@ struct graft_encoder_layer {
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_encoder_layer_args, 32);
+GRAFT_ASSERT_SIZE(struct graft_encoder_layer_args, 48);
 GRAFT_ASSERT_SIZE(struct graft_encoder_layer, 16);
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */

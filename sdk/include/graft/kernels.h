@@ -42,8 +42,12 @@ enum {
     GRAFT_MASK_NONE = 0,    /* always */
     GRAFT_MASK_CAUSAL = 1,  /* j <= i */
     GRAFT_MASK_SLIDING = 2, /* j <= i and j > i - window */
-    GRAFT_MASK_DENSE = 3    /* as `bias` says: it is added to the scaled scores, -inf hides */
+    GRAFT_MASK_DENSE = 3,   /* as `bias` says: it is added to the scaled scores, -inf hides */
+    GRAFT_MASK_WINDOW = 4   /* j >= i - left and j <= i + right */
 };
+
+/* A `left` or `right` without a limit, and the largest that they and `window` may be. */
+#define GRAFT_MASK_UNLIMITED (INT64_MAX / 4)
 
 /* The caller's, until its forward returns. */
 struct graft_mask {
@@ -52,10 +56,26 @@ struct graft_mask {
     int64_t window;    /* GRAFT_MASK_SLIDING: keys seen, the query's own included; > 0 */
     const float *bias; /* GRAFT_MASK_DENSE: [tokens, bias_stride], a row per query, a column per key of its sequence */
     int64_t bias_stride; /* floats */
+    int64_t left;        /* GRAFT_MASK_WINDOW: keys seen before the query's own; 0 or more */
+    int64_t right;       /* likewise behind it */
 };
 
+/* [any] How many keys before its own a query may see; a dense mask may hide them all the same. */
+GRAFT_INLINE int64_t graft_mask_before(const struct graft_mask *mask) {
+    int64_t left = mask->kind == GRAFT_MASK_WINDOW ? mask->left : GRAFT_MASK_UNLIMITED;
+    return mask->kind == GRAFT_MASK_SLIDING ? mask->window - 1 : left;
+}
+
+/* [any] How many keys behind its own. */
+GRAFT_INLINE int64_t graft_mask_behind(const struct graft_mask *mask) {
+    int64_t right = mask->kind == GRAFT_MASK_WINDOW ? mask->right : GRAFT_MASK_UNLIMITED;
+    return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING ? 0 : right;
+}
+
 /* softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1), with `heads / kv_heads` query heads on each
- * key/value head (Ainslie et al. 2023). With a cache, this batch's keys and values are appended to `layer` first. */
+ * key/value head (Ainslie et al. 2023). With a cache, this batch's keys and values are appended to `layer` first. What
+ * not all implementations know (softcap, sinks, heads of values of their own width) an implementation that lacks it is
+ * not run with: an error. */
 struct graft_attention_args {
     uint32_t struct_size;
     int32_t layer;                   /* index of the layer in the cache */
@@ -63,17 +83,25 @@ struct graft_attention_args {
     const struct graft_mask *mask;   /* what each query may see */
     int64_t heads;                   /* of queries and output; > 0 */
     int64_t kv_heads;                /* of keys and values; divides heads */
-    int64_t head_dim;                /* numbers of a head; > 0 */
+    int64_t head_dim;                /* numbers of a head of queries and keys; > 0 */
+    int64_t v_head_dim;              /* of a head of values and output; 0: head_dim */
     float scaling;                   /* of the scores: 1 / sqrt(head_dim) in most models */
-    uint32_t required_features;      /* none yet: 0 */
+    float softcap;                   /* > 0: softcap * tanh(score / softcap) for each scaled score; 0: none */
+    const float *sinks;              /* [heads]: a score without a value that is in each softmax; NULL: none */
     const float *q;                  /* [tokens, heads, head_dim] */
     int64_t q_stride;                /* floats */
+    int64_t q_head_stride;           /* floats from head to head; 0: head_dim */
     const float *k;                  /* [tokens, kv_heads, head_dim] */
     int64_t k_stride;                /* floats */
-    const float *v;                  /* [tokens, kv_heads, head_dim] */
-    int64_t v_stride;                /* floats */
-    float *output;                   /* [tokens, heads, head_dim]; overlaps nothing */
-    int64_t output_stride;           /* floats */
+    int64_t k_head_stride;           /* 0: head_dim */
+    /* [tokens, kv_heads, v_head_dim]; NULL: the first v_head_dim numbers of each key, which are then kept once. */
+    const float *v;
+    int64_t v_stride;           /* floats */
+    int64_t v_head_stride;      /* 0: v_head_dim */
+    float *output;              /* [tokens, heads, v_head_dim]; overlaps nothing */
+    int64_t output_stride;      /* floats */
+    uint32_t required_features; /* beyond what the fields above say: none yet, 0 */
+    uint32_t reserved;
 };
 
 /* Activation functions by their transformers names (config field `hidden_act`). */
@@ -162,8 +190,8 @@ struct graft_kernels {
 };
 
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
-GRAFT_ASSERT_SIZE(struct graft_mask, 32);
-GRAFT_ASSERT_SIZE(struct graft_attention_args, 120);
+GRAFT_ASSERT_SIZE(struct graft_mask, 48);
+GRAFT_ASSERT_SIZE(struct graft_attention_args, 168);
 GRAFT_ASSERT_SIZE(struct graft_kernels, 128);
 
 #ifdef __cplusplus
