@@ -64,6 +64,17 @@ static int read_type(const struct graft_config *config, const char *object, stru
                            name);
 }
 
+/* A part of each head would be rotated, and the rest not. */
+static int refuse_partial(const struct graft_config *config, const char *path, struct graft_error *error) {
+    double factor = 1.0;
+    int status = graft_config_real(config, path, 0.0, &factor, error);
+    if (status == GRAFT_OK && factor != 1.0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: %g is not supported, expected 1",
+                                 graft_config_spelling(config, path), factor);
+    }
+    return status;
+}
+
 /* What would be ignored, and the model be wrong: other angles for each type of layer, or for a part of each head. */
 static int refuse_unsupported(const struct graft_config *config, const char *object, struct graft_error *error) {
     static const char *const layer_types[] = {"full_attention", "sliding_attention"};
@@ -74,14 +85,7 @@ static int refuse_unsupported(const struct graft_config *config, const char *obj
                                    "%s: parameters per layer type are not supported", nested.text);
         }
     }
-    struct path partial = path_of(object, "partial_rotary_factor");
-    double factor = 1.0;
-    int status = graft_config_real(config, partial.text, 0.0, &factor, error);
-    if (status == GRAFT_OK && factor != 1.0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: %g is not supported, expected 1",
-                                 partial.text, factor);
-    }
-    return status;
+    return refuse_partial(config, path_of(object, "partial_rotary_factor").text, error);
 }
 
 static int need_real(const struct graft_config *config, const char *object, const char *name, double *value,
@@ -227,6 +231,9 @@ int graft_rope_config_read(const struct graft_config *config, struct graft_rope_
     const char *object;
     rope->attention_factor = 1.0;
     int status = graft_config_real(config, "rope_theta", 0.0, &rope->rope_theta, error);
+    if (status == GRAFT_OK) {
+        status = refuse_partial(config, "partial_rotary_factor", error);
+    }
     if (status == GRAFT_OK) {
         status = find_object(config, &object, error);
     }
