@@ -9,6 +9,9 @@
 /* Sets what a class declares: interface, flags, what it brings itself and what it inherits, conversions. */
 void graft_inspect_class(struct graft_writer *writer, graft_json *object, const struct graft_class *cls);
 
+/* Sets the model families that a plugin declares. */
+void graft_inspect_families(struct graft_writer *writer, graft_json *object, const struct graft_plugin *descriptor);
+
 /* Sets what the class of a module is in its model: arguments, parameters, attributes, states, children. */
 void graft_inspect_module(struct graft_writer *writer, graft_json *object, const struct graft_named_module *module);
 

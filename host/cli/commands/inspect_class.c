@@ -92,6 +92,9 @@ void graft_inspect_class(struct graft_writer *writer, graft_json *object, const 
     }
     graft_writer_set_string(writer, object, "class", cls->name);
     graft_writer_set_string(writer, object, "interface", cls->interface_id);
+    if (cls->base != NULL) {
+        graft_writer_set_string(writer, object, "base", cls->base);
+    }
     graft_writer_set_bool(writer, object, "by_pattern", (cls->flags & GRAFT_CLASS_BASIC) == 0);
     graft_writer_set_bool(writer, object, "calls_super", (cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0);
     if (graft_class_is_lossy(cls)) {

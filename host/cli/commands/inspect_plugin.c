@@ -147,6 +147,7 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     graft_writer_set(writer, object, "offers_extensions", graft_writer_list(writer, descriptor->offers_extensions));
     graft_writer_set(writer, object, "replacements", replacements);
     graft_writer_set(writer, object, "private_classes", private_classes);
+    graft_inspect_families(writer, object, descriptor);
     graft_writer_set(writer, object, "fusion_families", families_json(writer, descriptor));
     graft_writer_set(writer, object, "custom_operations", operations_json(writer, descriptor));
     graft_inspect_implementations(writer, object, descriptor);
