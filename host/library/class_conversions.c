@@ -106,7 +106,8 @@ static int add_class(struct class_conversions *made, const struct graft_class *c
     return status;
 }
 
-/* The class of that name: the host's, or one that a plugin brings. */
+/* The class that converts for the one of that name, of the host or of a plugin; NULL: there is none of that name, or
+ * its bases are at fault, which models that use it say. */
 static const struct graft_class *find_class(const struct graft_snapshot *snapshot, const char *name) {
     const struct graft_known_class *known = graft_snapshot_class(snapshot, name, NULL);
     const struct graft_known_plugin *plugin;
@@ -118,6 +119,9 @@ static const struct graft_class *find_class(const struct graft_snapshot *snapsho
             }
         }
         known = graft_snapshot_class(snapshot, name, plugin->descriptor->id);
+    }
+    if (known != NULL && graft_snapshot_describer(snapshot, known, &known, NULL) != GRAFT_OK) {
+        return NULL;
     }
     return known != NULL ? known->cls : NULL;
 }

@@ -198,7 +198,9 @@ static void view_finish(struct view *view) {
 int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
                               const struct graft_class *describers[GRAFT_MAX_STACK], size_t *n,
                               struct graft_error *error) {
-    const struct graft_known_class *original = graft_snapshot_class(snapshot, name, NULL);
+    const struct graft_known_family *family = graft_snapshot_family(snapshot, model_type);
+    const struct graft_known_class *original =
+        graft_snapshot_class(snapshot, name, family != NULL ? family->origin.plugin : NULL);
     struct stack found;
     *n = 0;
     if (original == NULL) {
@@ -213,8 +215,11 @@ int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char 
             original_describes = graft_known_calls_super(known);
         }
     }
-    if (original_describes) {
-        describers[(*n)++] = original->cls;
+    if (status == GRAFT_OK && original_describes) {
+        status = graft_snapshot_describer(snapshot, original, &original, error);
+        if (status == GRAFT_OK && original != NULL) {
+            describers[(*n)++] = original->cls;
+        }
     }
     return status;
 }

@@ -6,7 +6,9 @@
 #include "graft/base_model.h"
 #include "graft/causal_lm.h"
 #include "graft/describe.h"
+#include "graft/experts.h"
 #include "graft/family.h"
+#include "graft/host/conversions.h"
 #include "graft/host/plugins.h"
 #include "library_fixture.h"
 
@@ -92,6 +94,8 @@ static const struct graft_architecture derived_architectures[] = {
     {"DerivedForCausalLM", NULL}, {"OrphanForCausalLM", NULL}, {"MixedForCausalLM", NULL},
     {"RoundForCausalLM", NULL},   {"LonelyForCausalLM", NULL},
 };
+static const struct graft_class sparse_classes[] = {DERIVED("SparseExperts", "MixtralExperts", EXPERTS)};
+static const struct graft_architecture sparse_architectures[] = {{"SparseForCausalLM", "MixtralForCausalLM"}};
 static const struct graft_stand_in stand_ins[] = {{"LlamaRMSNorm", "LayerNorm"}};
 
 static const struct graft_family families[] = {
@@ -125,6 +129,16 @@ static const struct graft_family families[] = {
         .n_stand_ins = 1,
         .stand_in_stride = sizeof stand_ins[0],
     },
+    {
+        .struct_size = sizeof families[0],
+        .model_type = "sparse",
+        .architectures = sparse_architectures,
+        .n_architectures = 1,
+        .architecture_stride = sizeof sparse_architectures[0],
+        .classes = sparse_classes,
+        .n_classes = 1,
+        .class_stride = sizeof sparse_classes[0],
+    },
 };
 
 /* The class of the second family's root is the plugin's own affair. */
@@ -135,7 +149,7 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Families of the tests",
     .families = families,
-    .n_families = 3,
+    .n_families = 4,
     .family_stride = sizeof families[0],
     .classes = &silent_class,
     .n_classes = 1,
@@ -262,7 +276,7 @@ static void test_unknown_model_type(void **state) {
     refused("{\"model_type\": \"mystery\"}", GRAFT_ERROR_MODEL,
             "model_type: \"mystery\" is not known; known are bert, derived, llama, mistral, mixtral, qwen2, qwen2_moe, "
             "qwen2_vl, "
-            "qwen3, qwen3_moe, renamed, silent");
+            "qwen3, qwen3_moe, renamed, silent, sparse");
     assert_string_equal(error.hint, "load a plugin that brings the model type (graft/family.h)");
 }
 
@@ -278,7 +292,7 @@ static void test_listed(void **state) {
     size_t n = 0;
     (void)state;
     assert_int_equal(graft_library_families(library, &list, &n, &error), GRAFT_OK);
-    assert_int_equal(n, 12);
+    assert_int_equal(n, 13);
     assert_string_equal(list[0].family->model_type, "bert");
     assert_null(list[0].plugin);
     assert_ptr_equal(list[10].family, &families[0]);
@@ -363,6 +377,24 @@ static void test_described_beside_the_base(void **state) {
     assert_int_equal(parameter("model.layers.0.self_attn.q_norm.weight")->shape[0], 4);
 }
 
+/* What a class converts, and a model type with such a class, is what its base does. */
+static void test_inherited_conversions(void **state) {
+    static const char *const names[] = {"SparseExperts", "sparse"};
+    struct graft_weight_transform *transforms = NULL;
+    size_t n = 0;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(graft_library_conversions(library, names[i], &transforms, &n, &error), GRAFT_OK);
+        assert_int_equal(n, 2);
+        if (i == 1) {
+            assert_string_equal(transforms[0].scope_class, "SparseExperts");
+        }
+        graft_transforms_free(transforms);
+    }
+    opened("{\"model_type\": \"sparse\", \"num_key_value_heads\": 2, " SMALL "}");
+    assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.experts"), "SparseExperts");
+}
+
 static void test_bad_bases(void **state) {
     static const struct {
         const char *architecture;
@@ -409,6 +441,7 @@ int main(void) {
         TEST(test_derived),
         TEST(test_described_beside_the_base),
         TEST(test_bad_bases),
+        TEST(test_inherited_conversions),
         TEST(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
