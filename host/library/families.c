@@ -8,10 +8,15 @@
 #include "base/fail.h"
 #include "library/library.h"
 
+/* By model type; of one type that in use first, then by plugin, those of the host before them. */
 static int by_model_type(const void *a, const void *b) {
     const struct graft_family_info *left = a, *right = b;
     int order = strcmp(left->family->model_type, right->family->model_type);
-    return order != 0 ? order : right->is_used - left->is_used;
+    if (order == 0) {
+        order = right->is_used - left->is_used;
+    }
+    return order != 0 ? order
+                      : strcmp(left->plugin != NULL ? left->plugin : "", right->plugin != NULL ? right->plugin : "");
 }
 
 int graft_library_families(struct graft_library *library, struct graft_family_info **families, size_t *n,

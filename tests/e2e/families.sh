@@ -1,0 +1,46 @@
+#!/bin/sh
+# Which of several families of one model type is taken, and what is said about the others. Reports in TAP.
+# usage: families.sh HOST LLAMA PLUGIN_ONE PLUGIN_TWO     the plugins are tests/e2e/family_probe.c, as `one` and `two`
+set -u
+. "$(dirname "$0")/../tap.sh"
+host=$(realpath "$1") llama=$(realpath "$2") one=$(realpath "$3") two=$(realpath "$4")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+mkdir first both && cp "$one" first/one.so && cp "$one" both/one.so && cp "$two" both/two.so
+cp -r "$llama" alpaca && chmod -R u+w alpaca
+sed 's/"model_type": "llama"/"model_type": "alpaca"/' "$llama/config.json" >alpaca/config.json
+
+plan() { # plan OPTION...: out, err and $status
+    status=0
+    timeout 120 "$host" plan "$@" >out 2>err </dev/null || status=$?
+}
+
+plan --model "$llama" --plugins-dir first
+has "the host's own goes before one that was found" 'LlamaForCausalLM (llama), ' out
+has 'the other one is noted' "note       the host's own \"llama\" goes before that of plugin one; enable it by id with --plugins" out
+plan --model "$llama" --plugins-dir first --plugins one
+has 'one that is named replaces it' 'LlamaForCausalLM (llama, by plugin one), ' out
+check 'and nothing is noted' '' "$(grep note out)"
+plan --model "$llama" --plugins-dir both --plugins two,one
+has 'the first that is named does' 'LlamaForCausalLM (llama, by plugin two), ' out
+
+plan --model alpaca --plugins-dir first
+has 'a new model type' 'LlamaForCausalLM (alpaca, by plugin one), ' out
+plan --model alpaca --plugins-dir first --json
+has 'as JSON' '"model_type_by": "one"' out
+plan --model alpaca --plugins-dir both
+check 'two plugins without an order: exit status' 3 "$status"
+has 'two plugins without an order' \
+    'alpaca: plugins one and two both bring this model type; use --plugins to say which comes first, or leave one out' err
+plan --model alpaca --plugins-dir both --plugins two,one
+has 'two plugins in order' 'LlamaForCausalLM (alpaca, by plugin two), ' out
+
+"$host" list --families --plugins-dir both --plugins two,one >out
+check 'all of them are listed, those in use first' 'alpaca: LlamaForCausalLM; by plugin two
+alpaca: LlamaForCausalLM; by plugin one; not used, another goes first
+llama: LlamaForCausalLM; by plugin two
+llama: LlamaForCausalLM, LlamaModel; not used, another goes first
+llama: LlamaForCausalLM; by plugin one; not used, another goes first' "$(grep -E '^(alpaca|llama):' out | sed 's/ ([^)]*)//')"
+echo "1..$number"
+exit "$failed"
