@@ -9,15 +9,30 @@
 #include "registry/assignment_rows.h"
 #include "registry/nearest.h"
 
-/* Whether rule `i` is the first of its plugin, and none of that plugin's replaces anything. */
+/* Whether rule `i` is a plugin's, and none of that plugin's classes replaces anything, whoever asks for them. */
 static int is_idle_plugin(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < assignment->n; k++) {
-        if (graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k)) && assignment->rows[k].won > 0) {
+        const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
+        const char *plugin = other->replacement.origin.plugin;
+        int is_its = plugin != NULL && rule->origin.plugin != NULL && strcmp(plugin, rule->origin.plugin) == 0;
+        if (assignment->rows[k].won > 0 && (is_its || graft_rule_same_source(rule, other))) {
             return 0;
         }
     }
     return rule->declared->key != KEY_BOTH;
+}
+
+/* Whether a patch file or a call gave the modules that the rule wants to the rule's own class. */
+static int is_class_used(const struct graft_assignment *assignment, const struct rule *rule) {
+    for (size_t k = 0; k < assignment->n; k++) {
+        const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
+        if (assignment->rows[k].won > 0 && !graft_rule_same_source(rule, other) &&
+            other->replacement.cls == rule->replacement.cls) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static int is_first_of_source(const struct graft_assignment *assignment, size_t i) {
@@ -42,7 +57,7 @@ static int is_unknown_name(const struct graft_assignment *assignment, const stru
 static void write_remark(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct assignment_row *row = &assignment->rows[i];
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
-    if (!row->counts || row->left_out || row->won > 0) {
+    if (!row->counts || row->left_out || row->won > 0 || (row->wanted > 0 && is_class_used(assignment, rule))) {
         return;
     }
     if (row->wanted == 0 && is_unknown_name(assignment, rule)) {

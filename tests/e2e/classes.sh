@@ -39,6 +39,7 @@ check 'patch: private children are found' 0 "$status"
 check 'patch: the same ids' "$wanted" "$(cat out)"
 host plan --model "$moe" --plugins-dir some --patch experts.json
 has 'patch: the report names the plugin' 'Qwen2MoeExperts -> ModuleListExperts by sequential_experts (' out
+check 'patch: no note says that the plugin has no effect' '' "$(grep '^  note' out)"
 host save --quiet --model "$moe" --plugins-dir some --patch experts.json --output saved
 cmp -s saved/model.safetensors "$moe/model.safetensors"
 check 'patch: saved as it was' 0 $?
