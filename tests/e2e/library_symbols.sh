@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # libgraft.so exports, under a version, the calls that the headers in graft/host/ declare, and nothing else; what is
-# external in libgraft.a has our prefix, so that it cannot meet the names of a program that links it.
-# usage: library_symbols.sh SHARED STATIC INCLUDE SDK-INCLUDE
+# external in libgraft.a, in libgraft-sdk.a and in the program has our prefix, so that it cannot meet the names of whoever
+# links it.
+# usage: library_symbols.sh SHARED STATIC INCLUDE SDK-INCLUDE SDK-STATIC PROGRAM
 set -eu
-shared=$1 static=$2 include=$3 sdk=$4
+shared=$1 static=$2 include=$3 sdk=$4 sdk_static=$5 program=$6
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
@@ -37,10 +38,17 @@ if [ "$soname" != libgraft.so.0 ]; then
     failed=1
 fi
 
+without_prefix() { # without_prefix FILE: the sanitizers, coverage and the C library add names of their own
+    nm -g --defined-only "$1" | awk 'NF == 3 {print $3}' | grep -v -e '^graft_' -e '^_' -e '@' -e '^data_start$' || true
+}
+
 nm -g --defined-only "$static" | awk 'NF == 3 {print $3}' >"$scratch/external"
-# The sanitizers and coverage add their own.
-grep -v -e '^graft_' -e '^__asan_' -e '^__odr_asan' -e '^__gcov' "$scratch/external" >"$scratch/foreign" || true
+without_prefix "$static" >"$scratch/foreign"
 none "external in libgraft.a without the prefix graft_" "$scratch/foreign"
+without_prefix "$sdk_static" >"$scratch/foreign"
+none "external in libgraft-sdk.a without the prefix graft_" "$scratch/foreign"
+without_prefix "$program" | grep -v '^main$' >"$scratch/foreign" || true
+none "external in the program without the prefix graft_" "$scratch/foreign"
 
 echo "libgraft.so exports $(wc -l <"$scratch/exported") calls; libgraft.a has $(wc -l <"$scratch/external") symbols"
 [ -s "$scratch/exported" ] && [ -s "$scratch/external" ] && [ "$failed" -eq 0 ]

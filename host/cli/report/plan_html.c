@@ -59,7 +59,7 @@ static void add_head(struct graft_text *page, const char *architecture) {
                                 "<meta http-equiv=\"Content-Security-Policy\" "
                                 "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>Plan of ");
     plan_html_escape(page, architecture);
-    graft_text_printf(page, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", plan_html_style);
+    graft_text_printf(page, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", graft_plan_html_style);
 }
 
 static void add_fact(struct graft_text *page, const char *name, size_t number) {

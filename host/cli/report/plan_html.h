@@ -28,6 +28,6 @@ enum { PLAN_HTML_COLOURS = 6 };
 void plan_html_tree(struct graft_text *page, const struct graft_model *model, const struct graft_library *library,
                     const graft_json *document);
 
-extern const char plan_html_style[];
+extern const char graft_plan_html_style[];
 
 #endif

@@ -2,7 +2,7 @@
 /* The look of the page: narrow and wide, light and dark, on paper. Plugins have a colour, a letter and their name. */
 #include "cli/report/plan_html.h"
 
-const char plan_html_style[] =
+const char graft_plan_html_style[] =
     ":root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--paper:#fff;--line:#d0d7de;--shade:#f6f8fa;"
     "--bad:#a40e26;--copy:#7a4b00;--p0:#0550ae;--p1:#8a3b00;--p2:#116329;--p3:#8250df;--p4:#a0184f;--p5:#00606b}\n"
     "@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9aa4af;--paper:#0d1117;--line:#30363d;"
