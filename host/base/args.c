@@ -22,7 +22,8 @@ int graft_args_valid(const struct graft_args *args) {
     if (args == NULL) {
         return 1;
     }
-    if (args->struct_size < GRAFT_ARGS_SIZE_1_0 || args->count < 0 || args->count > GRAFT_MAX_ARGS) {
+    if (args->struct_size < GRAFT_ARGS_SIZE_1_0 || args->reserved != 0 || args->count < 0 ||
+        args->count > GRAFT_MAX_ARGS) {
         return 0;
     }
     if (args->count > 0 &&

@@ -59,6 +59,10 @@ static int64_t bytes_of(const struct graft_value_info *info) {
 static int check_output(const struct graft_computed *computed, struct graft_value_info *info,
                         struct graft_error *error) {
     int sound = graft_dtype_size(info->dtype) > 0 && info->rank >= 1 && info->rank <= GRAFT_MAX_RANK;
+    if (info->reserved != 0) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, computed->place,
+                               "%s: infer set `reserved` of an output, which is 0", computed->operation->name);
+    }
     for (int32_t i = 0; i < GRAFT_MAX_RANK && sound; i++) {
         info->shape[i] = i < info->rank ? info->shape[i] : 1;
         sound = info->shape[i] >= 1;

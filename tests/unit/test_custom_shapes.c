@@ -10,7 +10,8 @@ static int64_t bytes_of(const struct graft_value_info *info) {
     return graft_tensor_view_size(info->dtype, info->rank, info->shape);
 }
 
-static int64_t outputs[2]; /* their rows, of a byte and of two */
+static int64_t outputs[2];       /* their rows, of a byte and of two */
+static uint32_t reserved_member; /* of an output */
 
 static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                  struct graft_error *error) {
@@ -30,6 +31,7 @@ static int infer(const struct graft_custom_operation *self, const struct graft_c
     made[1].rank = 2;
     made[1].shape[0] = outputs[1];
     made[1].shape[1] = 2;
+    made[1].reserved = reserved_member;
     return GRAFT_OK;
 }
 
@@ -186,10 +188,24 @@ static void test_forecast(void **state) {
     }
 }
 
+/* What is reserved stays 0. */
+static void test_reserved(void **state) {
+    (void)state;
+    use_order(0);
+    outputs[0] = 4;
+    outputs[1] = (BYTES - 4) / 2;
+    reserved_member = 1;
+    int status = fake_plan_again(&saver.fake, "Root");
+    reserved_member = 0;
+    assert_int_equal(status, GRAFT_ERROR_PLUGIN);
+    assert_non_null(strstr(saver.fake.model.error.message, "infer set `reserved` of an output"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_orders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_forecast, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reserved, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "plugin_fixture.h"
 
 #include "../plugins/parts.h"
+#include "graft/kernel_override.h"
 #include "graft/option.h"
 #include "plugin/validate.h"
 
@@ -159,6 +160,30 @@ static void lossy_with_way_back(struct fixture *f) {
     f->operations[1].custom = &custom;
 }
 
+static void reserved_of_replacement(struct fixture *f) {
+    f->replacement.reserved = 1;
+}
+
+static void reserved_of_conversion(struct fixture *f) {
+    f->conversion.reserved = 1;
+}
+
+static void reserved_of_kernel(struct fixture *f) {
+    static struct graft_kernel_override kernel;
+    kernel = (struct graft_kernel_override){.struct_size = sizeof kernel, .name = "fast", .reserved = 1};
+    f->plugin.kernels = &kernel;
+    f->plugin.n_kernels = 1;
+    f->plugin.kernel_stride = sizeof kernel;
+}
+
+static void reserved_of_fusion(struct fixture *f) {
+    static struct graft_fusion_family family;
+    family = (struct graft_fusion_family){.struct_size = sizeof family, .name = "stems", .reserved = 1};
+    f->plugin.fusion_families = &family;
+    f->plugin.n_fusion_families = 1;
+    f->plugin.fusion_family_stride = sizeof family;
+}
+
 static void unknown_requirement(struct fixture *f) {
     f->replacement.flags = 1u << 31;
 }
@@ -178,6 +203,10 @@ static const struct {
     {larger_than_its_stride, "replacements[0].struct_size: expected at most the stride, 56, got 64"},
     {lossy_with_way_back, "replacements[0].replacement.conversions[0].operations[1].custom.reverse: expected NULL, "
                           "because the operation is GRAFT_CUSTOM_LOSSY"},
+    {reserved_of_replacement, "replacements[0].reserved: expected 0 (reserved), got 0x1"},
+    {reserved_of_conversion, "replacements[0].replacement.conversions[0].reserved: expected 0 (reserved), got 0x1"},
+    {reserved_of_kernel, "kernels[0].reserved: expected 0 (reserved), got 0x1"},
+    {reserved_of_fusion, "fusion_families[0].reserved: expected 0 (reserved), got 0x1"},
     {unknown_requirement, "replacements[0].flags: requirement 0x80000000 is unknown to this host (it knows 0x0)"},
     {name_where_it_fits, "replacements[0].flags: GRAFT_REPLACEMENT_WHERE_IT_FITS is set, but the key is not a pattern"},
     {group_without_name, "replacements[0].group: expected a non-empty string"},

@@ -188,6 +188,50 @@ static void test_args(void **state) {
     fake_model_finish(&model);
 }
 
+/* Declares one thing that only a newer host would understand, or one more that this one does. */
+static int describe_newer(const struct graft_class *cls, const struct graft_config *config,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const char *what = cls->data;
+    const uint32_t capability = 1u << 15, requirement = 1u << 31;
+    struct graft_args given = graft_args_of(NULL, 0);
+    struct graft_parameter_info weight = {
+        .struct_size = sizeof weight, .flags = capability, .name = "weight", .rank = 1, .shape = {1}};
+    struct graft_child_info child = {.struct_size = sizeof child,
+                                     .flags = capability,
+                                     .name = "child",
+                                     .class_name = "Leaf",
+                                     .interface_id = LEAF,
+                                     .args = &given};
+    (void)config, (void)args;
+    weight.flags |= strcmp(what, "requirements for parameter") == 0 ? requirement : 0;
+    weight.reserved = strcmp(what, "parameter whose struct is too short or not zeroed") == 0;
+    child.flags |= strcmp(what, "requirements for child") == 0 ? requirement : 0;
+    given.reserved = strcmp(what, "invalid arguments") == 0;
+    int status = sink->parameter(sink->data, &weight, error);
+    return status == GRAFT_OK ? sink->child(sink->data, &child, error) : status;
+}
+
+/* Capabilities that the host does not know are ignored, requirements and what is reserved refused. */
+static void test_newer_structs(void **state) {
+    static const char *const refused[] = {"requirements for parameter",
+                                          "parameter whose struct is too short or not zeroed", "requirements for child",
+                                          "invalid arguments"};
+    struct graft_class newer = {
+        .struct_size = sizeof newer, .name = "Newer", .interface_id = ROOT, .describe = describe_newer, .data = ""};
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &newer);
+    fake_model_add(&model, &leaf);
+    assert_int_equal(fake_model_build(&model, "Newer"), GRAFT_OK);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        newer.data = refused[i];
+        assert_int_not_equal(fake_model_build(&model, "Newer"), GRAFT_OK);
+        assert_non_null(strstr(model.error.message, refused[i]));
+    }
+    fake_model_finish(&model);
+}
+
 static int describe_sized(const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_arg given = graft_int_arg("size", 5);
@@ -357,6 +401,7 @@ int main(void) {
         cmocka_unit_test(test_silent_failure), cmocka_unit_test(test_ties),
         cmocka_unit_test(test_states),         cmocka_unit_test(test_bad_states),
         cmocka_unit_test(test_path),           cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_newer_structs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
