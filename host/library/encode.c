@@ -79,7 +79,7 @@ static int run(struct graft_model *model, const struct graft_encoder_prompt *pro
 int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                        const struct graft_encoder_outputs *outputs, struct graft_error *error) {
     int status = prepare(model, n, error);
-    if (status == GRAFT_OK && outputs->struct_size < sizeof *outputs) {
+    if (status == GRAFT_OK && !GRAFT_HAS(outputs, struct graft_encoder_outputs, n_rows)) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, "struct_size", "out of range");
     }
     if (status == GRAFT_OK) {

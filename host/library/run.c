@@ -70,12 +70,12 @@ static int request_init(struct request *request, const struct graft_model *model
 }
 
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {
-    *generation = model->generation.generation;
+    graft_struct_copy(generation, generation->struct_size, &model->generation.generation);
 }
 
 static int check_generation(const struct graft_generation *generation, struct graft_error *error) {
     const char *wrong = NULL;
-    if (generation->struct_size < sizeof *generation) {
+    if (!GRAFT_HAS(generation, struct graft_generation, ignore_eos)) {
         wrong = "struct_size";
     } else if (generation->max_new_tokens < 0) {
         wrong = "max_new_tokens";
@@ -101,7 +101,7 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
     int status = request_init(&request, model, prompts, n, error);
     if (status == GRAFT_OK && generation != NULL) {
         status = check_generation(generation, error);
-        settings.generation = *generation;
+        graft_struct_copy(&settings.generation, sizeof settings.generation, generation);
     }
     if (status == GRAFT_OK) {
         status = graft_generate(request.session, model->vocab_size, request.views, n, &settings, on_token, data, error);

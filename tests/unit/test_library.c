@@ -90,7 +90,7 @@ static int32_t largest(const float *row, int64_t count) {
 /* Each greedy token is the largest logit behind the tokens before it, in a batch as alone. */
 static void test_generate(void **state) {
     struct told told = {0};
-    struct graft_generation generation;
+    struct graft_generation generation = {.struct_size = sizeof generation};
     struct graft_model *model = load_model("plain/llama");
     int64_t vocab_size = graft_model_vocab_size(model);
     float *logits = malloc(sizeof(float) * MOST_TOKENS * (size_t)vocab_size);
@@ -118,7 +118,7 @@ static void test_generate(void **state) {
 
 static void test_limits(void **state) {
     struct told none = {0}, some = {.stop_at = 3};
-    struct graft_generation generation;
+    struct graft_generation generation = {.struct_size = sizeof generation};
     struct graft_model *model = load_model("plain/llama");
     (void)state;
     graft_model_generation(model, &generation);
@@ -130,6 +130,31 @@ static void test_limits(void **state) {
     assert_int_equal(graft_model_generate(model, prompts, 2, &generation, tell, &some, &error), GRAFT_ERROR_IO);
     assert_string_equal(error.message, "enough");
     assert_int_equal(some.count[0], 3);
+    graft_model_free(model);
+}
+
+/* A program built with an older header, or with a newer one. */
+static void test_other_sizes(void **state) {
+    struct {
+        struct graft_generation known;
+        int64_t more;
+    } larger = {.known.struct_size = sizeof larger, .more = 1}, smaller = larger;
+    struct told told = {0}, again = {0};
+    struct graft_model *model = load_model("plain/llama");
+    (void)state;
+    graft_model_generation(model, &larger.known);
+    assert_int_equal(larger.known.struct_size, sizeof larger.known);
+    assert_int_equal(larger.more, 0);
+    smaller.known.struct_size = offsetof(struct graft_generation, reserved);
+    smaller.known.reserved = 7;
+    graft_model_generation(model, &smaller.known);
+    assert_int_equal(smaller.known.reserved, 7);
+    smaller.known.max_new_tokens = larger.known.max_new_tokens = 2;
+    larger.known.struct_size = sizeof larger;
+    assert_int_equal(graft_model_generate(model, prompts, 1, &smaller.known, tell, &told, &error), GRAFT_OK);
+    assert_int_equal(graft_model_generate(model, prompts, 1, &larger.known, tell, &again, &error), GRAFT_OK);
+    smaller.known.struct_size = 8;
+    assert_int_equal(graft_model_generate(model, prompts, 1, &smaller.known, tell, &told, NULL), GRAFT_ERROR_USAGE);
     graft_model_free(model);
 }
 
@@ -275,6 +300,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_generate, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_misuse, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_sizes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_own_replacement, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_replacement, set_up, tear_down),

@@ -24,7 +24,7 @@ static int use(const char *directory, const char *plugins, struct graft_error *e
     static const struct graft_prompt prompt = {.ids = ids, .count = 3};
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;
-    struct graft_generation generation;
+    struct graft_generation generation = {.struct_size = sizeof generation};
     int status = graft_library_create(&library, error);
     if (status == GRAFT_OK && plugins != NULL) {
         status = graft_library_load_plugins(library, &plugins, 1, NULL, error);

@@ -40,7 +40,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
 static int run_once(const struct graft_bench *bench, struct graft_model *model, struct graft_profile *profile,
                     struct timing *timing, struct graft_error *error) {
     const struct graft_prompt prompt = {.ids = bench->ids, .count = (size_t)bench->prompt_tokens};
-    struct graft_generation generation;
+    struct graft_generation generation = {.struct_size = sizeof generation};
     graft_model_generation(model, &generation);
     generation.do_sample = 0;
     generation.repetition_penalty = 1.0;

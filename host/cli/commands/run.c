@@ -118,7 +118,7 @@ static int generate(const struct graft_options *options, struct graft_model *mod
                     const struct graft_tokenizer *tokenizer, const struct graft_prompts *prompts,
                     struct graft_error *error) {
     struct printer printer;
-    struct graft_generation generation;
+    struct graft_generation generation = {.struct_size = sizeof generation};
     choose_generation(options, model, &generation);
     int status = printer_init(&printer, options->output_ids ? NULL : tokenizer, prompts->count, error);
     if (status == GRAFT_OK) {

@@ -68,7 +68,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
 /* What both models go on with. */
 static int compare_greedy(struct graft_verification *run, struct graft_error *error) {
     struct graft_error failure = graft_error_none();
-    struct graft_generation generation;
+    struct graft_generation generation = {.struct_size = sizeof generation};
     size_t n = run->prompts.count;
     graft_model_generation(run->model, &generation);
     generation.do_sample = 0;

@@ -138,7 +138,8 @@ struct graft_prompt {
  * status but GRAFT_OK stops generation. */
 typedef int (*graft_token_function)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
-/* [any] The generation settings of the model directory (generation_config.json), with our defaults for the rest. */
+/* [any] Fills `generation`, whose struct_size is set, with the settings of the model directory (generation_config.json)
+ * and our defaults for the rest. Its struct_size is then how much of it is filled. */
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation);
 
 /* [any, one thread per model] Generates from `n` prompts as one ragged batch, each until an end-of-sequence id or the
