@@ -100,8 +100,8 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
     struct request request;
     int status = request_init(&request, model, prompts, n, error);
     if (status == GRAFT_OK && generation != NULL) {
-        status = check_generation(generation, error);
         graft_struct_copy(&settings.generation, sizeof settings.generation, generation);
+        status = check_generation(&settings.generation, error);
     }
     if (status == GRAFT_OK) {
         status = graft_generate(request.session, model->vocab_size, request.views, n, &settings, on_token, data, error);

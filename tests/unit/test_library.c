@@ -145,10 +145,10 @@ static void test_other_sizes(void **state) {
     graft_model_generation(model, &larger.known);
     assert_int_equal(larger.known.struct_size, sizeof larger.known);
     assert_int_equal(larger.more, 0);
-    smaller.known.struct_size = offsetof(struct graft_generation, reserved);
-    smaller.known.reserved = 7;
+    smaller.known.struct_size = offsetof(struct graft_generation, speculate);
+    smaller.known.speculate = 7;
     graft_model_generation(model, &smaller.known);
-    assert_int_equal(smaller.known.reserved, 7);
+    assert_int_equal(smaller.known.speculate, 7);
     smaller.known.max_new_tokens = larger.known.max_new_tokens = 2;
     larger.known.struct_size = sizeof larger;
     assert_int_equal(graft_model_generate(model, prompts, 1, &smaller.known, tell, &told, &error), GRAFT_OK);

@@ -114,7 +114,7 @@ static const struct graft_prompt prompts[PROMPTS] = {
 static double repetition_penalty = 1.0;
 
 static struct heard generate(struct graft_model *model, size_t first, size_t n, double temperature, int32_t speculate) {
-    struct graft_generation generation;
+    struct graft_generation generation = {.struct_size = sizeof generation};
     struct heard heard = {0};
     graft_model_generation(model, &generation);
     generation.max_new_tokens = NEW_TOKENS;
@@ -188,7 +188,7 @@ static void test_forwards_are_saved(void **state) {
 
 static void test_refused(void **state) {
     struct graft_library *library = new_library();
-    struct graft_generation generation;
+    struct graft_generation generation = {.struct_size = sizeof generation};
     (void)state;
     struct graft_model *model = load(library, GRAFT_PRECISION_FLOAT32);
     graft_model_generation(model, &generation);
