@@ -107,6 +107,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
             .used = model->lists.used,
             .without = &model->lists.without,
             .layout_patched = model->lists.layout_patched,
+            .runtime_layout = graft_save_is_runtime_layout(model->directory),
         };
         status = graft_plan_make(model->tree, model->checkpoint, &wanted, &model->plan, error);
     }

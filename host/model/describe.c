@@ -86,13 +86,39 @@ static int add_parameter(struct graft_node *node, const struct graft_parameter_i
     return 0;
 }
 
+/* Whether two names have their first part in common, up to a dot or to the end. */
+static int same_start(const char *a, const char *b) {
+    size_t length = strcspn(a, ".");
+    return length == strcspn(b, ".") && memcmp(a, b, length) == 0;
+}
+
+/* Whether a dotted parameter's name begins as a child's does: it could be one of the child's. */
+static int is_below_child(const struct graft_node *node, const char *name) {
+    for (size_t i = 0; i < node->n_children && strchr(name, '.') != NULL; i++) {
+        if (same_start(node->children[i]->name, name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_above_parameter(const struct graft_node *node, const char *name) {
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        const char *own_name = node->parameters[i]->own_name;
+        if (strchr(own_name, '.') != NULL && same_start(own_name, name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int on_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
     if (info->struct_size < GRAFT_PARAMETER_INFO_SIZE_1_0 || info->reserved != 0) {
         return refuse(builder, error, "a parameter whose struct is too short or not zeroed:", info->name);
     }
-    if (!is_name(info->name, 0)) {
+    if (!is_name(info->name, 1)) {
         return refuse(builder, error, "a parameter with the invalid name", info->name);
     }
     if (graft_flags_unknown(info->flags, GRAFT_PARAMETER_CONTIGUOUS) != 0) {
@@ -111,6 +137,9 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     }
     if (graft_node_parameter(node, info->name) != NULL) {
         return refuse(builder, error, "two parameters with the name", info->name);
+    }
+    if (is_below_child(node, info->name)) {
+        return refuse(builder, error, "a child, and a parameter below its name:", info->name);
     }
     if (++builder->tree->n_parameters > MAX_PARAMETERS) {
         return refuse(builder, error, "too many parameters, from", info->name);
@@ -194,6 +223,9 @@ static int on_child(void *data, const struct graft_child_info *info, struct graf
     }
     if (!graft_args_valid(info->args)) {
         return refuse(builder, error, "invalid arguments for child", info->name);
+    }
+    if (is_above_parameter(builder->describing, info->name)) {
+        return refuse(builder, error, "a parameter below the name of child", info->name);
     }
     int status = check_arguments(builder, info, error);
     return status == GRAFT_OK ? add_child(builder, info, error) : status;

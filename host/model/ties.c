@@ -5,24 +5,6 @@
 #include "base/alloc.h"
 #include "model/describe.h"
 
-/* The parameter at a path below `node`, or NULL. */
-static struct graft_parameter *parameter_at(struct graft_node *node, char *path) {
-    char *dot = strrchr(path, '.');
-    if (dot == NULL) {
-        return graft_node_parameter(node, path);
-    }
-    *dot = '\0';
-    struct graft_node *owner = graft_node_find(node, path);
-    *dot = '.';
-    for (; owner != NULL; owner = owner->super) {
-        struct graft_parameter *found = graft_node_parameter(owner, dot + 1);
-        if (found != NULL) {
-            return found;
-        }
-    }
-    return NULL;
-}
-
 static int same_shape(const struct graft_parameter *a, const struct graft_parameter *b) {
     return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
@@ -46,8 +28,8 @@ static int add_tied_name(struct builder *builder, const struct tie *tie, const c
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error) {
     for (size_t i = 0; i < builder->n_ties; i++) {
         const struct tie *tie = &builder->ties[i];
-        struct graft_parameter *parameter = parameter_at(tie->node, tie->name);
-        struct graft_parameter *source = parameter_at(tie->node, tie->source);
+        struct graft_parameter *parameter = graft_node_find_parameter(tie->node, tie->name);
+        struct graft_parameter *source = graft_node_find_parameter(tie->node, tie->source);
         /* A replaced class may keep its weights under other names: then there is nothing to tie, but what it is made of
          * may be the other's. */
         if ((parameter == NULL) != (source == NULL)) {

@@ -63,6 +63,23 @@ struct graft_parameter *graft_node_parameter(const struct graft_node *node, cons
     return NULL;
 }
 
+struct graft_parameter *graft_node_find_parameter(struct graft_node *from, const char *path) {
+    while (from != NULL) {
+        size_t length = strcspn(path, ".");
+        struct graft_node *next = NULL;
+        for (; from != NULL; from = from->super) {
+            struct graft_parameter *found = graft_node_parameter(from, path);
+            if (found != NULL) {
+                return found;
+            }
+            next = next != NULL ? next : child_named(from, path, length);
+        }
+        from = path[length] == '.' ? next : NULL;
+        path += length + 1;
+    }
+    return NULL;
+}
+
 const struct graft_state *graft_node_state(const struct graft_node *node, const char *name) {
     for (size_t i = 0; i < node->n_states; i++) {
         if (strcmp(node->states[i].name, name) == 0) {

@@ -132,6 +132,9 @@ struct graft_build graft_node_build(struct graft_node *node, const struct graft_
 /* [any] The parameter of that own name, or NULL. */
 struct graft_parameter *graft_node_parameter(const struct graft_node *node, const char *own_name);
 
+/* [any] The parameter at a path below a node ("mlp.up_proj.weight"), its own or that of one it wraps; NULL: none. */
+struct graft_parameter *graft_node_find_parameter(struct graft_node *from, const char *path);
+
 /* [any] The state of that name, or NULL. */
 const struct graft_state *graft_node_state(const struct graft_node *node, const char *name);
 

@@ -32,20 +32,36 @@ static int take_target(struct conversion_site *above, int32_t target, struct gra
     return status;
 }
 
-int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
-                                  struct graft_error *error) {
+/* Finds the nearest conversion above that makes `name`; its target, -1 for none. */
+static int32_t find_above(const struct conversion_site *site, const char *name, struct conversion_site *above) {
     for (struct graft_node *node = site->node->parent; node != NULL; node = node->parent) {
         const struct graft_class *cls = graft_node_converter(node);
         for (int32_t i = 0; cls != NULL && i < cls->n_conversions; i++) {
             const struct graft_conversion *conversion = graft_class_conversion(cls, i);
             int32_t target = find_target(node, conversion, name);
             if (target >= 0 && !graft_lookup_leaves_out(site->lookup, node, conversion)) {
-                struct conversion_site above = {site->plan, node, conversion, site->lookup, site->config, NULL, 0, 0};
-                int status = take_target(&above, target, list, error);
-                site->listed = site->listed != NULL ? site->listed : above.listed;
-                return status;
+                *above = (struct conversion_site){site->plan, node, conversion, site->lookup, site->config, NULL, 0, 0};
+                return target;
             }
         }
     }
-    return GRAFT_OK;
+    return -1;
+}
+
+int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
+                                  struct graft_error *error) {
+    struct conversion_site above;
+    int32_t target = find_above(site, name, &above);
+    if (target < 0) {
+        return GRAFT_OK;
+    }
+    int status = take_target(&above, target, list, error);
+    site->listed = site->listed != NULL ? site->listed : above.listed;
+    return status;
+}
+
+int graft_conversion_is_changed_above(const struct conversion_site *site, const char *name) {
+    struct conversion_site above;
+    int32_t target = find_above(site, name, &above);
+    return target >= 0 && graft_conversion_is_in_place(site->plan, above.conversion, target);
 }

@@ -11,20 +11,9 @@
 /* The parameter a target means (for index `index` of its `*`), or NULL. */
 static struct graft_parameter *target_parameter(const struct conversion_site *site, int32_t target, int64_t index) {
     char name[GRAFT_NAME_BYTES];
-    struct graft_node *owner = site->node;
-    struct graft_parameter *found = NULL;
-    if (!graft_name_indexed(site->conversion->targets[target], index, name)) {
-        return NULL;
-    }
-    char *dot = strrchr(name, '.');
-    if (dot != NULL) {
-        *dot = '\0';
-        owner = graft_node_find(site->node, name);
-    }
-    for (; owner != NULL && found == NULL; owner = owner->super) {
-        found = graft_node_parameter(owner, dot != NULL ? dot + 1 : name);
-    }
-    return found;
+    return graft_name_indexed(site->conversion->targets[target], index, name)
+               ? graft_node_find_parameter(site->node, name)
+               : NULL;
 }
 
 /* How many of the targets this module has. */
@@ -36,15 +25,49 @@ static int32_t count_targets(const struct conversion_site *site) {
     return count;
 }
 
-/* Whether a target is in the checkpoint under its own name: then it needs no conversion. */
-static int target_is_found(const struct conversion_site *site) {
-    for (int32_t i = 0; i < site->conversion->n_targets; i++) {
-        const struct graft_parameter *parameter = target_parameter(site, i, 0);
-        if (parameter != NULL && graft_plan_binding(site->plan, parameter)->status == GRAFT_BINDING_FOUND) {
+int graft_conversion_is_in_place(const struct graft_plan *plan, const struct graft_conversion *conversion,
+                                 int32_t target) {
+    for (int32_t i = 0; i < conversion->n_sources && conversion->n_operations > 0 && !plan->runtime_layout; i++) {
+        if (strcmp(conversion->sources[i], conversion->targets[target]) == 0) {
             return 1;
         }
     }
     return 0;
+}
+
+/* Whether a target is in the checkpoint under its own name, and not to be made of what has that name: then it needs no
+ * conversion. */
+static int target_is_found(const struct conversion_site *site) {
+    for (int32_t i = 0; i < site->conversion->n_targets; i++) {
+        const struct graft_parameter *parameter = target_parameter(site, i, 0);
+        if (parameter != NULL && !graft_conversion_is_in_place(site->plan, site->conversion, i) &&
+            graft_plan_binding(site->plan, parameter)->status == GRAFT_BINDING_FOUND) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A parameter that is to be made of the tensor of its own name gives that back. */
+static void give_back(struct graft_plan *plan, struct graft_parameter *parameter) {
+    struct graft_binding *binding = graft_plan_binding(plan, parameter);
+    if (binding->site == NULL) {
+        graft_value_free(&binding->value);
+        graft_free(binding->problem);
+        *binding = (struct graft_binding){.parameter = parameter, .contiguous = binding->contiguous};
+    }
+}
+
+static void give_back_targets(const struct conversion_site *site) {
+    for (int32_t i = 0; i < site->conversion->n_targets; i++) {
+        int is_list = strchr(site->conversion->targets[i], '*') != NULL;
+        struct graft_parameter *parameter = target_parameter(site, i, 0);
+        int in_place = graft_conversion_is_in_place(site->plan, site->conversion, i);
+        for (int64_t index = 1; in_place && parameter != NULL; index++) {
+            give_back(site->plan, parameter);
+            parameter = is_list ? target_parameter(site, i, index) : NULL;
+        }
+    }
 }
 
 static const struct graft_parameter *first_parameter(void *data, int32_t target) {
@@ -113,8 +136,10 @@ static int gather(struct conversion_site *site, struct conversion_use *use, int3
         char name[GRAFT_NAME_BYTES];
         int length = snprintf(name, sizeof name, "%s%s%s", path, path[0] != '\0' ? "." : "", source);
         if (length >= 0 && length < GRAFT_NAME_BYTES) {
-            status = graft_lookup_gather(site->lookup, name, &use->gathered[i], error);
-            note_list(site, &use->gathered[i]);
+            if (!graft_conversion_is_changed_above(site, name)) {
+                status = graft_lookup_gather(site->lookup, name, &use->gathered[i], error);
+                note_list(site, &use->gathered[i]);
+            }
             if (status == GRAFT_OK && use->gathered[i].n == 0) {
                 status = graft_conversion_from_parents(site, name, &use->lists[i], error);
             }
@@ -204,6 +229,7 @@ int graft_conversion_apply(struct conversion_site *site, struct graft_error *err
                                "a conversion has %d targets, but the module has parameters for %d of them",
                                (int)site->conversion->n_targets, (int)targets);
     }
+    give_back_targets(site);
     int status = graft_conversion_values(site, &use, &failure);
     if (status == GRAFT_OK && use.n_lists > 0) {
         status = graft_use_deliver(&use, &failure);

@@ -21,6 +21,11 @@ struct conversion_site {
 /* The binding of a parameter; every parameter of the tree has one. */
 struct graft_binding *graft_plan_binding(const struct graft_plan *plan, const struct graft_parameter *parameter);
 
+/* Whether a target is made of the tensor that has its own name ("c_proj.weight", transposed). In the runtime layout
+ * that is done already. */
+int graft_conversion_is_in_place(const struct graft_plan *plan, const struct graft_conversion *conversion,
+                                 int32_t target);
+
 /* Fills the bindings of the conversion's targets that are still missing. What the checkpoint cannot give becomes a
  * problem of those bindings; the status is for lack of memory and for conversions that make no sense. */
 int graft_conversion_apply(struct conversion_site *site, struct graft_error *error);
@@ -33,5 +38,8 @@ int graft_conversion_values(struct conversion_site *site, struct conversion_use 
  * may quantize the projection that a fused class above joins. Leaves `list` empty when there is none. */
 int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
                                   struct graft_error *error);
+
+/* Whether such a conversion makes `name` of the tensor of that name: then it goes before the tensor. */
+int graft_conversion_is_changed_above(const struct conversion_site *site, const char *name);
 
 #endif

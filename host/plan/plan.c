@@ -179,6 +179,7 @@ int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *chec
     planner.plan->checkpoint = checkpoint;
     planner.plan->base_model_prefix = options->base_model_prefix;
     planner.plan->layout_patched = options->layout_patched;
+    planner.plan->runtime_layout = options->runtime_layout;
     planner.config = tree->config != NULL ? &tree->config->view : NULL;
     int status = make(&planner, tree, error);
     graft_renamings_free(&planner.lookup.renamings);

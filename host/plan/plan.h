@@ -52,6 +52,7 @@ struct graft_plan {
     const struct graft_tensor_view **unexpected; /* of those, the ones used by nobody */
     size_t n_unexpected;
     int32_t layout_patched; /* as asked for */
+    int32_t runtime_layout; /* likewise */
     int64_t mapped_bytes;
     int64_t copied_bytes;
     struct graft_computed **computed; /* the custom operations, in the order they have to run in */
@@ -72,6 +73,7 @@ struct graft_plan_options {
     const struct conversion_filter *without; /* conversions of classes to leave out; NULL: none */
     int32_t layout_patched;                  /* the layout is changed on purpose: the tree may not have what results */
     const char *const *ignored_tensors;      /* patterns of names that nobody need take; NULL-terminated, or NULL */
+    int32_t runtime_layout;                  /* tensors are parameters as they were when a model was saved */
 };
 
 /* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is

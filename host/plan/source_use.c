@@ -94,20 +94,7 @@ struct converting {
 
 /* The parameter of that full name, or NULL. */
 static const struct graft_parameter *find_parameter(const struct graft_tree *tree, const char *name) {
-    char path[GRAFT_NAME_BYTES];
-    const char *dot = strrchr(name, '.');
-    size_t length = dot != NULL ? (size_t)(dot - name) : 0;
-    const struct graft_parameter *found = NULL;
-    if (length >= sizeof path) {
-        return NULL;
-    }
-    memcpy(path, name, length);
-    path[length] = '\0';
-    for (struct graft_node *node = graft_node_find(tree->root, path); node != NULL && found == NULL;
-         node = node->super) {
-        found = graft_node_parameter(node, dot != NULL ? dot + 1 : name);
-    }
-    return found;
+    return graft_node_find_parameter(tree->root, name);
 }
 
 int graft_plan_has_parameter(void *data, const char *name) {

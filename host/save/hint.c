@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Naming the plugins that a directory in the runtime layout was saved with. */
+/* Whether a directory is in the runtime layout, and naming the plugins that it was saved with. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -19,6 +19,13 @@ static int look_for(void *data, struct graft_node *node, struct graft_error *err
                      strcmp(node->describer->cls->name, search->cls->class_name) == 0 &&
                      strcmp(node->describer->origin.plugin, search->cls->plugin) == 0;
     return GRAFT_OK;
+}
+
+int graft_save_is_runtime_layout(const char *directory) {
+    struct journal journal;
+    int is_one = graft_journal_read(directory, &journal, NULL) == GRAFT_OK && journal.n_entries > 0;
+    graft_journal_finish(&journal);
+    return is_one;
 }
 
 void graft_save_hint(const char *directory, struct graft_tree *tree, const struct graft_binding *fault,

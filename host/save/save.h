@@ -34,6 +34,10 @@ int graft_save_option_notes(const char *directory, const struct graft_tree *tree
 int graft_save_check_target(const char *directory, const struct graft_plan *plan, const char *output,
                             const struct graft_save_options *options, struct graft_error *error);
 
+/* [any] Whether a directory has a journal: its tensors are then parameters as they were when it was saved. One that
+ * cannot be read is reported by who needs it. */
+int graft_save_is_runtime_layout(const char *directory);
+
 /* [any] The first custom operation of a plan that cannot be undone; NULL if there is none. */
 const struct graft_computed *graft_save_irreversible(const struct graft_plan *plan);
 

@@ -5,6 +5,7 @@
 
 #include "fake_model.h"
 #include "plan/plan.h"
+#include "save/save.h"
 #include "tensor_file.h"
 
 struct fake_plan {
@@ -37,7 +38,9 @@ static inline int fake_plan_again(struct fake_plan *fake, const char *class_name
     assert_int_equal(fake_model_build(&fake->model, class_name), GRAFT_OK);
     assert_int_equal(graft_checkpoint_open(fake->folder, &fake->checkpoint, error), GRAFT_OK);
     static const char *const ignored[] = {"rotary_emb\\.inv_freq$", NULL};
-    const struct graft_plan_options options = {.base_model_prefix = "model", .ignored_tensors = ignored};
+    const struct graft_plan_options options = {.base_model_prefix = "model",
+                                               .ignored_tensors = ignored,
+                                               .runtime_layout = graft_save_is_runtime_layout(fake->folder)};
     int status = graft_plan_make(fake->model.tree, fake->checkpoint, &options, &fake->plan, error);
     assert_int_equal(status, error->code);
     return status;

@@ -73,6 +73,7 @@ static const struct graft_class qkv = FAKE_CLASS("Qkv", "test.qkv/1", &qkv_struc
 static const struct graft_class block = FAKE_CLASS("Block", "test.qkv/1", &block_structure);
 
 static struct fake_plan fake;
+static const struct graft_class *extra; /* one more class of the model; NULL: none */
 
 /* Plans a model "Root" whose one child "m" has that structure and conversion. */
 static int plan(const struct fake_structure *structure, const struct graft_conversion *conversion,
@@ -89,6 +90,9 @@ static int plan(const struct fake_structure *structure, const struct graft_conve
     fake_model_add(&fake.model, &pair);
     fake_model_add(&fake.model, &qkv);
     fake_model_add(&fake.model, &block);
+    if (extra != NULL) {
+        fake_model_add(&fake.model, extra);
+    }
     fake_model_add(&fake.model, &module);
     fake_model_add(&fake.model, &root);
     return fake_plan_make(&fake, "Root", tensors);
@@ -348,6 +352,90 @@ static void test_renaming(void **state) {
     fake_plan_finish(&fake);
 }
 
+static const struct graft_operation swap[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1}};
+static const struct graft_operation swap_each[] = {
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_TRANSPOSE, .dim = 1, .dim1 = 2},
+    {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_SPLIT_MODULELIST, .dim = 0}};
+static const char *const proj[] = {"proj.weight"};
+static const char *const projs[] = {"*.gate.weight"};
+static const struct graft_conversion in_place = CONVERSION(proj, 1, proj, 1, swap, 1);
+
+/* Whether a binding is a square of 3 with the columns of the tensor as its rows. */
+static void assert_transposed(const char *name) {
+    const struct graft_binding *binding = fake_plan_binding(&fake, name);
+    assert_int_equal(binding->status, GRAFT_BINDING_FOUND);
+    assert_non_null(binding->conversion);
+    assert_int_equal(binding->value.n_parts, 1);
+    const struct graft_box *box = &binding->value.parts[0].box;
+    assert_int_equal(box->loops, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(box->size[i], 3);
+        assert_int_equal(box->from[i], box->to[i] == 3 ? 1 : 3);
+    }
+}
+
+/* A tensor with its parameter's own name is converted where the class says so: shapes cannot tell, it is a square. */
+static void test_in_place(void **state) {
+    static const struct fake_parameter square[] = {{.name = "weight", .rank = 2, .shape = {3, 3}}, {.name = NULL}};
+    static const struct fake_parameter dotted[] = {{.name = "proj.weight", .rank = 2, .shape = {3, 3}}, {.name = NULL}};
+    static const struct fake_structure square_structure = {.parameters = square};
+    static const struct graft_class square_class = FAKE_CLASS("Square", "test.pair/1", &square_structure);
+    static const struct fake_child child[] = {{"proj", "Square", "test.pair/1"}, {NULL, NULL, NULL}};
+    static const struct fake_child several[] = {
+        {"0.gate", "Square", "test.pair/1"}, {"1.gate", "Square", "test.pair/1"}, {NULL, NULL, NULL}};
+    const struct graft_conversion each = CONVERSION(projs, 1, projs, 1, swap_each, 3);
+    const struct fake_structure own = {.parameters = dotted};
+    const struct fake_structure below = {.children = child};
+    const struct fake_structure list = {.children = several};
+    static const struct fake_tensor tensors[] = {{.name = "m.proj.weight", .rank = 2, .shape = {3, 3}}, {0}};
+    static const struct fake_tensor listed[] = {{.name = "m.0.gate.weight", .rank = 2, .shape = {3, 3}},
+                                                {.name = "m.1.gate.weight", .rank = 2, .shape = {3, 3}},
+                                                {0}};
+    (void)state;
+    extra = &square_class;
+    assert_int_equal(plan(&own, &in_place, tensors), GRAFT_OK);
+    assert_transposed("m.proj.weight");
+    fake_plan_account(&fake);
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&below, &in_place, tensors), GRAFT_OK);
+    assert_transposed("m.proj.weight");
+    fake_plan_account(&fake);
+    fake_plan_finish(&fake);
+    assert_int_equal(plan(&list, &each, listed), GRAFT_OK);
+    assert_transposed("m.0.gate.weight");
+    assert_transposed("m.1.gate.weight");
+    fake_plan_account(&fake);
+    fake_plan_finish(&fake);
+    extra = NULL;
+}
+
+/* What a class below makes of such a tensor, it makes of what the conversion above gives. */
+static void test_in_place_above(void **state) {
+    static const char *const weight[] = {"weight"};
+    static const char *const kept[] = {"kept"};
+    static const struct graft_operation again[] = {
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CHUNK, .dim = 0}};
+    static const struct graft_conversion keep = CONVERSION(weight, 1, kept, 1, again, 1);
+    static const struct fake_parameter parameters[] = {{.name = "kept", .rank = 2, .shape = {3, 3}}, {.name = NULL}};
+    static const struct fake_structure structure = {.parameters = parameters};
+    static const struct fake_child child[] = {{"proj", "Keeper", "test.pair/1"}, {NULL, NULL, NULL}};
+    const struct fake_structure below = {.children = child};
+    struct graft_class keeper = FAKE_CLASS("Keeper", "test.pair/1", &structure);
+    static const struct fake_tensor tensors[] = {{.name = "m.proj.weight", .rank = 2, .shape = {3, 3}}, {0}};
+    (void)state;
+    keeper.conversions = &keep;
+    keeper.n_conversions = 1;
+    keeper.conversion_stride = sizeof keep;
+    extra = &keeper;
+    assert_int_equal(plan(&below, &in_place, tensors), GRAFT_OK);
+    assert_transposed("m.proj.kept");
+    fake_plan_account(&fake);
+    fake_plan_finish(&fake);
+    extra = NULL;
+}
+
 /* A conversion that the module has no parameters for is left out; for some of them only, it is a mistake. */
 static void test_targets(void **state) {
     static const char *const half[] = {"new_name", "no_such_name"};
@@ -372,6 +460,7 @@ int main(void) {
         cmocka_unit_test(test_unequal_parts),  cmocka_unit_test(test_parts_missing),
         cmocka_unit_test(test_what_is_copied), cmocka_unit_test(test_columns_are_copied),
         cmocka_unit_test(test_renaming),       cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_in_place),       cmocka_unit_test(test_in_place_above),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@ static const struct graft_operation merge[] = {STEP(.kind = GRAFT_OP_MERGE_MODUL
 static const struct graft_operation split[] = {STEP(.kind = GRAFT_OP_SPLIT, .dim = 0)};
 static const struct graft_operation interleave[] = {STEP(.kind = GRAFT_OP_INTERLEAVE, .dim = 1)};
 static const struct graft_operation transpose[] = {STEP(.kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 2)};
+static const struct graft_operation in_place[] = {STEP(.kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1)};
 static const struct graft_operation flatten[] = {STEP(.kind = GRAFT_OP_CONV3D_TO_LINEAR)};
 static const struct graft_operation unfold[] = {
     STEP(.kind = GRAFT_OP_LINEAR_TO_CONV3D, .in_channels = 3, .kernel_size = {2, 1, 2})};
@@ -36,6 +37,8 @@ NAMES(interleave_from, "i");
 NAMES(interleave_to, "interleaved");
 NAMES(transpose_from, "t");
 NAMES(transpose_to, "transposed");
+NAMES(in_place_from, "square.dotted");
+NAMES(in_place_to, "square.dotted");
 NAMES(flatten_from, "f");
 NAMES(flatten_to, "flat");
 NAMES(unfold_from, "u");
@@ -53,8 +56,9 @@ NAMES(several_to, "all");
         .n_operations = sizeof(steps) / sizeof(steps)[0], .operation_stride = sizeof(struct graft_operation) \
     }
 static const struct graft_conversion conversions[] = {
-    CONVERSION(concatenate), CONVERSION(chunk),   CONVERSION(merge),  CONVERSION(split),   CONVERSION(interleave),
-    CONVERSION(transpose),   CONVERSION(flatten), CONVERSION(unfold), CONVERSION(permute), CONVERSION(several)};
+    CONVERSION(concatenate), CONVERSION(chunk),     CONVERSION(merge),   CONVERSION(split),
+    CONVERSION(interleave),  CONVERSION(transpose), CONVERSION(flatten), CONVERSION(unfold),
+    CONVERSION(permute),     CONVERSION(several),   CONVERSION(in_place)};
 enum { N_CONVERSIONS = sizeof conversions / sizeof conversions[0] };
 
 static const struct fake_parameter parameters[] = {{.name = "ab", .rank = 2, .shape = {3, 7}},
@@ -69,6 +73,7 @@ static const struct fake_parameter parameters[] = {{.name = "ab", .rank = 2, .sh
                                                    {.name = "unfolded", .rank = 5, .shape = {2, 3, 2, 1, 2}},
                                                    {.name = "permuted", .rank = 2, .shape = {8, 3}},
                                                    {.name = "all", .rank = 3, .shape = {2, 6, 4}},
+                                                   {.name = "square.dotted", .rank = 2, .shape = {3, 3}},
                                                    {.name = NULL}};
 static const struct fake_structure structure = {.parameters = parameters};
 
@@ -89,6 +94,7 @@ static const struct fake_tensor tensors[] = {{.name = "a", .rank = 2, .shape = {
                                              {.name = "x.1.g", .rank = 2, .shape = {2, 6}},
                                              {.name = "x.0.h", .rank = 2, .shape = {2, 6}},
                                              {.name = "x.1.h", .rank = 2, .shape = {2, 6}},
+                                             {.name = "square.dotted", .rank = 2, .shape = {3, 3}},
                                              {.name = NULL}};
 
 static struct saver saver;

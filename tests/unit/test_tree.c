@@ -72,8 +72,47 @@ static void test_bad_names(void **state) {
         refuse(&(struct fake_structure){.parameters = parameters}, "invalid name");
         refuse(&(struct fake_structure){.children = children}, "invalid name");
     }
-    static const struct fake_parameter dotted[] = {{.name = "a.b", .rank = 1, .shape = {1}}, {.name = NULL}};
-    refuse(&(struct fake_structure){.parameters = dotted}, "invalid name");
+}
+
+static int describe_parameter_last(const struct graft_class *cls, const struct graft_config *config,
+                                   const struct graft_args *args, const struct graft_sink *sink,
+                                   struct graft_error *error) {
+    const int64_t length = 1;
+    (void)cls, (void)config, (void)args;
+    int status = graft_describe_child(sink, "a", "Leaf", LEAF, NULL, 0, error);
+    return status == GRAFT_OK ? graft_describe_parameter(sink, "a.b", 1, &length, 0, GRAFT_INIT_NONE, error) : status;
+}
+
+/* A parameter's name may hold dots, unless a child could have a parameter of that name. */
+static void test_dotted_parameter(void **state) {
+    static const struct fake_parameter dotted[] = {{.name = "a.b.c", .rank = 1, .shape = {1}}, {.name = NULL}};
+    static const struct fake_child others[] = {{"b", "Leaf", LEAF}, {"aa", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    static const struct fake_child same[] = {{"a", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    static const struct fake_child lists[] = {{"a.0", "Leaf", LEAF}, {NULL, NULL, NULL}};
+    static const struct fake_structure structure = {.parameters = dotted, .children = others};
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &(struct graft_class)FAKE_CLASS("Root", ROOT, &structure));
+    fake_model_add(&model, &leaf);
+    assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
+    const struct graft_parameter *parameter = graft_node_find_parameter(model.tree->root, "a.b.c");
+    assert_non_null(parameter);
+    assert_string_equal(parameter->name, "a.b.c");
+    assert_string_equal(parameter->own_name, "a.b.c");
+    assert_null(graft_node_find_parameter(model.tree->root, "a.b"));
+    fake_model_finish(&model);
+    refuse(&(struct fake_structure){.parameters = dotted, .children = same},
+           "a parameter below the name of child \"a\"");
+    refuse(&(struct fake_structure){.parameters = dotted, .children = lists}, "below the name of child \"a.0\"");
+    fake_model_init(&model);
+    struct graft_class last = FAKE_CLASS("Root", ROOT, NULL);
+    last.describe = describe_parameter_last;
+    fake_model_add(&model, &last);
+    fake_model_add(&model, &leaf);
+    assert_int_not_equal(fake_model_build(&model, "Root"), GRAFT_OK);
+    assert_non_null(strstr(model.error.message, "a child, and a parameter below its name: \"a.b\""));
+    fake_model_finish(&model);
 }
 
 static void test_twice(void **state) {
@@ -401,7 +440,7 @@ int main(void) {
         cmocka_unit_test(test_silent_failure), cmocka_unit_test(test_ties),
         cmocka_unit_test(test_states),         cmocka_unit_test(test_bad_states),
         cmocka_unit_test(test_path),           cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_newer_structs),
+        cmocka_unit_test(test_newer_structs),  cmocka_unit_test(test_dotted_parameter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,9 +64,10 @@ struct graft_child_info {
 /* Where a description goes. The host's, valid until `describe` returns. Everything given is copied before the call
  * returns. A call that fails has recorded why, and `describe` returns its status.
  *
- * Names have 1 to 256 letters, digits, '_' and '-'; that of a child, and the paths of a tie, may have parts divided by
- * dots. Parameters and children are declared once. A child has at most 32 arguments, with 4096 numbers in a list; a
- * model at most 2^20 modules, 64 deep, and 2^21 parameters, each of fewer than 2^60 elements. */
+ * Names have 1 to 256 letters, digits, '_' and '-'; those of children and parameters, and the paths of a tie, may have
+ * parts divided by dots. A parameter's is not to begin with the part that a child's begins with. Parameters and
+ * children are declared once. A child has at most 32 arguments, with 4096 numbers in a list; a model at most 2^20
+ * modules, 64 deep, and 2^21 parameters, each of fewer than 2^60 elements. */
 struct graft_sink {
     uint32_t struct_size;
     uint32_t reserved;

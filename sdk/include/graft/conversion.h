@@ -13,7 +13,8 @@
  * holds whatever class the child is.
  *
  * A conversion whose targets this module does not have ("q_proj.bias" without biases) is left out, and so is one whose
- * targets the checkpoint holds under their own names. A checkpoint with some of its sources but not all is an error.
+ * targets the checkpoint holds under their own names; but where a source has its target's own name ("c_proj.weight",
+ * transposed) it is done. A checkpoint with some of its sources but not all is an error.
  */
 #ifndef GRAFT_CONVERSION_H
 #define GRAFT_CONVERSION_H
