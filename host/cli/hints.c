@@ -28,6 +28,8 @@ static const struct translation hints[] = {
      "@ plan --json lists the modules; `*` matches anything but a dot"},
     {"load the one that should win first, or leave one out",
      "use --plugins to say which comes first, or leave one out"},
+    {"load a plugin that does, or the unquantized model",
+     "add a plugin that does with --plugins-dir or --plugins, or load the unquantized model"},
     {"load only one of the two plugins", "choose one of the plugins with --plugins"},
     {"plugins may provide more", "plugins may provide more: @ list --plugins-dir DIR"},
     {"choose another attention implementation", "choose another with --attn-implementation"},

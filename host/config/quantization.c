@@ -16,7 +16,8 @@ const char *graft_quantization_field(const struct graft_config *config) {
     return NULL;
 }
 
-int graft_quantization_check(const struct graft_config *config, struct graft_error *error) {
+int graft_quantization_check(const struct graft_config *config, int (*handles)(const void *data, const char *method),
+                             const void *data, struct graft_error *error) {
     const char *field = graft_quantization_field(config), *method = NULL;
     char path[64];
     if (field == NULL) {
@@ -33,9 +34,11 @@ int graft_quantization_check(const struct graft_config *config, struct graft_err
     if (method == NULL) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected a string", path);
     }
+    if (handles(data, method)) {
+        return GRAFT_OK;
+    }
     (void)graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                          "%s: the weights are quantized, and quant_method \"%.100s\" is not supported", field, method);
-    graft_error_hint(error, "load the unquantized model, or dequantize the weights to F32, F16 or BF16 and remove %s",
-                     field);
+                          "%s: no plugin here reads weights of quant_method \"%.100s\"", field, method);
+    graft_error_hint(error, "load a plugin that does, or the unquantized model");
     return GRAFT_ERROR_MODEL;
 }

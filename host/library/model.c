@@ -6,15 +6,28 @@
 #include "base/clock.h"
 #include "config/quantization.h"
 #include "graft/causal_lm.h"
+#include "library/facts.h"
 #include "library/library.h"
 #include "library/patch_file.h"
 #include "plugin/host_services.h"
 #include "save/save.h"
 
+static int handles_method(const void *data, const char *method) {
+    const struct graft_known_plugin *plugin;
+    for (size_t i = 0; (plugin = graft_snapshot_plugin_at(data, i)) != NULL; i++) {
+        for (const char *const *name = plugin->descriptor->quant_methods; name != NULL && *name != NULL; name++) {
+            if (strcmp(*name, method) == 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 static int read_config(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
     int status = graft_model_read_family(model, snapshot, error);
     if (status == GRAFT_OK) {
-        status = graft_quantization_check(&model->config->view, error);
+        status = graft_quantization_check(&model->config->view, handles_method, snapshot, error);
     }
     return status == GRAFT_OK
                ? graft_generation_settings_read(model->directory, model->config->document, &model->generation, error)
@@ -38,6 +51,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
                       const struct graft_model_options *chosen, struct graft_error *error) {
     struct graft_fusion_request fusion = {0};
     struct patch_file file = {0};
+    struct model_facts facts = {0};
     const struct graft_load_patch *patch = NULL;
     int status = graft_model_choose_patch(chosen, &snapshot, &file, &patch, error);
     if (status == GRAFT_OK) {
@@ -55,6 +69,10 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
         status = graft_model_read_fusion(model, snapshot, &fusion, error);
     }
     if (status == GRAFT_OK) {
+        status = graft_model_facts_make(model, &options, patch, &facts, error);
+        options.facts = &facts.facts;
+    }
+    if (status == GRAFT_OK) {
         status = graft_tree_build(&options, &model->tree, error);
     }
     if (status == GRAFT_OK) {
@@ -63,6 +81,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
     if (status == GRAFT_OK) {
         status = graft_model_lists_make(model->tree, patch, model->family.family, &model->lists, error);
     }
+    graft_model_facts_finish(&facts);
     graft_patch_file_finish(&file);
     graft_fusion_request_finish(&fusion);
     graft_snapshot_release(snapshot);
@@ -83,6 +102,10 @@ static int open_model(struct graft_model *model, struct graft_library *library,
                       const struct graft_model_options *options, struct graft_error *error) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
     int status = read_config(model, snapshot, error);
+    if (status == GRAFT_OK) {
+        status = model->without_weights ? graft_checkpoint_open_none(model->directory, &model->checkpoint, error)
+                                        : graft_checkpoint_open(model->directory, &model->checkpoint, error);
+    }
     if (status != GRAFT_OK) {
         graft_snapshot_release(snapshot);
         return status;
@@ -93,10 +116,6 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     }
     if (status == GRAFT_OK) {
         status = read_vocab_size(model, error);
-    }
-    if (status == GRAFT_OK) {
-        status = model->without_weights ? graft_checkpoint_open_none(model->directory, &model->checkpoint, error)
-                                        : graft_checkpoint_open(model->directory, &model->checkpoint, error);
     }
     if (status == GRAFT_OK) {
         const struct graft_plan_options wanted = {

@@ -111,6 +111,7 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
         .model_type = builder->options->config->model_type,
         .asking = stand_in != NULL ? family_plugin(builder) : asking,
         .fused = builder->fusions != NULL ? graft_fusions_at(builder->fusions, child->path) : NULL,
+        .facts = builder->options->facts,
     };
     int original_only = builder->options->without_replacements || means_original(owner, info->class_name);
     struct graft_resolution found;

@@ -8,6 +8,7 @@
 /* Every module with a class. */
 struct places {
     const char *model_type;
+    const struct graft_model_facts *facts;
     struct graft_module_place *items;
     size_t count;
     size_t capacity;
@@ -21,8 +22,8 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
     if (graft_grow(&places->items, &places->capacity, places->count, sizeof *places->items) != 0) {
         return graft_fail_memory(error, node->path);
     }
-    places->items[places->count++] =
-        (struct graft_module_place){node->class_name, node->path, places->model_type, node->known->origin.plugin, NULL};
+    places->items[places->count++] = (struct graft_module_place){
+        node->class_name, node->path, places->model_type, node->known->origin.plugin, NULL, places->facts};
     return GRAFT_OK;
 }
 
@@ -30,7 +31,7 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
 static int check_patterns(const struct graft_tree_options *options, struct graft_assignment *assignment, int *changed,
                           struct graft_error *error) {
     struct graft_tree *tree = NULL;
-    struct places places = {.model_type = options->config->model_type};
+    struct places places = {.model_type = options->config->model_type, .facts = options->facts};
     int status = graft_builder_build_plain(options, &tree, error);
     if (status == GRAFT_OK) {
         status = graft_tree_walk(tree, collect_place, &places, error);
@@ -78,8 +79,8 @@ static int decide(const struct graft_tree_options *options, struct graft_assignm
 int graft_tree_build(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
     struct graft_tree *built = NULL;
     struct fusions fusions = {0};
-    struct graft_assignment *assignment =
-        graft_assignment_create(options->snapshot, options->config->model_type, options->skip_bad_plugins);
+    struct graft_assignment *assignment = graft_assignment_create(options->snapshot, options->config->model_type,
+                                                                  options->facts, options->skip_bad_plugins);
     int status = assignment != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);
     if (status == GRAFT_OK && !options->without_replacements) {
         status = decide(options, assignment, &fusions, error);

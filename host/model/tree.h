@@ -109,6 +109,7 @@ struct graft_tree_options {
     int32_t without_replacements;              /* 1: every class is the original one */
     int32_t skip_bad_plugins;                  /* 1: one whose pattern hits what it may not is left out, with a note */
     const struct graft_fusion_request *fusion; /* what is to be fused; NULL: nothing */
+    const struct graft_model_facts *facts;     /* for the conditions of replacements; NULL: none holds */
 };
 
 /* [load] Builds the meta tree. The caller frees it. */

@@ -8,7 +8,7 @@
 #include "base/regex.h"
 #include "base/text.h"
 
-enum { MAX_PATH_TEXT = 256, MAX_STRIDE = 65536 };
+enum { MAX_PATH_TEXT = 256, MAX_STRIDE = 65536, MAX_NAMES = 256 };
 
 /* Appends to a path that is cut when it does not fit. */
 static size_t append(char *path, size_t length, const char *text) {
@@ -85,6 +85,18 @@ int graft_check_text(const struct graft_place *place, const char *field, const c
 
 static int is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+int graft_check_names(const struct graft_place *place, const char *field, const char *const *names,
+                      struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; names != NULL && names[i] != NULL && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = place, .field = field, .index = i};
+        status = i < MAX_NAMES
+                     ? graft_check_text(&element, NULL, names[i], GRAFT_MAX_NAME, error)
+                     : graft_check_failed(place, field, error, "expected NULL after at most %d names", (int)MAX_NAMES);
+    }
+    return status;
 }
 
 int graft_check_class_name(const struct graft_place *place, const char *field, const char *name,

@@ -32,6 +32,10 @@ int graft_check_failed(const struct graft_place *place, const char *field, struc
 int graft_check_text(const struct graft_place *place, const char *field, const char *text, size_t max,
                      struct graft_error *error);
 
+/* A NULL-terminated list of texts, or NULL. */
+int graft_check_names(const struct graft_place *place, const char *field, const char *const *names,
+                      struct graft_error *error);
+
 /* As text, and a name in Python: the name of a class. */
 int graft_check_class_name(const struct graft_place *place, const char *field, const char *name,
                            struct graft_error *error);

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "plugin/host_services.h"
 
-enum { MAX_ID = 64, MAX_ELEMENTS = 4096, MAX_LIST = 256 };
+enum { MAX_ID = 64, MAX_ELEMENTS = 4096 };
 
 /* "abi_major: expected 0, got 1; ": a field of the head that is not as it must be. */
 static void tell_difference(struct graft_text *text, int fits, const char *field, const char *expected, uint32_t bound,
@@ -93,20 +93,6 @@ int graft_plugin_validate_identity(const char *file, const struct graft_plugin *
     return status;
 }
 
-static int validate_model_types(const struct graft_place *place, const char *const *types, struct graft_error *error) {
-    for (int32_t i = 0; types != NULL && types[i] != NULL; i++) {
-        const struct graft_place element = {.parent = place, .field = "model_types", .index = i};
-        if (i == MAX_LIST) {
-            return graft_check_failed(place, "model_types", error, "expected NULL after at most %d names", MAX_LIST);
-        }
-        int status = graft_check_text(&element, NULL, types[i], GRAFT_MAX_NAME, error);
-        if (status != GRAFT_OK) {
-            return status;
-        }
-    }
-    return GRAFT_OK;
-}
-
 static int validate_target(const struct graft_place *place, const struct graft_replacement *replacement,
                            struct graft_error *error) {
     if (replacement->key == GRAFT_KEY_PATTERN) {
@@ -128,7 +114,7 @@ int graft_replacement_validate(const struct graft_place *place, const struct gra
         status = graft_check_pattern(place, "module_path", replacement->module_path, error);
     }
     if (status == GRAFT_OK) {
-        status = validate_model_types(place, replacement->model_types, error);
+        status = graft_check_names(place, "model_types", replacement->model_types, error);
     }
     if (status == GRAFT_OK && replacement->group != NULL) {
         status = graft_check_text(place, "group", replacement->group, GRAFT_MAX_NAME, error);
@@ -143,6 +129,9 @@ int graft_replacement_validate(const struct graft_place *place, const struct gra
         replacement->key != GRAFT_KEY_PATTERN) {
         status = graft_check_failed(place, "flags", error,
                                     "GRAFT_REPLACEMENT_WHERE_IT_FITS is set, but the key is not a pattern");
+    }
+    if (status == GRAFT_OK) {
+        status = graft_conditions_validate(place, replacement, error);
     }
     if (status == GRAFT_OK && replacement->replacement == NULL) {
         status = graft_check_failed(place, "replacement", error, "expected a class, got NULL");
@@ -224,6 +213,9 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
     }
     if (status == GRAFT_OK) {
         status = graft_options_validate(&place, plugin, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_check_names(&place, "quant_methods", plugin->quant_methods, error);
     }
     if (status != GRAFT_OK) {
         graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");

@@ -29,6 +29,10 @@ int graft_class_validate(const struct graft_place *place, const struct graft_cla
 int graft_replacement_validate(const struct graft_place *place, const struct graft_replacement *replacement,
                                struct graft_error *error);
 
+/* Its conditions. */
+int graft_conditions_validate(const struct graft_place *place, const struct graft_replacement *replacement,
+                              struct graft_error *error);
+
 /* What it offers by name: attention and experts implementations, kernels. */
 int graft_implementations_validate(const struct graft_place *place, const struct graft_plugin *plugin,
                                    struct graft_error *error);

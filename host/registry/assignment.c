@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/text.h"
 #include "registry/assignment_rows.h"
 #include "registry/stack.h"
 
@@ -38,7 +39,7 @@ static void undecide(struct graft_assignment *assignment) {
 }
 
 struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type,
-                                                 int skip_bad) {
+                                                 const struct graft_model_facts *facts, int skip_bad) {
     struct graft_assignment *assignment = graft_alloc(1, sizeof *assignment);
     size_t n = 0;
     while (graft_snapshot_rule(snapshot, n) != NULL) {
@@ -53,7 +54,11 @@ struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot
     assignment->skip_bad = skip_bad;
     assignment->n = n;
     for (size_t i = 0; i < n; i++) {
-        assignment->rows[i].counts = graft_rule_is_for_model(graft_snapshot_rule(snapshot, i), model_type);
+        const struct rule *rule = graft_snapshot_rule(snapshot, i);
+        struct assignment_row *row = &assignment->rows[i];
+        int is_for_type = graft_rule_is_for_model(rule, model_type);
+        row->unmet = is_for_type ? graft_unmet_in_config(rule->declared, facts) : NULL;
+        row->counts = is_for_type && row->unmet == NULL;
     }
     undecide(assignment);
     return assignment;
@@ -88,6 +93,7 @@ void graft_assignment_start(struct graft_assignment *assignment, int trial) {
         struct assignment_row *row = &assignment->rows[i];
         row->wanted = row->won = row->last_wanted = row->last_won = 0;
         row->lost_to = NULL;
+        row->declined = 0;
     }
 }
 
@@ -110,6 +116,14 @@ void graft_assignment_claim(struct graft_assignment *assignment, size_t i) {
     if (assignment != NULL) {
         assignment->rows[i].wanted++;
         assignment->rows[i].last_wanted = assignment->modules;
+    }
+}
+
+void graft_assignment_decline(struct graft_assignment *assignment, size_t i, const struct graft_condition *unmet,
+                              const char *path) {
+    if (assignment != NULL && unmet != NULL && assignment->rows[i].declined++ == 0) {
+        assignment->rows[i].declined_path = path;
+        assignment->rows[i].declined_for = unmet;
     }
 }
 
@@ -206,11 +220,20 @@ static int is_incomplete(const struct graft_assignment *assignment, size_t i) {
     return present < rule->group_size;
 }
 
-static char *reason(const struct rule *rule, int incomplete) {
-    return incomplete ? graft_format("%s: group %s is left out: some of its replacements are no longer registered",
-                                     rule->origin.plugin, rule->declared->group)
-                      : graft_format("%s: group %s is left out: \"%s\" matches nothing in this model",
-                                     rule->origin.plugin, rule->declared->group, rule->declared->target);
+static char *reason(const struct rule *rule, const struct assignment_row *row, int incomplete) {
+    struct graft_text text = {0};
+    graft_text_printf(&text, "%s: group %s is left out: ", rule->origin.plugin, rule->declared->group);
+    if (incomplete) {
+        graft_text_add_string(&text, "some of its replacements are no longer registered");
+    } else if (row->declined > 0) {
+        graft_text_printf(&text, "modules that \"%s\" matches have ", rule->declared->target);
+        graft_condition_tell(row->declined_for, &text);
+    } else {
+        graft_text_printf(&text, "\"%s\" matches nothing in this model", rule->declared->target);
+    }
+    char *copy = text.failed ? NULL : graft_strdup(text.bytes);
+    graft_text_free(&text);
+    return copy;
 }
 
 /* Members that match nothing, or lack others, go first: their groups may be why others lost a module. Of those one at a
@@ -221,8 +244,9 @@ int graft_assignment_decide(struct graft_assignment *assignment, int *changed, s
     for (size_t i = 0; i < assignment->n && status == GRAFT_OK; i++) {
         int incomplete = is_member(assignment, i) && is_incomplete(assignment, i);
         if (incomplete || (is_member(assignment, i) && assignment->rows[i].wanted == 0)) {
-            status = graft_assignment_note(assignment, reason(graft_snapshot_rule(assignment->snapshot, i), incomplete),
-                                           error);
+            status = graft_assignment_note(
+                assignment, reason(graft_snapshot_rule(assignment->snapshot, i), &assignment->rows[i], incomplete),
+                error);
             leave_out(assignment, i);
             *changed = 1;
         }

@@ -10,9 +10,10 @@
 
 struct graft_assignment;
 
-/* The model type is borrowed, the snapshot retained. With `skip_bad` set a plugin whose pattern hits what it may not is
- * left out. NULL if memory ran out. The caller frees it. */
-struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type, int skip_bad);
+/* Model type and facts (NULL: none) are borrowed, the snapshot retained. With `skip_bad` set a plugin whose pattern
+ * hits what it may not is left out. NULL if memory ran out. The caller frees it. */
+struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot, const char *model_type,
+                                                 const struct graft_model_facts *facts, int skip_bad);
 void graft_assignment_free(struct graft_assignment *assignment);
 
 /* Whether there are groups to decide on. */
@@ -26,8 +27,8 @@ void graft_assignment_start(struct graft_assignment *assignment, int trial);
  * another trial has to show what that changes. */
 int graft_assignment_decide(struct graft_assignment *assignment, int *changed, struct graft_error *error);
 
-/* Gives each note (replacements that do nothing here, groups and plugins left out, keys that are no class and no
- * pattern) to `add`, which owns it from then on; NULL means that memory ran out. */
+/* Gives each note (replacements that do nothing here, modules that conditions leave alone, groups and plugins left out,
+ * keys that are no class and no pattern) to `add`, which owns it from then on; NULL means that memory ran out. */
 typedef int (*graft_assignment_add)(void *data, char *note_take, struct graft_error *error);
 int graft_assignment_notes(const struct graft_assignment *assignment, graft_assignment_add add, void *data,
                            struct graft_error *error);

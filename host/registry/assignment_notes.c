@@ -53,10 +53,27 @@ static int is_unknown_name(const struct graft_assignment *assignment, const stru
     return may_be_name && graft_snapshot_class(assignment->snapshot, target, rule->origin.plugin) == NULL;
 }
 
+/* What its conditions keep a rule from. */
+static void write_declined(const struct assignment_row *row, const struct rule *rule, struct graft_text *text) {
+    graft_rule_add_key(rule, text);
+    graft_text_printf(text, " leaves %zu module%s alone, %s%s: ", row->declined, row->declined == 1 ? "" : "s",
+                      row->declined == 1 ? "" : "first ", row->declined_path);
+    graft_condition_tell(row->declined_for, text);
+}
+
 /* Writes what there is to say of rule `i` alone; nothing, mostly. */
 static void write_remark(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct assignment_row *row = &assignment->rows[i];
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    if (row->unmet != NULL && !row->left_out && !is_idle_plugin(assignment, i)) {
+        graft_rule_add_key(rule, text);
+        graft_text_add_string(text, " is not used: ");
+        graft_condition_tell(row->unmet, text);
+    }
+    if (row->declined > 0 && !row->left_out) {
+        write_declined(row, rule, text);
+        return;
+    }
     if (!row->counts || row->left_out || row->won > 0 || (row->wanted > 0 && is_class_used(assignment, rule))) {
         return;
     }
@@ -79,6 +96,20 @@ static void write_remark(const struct graft_assignment *assignment, size_t i, st
     }
 }
 
+/* Why nothing of the plugin of rule `i` is used, if that is a condition. */
+static char *idle_note(const struct graft_assignment *assignment, size_t i) {
+    const struct graft_condition *unmet = assignment->rows[i].unmet;
+    struct graft_text text = {0};
+    graft_text_printf(&text, "plugin %s has no effect on this model%s",
+                      graft_snapshot_rule(assignment->snapshot, i)->origin.plugin, unmet != NULL ? ": " : "");
+    if (unmet != NULL) {
+        graft_condition_tell(unmet, &text);
+    }
+    char *note = text.failed ? NULL : graft_strdup(text.bytes);
+    graft_text_free(&text);
+    return note;
+}
+
 static int remark_on(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
                      struct graft_error *error) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
@@ -90,7 +121,7 @@ static int remark_on(const struct graft_assignment *assignment, size_t i, graft_
                                   graft_rule_source(rule), rule->declared->replacement->name, rule->origin.plugin),
                      error);
     } else if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped) {
-        status = add(data, graft_format("plugin %s has no effect on this model", rule->origin.plugin), error);
+        status = add(data, idle_note(assignment, i), error);
     }
     if (status == GRAFT_OK && rule->invalid != NULL && assignment->rows[i].counts) {
         status =

@@ -8,14 +8,18 @@
 
 /* One for each rule, in the order of graft_snapshot_rule. */
 struct assignment_row {
-    int left_out;        /* it is unasked for, or its group or plugin is left out */
-    int skipped;         /* its plugin is, which a note says */
-    int counts;          /* the rule is for this model type */
-    size_t wanted;       /* modules that its key hits */
-    size_t won;          /* those of them that it replaces */
-    size_t last_wanted;  /* number of the module wanted last */
-    size_t last_won;     /* and of the one won last */
-    const char *lost_to; /* the plugin that got one of the others, if that was not its own source */
+    int left_out;                        /* it is unasked for, or its group or plugin is left out */
+    int skipped;                         /* its plugin is, which a note says */
+    int counts;                          /* the rule is for this model's type and config */
+    const struct graft_condition *unmet; /* of a rule for its type: what its config does not say; or NULL */
+    size_t wanted;                       /* modules that its key hits */
+    size_t won;                          /* those of them that it replaces */
+    size_t last_wanted;                  /* number of the module wanted last */
+    size_t last_won;                     /* and of the one won last */
+    const char *lost_to;                 /* the plugin that got one of the others, if that was not its own source */
+    size_t declined;                     /* modules that it would want if they had other tensors */
+    const char *declined_path;           /* of the first of them: of the tree that is built */
+    const struct graft_condition *declined_for; /* which of its conditions that one does not meet */
 };
 
 struct graft_assignment {
@@ -53,6 +57,10 @@ int graft_assignment_leaves_out(const struct graft_assignment *assignment, size_
 
 /* Rule `i` wants the present module. */
 void graft_assignment_claim(struct graft_assignment *assignment, size_t i);
+
+/* Rule `i` would want the present module, at `path`, but for a condition that is not met; NULL: it does not. */
+void graft_assignment_decline(struct graft_assignment *assignment, size_t i, const struct graft_condition *unmet,
+                              const char *path);
 
 /* The rule has a part in it. */
 void graft_assignment_give(struct graft_assignment *assignment, const struct rule *rule);

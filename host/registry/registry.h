@@ -11,6 +11,7 @@
 
 #include "graft/class.h"
 #include "graft/plugin.h"
+#include "registry/condition.h"
 
 /* Who brought a class. All zero for the built-in ones. */
 struct graft_origin {
@@ -99,10 +100,11 @@ const struct graft_known_class *graft_snapshot_base(const struct graft_snapshot 
 /* Where a class name is asked for. */
 struct graft_module_place {
     const char *class_name;
-    const char *path;                    /* of the module */
-    const char *model_type;              /* of the model */
-    const char *asking;                  /* id of the plugin whose class describes this child, or NULL */
-    const struct graft_candidate *fused; /* what a fusion family found at this path, or NULL */
+    const char *path;                      /* of the module */
+    const char *model_type;                /* of the model */
+    const char *asking;                    /* id of the plugin whose class describes this child, or NULL */
+    const struct graft_candidate *fused;   /* what a fusion family found at this path, or NULL */
+    const struct graft_model_facts *facts; /* what conditions look at; NULL: none holds */
 };
 
 /* What replacements do in one model: registry/assignment.h. */
@@ -122,6 +124,10 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
 /* [any] The class of that name, whatever would replace it. */
 int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                             struct graft_resolution *resolution, struct graft_error *error);
+
+/* [any] Whether replacements for such a model have conditions on tensors, which the facts need for them. */
+int graft_snapshot_asks_for_tensors(const struct graft_snapshot *snapshot, const char *model_type,
+                                    const struct graft_model_facts *facts);
 
 /* [any] The interface rule over the modules of a model before anything is replaced: a pattern that hits one with
  * another interface is an error that lists the classes hit, those that fit, and a narrower pattern that would do. Of a

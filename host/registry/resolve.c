@@ -84,6 +84,18 @@ struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i
     return i < snapshot->mapping->n ? snapshot->mapping->rules[i] : NULL;
 }
 
+int graft_snapshot_asks_for_tensors(const struct graft_snapshot *snapshot, const char *model_type,
+                                    const struct graft_model_facts *facts) {
+    const struct rule *rule;
+    for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL; i++) {
+        if (graft_unmet_in_module(rule->declared, NULL, "") != NULL && graft_rule_is_for_model(rule, model_type) &&
+            graft_unmet_in_config(rule->declared, facts) == NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int undecided(const struct rule *a, const struct rule *b, const struct graft_module_place *place,
                      struct graft_error *error) {
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, place->path, "plugins %s and %s both replace %s", a->origin.plugin,
@@ -135,6 +147,8 @@ static int collect(const struct graft_snapshot *snapshot, const struct graft_kno
         int hit = graft_rule_wants(rule, known, place, error);
         if (hit == 1) {
             graft_assignment_claim(assignment, i);
+        } else if (hit == 0) {
+            graft_assignment_decline(assignment, i, graft_rule_declines(rule, known, place), place->path);
         }
         if (hit == 1 && rule->is_kernel == kernels) {
             status = graft_stack_add(stack, rule, graft_rule_replacement(rule, place), known, error);

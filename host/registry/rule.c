@@ -161,10 +161,13 @@ int graft_rule_is_for_model(const struct rule *rule, const char *model_type) {
     return 0;
 }
 
-int graft_rule_finds(const struct rule *rule, const struct graft_known_class *original,
-                     const struct graft_module_place *place, struct graft_error *error) {
+/* Whether the rule is for the module, if that has what it has to have. */
+static int is_for_module(const struct rule *rule, const struct graft_known_class *original,
+                         const struct graft_module_place *place, struct graft_error *error) {
     struct graft_regex_match match;
-    int hit = graft_rule_is_for_model(rule, place->model_type) ? finds_class(rule, original, error) : 0;
+    int is_for_model =
+        graft_rule_is_for_model(rule, place->model_type) && graft_unmet_in_config(rule->declared, place->facts) == NULL;
+    int hit = is_for_model ? finds_class(rule, original, error) : 0;
     if (rule->fused != NULL) {
         const struct graft_candidate *candidate = graft_fused_modules_at(rule->fused, place->path);
         return hit < 0 ? hit : hit == 1 && candidate != NULL && candidate->original == original->cls;
@@ -176,9 +179,24 @@ int graft_rule_finds(const struct rule *rule, const struct graft_known_class *or
     return hit;
 }
 
+int graft_rule_finds(const struct rule *rule, const struct graft_known_class *original,
+                     const struct graft_module_place *place, struct graft_error *error) {
+    int hit = is_for_module(rule, original, place, error);
+    return hit == 1 ? graft_unmet_in_module(rule->declared, place->facts, place->path) == NULL : hit;
+}
+
 int graft_rule_wants(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error) {
     return rule->is_unasked || graft_rule_leaves(rule, original) ? 0 : graft_rule_finds(rule, original, place, error);
+}
+
+const struct graft_condition *graft_rule_declines(const struct rule *rule, const struct graft_known_class *original,
+                                                  const struct graft_module_place *place) {
+    const struct graft_condition *unmet = graft_unmet_in_module(rule->declared, place->facts, place->path);
+    return unmet != NULL && !rule->is_unasked && !graft_rule_leaves(rule, original) &&
+                   is_for_module(rule, original, place, NULL) == 1
+               ? unmet
+               : NULL;
 }
 
 const struct graft_known_class *graft_rule_replacement(const struct rule *rule,

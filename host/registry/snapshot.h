@@ -148,8 +148,8 @@ int graft_rule_leaves(const struct rule *rule, const struct graft_known_class *o
 /* "PLUGIN: " or, of library calls, nothing; then the key, which is a class's name for kernels. */
 void graft_rule_add_key(const struct rule *rule, struct graft_text *text);
 
-/* Whether key, path and model type of the rule are those of the module at `place`, whatever its interface: as
- * graft_rule_hits. */
+/* Whether key, path, model type and conditions of the rule are those of the module at `place`, whatever its interface:
+ * as graft_rule_hits. */
 int graft_rule_finds(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error);
 
@@ -161,6 +161,10 @@ int graft_rule_hits(const struct rule *rule, const struct graft_known_class *ori
 /* Whether the rule wants the module at `place`, of the class `original`: as graft_rule_hits. */
 int graft_rule_wants(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error);
+
+/* The condition for which alone the rule does not want the module at `place`, since that lacks a tensor; or NULL. */
+const struct graft_condition *graft_rule_declines(const struct rule *rule, const struct graft_known_class *original,
+                                                  const struct graft_module_place *place);
 
 /* What is built at a place that the rule wants. */
 const struct graft_known_class *graft_rule_replacement(const struct rule *rule, const struct graft_module_place *place);
@@ -208,8 +212,8 @@ typedef int (*mapping_invalid_function)(void *data, struct rule *rule, struct gr
 struct stack;
 
 /* [any] What the version makes of the class where no module is known; nothing hits: an empty stack. Elements with a
- * module path are left out, and those with model types that do not list `model_type` (which may be NULL). `invalid` may
- * be NULL. */
+ * module path or conditions are left out, and those with model types that do not list `model_type` (which may be NULL).
+ * `invalid` may be NULL. */
 int graft_mapping_version_look_up(const struct mapping_version *version, const struct graft_known_class *original,
                                   const char *model_type, mapping_invalid_function invalid, void *data,
                                   struct stack *found, struct graft_error *error);

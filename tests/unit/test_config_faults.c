@@ -96,7 +96,7 @@ static void test_quantization(void **state) {
     (void)state;
     refused("plain/llama", first,
             "\"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 4}, \"attention_bias\":",
-            "quantization_config: the weights are quantized, and quant_method \"gptq\" is not supported");
+            "quantization_config: no plugin here reads weights of quant_method \"gptq\"");
     refused("plain/llama", first, "\"quantization_config\": {\"bits\": 4}, \"attention_bias\":",
             "quantization_config.quant_method: missing, expected a string");
     refused("plain/llama", first, "\"quantization_config\": {\"quant_method\": 4}, \"attention_bias\":",
@@ -104,13 +104,13 @@ static void test_quantization(void **state) {
     refused("plain/llama", first, "\"quantization_config\": \"gptq\", \"attention_bias\":",
             "quantization_config: expected an object, got a string");
     refused("plain/llama", first, "\"quantization_config\": {\"quant_method\": \"a\\nb\"}, \"attention_bias\":",
-            "quantization_config: the weights are quantized, and quant_method \"a?b\" is not supported");
+            "quantization_config: no plugin here reads weights of quant_method \"a?b\"");
     refused("vision/qwen2_vl_v5_tied", "\"text_config\": {",
             "\"text_config\": {\"quantization_config\": {\"quant_method\": \"fp8\"},",
-            "text_config.quantization_config: the weights are quantized, and quant_method \"fp8\" is not supported");
+            "text_config.quantization_config: no plugin here reads weights of quant_method \"fp8\"");
     refused("vision/qwen2_vl_v5_tied", "\"vision_config\": {",
             "\"vision_config\": {\"quantization_config\": {\"quant_method\": \"fp8\"},",
-            "vision_config.quantization_config: the weights are quantized, and quant_method \"fp8\" is not supported");
+            "vision_config.quantization_config: no plugin here reads weights of quant_method \"fp8\"");
     write_config("plain/llama", first, "\"quantization_config\": null, \"attention_bias\":");
     assert_int_equal(open_model(&error), GRAFT_OK);
 }

@@ -200,7 +200,7 @@ static const struct {
     {calls_super_of_nothing, "classes[0].flags: GRAFT_CLASS_CALLS_SUPER is set, but it replaces no class"},
     {calls_super_without_forward,
      "replacements[0].replacement.flags: GRAFT_CLASS_CALLS_SUPER is set, but there is no forward to call it"},
-    {larger_than_its_stride, "replacements[0].struct_size: expected at most the stride, 56, got 64"},
+    {larger_than_its_stride, "replacements[0].struct_size: expected at most the stride, 72, got 80"},
     {lossy_with_way_back, "replacements[0].replacement.conversions[0].operations[1].custom.reverse: expected NULL, "
                           "because the operation is GRAFT_CUSTOM_LOSSY"},
     {reserved_of_replacement, "replacements[0].reserved: expected 0 (reserved), got 0x1"},

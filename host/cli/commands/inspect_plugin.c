@@ -27,6 +27,20 @@ int graft_inspect_hits(const struct graft_replacement *replacement, const struct
     return (cls->flags & GRAFT_CLASS_BASIC) == 0 && pattern_hits(replacement->target, cls->name);
 }
 
+static graft_json *conditions_json(struct graft_writer *writer, const struct graft_replacement *replacement) {
+    graft_json *conditions = graft_json_new_array();
+    for (int32_t i = 0; i < replacement->n_conditions; i++) {
+        const struct graft_condition *condition = graft_replacement_condition(replacement, i);
+        static const char *const kinds[] = {"", "config", "tensor", "no_config"};
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "kind", kinds[condition->kind]);
+        graft_writer_set_string(writer, object, "field", condition->field);
+        graft_writer_set(writer, object, "any_of", graft_writer_list(writer, condition->any_of));
+        graft_writer_append(writer, conditions, object);
+    }
+    return conditions;
+}
+
 void graft_inspect_key(struct graft_writer *writer, graft_json *object, const struct graft_replacement *replacement) {
     graft_writer_set_string(writer, object, "key", replacement->key == GRAFT_KEY_PATTERN ? "pattern" : "name");
     graft_writer_set_string(writer, object, "target", replacement->target);
@@ -34,6 +48,9 @@ void graft_inspect_key(struct graft_writer *writer, graft_json *object, const st
     graft_writer_set(writer, object, "model_types", graft_writer_list(writer, replacement->model_types));
     graft_writer_set_string(writer, object, "group",
                             GRAFT_HAS(replacement, struct graft_replacement, group) ? replacement->group : NULL);
+    if (replacement->n_conditions > 0) {
+        graft_writer_set(writer, object, "conditions", conditions_json(writer, replacement));
+    }
     if ((replacement->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0) {
         graft_writer_set_bool(writer, object, "where_it_fits", 1);
     }
@@ -145,6 +162,7 @@ graft_json *graft_inspect_plugin(struct graft_writer *writer, const struct graft
     graft_writer_set(writer, object, "requires_extensions", graft_writer_list(writer, descriptor->requires_extensions));
     graft_writer_set(writer, object, "uses_extensions", graft_writer_list(writer, descriptor->uses_extensions));
     graft_writer_set(writer, object, "offers_extensions", graft_writer_list(writer, descriptor->offers_extensions));
+    graft_writer_set(writer, object, "quant_methods", graft_writer_list(writer, descriptor->quant_methods));
     graft_writer_set(writer, object, "replacements", replacements);
     graft_writer_set(writer, object, "private_classes", private_classes);
     graft_inspect_families(writer, object, descriptor);

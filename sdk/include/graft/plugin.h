@@ -7,6 +7,7 @@
 
 #include "abi.h"
 #include "class.h"
+#include "condition.h"
 #include "error.h"
 #include "host.h"
 
@@ -48,11 +49,14 @@ struct graft_replacement {
     const char *module_path;        /* a regular expression that must be found in the module's path; NULL: everywhere */
     const char *const *model_types; /* NULL-terminated list of config.json's `model_type`; NULL: all */
     /* Replacements of one plugin that name the same group work only together: within a model all of them take effect or
-     * none, if one of them matches no module or loses a module to another plugin. Those with `model_types` that leave
-     * the model out do not count. NULL: on its own. */
+     * none, if one of them matches no module or loses a module to another plugin. Those that `model_types`, or a
+     * condition on the config, keeps out of the model do not count. NULL: on its own. */
     const char *group;
     uint32_t flags; /* GRAFT_REPLACEMENT_... */
     uint32_t reserved;
+    const struct graft_condition *conditions; /* [n_conditions] that all must hold */
+    int32_t n_conditions;
+    uint32_t condition_stride;
 };
 
 struct graft_attention_implementation; /* attention_implementation.h */
@@ -129,13 +133,16 @@ struct graft_plugin {
     const struct graft_option *options; /* what users may choose of this plugin; struct graft_host has the values */
     int32_t n_options;                  /* at most 32 */
     uint32_t option_stride;
+    /* NULL-terminated list of the `quantization_config.quant_method`s whose checkpoints it can read ("gptq"); NULL:
+     * none. A model of a method that no plugin handles is refused. */
+    const char *const *quant_methods;
 };
 
-#define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, reserved)
-#define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, option_stride)
+#define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, condition_stride)
+#define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, quant_methods)
 
-GRAFT_ASSERT_SIZE(struct graft_replacement, 56);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 272);
+GRAFT_ASSERT_SIZE(struct graft_replacement, 72);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 280);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 120);
@@ -163,6 +170,13 @@ GRAFT_INLINE struct graft_plugin graft_plugin_header(void) {
 GRAFT_INLINE const struct graft_replacement *graft_plugin_replacement(const struct graft_plugin *plugin, int32_t i) {
     const char *at = (const char *)plugin->replacements + (size_t)i * plugin->replacement_stride;
     return (const struct graft_replacement *)(const void *)at;
+}
+
+/* [any] Condition number `i` (condition.h). */
+GRAFT_INLINE const struct graft_condition *graft_replacement_condition(const struct graft_replacement *replacement,
+                                                                       int32_t i) {
+    const char *at = (const char *)replacement->conditions + (size_t)i * replacement->condition_stride;
+    return (const struct graft_condition *)(const void *)at;
 }
 
 /* [any] Attention implementation number `i`. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "library/facts.h"
+
+static int has_tensor(const void *data, const char *path, const char *name) {
+    return graft_presence_has(data, path, name);
+}
+
+/* Names of checkpoints are what they are whatever the modules are replaced by, so the plain tree will do. */
+static int find_tensors(const struct graft_model *model, const struct graft_tree_options *options,
+                        const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error) {
+    struct graft_tree_options plain = *options;
+    plain.without_replacements = 1;
+    int status = graft_tree_build(&plain, &facts->plain, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_lists_make(facts->plain, patch, model->family.family, &facts->lists, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const struct graft_plan_options wanted = {
+        .base_model_prefix = graft_family_prefix(model->family.family),
+        .transforms = &facts->lists.transforms,
+        .n_forced = facts->lists.n_forced,
+    };
+    status = graft_presence_make(facts->plain, model->checkpoint, &wanted, &facts->presence, error);
+    if (status == GRAFT_OK) {
+        facts->facts.has_tensor = has_tensor;
+        facts->facts.data = facts->presence;
+    }
+    return status;
+}
+
+int graft_model_facts_make(const struct graft_model *model, const struct graft_tree_options *options,
+                           const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error) {
+    *facts = (struct model_facts){.facts = {.config = &model->config->view}};
+    return graft_snapshot_asks_for_tensors(options->snapshot, model->config->model_type, &facts->facts)
+               ? find_tensors(model, options, patch, facts, error)
+               : GRAFT_OK;
+}
+
+void graft_model_facts_finish(struct model_facts *facts) {
+    graft_presence_free(facts->presence);
+    graft_model_lists_finish(&facts->lists);
+    graft_tree_free(facts->plain);
+    *facts = (struct model_facts){0};
+}

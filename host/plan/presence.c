@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/presence.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "plan/lookup.h"
+#include "plan/source_list.h"
+
+struct graft_presence {
+    struct graft_plan *plan; /* nothing but its sources */
+    struct lookup lookup;
+};
+
+static int fill(struct graft_presence *presence, struct graft_tree *tree, const struct graft_plan_options *options,
+                struct graft_error *error) {
+    presence->plan->sources = graft_alloc(1, sizeof *presence->plan->sources);
+    if (presence->plan->sources == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    presence->lookup.sources = presence->plan->sources;
+    int status = graft_plan_sources_make(presence->plan, tree, options, error);
+    return status == GRAFT_OK ? graft_renamings_collect(tree, &presence->lookup.renamings, error) : status;
+}
+
+int graft_presence_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,
+                        const struct graft_plan_options *options, struct graft_presence **presence,
+                        struct graft_error *error) {
+    struct graft_presence *made = graft_alloc(1, sizeof *made);
+    if (made == NULL || (made->plan = graft_alloc(1, sizeof *made->plan)) == NULL) {
+        graft_free(made);
+        return graft_fail_memory(error, "");
+    }
+    made->plan->tree = tree;
+    made->plan->checkpoint = checkpoint;
+    made->plan->base_model_prefix = options->base_model_prefix;
+    made->lookup.prefix = options->base_model_prefix;
+    made->lookup.tree = tree;
+    int status = fill(made, tree, options, error);
+    if (status != GRAFT_OK) {
+        graft_presence_free(made);
+        return status;
+    }
+    *presence = made;
+    return GRAFT_OK;
+}
+
+void graft_presence_free(struct graft_presence *presence) {
+    if (presence != NULL) {
+        graft_renamings_free(&presence->lookup.renamings);
+        graft_plan_free(presence->plan);
+        graft_free(presence);
+    }
+}
+
+int graft_presence_has(const struct graft_presence *presence, const char *path, const char *name) {
+    const struct graft_conversion *renaming;
+    char full[GRAFT_NAME_BYTES];
+    int length = snprintf(full, sizeof full, "%s%s%s", path, path[0] != '\0' ? "." : "", name);
+    return length > 0 && length < GRAFT_NAME_BYTES && graft_lookup_find(&presence->lookup, full, &renaming) != NULL;
+}

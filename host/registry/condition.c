@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/condition.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static int is_any_of(const char *const *list, const char *text) {
+    for (; text != NULL && *list != NULL; list++) {
+        if (strcmp(*list, text) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The value as conditions spell it; NULL: it has no such spelling. */
+static const char *spell(const struct graft_config *config, const char *field, char digits[32]) {
+    int64_t integer = config->integer(config->data, field);
+    switch (config->kind(config->data, field)) {
+    case GRAFT_FIELD_STRING:
+        return config->string(config->data, field);
+    case GRAFT_FIELD_BOOL:
+        return integer != 0 ? "true" : "false";
+    case GRAFT_FIELD_INT:
+        (void)snprintf(digits, 32, "%" PRId64, integer);
+        return digits;
+    default:
+        return NULL;
+    }
+}
+
+static int holds_in_config(const struct graft_condition *condition, const struct graft_config *config) {
+    char digits[32];
+    return graft_config_has(config, condition->field) &&
+           (condition->any_of == NULL || is_any_of(condition->any_of, spell(config, condition->field, digits)));
+}
+
+static int holds_in_module(const struct graft_condition *condition, const struct graft_model_facts *facts,
+                           const char *path) {
+    for (const char *const *name = condition->any_of; facts->has_tensor != NULL && *name != NULL; name++) {
+        if (facts->has_tensor(facts->data, path, *name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+const struct graft_condition *graft_unmet_in_config(const struct graft_replacement *replacement,
+                                                    const struct graft_model_facts *facts) {
+    for (int32_t i = 0; i < replacement->n_conditions; i++) {
+        const struct graft_condition *condition = graft_replacement_condition(replacement, i);
+        int wanted = condition->kind == GRAFT_CONDITION_CONFIG;
+        if (condition->kind != GRAFT_CONDITION_TENSOR &&
+            (facts == NULL || holds_in_config(condition, facts->config) != wanted)) {
+            return condition;
+        }
+    }
+    return NULL;
+}
+
+const struct graft_condition *graft_unmet_in_module(const struct graft_replacement *replacement,
+                                                    const struct graft_model_facts *facts, const char *path) {
+    for (int32_t i = 0; i < replacement->n_conditions; i++) {
+        const struct graft_condition *condition = graft_replacement_condition(replacement, i);
+        if (condition->kind == GRAFT_CONDITION_TENSOR && (facts == NULL || !holds_in_module(condition, facts, path))) {
+            return condition;
+        }
+    }
+    return NULL;
+}
+
+void graft_condition_tell(const struct graft_condition *condition, struct graft_text *text) {
+    const char *const *any_of = condition->any_of;
+    int several = any_of != NULL && any_of[0] != NULL && any_of[1] != NULL;
+    if (condition->kind == GRAFT_CONDITION_TENSOR) {
+        graft_text_add_string(text, several ? "none of the tensors" : "no tensor");
+    } else if (condition->kind == GRAFT_CONDITION_NO_CONFIG) {
+        graft_text_printf(text, "%s is %s", condition->field, any_of == NULL ? "set" : "one of");
+    } else {
+        graft_text_printf(text, "%s is %s", condition->field, any_of == NULL ? "not set" : several ? "none of" : "not");
+    }
+    for (size_t i = 0; any_of != NULL && any_of[i] != NULL; i++) {
+        graft_text_printf(text, "%s \"%s\"", i > 0 ? "," : "", any_of[i]);
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conditions of replacements (graft/condition.h), judged by what is known of one model. All functions are [any]. */
+#ifndef GRAFT_REGISTRY_CONDITION_H
+#define GRAFT_REGISTRY_CONDITION_H
+
+#include "base/text.h"
+#include "graft/config.h"
+#include "graft/plugin.h"
+
+/* What conditions look at. */
+struct graft_model_facts {
+    const struct graft_config *config;
+    /* Whether the checkpoint has a tensor of that name, relative to the module at `path`; NULL: there are no tensors.
+     */
+    int (*has_tensor)(const void *data, const char *path, const char *name);
+    const void *data;
+};
+
+/* The first of the replacement's conditions on the config, or else on tensors of the module at `path`, that does not
+ * hold; NULL: all hold. Without facts none holds. */
+const struct graft_condition *graft_unmet_in_config(const struct graft_replacement *replacement,
+                                                    const struct graft_model_facts *facts);
+const struct graft_condition *graft_unmet_in_module(const struct graft_replacement *replacement,
+                                                    const struct graft_model_facts *facts, const char *path);
+
+/* Adds what is not as the condition wants it: `quantization_config.quant_method is not "gptq"`, `no tensor "qweight"`.
+ */
+void graft_condition_tell(const struct graft_condition *condition, struct graft_text *text);
+
+#endif
