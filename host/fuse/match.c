@@ -7,7 +7,7 @@
 #include "fuse/chain_offer.h"
 #include "fuse/glob.h"
 #include "fuse/wires.h"
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 
 enum { MAX_MODULES = 16 };
 

@@ -73,13 +73,13 @@ static int64_t embedding_bytes(const struct graft_node *node, const struct graft
     return bytes;
 }
 
-int64_t graft_observation_bytes(const struct graft_observation *observation) {
-    const char *interface = observation->node->maker->cls->interface_id;
+int64_t graft_hooked_call_bytes(const struct graft_hooked_call *hooked) {
+    const char *interface = hooked->node->maker->cls->interface_id;
     if (strcmp(interface, GRAFT_INTERFACE_EXPERTS) == 0) {
-        return expert_bytes(observation->node, observation->args);
+        return expert_bytes(hooked->node, hooked->args);
     }
     if (strcmp(interface, GRAFT_INTERFACE_EMBEDDING) == 0) {
-        return embedding_bytes(observation->node, observation->args);
+        return embedding_bytes(hooked->node, hooked->args);
     }
-    return own_bytes(observation->node);
+    return own_bytes(hooked->node);
 }

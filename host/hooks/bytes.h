@@ -3,13 +3,13 @@
 #ifndef GRAFT_HOOKS_BYTES_H
 #define GRAFT_HOOKS_BYTES_H
 
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 
 /* [any] Of a bound module's parameters and of those below it. */
 int64_t graft_node_bytes(const struct graft_node *node);
 
 /* [any] What a call reads of the module's own parameters (those below count where they are called): of an embedding the
  * rows asked for, of stacked experts those chosen, else all, once. */
-int64_t graft_observation_bytes(const struct graft_observation *observation);
+int64_t graft_hooked_call_bytes(const struct graft_hooked_call *hooked);
 
 #endif

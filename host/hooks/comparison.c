@@ -21,18 +21,18 @@ static int wants(void *data, const struct graft_node *node) {
     return compared != NULL && compared->reason == NULL;
 }
 
-/* What is not the observed module's is left to the original in even calls, so that neither always finds the weights in
+/* What is not the hooked module's is left to the original in even calls, so that neither always finds the weights in
  * the processor's cache. */
 static int original_first(const struct graft_compared_node *compared) {
     return compared->calls % 2 == 0;
 }
 
-static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_tree_comparison *comparison = data;
-    struct graft_compared_node *compared = find(comparison, observation->node);
-    const struct graft_call *call = observation->call;
-    observation->data = NULL;
-    if (observation->n_views == 0) {
+    struct graft_compared_node *compared = find(comparison, hooked->node);
+    const struct graft_call *call = hooked->call;
+    hooked->data = NULL;
+    if (hooked->n_views == 0) {
         compared->reason = "the sizes of its arguments are not known";
         return GRAFT_OK;
     }
@@ -41,28 +41,27 @@ static int before(void *data, struct graft_observation *observation, struct graf
     }
     struct graft_original_call *original = call->scratch_alloc(call->scratch, sizeof *original);
     if (compared->cache == NULL || original == NULL) {
-        return graft_fail_memory(error, observation->node->path);
+        return graft_fail_memory(error, hooked->node->path);
     }
     *original = (struct graft_original_call){.module = &compared->original->module, .cache = compared->cache};
-    observation->data = original;
-    int status = graft_original_call_prepare(original, observation, error);
-    return status == GRAFT_OK && original_first(compared) ? graft_original_call_run(original, observation, error)
-                                                          : status;
+    hooked->data = original;
+    int status = graft_original_call_prepare(original, hooked, error);
+    return status == GRAFT_OK && original_first(compared) ? graft_original_call_run(original, hooked, error) : status;
 }
 
-static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
-    struct graft_compared_node *compared = find(data, observation->node);
-    struct graft_original_call *original = observation->data;
+static int after(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
+    struct graft_compared_node *compared = find(data, hooked->node);
+    struct graft_original_call *original = hooked->data;
     if (original == NULL) {
         return GRAFT_OK;
     }
-    int status = original_first(compared) ? GRAFT_OK : graft_original_call_run(original, observation, error);
+    int status = original_first(compared) ? GRAFT_OK : graft_original_call_run(original, hooked, error);
     if (status == GRAFT_OK) {
-        struct graft_difference found = graft_original_call_compare(original, observation);
+        struct graft_difference found = graft_original_call_compare(original, hooked);
         compared->largest.difference =
             found.difference > compared->largest.difference ? found.difference : compared->largest.difference;
         compared->largest.value = found.value > compared->largest.value ? found.value : compared->largest.value;
-        compared->seconds += observation->seconds;
+        compared->seconds += hooked->seconds;
         compared->original_seconds += original->seconds;
         compared->calls++;
     }
@@ -99,7 +98,7 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
     if (original == NULL || original->maker == NULL) {
         return "the original model has no module at this path";
     }
-    if (!graft_can_observe(node)) {
+    if (!graft_can_hook(node)) {
         return "its interface is a plugin's own: its arguments are not known";
     }
     if (graft_has_forward_hook(node)) {
@@ -136,14 +135,14 @@ int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *orig
                                 struct graft_tree_comparison *comparison, struct graft_error *error) {
     *comparison = (struct graft_tree_comparison){.slots = slots};
     struct search search = {comparison, tree, original, 0};
-    const struct graft_observer observer = {wants, before, after, comparison};
+    const struct graft_forward_hooks hooks = {wants, before, after, comparison};
     int status = graft_tree_walk(tree, add, &search, error);
-    return status == GRAFT_OK ? graft_observe(tree, &observer, &comparison->observing, error) : status;
+    return status == GRAFT_OK ? graft_forward_hooks_register(tree, &hooks, &comparison->handle, error) : status;
 }
 
 void graft_tree_comparison_end(struct graft_tree_comparison *comparison) {
-    graft_observe_end(comparison->observing);
-    comparison->observing = NULL;
+    graft_forward_hooks_remove(comparison->handle);
+    comparison->handle = NULL;
 }
 
 void graft_tree_comparison_finish(struct graft_tree_comparison *comparison) {

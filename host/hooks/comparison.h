@@ -4,7 +4,7 @@
 #ifndef GRAFT_HOOKS_COMPARISON_H
 #define GRAFT_HOOKS_COMPARISON_H
 
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 #include "hooks/original_call.h"
 
 struct graft_compared_node {
@@ -24,7 +24,7 @@ struct graft_tree_comparison {
     struct graft_compared_node *items; /* in the tree's order */
     size_t count;
     int32_t slots;
-    struct graft_observing *observing;
+    struct graft_hook_handle *handle;
 };
 
 /* [load] Begins to compare what is replaced in `tree` with `original`, the same model without replacements; both are

@@ -8,8 +8,8 @@
 #include "base/dtype.h"
 #include "kernels/cache.h"
 
-static int out_of_memory(const struct graft_observation *observation, struct graft_error *error) {
-    return graft_fail_memory(error, observation->node->path);
+static int out_of_memory(const struct graft_hooked_call *hooked, struct graft_error *error) {
+    return graft_fail_memory(error, hooked->node->path);
 }
 
 /* Makes the pointer that is `field` bytes into `args` point to `target`. */
@@ -24,9 +24,9 @@ static const struct graft_batch *batch_of(const void *args, size_t field) {
 }
 
 /* Whether the module may write over this view of what it reads: an activation's y may be its x. */
-static int is_overwritten(const struct graft_observation *observation, const struct graft_view *view) {
-    for (int32_t i = 0; i < observation->n_views; i++) {
-        if (observation->views[i].direction != GRAFT_VIEW_IN && observation->views[i].data == view->data) {
+static int is_overwritten(const struct graft_hooked_call *hooked, const struct graft_view *view) {
+    for (int32_t i = 0; i < hooked->n_views; i++) {
+        if (hooked->views[i].direction != GRAFT_VIEW_IN && hooked->views[i].data == view->data) {
             return 1;
         }
     }
@@ -34,18 +34,18 @@ static int is_overwritten(const struct graft_observation *observation, const str
 }
 
 /* Lets the original have a copy of what it writes, and of what is written over. */
-static int copy_view(struct graft_original_call *original, const struct graft_observation *observation, int32_t i,
+static int copy_view(struct graft_original_call *original, const struct graft_hooked_call *hooked, int32_t i,
                      struct graft_error *error) {
-    const struct graft_call *call = observation->call;
-    const struct graft_view *view = &observation->views[i];
+    const struct graft_call *call = hooked->call;
+    const struct graft_view *view = &hooked->views[i];
     int64_t bytes = view->rows * view->columns * graft_dtype_size(view->dtype);
     original->outputs[i] = NULL;
-    if (view->direction == GRAFT_VIEW_IN && !is_overwritten(observation, view)) {
+    if (view->direction == GRAFT_VIEW_IN && !is_overwritten(hooked, view)) {
         return GRAFT_OK;
     }
     void *copy = call->scratch_alloc(call->scratch, bytes);
     if (copy == NULL) {
-        return out_of_memory(observation, error);
+        return out_of_memory(hooked, error);
     }
     if (view->direction != GRAFT_VIEW_OUT) {
         memcpy(copy, view->data, (size_t)bytes);
@@ -75,28 +75,28 @@ static int replace_batch(struct graft_original_call *original, size_t field, str
     return status;
 }
 
-int graft_original_call_prepare(struct graft_original_call *original, const struct graft_observation *observation,
+int graft_original_call_prepare(struct graft_original_call *original, const struct graft_hooked_call *hooked,
                                 struct graft_error *error) {
-    const struct graft_call *call = observation->call;
-    const struct graft_interface *interface = graft_interface_find(observation->node->maker->cls->interface_id);
+    const struct graft_call *call = hooked->call;
+    const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
     size_t size = interface->args_size, batch_field = interface->batch_field;
     original->args = call->scratch_alloc(call->scratch, (int64_t)size);
     if (original->args == NULL) {
-        return out_of_memory(observation, error);
+        return out_of_memory(hooked, error);
     }
-    memcpy(original->args, observation->args, size);
+    memcpy(original->args, hooked->args, size);
     int status = batch_field > 0 ? replace_batch(original, batch_field, error) : GRAFT_OK;
-    for (int32_t i = 0; i < observation->n_views && status == GRAFT_OK; i++) {
-        status = copy_view(original, observation, i, error);
+    for (int32_t i = 0; i < hooked->n_views && status == GRAFT_OK; i++) {
+        status = copy_view(original, hooked, i, error);
     }
     return status;
 }
 
-int graft_original_call_run(struct graft_original_call *original, const struct graft_observation *observation,
+int graft_original_call_run(struct graft_original_call *original, const struct graft_hooked_call *hooked,
                             struct graft_error *error) {
     double start = graft_seconds();
-    int status = graft_interface_find(observation->node->maker->cls->interface_id)
-                     ->run(original->module, observation->call, original->args, error);
+    int status = graft_interface_find(hooked->node->maker->cls->interface_id)
+                     ->run(original->module, hooked->call, original->args, error);
     original->seconds = graft_seconds() - start;
     return status;
 }
@@ -126,10 +126,10 @@ static void add_ids(struct graft_difference *found, const int32_t *values, const
 }
 
 struct graft_difference graft_original_call_compare(const struct graft_original_call *original,
-                                                    const struct graft_observation *observation) {
+                                                    const struct graft_hooked_call *hooked) {
     struct graft_difference found = {0};
-    for (int32_t i = 0; i < observation->n_views; i++) {
-        const struct graft_view *view = &observation->views[i];
+    for (int32_t i = 0; i < hooked->n_views; i++) {
+        const struct graft_view *view = &hooked->views[i];
         int64_t count = view->rows * view->columns;
         if (original->outputs[i] != NULL && view->dtype == GRAFT_DTYPE_I32) {
             add_ids(&found, view->data, original->outputs[i], count);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Letting another module do an observed call as well, on copies of all that it writes. */
+/* Letting another module do a hooked call as well, on copies of all that it writes. */
 #ifndef GRAFT_HOOKS_ORIGINAL_CALL_H
 #define GRAFT_HOOKS_ORIGINAL_CALL_H
 
 #include "graft/batch.h"
 #include "graft/host/compare.h"
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 
 struct graft_original_call {
     const struct graft_module *module; /* of the same interface */
@@ -16,17 +16,17 @@ struct graft_original_call {
     double seconds;
 };
 
-/* [forward] To be called before the observed module runs: copies what it will change, into the call's scratch memory.
+/* [forward] To be called before the hooked module runs: copies what it will change, into the call's scratch memory.
  */
-int graft_original_call_prepare(struct graft_original_call *original, const struct graft_observation *observation,
+int graft_original_call_prepare(struct graft_original_call *original, const struct graft_hooked_call *hooked,
                                 struct graft_error *error);
 
-/* [forward] Before the observed module runs, or after. */
-int graft_original_call_run(struct graft_original_call *original, const struct graft_observation *observation,
+/* [forward] Before the hooked module runs, or after. */
+int graft_original_call_run(struct graft_original_call *original, const struct graft_hooked_call *hooked,
                             struct graft_error *error);
 
 /* [forward] After both: how far what both wrote differs; the original is the reference. */
 struct graft_difference graft_original_call_compare(const struct graft_original_call *original,
-                                                    const struct graft_observation *observation);
+                                                    const struct graft_hooked_call *hooked);
 
 #endif

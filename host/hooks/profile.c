@@ -44,25 +44,25 @@ static int wants(void *data, const struct graft_node *node) {
     return profile->which == GRAFT_PROFILE_ALL || first_key(profile, node) != NULL;
 }
 
-static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_tree_profile *profile = data;
     int64_t *bytes = &profile->bytes[profile->phase];
     (void)error;
-    observation->mark = *bytes;
-    *bytes += graft_observation_bytes(observation);
+    hooked->mark = *bytes;
+    *bytes += graft_hooked_call_bytes(hooked);
     return GRAFT_OK;
 }
 
-static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int after(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_tree_profile *profile = data;
-    const struct graft_node *key = first_key(profile, observation->node);
+    const struct graft_node *key = first_key(profile, hooked->node);
     (void)error;
     for (; key != NULL; key = next_key(profile, key)) {
         struct graft_profile_sum *sum = &find_row(profile, key)->phases[profile->phase];
         sum->calls++;
-        sum->seconds += observation->seconds;
-        sum->own_seconds += observation->own_seconds;
-        sum->bytes += profile->bytes[profile->phase] - observation->mark;
+        sum->seconds += hooked->seconds;
+        sum->own_seconds += hooked->own_seconds;
+        sum->bytes += profile->bytes[profile->phase] - hooked->mark;
     }
     return GRAFT_OK;
 }
@@ -89,7 +89,7 @@ static int add_to(struct graft_tree_profile *profile, const struct graft_node *k
 
 static int add(void *data, struct graft_node *node, struct graft_error *error) {
     struct graft_tree_profile *profile = data;
-    const struct graft_node *key = graft_can_observe(node) ? first_key(profile, node) : NULL;
+    const struct graft_node *key = graft_can_hook(node) ? first_key(profile, node) : NULL;
     int status = GRAFT_OK;
     for (; key != NULL && status == GRAFT_OK; key = next_key(profile, key)) {
         status = add_to(profile, key, error);
@@ -98,14 +98,14 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
 }
 
 int graft_tree_profile_begin(struct graft_tree_profile *profile, struct graft_tree *tree, struct graft_error *error) {
-    const struct graft_observer observer = {wants, before, after, profile};
+    const struct graft_forward_hooks hooks = {wants, before, after, profile};
     int status = profile->count == 0 ? graft_tree_walk(tree, add, profile, error) : GRAFT_OK;
-    return status == GRAFT_OK ? graft_observe(tree, &observer, &profile->observing, error) : status;
+    return status == GRAFT_OK ? graft_forward_hooks_register(tree, &hooks, &profile->handle, error) : status;
 }
 
 void graft_tree_profile_end(struct graft_tree_profile *profile) {
-    graft_observe_end(profile->observing);
-    profile->observing = NULL;
+    graft_forward_hooks_remove(profile->handle);
+    profile->handle = NULL;
 }
 
 void graft_tree_profile_finish(struct graft_tree_profile *profile) {

@@ -4,7 +4,7 @@
 #define GRAFT_HOOKS_PROFILE_H
 
 #include "graft/host/profile.h"
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 
 struct graft_tree_profile {
     struct graft_profile_row *rows;
@@ -13,9 +13,9 @@ struct graft_tree_profile {
     int64_t bytes[GRAFT_PHASES];    /* of weights read in all */
     int32_t phase;                  /* this and the following are the caller's to set */
     int32_t which;                  /* GRAFT_PROFILE_... */
-    struct graft_tree *counterpart; /* NULL; or the tree watched is of the original modules, and the rows are of those
+    struct graft_tree *counterpart; /* NULL; or the hooked tree is of the original modules, and the rows are of those
                                        that this one has replaced */
-    struct graft_observing *observing;
+    struct graft_hook_handle *handle;
 };
 
 /* [load] Begins; the tree outlives the profile. What was counted before is kept, so that a profile can be of several

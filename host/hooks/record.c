@@ -56,18 +56,18 @@ static int wants(void *data, const struct graft_node *node) {
 /* --- What they give --- */
 
 /* Copies a view onto the whole batch, a tensor a sequence. */
-static int add_view(struct graft_recording *recording, const char *name, const struct graft_observation *observation,
+static int add_view(struct graft_recording *recording, const char *name, const struct graft_hooked_call *hooked,
                     const char *view_name, struct graft_error *error) {
     const struct graft_view *view = NULL;
     int64_t tokens = 0;
-    for (int32_t i = 0; i < observation->n_views; i++) {
-        view = strcmp(observation->views[i].name, view_name) == 0 ? &observation->views[i] : view;
+    for (int32_t i = 0; i < hooked->n_views; i++) {
+        view = strcmp(hooked->views[i].name, view_name) == 0 ? &hooked->views[i] : view;
     }
     for (size_t s = 0; s < recording->n; s++) {
         tokens += recording->lengths[s];
     }
     if (view == NULL || view->rows != tokens) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, observation->node->path,
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, hooked->node->path,
                                "cannot be recorded: the size of %s does not match the prompts", view_name);
     }
     const float *from = view->data;
@@ -75,7 +75,7 @@ static int add_view(struct graft_recording *recording, const char *name, const s
         const int64_t shape[] = {recording->lengths[s], view->columns};
         float *to = graft_recording_add(recording, name, s, 2, shape);
         if (to == NULL) {
-            return graft_fail_memory(error, observation->node->path);
+            return graft_fail_memory(error, hooked->node->path);
         }
         memcpy(to, from, (size_t)(shape[0] * shape[1]) * sizeof *to);
         from += shape[0] * shape[1];
@@ -85,52 +85,52 @@ static int add_view(struct graft_recording *recording, const char *name, const s
 
 /* --- While the model runs --- */
 
-static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_recording *recording = data;
-    const struct graft_node *node = observation->node;
+    const struct graft_node *node = hooked->node;
     if (has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
-        observation->mark = recording->layer;
+        hooked->mark = recording->layer;
         recording->layer = layer_of(node);
     }
     /* A replaced model may have no module for the embedding. */
     return is_layer(node) && !graft_recording_has(recording, embeddings_name)
-               ? add_view(recording, embeddings_name, observation, "hidden_states", error)
+               ? add_view(recording, embeddings_name, hooked, "hidden_states", error)
                : GRAFT_OK;
 }
 
-static int after_attention(struct graft_recording *recording, const struct graft_observation *observation,
+static int after_attention(struct graft_recording *recording, const struct graft_hooked_call *hooked,
                            struct graft_error *error) {
     char name[48];
     int64_t layer = recording->layer;
-    recording->layer = observation->mark;
+    recording->layer = hooked->mark;
     (void)snprintf(name, sizeof name, "attentions.%lld%s", (long long)layer, recording->n > 1 ? ".0" : "");
     if (layer < 0 || graft_recording_find(recording, name) != NULL) {
         return GRAFT_OK;
     }
-    (void)graft_error_set(error, GRAFT_ERROR_USAGE, observation->node->path,
+    (void)graft_error_set(error, GRAFT_ERROR_USAGE, hooked->node->path,
                           "%s uses no attention implementation, so there are no weights to record",
-                          observation->node->class_name);
+                          hooked->node->class_name);
     graft_error_hint(error, "record without its plugin");
     return GRAFT_ERROR_USAGE;
 }
 
-static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int after(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_recording *recording = data;
-    const struct graft_node *node = observation->node;
+    const struct graft_node *node = hooked->node;
     char name[48];
     if (has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION)) {
-        return after_attention(recording, observation, error);
+        return after_attention(recording, hooked, error);
     }
     if (is_embedding(node)) {
-        return add_view(recording, embeddings_name, observation, "output", error);
+        return add_view(recording, embeddings_name, hooked, "output", error);
     }
     if (has_interface(node, GRAFT_INTERFACE_BASE_MODEL)) {
-        return add_view(recording, "hidden_states.final_norm", observation, "last_hidden_state", error);
+        return add_view(recording, "hidden_states.final_norm", hooked, "last_hidden_state", error);
     }
     int is_router = has_interface(node, GRAFT_INTERFACE_ROUTER);
     (void)snprintf(name, sizeof name, is_router ? "router.%lld.logits" : "hidden_states.layer.%lld",
                    (long long)layer_of(node));
-    return layer_of(node) >= 0 ? add_view(recording, name, observation, is_router ? "logits" : "hidden_states", error)
+    return layer_of(node) >= 0 ? add_view(recording, name, hooked, is_router ? "logits" : "hidden_states", error)
                                : GRAFT_OK;
 }
 
@@ -200,10 +200,10 @@ int graft_record_begin(struct graft_tree *tree, const struct graft_record_reques
     result->n = request->n;
     result->what = request->what;
     result->layer = -1;
-    const struct graft_observer observer = {wants, before, after, result};
+    const struct graft_forward_hooks hooks = {wants, before, after, result};
     int status = choose_attention(result, request->attention, error);
     if (status == GRAFT_OK) {
-        status = graft_observe(tree, &observer, &result->observing, error);
+        status = graft_forward_hooks_register(tree, &hooks, &result->handle, error);
     }
     if (status != GRAFT_OK) {
         graft_recording_free(result);
@@ -225,8 +225,8 @@ int graft_record_end(struct graft_recording *recording, struct graft_error *erro
     } kinds[] = {{GRAFT_RECORD_HIDDEN_STATES, "hidden_states.layer.", "layers whose hidden states could be recorded"},
                  {GRAFT_RECORD_ATTENTIONS, "attentions.", "attention whose weights could be recorded"},
                  {GRAFT_RECORD_ROUTER_LOGITS, "router.", "routers whose logits could be recorded"}};
-    graft_observe_end(recording->observing);
-    recording->observing = NULL;
+    graft_forward_hooks_remove(recording->handle);
+    recording->handle = NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if ((recording->what & kinds[i].what) != 0 && !graft_recording_has(recording, kinds[i].start)) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, "recording", "the model has no %s", kinds[i].missing);

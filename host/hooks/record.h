@@ -9,7 +9,7 @@
 
 #include "graft/attention_implementation.h"
 #include "graft/host/recording.h"
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 
 /* What to record, and of which run: one batch of `n` sequences. */
 struct graft_record_request {

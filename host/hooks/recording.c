@@ -57,7 +57,7 @@ const struct graft_recorded *graft_recording_at(const struct graft_recording *re
 
 void graft_recording_free(struct graft_recording *recording) {
     if (recording != NULL) {
-        graft_observe_end(recording->observing);
+        graft_forward_hooks_remove(recording->handle);
         for (size_t i = 0; i < recording->count; i++) {
             graft_free((void *)(uintptr_t)recording->items[i].name);
             graft_free((void *)(uintptr_t)recording->items[i].data);

@@ -7,7 +7,7 @@
 
 #include "graft/attention_implementation.h"
 #include "graft/host/recording.h"
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 
 struct graft_recording {
     uint32_t what;
@@ -19,7 +19,7 @@ struct graft_recording {
     int64_t layer; /* whose attention runs; -1: none that is recorded */
     struct graft_attention_implementation attention;
     const struct graft_attention_implementation *inner; /* does the work */
-    struct graft_observing *observing;
+    struct graft_hook_handle *handle;
 };
 
 /* The tensor called so, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The interfaces that this host knows (graft/linear.h, graft/attention.h, ...): one entry in interfaces.inc for each,
- * which is all that validating, watching, comparing and fusing modules need to know of it.
+ * which is all that validating, hooking, comparing and fusing modules need to know of it.
  */
 #ifndef GRAFT_INTERFACE_INTERFACE_H
 #define GRAFT_INTERFACE_INTERFACE_H

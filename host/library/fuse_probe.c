@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "graft/host/encode.h"
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 #include "interface/interface.h"
 
 enum { TOKENS = 2 };
@@ -63,12 +63,12 @@ static int follow(struct graft_fused_chain *chain, const struct graft_node *node
     return GRAFT_OK;
 }
 
-static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct probe *probe = data;
     int status = GRAFT_OK;
     for (size_t i = 0; i < probe->n && status == GRAFT_OK; i++) {
-        if (is_sibling(probe->chains[i], observation->node)) {
-            status = follow(probe->chains[i], observation->node, error);
+        if (is_sibling(probe->chains[i], hooked->node)) {
+            status = follow(probe->chains[i], hooked->node, error);
         }
     }
     return status;
@@ -107,14 +107,14 @@ static int is_awaited(const struct graft_fused_chain *chain, const void *values)
     return 0;
 }
 
-static int spoil(void *data, struct graft_observation *observation, struct graft_error *error) {
-    const struct graft_fused_chain *chain = waiting_in(data, observation->node);
-    if (observation->n_views == 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, observation->node->path,
+static int spoil(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
+    const struct graft_fused_chain *chain = waiting_in(data, hooked->node);
+    if (hooked->n_views == 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, hooked->node->path,
                                "cannot be fused: the sizes of its arguments are not known");
     }
-    for (int32_t i = 0; i < observation->n_views; i++) {
-        const struct graft_view *view = &observation->views[i];
+    for (int32_t i = 0; i < hooked->n_views; i++) {
+        const struct graft_view *view = &hooked->views[i];
         float *values = view->data;
         int free_to_spoil = view->direction == GRAFT_VIEW_OUT && !is_awaited(chain, values);
         int64_t count = free_to_spoil ? view->rows * view->columns : 0;
@@ -143,22 +143,22 @@ static int run_model(struct graft_model *model, float *results, struct graft_err
     return graft_model_encode(model, &text, 1, &outputs, error);
 }
 
-/* What two tokens end up as, [TOKENS, width], while `observer` watches. */
-static int run(struct graft_model *model, const struct graft_observer *observer, float *results,
+/* What two tokens end up as, [TOKENS, width], with `hooks`. */
+static int run(struct graft_model *model, const struct graft_forward_hooks *hooks, float *results,
                struct graft_error *error) {
-    struct graft_observing *observing = NULL;
-    int status = graft_observe(model->tree, observer, &observing, error);
+    struct graft_hook_handle *handle = NULL;
+    int status = graft_forward_hooks_register(model->tree, hooks, &handle, error);
     if (status == GRAFT_OK) {
         status = run_model(model, results, error);
     }
-    graft_observe_end(observing);
+    graft_forward_hooks_remove(handle);
     return status;
 }
 
 static int compare(struct graft_model *model, struct probe *probe, float *plain, float *fused,
                    struct graft_error *error) {
-    const struct graft_observer order = {wants_siblings, before, NULL, probe};
-    const struct graft_observer spoiling = {wants_waiting, NULL, spoil, probe};
+    const struct graft_forward_hooks order = {wants_siblings, before, NULL, probe};
+    const struct graft_forward_hooks spoiling = {wants_waiting, NULL, spoil, probe};
     int status = run(model, &order, plain, error);
     for (size_t i = 0; i < probe->n; i++) {
         graft_chain_place(probe->chains[i]);

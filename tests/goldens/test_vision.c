@@ -10,7 +10,7 @@
 #include "compare.h"
 #include "golden.h"
 #include "graft/host/images.h"
-#include "hooks/observe.h"
+#include "hooks/forward_hooks.h"
 #include "kernels/parallel.h"
 #include "runner.h"
 
@@ -83,7 +83,7 @@ static int wants(void *data, const struct graft_node *node) {
     return tensor_name(node, name);
 }
 
-static int record(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int record(void *data, struct graft_hooked_call *observation, struct graft_error *error) {
     struct recording *recording = data;
     char name[MAX_NAME];
     (void)error;
@@ -114,12 +114,12 @@ static void check_parts(const struct golden *golden, struct runner *runner, cons
                         float *logits) {
     struct graft_error error = graft_error_none();
     struct recording recording = {.golden = golden};
-    const struct graft_observer observer = {.wants = wants, .after = record, .data = &recording};
-    struct graft_observing *observing = NULL;
+    const struct graft_forward_hooks observer = {.wants = wants, .after = record, .data = &recording};
+    struct graft_hook_handle *observing = NULL;
     check(graft_safetensors_count(golden->tensors) <= MAX_NAME, "too many tensors");
-    need(graft_observe(runner->model->tree, &observer, &observing, &error), &error);
+    need(graft_forward_hooks_register(runner->model->tree, &observer, &observing, &error), &error);
     need(graft_model_logits(runner->model, prompt, 1, logits, &error), &error);
-    graft_observe_end(observing);
+    graft_forward_hooks_remove(observing);
     for (size_t i = 0; i < graft_safetensors_count(golden->tensors); i++) {
         const struct graft_tensor_view *tensor = graft_safetensors_at(golden->tensors, i);
         check(strncmp(tensor->name, "vision.", 7) != 0 || recording.rows[i] == tensor->shape[0], "%s: not all was seen",

@@ -96,7 +96,7 @@ static int begin(struct graft_bench *bench, int which, struct graft_error *error
 }
 
 /* One run under a profile of its own. */
-static int run_observed(struct graft_bench *bench, struct graft_model *model, int which, struct graft_error *error) {
+static int run_profiled(struct graft_bench *bench, struct graft_model *model, int which, struct graft_error *error) {
     struct timing timing;
     int status = begin(bench, which, error);
     if (status == GRAFT_OK) {
@@ -130,7 +130,7 @@ static int compare(const struct graft_options *options, struct graft_bench *benc
         status = graft_model_load(bench->original, error);
     }
     if (status == GRAFT_OK) {
-        status = run_observed(bench, bench->original, GRAFT_BENCH_ORIGINAL_BYTES, error);
+        status = run_profiled(bench, bench->original, GRAFT_BENCH_ORIGINAL_BYTES, error);
     }
     return status == GRAFT_OK ? run_in_turn(bench, error) : status;
 }
@@ -151,7 +151,7 @@ static void measure_bandwidth(struct graft_bench *bench) {
     bench->bandwidth = speed > bench->bandwidth ? speed : bench->bandwidth;
 }
 
-/* A run to warm up, the timed ones, and one that counts the bytes: observing takes time. */
+/* A run to warm up, the timed ones, and one that counts the bytes: hooks take time. */
 static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library *plain,
                    struct graft_error *error) {
     struct timing timing;
@@ -162,7 +162,7 @@ static int measure(const struct graft_options *options, struct graft_bench *benc
     }
     measure_bandwidth(bench);
     if (status == GRAFT_OK) {
-        status = run_observed(bench, bench->model, GRAFT_BENCH_CLASSES, error);
+        status = run_profiled(bench, bench->model, GRAFT_BENCH_CLASSES, error);
     }
     if (status != GRAFT_OK) {
         return status;

@@ -14,8 +14,8 @@ struct graft_spread {
     double maximum;
 };
 
-/* Runs that were watched. Watching keeps products apart that otherwise run together, so the replaced modules and their
- * originals are timed in runs that watch nothing else. */
+/* Runs with hooks. They keep products apart that otherwise run together, so the replaced modules and their
+ * originals are timed in runs that hook nothing else. */
 enum {
     GRAFT_BENCH_CLASSES,        /* every module; also counts the bytes */
     GRAFT_BENCH_REPLACED,       /* what replaces, `repeat` runs */

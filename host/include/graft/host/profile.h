@@ -27,16 +27,16 @@ struct graft_model;
 /* The two kinds of steps: reading a prompt, and generating a token. */
 enum { GRAFT_PHASE_PROMPT = 0, GRAFT_PHASE_TOKEN = 1, GRAFT_PHASES = 2 };
 
-/* Which modules are watched, and which have a row. */
+/* Which modules are profiled, and which have a row. */
 enum {
     GRAFT_PROFILE_ALL = 0,     /* every module, one row per class */
-    GRAFT_PROFILE_REPLACED = 1 /* modules that replace others, without watching what is below them */
+    GRAFT_PROFILE_REPLACED = 1 /* modules that replace others, without profiling what is below them */
 };
 
 struct graft_profile_options {
     uint32_t struct_size;
     int32_t which; /* GRAFT_PROFILE_... */
-    /* NULL; or the model that is watched has the original modules, and only those that `counterpart` has replaced get
+    /* NULL; or the profiled model has the original modules, and only those that `counterpart` has replaced get
      * rows. */
     const struct graft_model *counterpart;
 };
@@ -63,21 +63,21 @@ struct graft_profile_row {
 
 struct graft_profile;
 
-/* [load] Starts watching a loaded model, in GRAFT_PHASE_PROMPT. `options` may be NULL: every module. The model outlives
- * the profile, and takes part in one profile or comparison at a time. */
+/* [load] Starts profiling a loaded model, in GRAFT_PHASE_PROMPT. `options` may be NULL: every module. The model
+ * outlives the profile, and takes part in one profile or comparison at a time. */
 int graft_model_profile(struct graft_model *model, const struct graft_profile_options *options,
                         struct graft_profile **profile, struct graft_error *error);
 
 /* [any, also from within graft_token_function] The phase that calls count for from now on. */
 void graft_profile_set_phase(struct graft_profile *profile, int32_t phase);
 
-/* [load] Stops watching; the counts stay. */
+/* [load] Stops profiling; the counts stay. */
 void graft_profile_stop(struct graft_profile *profile);
 
 /* [any] Row number `i`, owned by the profile; NULL after the last. */
 const struct graft_profile_row *graft_profile_at(const struct graft_profile *profile, size_t i);
 
-/* [any] Bytes of weights read in a phase by all modules watched. */
+/* [any] Bytes of weights read in a phase by all profiled modules. */
 int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
 
 /* [load] Stops and frees. Accepts NULL. */

@@ -65,33 +65,33 @@ struct seen {
     double seconds; /* of the root */
 };
 
-static int before(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int before(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct seen *seen = data;
     (void)error;
     seen->begun++;
-    seen->without_views += observation->n_views == 0;
-    observation->mark = seen->begun;
-    for (int32_t i = 0; i < observation->n_views; i++) {
-        assert_non_null(observation->views[i].data);
-        assert_true(observation->views[i].rows > 0 && observation->views[i].columns > 0);
+    seen->without_views += hooked->n_views == 0;
+    hooked->mark = seen->begun;
+    for (int32_t i = 0; i < hooked->n_views; i++) {
+        assert_non_null(hooked->views[i].data);
+        assert_true(hooked->views[i].rows > 0 && hooked->views[i].columns > 0);
     }
     return GRAFT_OK;
 }
 
-static int after(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int after(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct seen *seen = data;
-    const char *interface = observation->node->maker->cls->interface_id;
+    const char *interface = hooked->node->maker->cls->interface_id;
     (void)error;
     seen->ended++;
-    assert_true(observation->mark > 0);
-    assert_true(observation->own_seconds <= observation->seconds);
-    if (strcmp(observation->node->path, "lm_head") == 0) {
+    assert_true(hooked->mark > 0);
+    assert_true(hooked->own_seconds <= hooked->seconds);
+    if (strcmp(hooked->node->path, "lm_head") == 0) {
         assert_string_equal(interface, GRAFT_INTERFACE_LINEAR);
-        assert_string_equal(observation->views[1].name, "y");
-        seen->linear_rows = observation->views[1].rows;
+        assert_string_equal(hooked->views[1].name, "y");
+        seen->linear_rows = hooked->views[1].rows;
     }
-    if (observation->node->parent == NULL) {
-        seen->seconds = observation->seconds;
+    if (hooked->node->parent == NULL) {
+        seen->seconds = hooked->seconds;
     }
     return GRAFT_OK;
 }
@@ -105,14 +105,14 @@ static void test_nothing_changes(void **state) {
         struct fixture fixture = open_model(names[i]);
         struct graft_error error = graft_error_none();
         struct seen seen = {0};
-        const struct graft_observer observer = {NULL, before, after, &seen};
+        const struct graft_forward_hooks hooks = {NULL, before, after, &seen};
         const struct graft_module root = fixture.model->tree->root->module;
-        struct graft_observing *observing = NULL;
+        struct graft_hook_handle *handle = NULL;
         float *plain = run(&fixture);
-        assert_int_equal(graft_observe(fixture.model->tree, &observer, &observing, &error), GRAFT_OK);
-        float *observed = run(&fixture);
-        graft_observe_end(observing);
-        assert_memory_equal(plain, observed, TOKENS * fixture.vocab_size * sizeof *plain);
+        assert_int_equal(graft_forward_hooks_register(fixture.model->tree, &hooks, &handle, &error), GRAFT_OK);
+        float *hooked = run(&fixture);
+        graft_forward_hooks_remove(handle);
+        assert_memory_equal(plain, hooked, TOKENS * fixture.vocab_size * sizeof *plain);
         assert_true(seen.begun > 10);
         assert_int_equal(seen.begun, seen.ended);
         assert_int_equal(seen.without_views, 0);
@@ -120,7 +120,7 @@ static void test_nothing_changes(void **state) {
         assert_true(seen.seconds > 0.0);
         assert_memory_equal(&root, &fixture.model->tree->root->module, sizeof root);
         free(plain);
-        free(observed);
+        free(hooked);
         close_model(&fixture);
     }
 }
@@ -154,25 +154,25 @@ static void test_every_interface(void **state) {
     assert_null(graft_interface_find("test.none/1"));
 }
 
-static int refuse(void *data, struct graft_observation *observation, struct graft_error *error) {
+static int refuse(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     (void)data;
-    return strcmp(observation->node->path, "model.norm") == 0
+    return strcmp(hooked->node->path, "model.norm") == 0
                ? graft_error_set(error, GRAFT_ERROR_IO, "test", "no more of this")
                : GRAFT_OK;
 }
 
-static void test_observer_stops(void **state) {
+static void test_hook_stops(void **state) {
     struct fixture fixture = open_model("llama");
     struct graft_error error = graft_error_none();
-    const struct graft_observer observer = {NULL, refuse, NULL, NULL};
+    const struct graft_forward_hooks hooks = {NULL, refuse, NULL, NULL};
     const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
-    struct graft_observing *observing = NULL;
+    struct graft_hook_handle *handle = NULL;
     float *logits = run(&fixture);
     (void)state;
-    assert_int_equal(graft_observe(fixture.model->tree, &observer, &observing, &error), GRAFT_OK);
+    assert_int_equal(graft_forward_hooks_register(fixture.model->tree, &hooks, &handle, &error), GRAFT_OK);
     assert_int_equal(graft_model_logits(fixture.model, &prompt, 1, logits, &error), GRAFT_ERROR_IO);
     assert_string_equal(error.message, "no more of this");
-    graft_observe_end(observing);
+    graft_forward_hooks_remove(handle);
     free(logits);
     free(run(&fixture));
     close_model(&fixture);
@@ -186,17 +186,17 @@ static void test_bytes(void **state) {
     const struct graft_embedding_args embedding = {.struct_size = sizeof embedding, .tokens = 4, .ids = twice};
     const struct graft_experts_args experts = {
         .struct_size = sizeof experts, .tokens = 2, .k = 2, .top_k_index = twice};
-    struct graft_observation observation = {.node = graft_node_find(root, "model.embed_tokens"), .args = &embedding};
-    const struct graft_parameter *table = observation.node->parameters[0];
+    struct graft_hooked_call hooked = {.node = graft_node_find(root, "model.embed_tokens"), .args = &embedding};
+    const struct graft_parameter *table = hooked.node->parameters[0];
     (void)state;
-    assert_int_equal(graft_observation_bytes(&observation), 2 * table->shape[1] * 4);
-    observation.node = graft_node_find(root, "model.layers.0.mlp.experts");
-    observation.args = &experts;
-    int64_t all = graft_node_bytes(observation.node);
-    int64_t n = observation.node->parameters[0]->shape[0];
-    assert_int_equal(graft_observation_bytes(&observation), all / n * 2);
-    observation.node = graft_node_find(root, "lm_head");
-    assert_int_equal(graft_observation_bytes(&observation), graft_node_bytes(observation.node));
+    assert_int_equal(graft_hooked_call_bytes(&hooked), 2 * table->shape[1] * 4);
+    hooked.node = graft_node_find(root, "model.layers.0.mlp.experts");
+    hooked.args = &experts;
+    int64_t all = graft_node_bytes(hooked.node);
+    int64_t n = hooked.node->parameters[0]->shape[0];
+    assert_int_equal(graft_hooked_call_bytes(&hooked), all / n * 2);
+    hooked.node = graft_node_find(root, "lm_head");
+    assert_int_equal(graft_hooked_call_bytes(&hooked), graft_node_bytes(hooked.node));
     assert_int_equal(graft_node_bytes(root), fixture.model->plan->mapped_bytes + fixture.model->plan->copied_bytes);
     close_model(&fixture);
 }
@@ -244,7 +244,7 @@ static void test_difference(void **state) {
     assert_true(found.difference == (double)__builtin_inff());
 }
 
-/* Without memory nothing is left watched. */
+/* Without memory nothing is left hooked. */
 static void test_out_of_memory(void **state) {
     struct fixture fixture = open_model("llama");
     const struct graft_module root = fixture.model->tree->root->module;
@@ -266,7 +266,7 @@ static void test_out_of_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_changes), cmocka_unit_test(test_every_interface),
-        cmocka_unit_test(test_observer_stops),  cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_hook_stops),      cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_profile),         cmocka_unit_test(test_difference),
         cmocka_unit_test(test_out_of_memory),
     };
