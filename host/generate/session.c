@@ -205,7 +205,8 @@ static int run(struct graft_session *session, const struct step *step, const int
 }
 
 /* Makes a step part of the sequences; or of none, if it failed: some modules have run, and others have not. */
-static void settle(struct graft_session *session, const struct step *step, const int32_t *slots, size_t n, int status) {
+static void end_step(struct graft_session *session, const struct step *step, const int32_t *slots, size_t n,
+                     int status) {
     for (size_t i = 0; i < n; i++) {
         struct sequence *sequence = &session->sequences[slots[i]];
         if (status != GRAFT_OK) {
@@ -233,7 +234,7 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
     }
     if (status == GRAFT_OK) {
         status = run(session, &step, slots, n, error);
-        settle(session, &step, slots, n, status);
+        end_step(session, &step, slots, n, status);
     }
     *logits = session->logits;
     step_finish(&step);

@@ -16,7 +16,7 @@ static int is_weight_type(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
 }
 
-/* Types that no kernel reads become a problem of their own; everything else is settled by the shape. */
+/* Types that no kernel reads become a problem of their own; the shape decides everything else. */
 static int check_value(struct graft_binding *binding, struct graft_error *error) {
     char shape[GRAFT_SHAPE_TEXT];
     for (size_t i = 0; i < binding->value.n_parts; i++) {

@@ -157,7 +157,7 @@ static int is_same(const struct graft_origin *a, const struct graft_origin *b) {
     return a->plugin != NULL && b->plugin != NULL && strcmp(a->plugin, b->plugin) == 0;
 }
 
-void graft_assignment_settle(struct graft_assignment *assignment) {
+void graft_assignment_end(struct graft_assignment *assignment) {
     for (size_t i = 0; assignment != NULL && i < assignment->n; i++) {
         struct assignment_row *row = &assignment->rows[i];
         const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);

@@ -62,7 +62,7 @@ static void write_declined(const struct assignment_row *row, const struct rule *
 }
 
 /* Writes what there is to say of rule `i` alone; nothing, mostly. */
-static void write_remark(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
+static void write_note(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct assignment_row *row = &assignment->rows[i];
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     if (row->unmet != NULL && !row->left_out && !is_idle_plugin(assignment, i)) {
@@ -110,7 +110,7 @@ static char *idle_note(const struct graft_assignment *assignment, size_t i) {
     return note;
 }
 
-static int remark_on(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
+static int add_notes(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
                      struct graft_error *error) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     struct graft_text text = {0};
@@ -128,7 +128,7 @@ static int remark_on(const struct graft_assignment *assignment, size_t i, graft_
             add(data, graft_format("key \"%s\" is treated as a plain name: %s", rule->declared->target, rule->invalid),
                 error);
     }
-    write_remark(assignment, i, &text);
+    write_note(assignment, i, &text);
     if (status == GRAFT_OK && text.failed) {
         status = graft_fail_memory(error, graft_rule_source(rule));
     } else if (status == GRAFT_OK && text.length > 0) {
@@ -145,7 +145,7 @@ int graft_assignment_notes(const struct graft_assignment *assignment, graft_assi
         status = add(data, graft_strdup(assignment->notes[i]), error);
     }
     for (size_t i = 0; i < assignment->n && status == GRAFT_OK; i++) {
-        status = remark_on(assignment, i, add, data, error);
+        status = add_notes(assignment, i, add, data, error);
     }
     return status;
 }

@@ -69,6 +69,6 @@ void graft_assignment_give(struct graft_assignment *assignment, const struct rul
 void graft_assignment_take(struct graft_assignment *assignment, const struct graft_origin *origin);
 
 /* Ends with the present module: of what wanted it without getting a part some have lost it. */
-void graft_assignment_settle(struct graft_assignment *assignment);
+void graft_assignment_end(struct graft_assignment *assignment);
 
 #endif

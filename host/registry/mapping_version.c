@@ -288,7 +288,7 @@ int graft_mapping_version_look_up(const struct mapping_version *version, const s
             status = search(version->rules[i], original, invalid, data, found, error);
         }
     }
-    graft_stack_settle(found, original);
+    graft_stack_order(found, original);
     return status == GRAFT_OK && found->tied != NULL
                ? undecided(graft_stack_innermost(found)->rule, found->tied, original, error)
                : status;

@@ -155,7 +155,7 @@ static int collect(const struct graft_snapshot *snapshot, const struct graft_kno
         }
         status = hit < 0 ? GRAFT_ERROR_PLUGIN : status;
     }
-    graft_stack_settle(stack, known);
+    graft_stack_order(stack, known);
     return status;
 }
 
@@ -251,6 +251,6 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
     for (size_t i = 0; i < resolution->n && status == GRAFT_OK; i++) {
         status = find_kernel(snapshot, place, assignment, &resolution->stack[i], error);
     }
-    graft_assignment_settle(assignment);
+    graft_assignment_end(assignment);
     return status;
 }

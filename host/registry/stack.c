@@ -66,30 +66,30 @@ static void leave_out_repeated(struct stack *stack) {
     stack->n = kept;
 }
 
-void graft_stack_settle(struct stack *stack, const struct graft_known_class *original) {
-    struct stack settled = {0};
+void graft_stack_order(struct stack *stack, const struct graft_known_class *original) {
+    struct stack ordered = {0};
     struct stack_item innermost = {0};
     for (size_t i = 0; i < stack->n; i++) {
         const struct stack_item *item = &stack->items[i];
         if (graft_known_calls_super(item->known)) {
-            wrap(&settled, item);
+            wrap(&ordered, item);
             continue;
         }
         const struct rule *first =
             innermost.rule != NULL ? graft_rule_prefer(innermost.rule, item->rule, original) : item->rule;
         if (first == NULL) {
-            settled.tied = item->rule;
+            ordered.tied = item->rule;
         } else if (first == item->rule) {
-            settled.tied = NULL;
+            ordered.tied = NULL;
             innermost = *item;
         }
     }
-    leave_out_repeated(&settled);
-    settled.n_wrappers = settled.n;
+    leave_out_repeated(&ordered);
+    ordered.n_wrappers = ordered.n;
     if (innermost.rule != NULL) {
-        settled.items[settled.n++] = innermost;
+        ordered.items[ordered.n++] = innermost;
     }
-    *stack = settled;
+    *stack = ordered;
 }
 
 const struct stack_item *graft_stack_innermost(const struct stack *stack) {

@@ -18,7 +18,7 @@ struct stack_item {
 
 /* Begins as zeros. */
 struct stack {
-    struct stack_item items[MAX_WANTING]; /* of each source the rule that goes first; once settled, wrappers first */
+    struct stack_item items[MAX_WANTING]; /* of each source the rule that goes first; once ordered, wrappers first */
     size_t n;
     size_t n_wrappers;
     const struct rule *tied; /* with the innermost: nothing says which of the two replaces the module; or NULL */
@@ -30,7 +30,7 @@ int graft_stack_add(struct stack *stack, const struct rule *rule, const struct g
 
 /* Puts those that call super in order, the outermost first, each class once, and of the others keeps the one that goes
  * first, behind them. */
-void graft_stack_settle(struct stack *stack, const struct graft_known_class *original);
+void graft_stack_order(struct stack *stack, const struct graft_known_class *original);
 
 /* The one that does not call super; NULL: none does. */
 const struct stack_item *graft_stack_innermost(const struct stack *stack);

@@ -269,7 +269,7 @@ static const struct graft_class qwen2_vl = FUSED_CLASS("Qwen2VLFusedAttention", 
 static const struct graft_class qwen3 = FUSED_CLASS("Qwen3FusedAttention", qwen3_traits);
 static const struct graft_class qwen3_moe = FUSED_CLASS("Qwen3MoeFusedAttention", qwen3_moe_traits);
 
-/* With the model type given, the host does not remark in other models that this one matched nothing. */
+/* With the model type given, the host does not note in other models that this one matched nothing. */
 static const char *const model_types[][2] = {
     {"qwen2_moe", NULL}, {"llama", NULL},     {"mistral", NULL},  {"mixtral", NULL},
     {"qwen3", NULL},     {"qwen3_moe", NULL}, {"qwen2_vl", NULL}, {"qwen2", NULL},

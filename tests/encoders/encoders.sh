@@ -17,27 +17,27 @@ host() {
     timeout 60 "$host" "$@" >out 2>err || status=$?
 }
 
-# Fillings
+# Predictions for masks
 host --quiet --model "$cases/bert_mlm" --prompt 'the [MASK] cuts a [MASK].' </dev/null
-check 'fillings: exit status' 0 "$status"
-check 'fillings: five a mask, an empty line between them' '5 1 5' \
+check 'predictions: exit status' 0 "$status"
+check 'predictions: five a mask, an empty line between them' '5 1 5' \
     "$(awk 'NF == 0 { printf "%d 1 ", n; n = 0; next } { n++ } END { print n }' out)"
-check 'fillings: a probability and a token' 10 "$(grep -c "^[0-9.e-]*$(printf '\t')[^ ]*$" out)"
-check 'fillings: best first' "$(head -n 5 out)" "$(head -n 5 out | sort -gr)"
+check 'predictions: a probability and a token' 10 "$(grep -c "^[0-9.e-]*$(printf '\t')[^ ]*$" out)"
+check 'predictions: best first' "$(head -n 5 out)" "$(head -n 5 out | sort -gr)"
 mv out two
 host --quiet --model "$cases/bert_mlm" --prompt 'the [MASK] cuts a [MASK].' --prompt 'a [MASK].' --top-k 1 </dev/null
-check 'fillings: top-k, texts in order' "$(sed -n '1p;6,7p' two)" "$(head -n 3 out)"
+check 'predictions: top-k, texts in order' "$(sed -n '1p;6,7p' two)" "$(head -n 3 out)"
 host --quiet --model "$cases/bert_mlm" --prompt 'a [MASK].' --json --top-k 2 </dev/null
-check 'fillings, JSON: one line a text' 1 "$(wc -l <out)"
-has 'fillings, JSON: the pipeline'"'"'s keys' '"token_str": ' out
+check 'predictions, JSON: one line a text' 1 "$(wc -l <out)"
+has 'predictions, JSON: the pipeline'"'"'s keys' '"token_str": ' out
 printf 'the [MASK] cuts a [MASK].\na [MASK].\n' >lines
 host --quiet --model "$cases/bert_mlm" --lines --top-k 1 <lines
-check 'fillings: lines of stdin' "$(sed -n '1p;6,7p' two)" "$(head -n 3 out)"
+check 'predictions: lines of stdin' "$(sed -n '1p;6,7p' two)" "$(head -n 3 out)"
 host --quiet --model "$cases/bert_mlm" --prompt 'the board' </dev/null
-check 'fillings: nothing to fill in' 5 "$status"
-has 'fillings: says so' 'text 1 has no [MASK]' err
+check 'predictions: nothing to fill in' 5 "$status"
+has 'predictions: says so' 'text 1 has no [MASK]' err
 host --quiet --model "$cases/bert_mlm" --input-ids 2,5,4,3 --output-ids --top-k 1 </dev/null
-check 'fillings: ids' 1 "$(grep -c "$(printf '\t')[0-9]*$" out)"
+check 'predictions: ids' 1 "$(grep -c "$(printf '\t')[0-9]*$" out)"
 host --quiet --model "$cases/bert_mlm" --input-ids 2,5,12,4,6,7,3 --input-ids 2,3 --logits logits.st </dev/null
 check 'logits: of ids alone, nothing printed' '0:' "$status:$(cat out)"
 has 'logits: each text' '"logits.0":{"dtype":"F32","shape":[7,86]' logits.st

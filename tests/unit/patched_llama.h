@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The golden llama under other names, and files compared. */
-#ifndef GRAFT_TEST_RELAID_LLAMA_H
-#define GRAFT_TEST_RELAID_LLAMA_H
+#ifndef GRAFT_TEST_PATCHED_LLAMA_H
+#define GRAFT_TEST_PATCHED_LLAMA_H
 
 #include "folder.h"
 #include "library_fixture.h"

@@ -142,7 +142,7 @@ static int run_texts(struct graft_encode_run *run, struct graft_texts *texts, st
     return status;
 }
 
-/* The tokenizer where texts are read or fillings printed, and what stands for a filling. */
+/* The tokenizer where texts are read or predictions printed, and the mask token. */
 static int prepare(struct graft_encode_run *run, struct graft_error *error) {
     const struct graft_options *options = run->options;
     int needs = graft_texts_need_tokenizer(options);

@@ -20,7 +20,7 @@ struct graft_encode_run {
     const struct graft_options *options;
     struct graft_model *model;
     struct graft_tokenizer *tokenizer; /* NULL where it is not needed */
-    int32_t mask_id;                   /* of a masked model; -1: fillings are not wanted */
+    int32_t mask_id;                   /* of a masked model; -1: predictions are not wanted */
     float *results;                    /* [capacity], a printer's, kept from batch to batch */
     size_t results_capacity;
 };

@@ -13,7 +13,7 @@
 #include "cli/report/recordings.h"
 #include "cli/report/writer.h"
 
-enum { DEFAULT_FILLINGS = 5, MAX_FILE_BYTES = 4 << 20 };
+enum { DEFAULT_PREDICTIONS = 5, MAX_FILE_BYTES = 4 << 20 };
 
 /* `mask_token` of tokenizer_config.json, a string or an object with its content; "[MASK]" without it. */
 static int read_mask(const char *directory, char **mask, struct graft_error *error) {
@@ -48,13 +48,13 @@ int32_t graft_fill_mask_token(const char *directory, const struct graft_tokenize
     return id;
 }
 
-struct filling {
+struct prediction {
     int32_t id;
     double probability;
 };
 
 /* The `k` largest, largest first, of equals the first one first. */
-static void pick(const float *logits, int64_t vocab_size, struct filling *best, int64_t k) {
+static void pick(const float *logits, int64_t vocab_size, struct prediction *best, int64_t k) {
     double largest = -INFINITY, sum = 0.0;
     int64_t n = 0;
     for (int64_t i = 0; i < vocab_size; i++) {
@@ -68,7 +68,7 @@ static void pick(const float *logits, int64_t vocab_size, struct filling *best, 
             at--;
         }
         if (at < k) {
-            best[at] = (struct filling){(int32_t)i, logit};
+            best[at] = (struct prediction){(int32_t)i, logit};
             n += n < k;
         }
     }
@@ -86,12 +86,12 @@ static const char *spelling(const struct graft_encode_run *run, int32_t id) {
     return token != NULL ? token : "";
 }
 
-static int print_text(const struct graft_encode_run *run, const struct filling *best, int64_t k,
+static int print_text(const struct graft_encode_run *run, const struct prediction *best, int64_t k,
                       struct graft_error *error) {
     for (int64_t i = 0; i < k; i++) {
         char *token = graft_strdup(spelling(run, best[i].id));
         if (token == NULL) {
-            return graft_fail_memory(error, "fillings");
+            return graft_fail_memory(error, "predictions");
         }
         graft_error_clean(token);
         if (run->options->output_ids) {
@@ -104,8 +104,8 @@ static int print_text(const struct graft_encode_run *run, const struct filling *
     return GRAFT_OK;
 }
 
-static graft_json *fillings_json(struct graft_writer *writer, const struct graft_encode_run *run,
-                                 const struct filling *best, int64_t k) {
+static graft_json *predictions_json(struct graft_writer *writer, const struct graft_encode_run *run,
+                                    const struct prediction *best, int64_t k) {
     graft_json *array = graft_json_new_array();
     for (int64_t i = 0; i < k; i++) {
         graft_json *object = graft_json_new_object();
@@ -129,7 +129,7 @@ static int find_places(const struct graft_encode_run *run, const struct graft_te
     size_t at = 0;
     places->rows = graft_alloc(batch->tokens, sizeof *places->rows);
     if (places->rows == NULL) {
-        return graft_fail_memory(error, "fillings");
+        return graft_fail_memory(error, "predictions");
     }
     for (size_t i = 0; i < batch->count; i++) {
         size_t before = places->count;
@@ -146,9 +146,9 @@ static int find_places(const struct graft_encode_run *run, const struct graft_te
     return GRAFT_OK;
 }
 
-/* The fillings of one text, whose rows are the next `n` of `logits`. */
-static int print_fillings(const struct graft_encode_run *run, const float *logits, size_t n, struct filling *best,
-                          int64_t k, struct graft_error *error) {
+/* The predictions of one text, whose rows are the next `n` of `logits`. */
+static int print_predictions(const struct graft_encode_run *run, const float *logits, size_t n, struct prediction *best,
+                             int64_t k, struct graft_error *error) {
     int64_t vocab_size = graft_model_vocab_size(run->model);
     struct graft_writer writer = {0};
     graft_json *array = run->options->json ? graft_json_new_array() : NULL;
@@ -156,14 +156,14 @@ static int print_fillings(const struct graft_encode_run *run, const float *logit
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         pick(logits + (int64_t)i * vocab_size, vocab_size, best, k);
         if (run->options->json) {
-            graft_writer_append(&writer, array, fillings_json(&writer, run, best, k));
+            graft_writer_append(&writer, array, predictions_json(&writer, run, best, k));
         } else {
             (void)fputs(i > 0 ? "\n" : "", stdout);
             status = print_text(run, best, k, error);
         }
     }
     if (run->options->json) {
-        status = writer.failed ? graft_fail_memory(error, "fillings") : graft_output_json(array, stdout, 0, error);
+        status = writer.failed ? graft_fail_memory(error, "predictions") : graft_output_json(array, stdout, 0, error);
     }
     graft_json_free(array);
     return status;
@@ -172,12 +172,12 @@ static int print_fillings(const struct graft_encode_run *run, const float *logit
 static int print_all(struct graft_encode_run *run, const struct graft_text_batch *batch, const struct places *places,
                      struct graft_error *error) {
     int64_t vocab_size = graft_model_vocab_size(run->model);
-    int64_t k = run->options->top_k < 0 ? DEFAULT_FILLINGS : run->options->top_k;
+    int64_t k = run->options->top_k < 0 ? DEFAULT_PREDICTIONS : run->options->top_k;
     k = k == 0 || k > vocab_size ? vocab_size : k;
-    struct filling *best = graft_alloc((size_t)k, sizeof *best);
+    struct prediction *best = graft_alloc((size_t)k, sizeof *best);
     const float *logits = run->results;
     size_t at = 0, end = 0;
-    int status = best != NULL ? GRAFT_OK : graft_fail_memory(error, "fillings");
+    int status = best != NULL ? GRAFT_OK : graft_fail_memory(error, "predictions");
     for (size_t i = 0; i < batch->count && status == GRAFT_OK; i++) {
         size_t n = 0;
         end += batch->prompts[i].count;
@@ -186,7 +186,7 @@ static int print_all(struct graft_encode_run *run, const struct graft_text_batch
         if (!run->options->json && batch->first + i > 0) {
             (void)fputc('\n', stdout);
         }
-        status = print_fillings(run, logits, n, best, k, error);
+        status = print_predictions(run, logits, n, best, k, error);
         logits += (int64_t)n * vocab_size;
         at += n;
     }
