@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "fuse/chain.h"
-#include "fuse/chain_offer.h"
+#include "fuse/chain_implementation.h"
 #include "fuse/glob.h"
 #include "fuse/wires.h"
 #include "hooks/forward_hooks.h"
@@ -132,7 +132,7 @@ static int add_chain(struct graft_chains *fusions, const struct graft_snapshot *
         status = graft_wires_connect(chain, specs, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_chain_offer_choose(chain, snapshot, error);
+        status = graft_chain_implementation_choose(chain, snapshot, error);
     }
     if (status != GRAFT_OK) {
         graft_chain_free(chain);

@@ -5,25 +5,26 @@
 #include "library/library.h"
 
 /* What is taken where nothing is chosen is the first of its kind. */
-static int is_default(const struct graft_snapshot *snapshot, const struct graft_implementation *offer) {
+static int is_default(const struct graft_snapshot *snapshot, const struct graft_implementation *implementation) {
     const struct graft_implementation *at = graft_snapshot_implementation_at(snapshot, 0);
-    for (size_t i = 0; at != NULL && at->kind != offer->kind; i++) {
+    for (size_t i = 0; at != NULL && at->kind != implementation->kind; i++) {
         at = graft_snapshot_implementation_at(snapshot, i);
     }
-    return at == offer && offer->kind != GRAFT_IMPLEMENTATION_KERNEL;
+    return at == implementation && implementation->kind != GRAFT_IMPLEMENTATION_KERNEL;
 }
 
 static struct graft_implementation_info info_of(const struct graft_snapshot *snapshot,
-                                                const struct graft_implementation *offer) {
-    const struct graft_kernel_override *kernel = offer->kind == GRAFT_IMPLEMENTATION_KERNEL ? offer->declared : NULL;
+                                                const struct graft_implementation *implementation) {
+    const struct graft_kernel_override *kernel =
+        implementation->kind == GRAFT_IMPLEMENTATION_KERNEL ? implementation->declared : NULL;
     return (struct graft_implementation_info){
         .struct_size = sizeof(struct graft_implementation_info),
-        .kind = (int32_t)offer->kind,
-        .name = offer->name,
-        .plugin = offer->origin.plugin,
+        .kind = (int32_t)implementation->kind,
+        .name = implementation->name,
+        .plugin = implementation->origin.plugin,
         .class_name = kernel != NULL ? kernel->replacement->replacement->name : NULL,
         .original_class = kernel != NULL ? kernel->replacement->target : NULL,
-        .is_default = is_default(snapshot, offer),
+        .is_default = is_default(snapshot, implementation),
     };
 }
 
@@ -36,7 +37,7 @@ static int64_t count_modules(const struct graft_model *model, const struct graft
     return modules;
 }
 
-static size_t count_offers(const struct graft_snapshot *snapshot) {
+static size_t count_implementations(const struct graft_snapshot *snapshot) {
     size_t n = 0;
     while (graft_snapshot_implementation_at(snapshot, n) != NULL) {
         n++;
@@ -47,18 +48,19 @@ static size_t count_offers(const struct graft_snapshot *snapshot) {
 int graft_publish_implementations(struct graft_model *model, struct graft_error *error) {
     struct graft_published *published = &model->published;
     const struct graft_snapshot *snapshot = model->tree->snapshot;
-    size_t offers = count_offers(snapshot);
-    struct graft_implementation_info *infos = graft_pool_alloc(&published->pool, offers + 2, sizeof *infos);
+    size_t count = count_implementations(snapshot);
+    struct graft_implementation_info *infos = graft_pool_alloc(&published->pool, count + 2, sizeof *infos);
     if (infos == NULL) {
         return graft_fail_memory(error, model->directory);
     }
     infos[published->n_implementations++] = info_of(snapshot, model->attention);
     infos[published->n_implementations++] = info_of(snapshot, model->experts);
-    for (size_t i = 0; i < offers; i++) {
-        const struct graft_implementation *offer = graft_snapshot_implementation_at(snapshot, i);
-        int64_t modules = offer->kind == GRAFT_IMPLEMENTATION_KERNEL ? count_modules(model, offer) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct graft_implementation *implementation = graft_snapshot_implementation_at(snapshot, i);
+        int64_t modules =
+            implementation->kind == GRAFT_IMPLEMENTATION_KERNEL ? count_modules(model, implementation) : 0;
         if (modules > 0) {
-            infos[published->n_implementations] = info_of(snapshot, offer);
+            infos[published->n_implementations] = info_of(snapshot, implementation);
             infos[published->n_implementations++].modules = modules;
         }
     }
@@ -73,10 +75,10 @@ const struct graft_implementation_info *graft_model_implementation(const struct 
 int graft_library_implementations(struct graft_library *library, struct graft_implementation_info **implementations,
                                   size_t *n, struct graft_error *error) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
-    size_t offers = count_offers(snapshot);
+    size_t count = count_implementations(snapshot);
     *n = 0;
-    *implementations = graft_alloc(offers, sizeof **implementations);
-    for (size_t i = 0; i < offers && *implementations != NULL; i++) {
+    *implementations = graft_alloc(count, sizeof **implementations);
+    for (size_t i = 0; i < count && *implementations != NULL; i++) {
         (*implementations)[(*n)++] = info_of(snapshot, graft_snapshot_implementation_at(snapshot, i));
     }
     graft_snapshot_release(snapshot);

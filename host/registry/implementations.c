@@ -14,17 +14,17 @@ static const char *source_of(const struct graft_origin *origin) {
     return origin->file != NULL ? origin->file : origin->plugin != NULL ? origin->plugin : "the host";
 }
 
-struct implementations *graft_implementations_retain(struct implementations *offers) {
-    if (offers != NULL) {
-        atomic_fetch_add(&offers->references, 1);
+struct implementations *graft_implementations_retain(struct implementations *implementations) {
+    if (implementations != NULL) {
+        atomic_fetch_add(&implementations->references, 1);
     }
-    return offers;
+    return implementations;
 }
 
-void graft_implementations_release(struct implementations *offers) {
-    if (offers != NULL && atomic_fetch_sub(&offers->references, 1) == 1) {
-        graft_free(offers->items);
-        graft_free(offers);
+void graft_implementations_release(struct implementations *implementations) {
+    if (implementations != NULL && atomic_fetch_sub(&implementations->references, 1) == 1) {
+        graft_free(implementations->items);
+        graft_free(implementations);
     }
 }
 
@@ -47,10 +47,10 @@ static int check_name(const struct implementations *old, const struct graft_impl
     return GRAFT_OK;
 }
 
-/* Puts a list with one offer more in the place of the snapshot's. */
+/* Puts a list with one implementation more in the place of the snapshot's. */
 static int append(struct graft_snapshot *snapshot, const struct graft_implementation *added,
                   struct graft_error *error) {
-    const struct implementations *old = snapshot->offers;
+    const struct implementations *old = snapshot->implementations;
     size_t n = old != NULL ? old->n : 0;
     int status = check_name(old, added, error);
     if (status != GRAFT_OK) {
@@ -66,8 +66,8 @@ static int append(struct graft_snapshot *snapshot, const struct graft_implementa
         next->items[next->n] = old->items[next->n];
     }
     next->items[next->n++] = *added;
-    graft_implementations_release(snapshot->offers);
-    snapshot->offers = next;
+    graft_implementations_release(snapshot->implementations);
+    snapshot->implementations = next;
     return GRAFT_OK;
 }
 
@@ -112,7 +112,7 @@ int graft_registry_add_implementation(struct graft_registry *registry, enum graf
     (void)pthread_mutex_lock(&registry->lock);
     struct graft_snapshot *next = graft_snapshot_copy(registry->current);
     int status = next != NULL ? GRAFT_OK : graft_fail_memory(error, name);
-    if (status == GRAFT_OK && !is_there(next->offers, &added)) {
+    if (status == GRAFT_OK && !is_there(next->implementations, &added)) {
         status = append(next, &added, error);
     }
     if (status == GRAFT_OK) {
@@ -126,17 +126,18 @@ int graft_registry_add_implementation(struct graft_registry *registry, enum graf
 }
 
 const struct graft_implementation *graft_snapshot_implementation_at(const struct graft_snapshot *snapshot, size_t i) {
-    return snapshot->offers != NULL && i < snapshot->offers->n ? &snapshot->offers->items[i] : NULL;
+    return snapshot->implementations != NULL && i < snapshot->implementations->n ? &snapshot->implementations->items[i]
+                                                                                 : NULL;
 }
 
 static int unknown(const struct graft_snapshot *snapshot, enum graft_implementation_kind kind, const char *name,
                    const char *option, struct graft_error *error) {
-    const struct graft_implementation *offer;
+    const struct graft_implementation *implementation;
     const char *last = NULL;
     struct graft_text known = {0};
-    for (size_t i = 0; (offer = graft_snapshot_implementation_at(snapshot, i)) != NULL; i++) {
-        if (offer->kind == kind && (last == NULL || strcmp(last, offer->name) != 0)) {
-            last = offer->name;
+    for (size_t i = 0; (implementation = graft_snapshot_implementation_at(snapshot, i)) != NULL; i++) {
+        if (implementation->kind == kind && (last == NULL || strcmp(last, implementation->name) != 0)) {
+            last = implementation->name;
             graft_text_printf(&known, "%s%s", known.length > 0 ? ", " : "", last);
         }
     }
@@ -148,24 +149,25 @@ static int unknown(const struct graft_snapshot *snapshot, enum graft_implementat
 }
 
 int graft_snapshot_implementation(const struct graft_snapshot *snapshot, enum graft_implementation_kind kind,
-                                  const char *name, const char *option, const struct graft_implementation **offer,
-                                  struct graft_error *error) {
+                                  const char *name, const char *option,
+                                  const struct graft_implementation **implementation, struct graft_error *error) {
     const struct graft_implementation *at;
     for (size_t i = 0; (at = graft_snapshot_implementation_at(snapshot, i)) != NULL; i++) {
         if (at->kind == kind && strcmp(at->name, name) == 0) {
-            *offer = at;
+            *implementation = at;
             return GRAFT_OK;
         }
     }
     return unknown(snapshot, kind, name, option, error);
 }
 
-static int add_kernel(struct graft_snapshot **snapshot, const struct graft_implementation *offer,
+static int add_kernel(struct graft_snapshot **snapshot, const struct graft_implementation *implementation,
                       struct graft_error *error) {
-    const struct graft_kernel_override *kernel = offer->declared;
+    const struct graft_kernel_override *kernel = implementation->declared;
     struct mapping_version *mapping = NULL;
-    int status = graft_mapping_version_with_replacements((*snapshot)->mapping, kernel->replacement, 1,
-                                                         sizeof *kernel->replacement, &offer->origin, &mapping, error);
+    int status =
+        graft_mapping_version_with_replacements((*snapshot)->mapping, kernel->replacement, 1,
+                                                sizeof *kernel->replacement, &implementation->origin, &mapping, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -173,7 +175,7 @@ static int add_kernel(struct graft_snapshot **snapshot, const struct graft_imple
     struct graft_snapshot *next = graft_snapshot_copy(*snapshot);
     if (next == NULL) {
         graft_mapping_version_release(mapping);
-        return graft_fail_memory(error, offer->name);
+        return graft_fail_memory(error, implementation->name);
     }
     graft_mapping_version_release(next->mapping);
     next->mapping = mapping;
@@ -193,11 +195,13 @@ static int is_repeated(const char *const *names, size_t i) {
 
 /* All kernels of one name. */
 static int add_named(struct graft_snapshot **snapshot, const char *name, struct graft_error *error) {
-    const struct graft_implementation *offer = NULL;
-    int status = graft_snapshot_implementation(*snapshot, GRAFT_IMPLEMENTATION_KERNEL, name, "kernels", &offer, error);
-    for (size_t i = 0; status == GRAFT_OK && (offer = graft_snapshot_implementation_at(*snapshot, i)) != NULL; i++) {
-        if (offer->kind == GRAFT_IMPLEMENTATION_KERNEL && strcmp(offer->name, name) == 0) {
-            status = add_kernel(snapshot, offer, error);
+    const struct graft_implementation *implementation = NULL;
+    int status =
+        graft_snapshot_implementation(*snapshot, GRAFT_IMPLEMENTATION_KERNEL, name, "kernels", &implementation, error);
+    for (size_t i = 0; status == GRAFT_OK && (implementation = graft_snapshot_implementation_at(*snapshot, i)) != NULL;
+         i++) {
+        if (implementation->kind == GRAFT_IMPLEMENTATION_KERNEL && strcmp(implementation->name, name) == 0) {
+            status = add_kernel(snapshot, implementation, error);
         }
     }
     return status;
@@ -220,12 +224,12 @@ int graft_snapshot_with_kernels(struct graft_snapshot *snapshot, const char *con
 
 const struct graft_implementation *graft_snapshot_kernel_of(const struct graft_snapshot *snapshot,
                                                             const struct graft_class *cls) {
-    const struct graft_implementation *offer;
-    for (size_t i = 0; (offer = graft_snapshot_implementation_at(snapshot, i)) != NULL; i++) {
-        if (offer->kind == GRAFT_IMPLEMENTATION_KERNEL) {
-            const struct graft_kernel_override *kernel = offer->declared;
+    const struct graft_implementation *implementation;
+    for (size_t i = 0; (implementation = graft_snapshot_implementation_at(snapshot, i)) != NULL; i++) {
+        if (implementation->kind == GRAFT_IMPLEMENTATION_KERNEL) {
+            const struct graft_kernel_override *kernel = implementation->declared;
             if (kernel->replacement->replacement == cls) {
-                return offer;
+                return implementation;
             }
         }
     }

@@ -23,14 +23,14 @@ int graft_registry_add_implementation(struct graft_registry *registry, enum graf
                                       const char *name, const void *declared, const struct graft_origin *origin,
                                       struct graft_error *error);
 
-/* [any] The offers in the order of registration; NULL after the last. */
+/* [any] The implementations in the order of registration; NULL after the last. */
 const struct graft_implementation *graft_snapshot_implementation_at(const struct graft_snapshot *snapshot, size_t i);
 
-/* [any] The offer of that kind and name. That there is none is an error of `option` (GRAFT_ERROR_USAGE) that lists the
- * names there are. */
+/* [any] The implementation of that kind and name. That there is none is an error of `option` (GRAFT_ERROR_USAGE) that
+ * lists the names there are. */
 int graft_snapshot_implementation(const struct graft_snapshot *snapshot, enum graft_implementation_kind kind,
-                                  const char *name, const char *option, const struct graft_implementation **offer,
-                                  struct graft_error *error);
+                                  const char *name, const char *option,
+                                  const struct graft_implementation **implementation, struct graft_error *error);
 
 /* [any] A snapshot in which the kernels of the `n` names are replacements, behind those there. The caller releases it.
  */

@@ -24,7 +24,7 @@ struct graft_snapshot *graft_snapshot_copy(const struct graft_snapshot *old) {
         return NULL;
     }
     copy->references = 1;
-    copy->offers = graft_implementations_retain(old != NULL ? old->offers : NULL);
+    copy->implementations = graft_implementations_retain(old != NULL ? old->implementations : NULL);
     copy->plugins = graft_alloc(plugins + 1, sizeof *copy->plugins);
     copy->classes = graft_alloc(classes + 1, sizeof *copy->classes);
     copy->families = graft_alloc(families + 1, sizeof *copy->families);
@@ -64,7 +64,7 @@ void graft_snapshot_release(struct graft_snapshot *snapshot) {
         }
         graft_free(snapshot->conversions);
         graft_mapping_version_release(snapshot->mapping);
-        graft_implementations_release(snapshot->offers);
+        graft_implementations_release(snapshot->implementations);
         graft_free(snapshot->fusions);
         graft_free(snapshot->families);
         graft_free(snapshot->classes);

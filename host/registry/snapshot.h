@@ -71,7 +71,7 @@ struct graft_snapshot {
     size_t n_fusions;
     struct conversion_list **conversions; /* model-wide lists; shared by snapshots */
     size_t n_conversions;
-    struct implementations *offers; /* what can be chosen by name; NULL: nothing */
+    struct implementations *implementations; /* what can be chosen by name; NULL: nothing */
 };
 
 /* The mapping as it was when the scope was entered. */
@@ -100,11 +100,11 @@ int graft_family_append(struct graft_snapshot *snapshot, const struct graft_fami
 int graft_class_append(struct graft_snapshot *snapshot, const struct graft_known_class *added,
                        struct graft_error *error);
 
-/* All that a plugin offers by name, into a snapshot that is not yet the registry's. */
+/* All implementations that a plugin brings, into a snapshot that is not yet the registry's. */
 int graft_implementations_append_all(struct graft_snapshot *snapshot, const struct graft_plugin *plugin,
                                      const struct graft_origin *origin, struct graft_error *error);
-struct implementations *graft_implementations_retain(struct implementations *offers);
-void graft_implementations_release(struct implementations *offers);
+struct implementations *graft_implementations_retain(struct implementations *implementations);
+void graft_implementations_release(struct implementations *implementations);
 
 /* A family whose patterns compile, with one reference. */
 int graft_fusion_create(const struct graft_fusion_family *family, const struct graft_origin *origin,

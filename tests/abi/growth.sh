@@ -65,7 +65,7 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
         --fuse 'model.layers.*.post_attention_layernorm,model.layers.*.mlp'
     today 'a chain' tests/fuse --model "$models/plain/qwen3" $prompt \
         --fuse 'model.layers.*.post_attention_layernorm,model.layers.*.mlp'
-    both 'implementations by name' sdk/examples/offers --model "$models/plain/qwen2_moe" $prompt \
+    both 'implementations by name' sdk/examples/implementations --model "$models/plain/qwen2_moe" $prompt \
         --attn-implementation plain --experts-implementation plain --kernels plain
 }
 echo "1..$number"

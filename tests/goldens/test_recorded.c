@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_recorded CASE-DIRECTORY PLUGINS-DIRECTORY OFFERS-DIRECTORY: hidden states, attention weights and router logits
- * against the reference's, with the original classes, with replaced ones, and with a plugin's attention. */
+/* test_recorded CASE-DIRECTORY PLUGINS-DIRECTORY IMPLEMENTATIONS-DIRECTORY: hidden states, attention weights and router
+ * logits against the reference's, with the original classes, with replaced ones, and with a plugin's attention. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +129,7 @@ static void check_absent(const struct golden *golden) {
 int main(int argc, char **argv) {
     struct golden golden;
     if (argc != 4) {
-        (void)fputs("usage: test_recorded CASE-DIRECTORY PLUGINS-DIRECTORY OFFERS-DIRECTORY\n", stderr);
+        (void)fputs("usage: test_recorded CASE-DIRECTORY PLUGINS-DIRECTORY IMPLEMENTATIONS-DIRECTORY\n", stderr);
         return 2;
     }
     golden_open(&golden, argv[1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_offers CASE-DIRECTORY PLUGINS-DIRECTORY OFFERS-DIRECTORY: what is chosen by name computes the same function,
- * with the original classes and with replaced ones. */
+/* test_implementations CASE-DIRECTORY PLUGINS-DIRECTORY IMPLEMENTATIONS-DIRECTORY: what is chosen by name computes the
+ * same function, with the original classes and with replaced ones. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,10 +140,10 @@ static void check_in_force(const struct golden *golden, const char *plugins) {
 }
 
 /* What the options name is what a session is given. */
-static void check_names(const struct golden *golden, const char *offers) {
+static void check_names(const struct golden *golden, const char *implementations) {
     const struct graft_model_options options = options_of("plain", experts_named("batched_mm"), NULL, 0);
     struct runner runner;
-    runner_open_with(&runner, golden->directory, offers, &options);
+    runner_open_with(&runner, golden->directory, implementations, &options);
     check(strcmp(runner.model->attention_now->name, "plain") == 0, "attention: plain is not in force");
     check(!has_stacked_experts || strcmp(runner.model->experts->name, "batched_mm") == 0,
           "experts: batched_mm is not in force");
@@ -157,21 +157,21 @@ static int count_kernels(void *data, struct graft_node *node, struct graft_error
     return GRAFT_OK;
 }
 
-static void check_kernel(const struct golden *golden, const char *offers) {
+static void check_kernel(const struct golden *golden, const char *implementations) {
     const char *const names[] = {"plain"};
     const struct graft_model_options options = options_of(NULL, NULL, names, 1);
     struct runner runner;
     size_t kernels = 0;
-    runner_open_with(&runner, golden->directory, offers, &options);
+    runner_open_with(&runner, golden->directory, implementations, &options);
     (void)graft_tree_walk(runner.model->tree, count_kernels, &kernels, NULL);
     check(kernels > 0, "the kernel is nowhere in force");
     runner_close(&runner);
-    runner_open(&runner, golden->directory, offers, GRAFT_PRECISION_FLOAT32);
+    runner_open(&runner, golden->directory, implementations, GRAFT_PRECISION_FLOAT32);
     kernels = 0;
     (void)graft_tree_walk(runner.model->tree, count_kernels, &kernels, NULL);
     check(kernels == 0, "the kernel is in force without having been asked for");
     runner_close(&runner);
-    check_close(golden, offers, &options, "kernel plain");
+    check_close(golden, implementations, &options, "kernel plain");
 }
 
 static void check_unknown(const struct golden *golden) {
@@ -197,7 +197,7 @@ int main(int argc, char **argv) {
     static const char *const experts[] = {"eager", "batched_mm", "plain"};
     struct golden golden;
     if (argc != 4) {
-        (void)fputs("usage: test_offers CASE-DIRECTORY PLUGINS-DIRECTORY OFFERS-DIRECTORY\n", stderr);
+        (void)fputs("usage: test_implementations CASE-DIRECTORY PLUGINS-DIRECTORY IMPLEMENTATIONS-DIRECTORY\n", stderr);
         return 2;
     }
     golden_open(&golden, argv[1]);

@@ -1,15 +1,15 @@
 #!/bin/sh
 # What is chosen by name, and what is recorded inside: what is printed, written and refused. Reports in TAP.
-# usage: offers.sh HOST GOLDENS OFFERS PLUGINS...     OFFERS is sdk/examples/offers
+# usage: implementations.sh HOST GOLDENS IMPLEMENTATIONS PLUGINS...     IMPLEMENTATIONS is sdk/examples/implementations
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 goldens=$(realpath "$2")
-offers=$(realpath "$3")
+implementations=$(realpath "$3")
 shift 3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir "$scratch/plugins" "$scratch/offers" && cp "$@" "$scratch/plugins/" && cp "$offers" "$scratch/offers/" &&
+mkdir "$scratch/plugins" "$scratch/implementations" && cp "$@" "$scratch/plugins/" && cp "$implementations" "$scratch/implementations/" &&
     cd "$scratch" || exit 1
 moe=$goldens/plain/qwen2_moe_gqa
 llama=$goldens/plain/llama
@@ -42,50 +42,50 @@ for attention in eager sdpa; do
         check "$attention, $experts: ids" "0:$usual" "$status:$(cat out)"
     done
 done
-run --plugins-dir offers --attn-implementation plain --experts-implementation plain --kernels plain
+run --plugins-dir implementations --attn-implementation plain --experts-implementation plain --kernels plain
 check "a plugin's: ids" "0:$usual" "$status:$(cat out)"
 run --plugins-dir plugins --attn-implementation eager
 check 'with replaced classes: ids' "0:$usual" "$status:$(cat out)"
 refuses 'unknown attention' 2 'known: sdpa, eager' --model "$moe" --attn-implementation flash
-refuses 'unknown attention, plugin' 2 'known: sdpa, eager, plain' --model "$moe" --plugins-dir offers \
+refuses 'unknown attention, plugin' 2 'known: sdpa, eager, plain' --model "$moe" --plugins-dir implementations \
     --attn-implementation flash
 refuses 'unknown experts' 2 'known: grouped_mm, eager, batched_mm' --model "$moe" --experts-implementation all
-refuses 'unknown kernel' 2 'there is no kernel "fast"; known: plain' --model "$moe" --plugins-dir offers \
+refuses 'unknown kernel' 2 'there is no kernel "fast"; known: plain' --model "$moe" --plugins-dir implementations \
     --kernels plain,fast
 refuses 'experts of a model without any' 2 'no module of this model uses "eager": none holds stacked experts' \
     --model "$goldens/plain/llama" --experts-implementation eager
 refuses 'experts that a plugin keeps otherwise' 2 'none holds stacked experts' --model "$moe" --plugins-dir plugins \
     --experts-implementation eager
-refuses 'a kernel for a class that is not there' 2 'no module of this model uses "plain"' --plugins-dir offers \
+refuses 'a kernel for a class that is not there' 2 'no module of this model uses "plain"' --plugins-dir implementations \
     --model "$goldens/encoders/bert_mlm" --kernels plain
 refuses 'a kernel without its plugin' 2 'known: none' --model "$moe" --kernels plain
 
 # What is shown
-host plan --model "$moe" --plugins-dir offers --attn-implementation plain --experts-implementation eager --kernels plain
-has 'plan: what was chosen' 'chosen     attention plain by offers, experts eager' out
+host plan --model "$moe" --plugins-dir implementations --attn-implementation plain --experts-implementation eager --kernels plain
+has 'plan: what was chosen' 'chosen     attention plain by implementations, experts eager' out
 has 'plan: the kernel' 'kernel plain, in 4 modules' out
-host plan --model "$moe" --plugins-dir offers
+host plan --model "$moe" --plugins-dir implementations
 check 'plan: the usual is no news' '' "$(grep -E 'chosen|kernel' out)"
-host plan --model "$moe" --plugins-dir offers --kernels plain --json
+host plan --model "$moe" --plugins-dir implementations --kernels plain --json
 tr -d ' \n' <out >flat
 has 'plan JSON: attention' '"attention_implementation":{"name":"sdpa","plugin":null}' flat
 has 'plan JSON: experts' '"experts_implementation":{"name":"grouped_mm","plugin":null}' flat
-has 'plan JSON: kernels' '"kernels":[{"name":"plain","plugin":"offers","class":"PlainSiLU","original_class":"SiLUActivation","modules":4}]' flat
-host list --plugins-dir offers
+has 'plan JSON: kernels' '"kernels":[{"name":"plain","plugin":"implementations","class":"PlainSiLU","original_class":"SiLUActivation","modules":4}]' flat
+host list --plugins-dir implementations
 has 'list' 'provides attention plain, experts plain, kernel plain (SiLUActivation)' out
-host list --plugins-dir offers --json
+host list --plugins-dir implementations --json
 tr -d ' \n' <out >flat
 has 'list JSON' '"attention_implementations":["plain"],"experts_implementations":["plain"],"kernels":["plain"]' flat
-host inspect offers/offers.so
+host inspect implementations/implementations.so
 for text in 'masks: none, causal, sliding window, dense' 'gives_weights: true' 'class: PlainSiLU'; do
     has "inspect: $text" "$text" out
 done
-host verify --model "$moe" --plugins-dir offers --attn-implementation plain --kernels plain --max-new-tokens 2 --json
+host verify --model "$moe" --plugins-dir implementations --attn-implementation plain --kernels plain --max-new-tokens 2 --json
 check 'verify: chosen against usual' 0 "$status"
 has 'verify: the kernel is compared' '"class": "PlainSiLU"' out
 
 # Saving does not depend on it.
-host save --model "$moe" --plugins-dir offers --kernels plain --output saved
+host save --model "$moe" --plugins-dir implementations --kernels plain --output saved
 cmp -s saved/model.safetensors "$moe/model.safetensors"
 check 'save: the bytes of the original' 0 $?
 
@@ -103,7 +103,7 @@ check 'hidden states: nothing else' '' "$(head -c 3000 h.safetensors | grep -aoE
 run --attentions batch.safetensors
 check 'recorded: ids as without' "0:$usual" "$status:$(cat out)"
 has 'a batch: a tensor a sequence' '"attentions.0.1":{"dtype":"F32","shape":[4,2,2]' batch.safetensors
-for plugins in plugins offers; do
+for plugins in plugins implementations; do
     host --quiet --model "$moe" --plugins-dir $plugins --dtype float32 --input-ids 5,6,7,8,9 --max-new-tokens 0 \
         --output-ids --hidden-states "h-$plugins.safetensors" --router-logits "r-$plugins.safetensors" \
         --attentions "a-$plugins.safetensors"

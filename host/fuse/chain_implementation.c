@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fuse/chain_offer.h"
+#include "fuse/chain_implementation.h"
 
 #include <string.h>
 
 #include "plugin/check.h"
 
-/* Whether the offer is for these classes, in this order. */
-static int fits(const struct graft_chain *offer, const struct graft_fused_chain *chain) {
-    if ((size_t)offer->n_classes != chain->n) {
+/* Whether it is for these classes, in this order. */
+static int fits(const struct graft_chain *implementation, const struct graft_fused_chain *chain) {
+    if ((size_t)implementation->n_classes != chain->n) {
         return 0;
     }
     for (size_t i = 0; i < chain->n; i++) {
         const struct graft_node *node = chain->modules[i].node;
-        if (strcmp(offer->class_names[i], node->class_name) != 0 ||
-            strcmp(offer->interface_ids[i], node->maker->cls->interface_id) != 0) {
+        if (strcmp(implementation->class_names[i], node->class_name) != 0 ||
+            strcmp(implementation->interface_ids[i], node->maker->cls->interface_id) != 0) {
             return 0;
         }
     }
     return 1;
 }
 
-/* A plugin's first offer that fits, or NULL. */
+/* A plugin's first implementation that fits, or NULL. */
 static const struct graft_chain *find(const struct graft_plugin *plugin, const struct graft_fused_chain *chain) {
     for (int32_t i = 0; i < plugin->n_chains; i++) {
-        const struct graft_chain *offer = graft_array_at(plugin->chains, plugin->chain_stride, i);
-        if (fits(offer, chain)) {
-            return offer;
+        const struct graft_chain *implementation = graft_array_at(plugin->chains, plugin->chain_stride, i);
+        if (fits(implementation, chain)) {
+            return implementation;
         }
     }
     return NULL;
 }
 
-int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft_snapshot *snapshot,
-                             struct graft_error *error) {
+int graft_chain_implementation_choose(struct graft_fused_chain *chain, const struct graft_snapshot *snapshot,
+                                      struct graft_error *error) {
     const struct graft_known_plugin *known;
     int rank = 0;
     for (size_t i = 0; (known = graft_snapshot_plugin_at(snapshot, i)) != NULL; i++) {
-        const struct graft_chain *offer = find(known->descriptor, chain);
-        if (offer == NULL) {
+        const struct graft_chain *implementation = find(known->descriptor, chain);
+        if (implementation == NULL) {
             continue;
         }
         if (chain->implementation != NULL && known->origin.rank == rank) {
@@ -47,7 +47,7 @@ int graft_chain_offer_choose(struct graft_fused_chain *chain, const struct graft
             return GRAFT_ERROR_PLUGIN;
         }
         if (chain->implementation == NULL || known->origin.rank < rank) {
-            chain->implementation = offer;
+            chain->implementation = implementation;
             chain->plugin = known->descriptor->id;
             rank = known->origin.rank;
         }

@@ -226,7 +226,7 @@ static const struct graft_kernel_override kernel = {
 
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
-    .id = "offers",
+    .id = "implementations",
     .version = "1.0.0",
     .license = "Apache-2.0",
     .description = "Attention, experts and an activation in plain C, chosen by name",
