@@ -99,6 +99,8 @@ check 'a decoder has no vectors' 2 "$status"
 host plan --json --model "$cases/bert_mlm" </dev/null
 check 'plan: exit status' 0 "$status"
 has 'plan: the older name of a weight' 'LayerNorm.gamma' out
+host plan --model "$cases/bert_mlm" </dev/null
+has 'plan: who renames it' 'LayerNorm.weight: renamed, by a list for the whole model, ' out
 host save --quiet --model "$cases/bert_mlm" --output saved </dev/null
 check 'save: exit status' 0 "$status"
 has 'save: under the names of the file' 'LayerNorm.gamma' saved/model.safetensors

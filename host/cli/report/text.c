@@ -48,10 +48,9 @@ static void add_conversion(struct summary *summary, const struct graft_planned_p
     struct graft_text text = {0};
     graft_generic_name_add(&text, parameter->name);
     graft_text_printf(&text, ": %s%s%s", parameter->operations,
-                      (parameter->converted_by & GRAFT_CONVERTED_BY_PATCH) != 0 ? ", by the patch file"
-                      : (parameter->converted_by & GRAFT_CONVERTED_BY_LIST) != 0
-                          ? ", by a list of the model's type or class"
-                          : "",
+                      (parameter->converted_by & GRAFT_CONVERTED_BY_PATCH) != 0  ? ", by the patch file"
+                      : (parameter->converted_by & GRAFT_CONVERTED_BY_LIST) != 0 ? ", by a list for the whole model"
+                                                                                 : "",
                       parameter->copied ? ", copied" : ", row blocks");
     graft_rows_add(&summary->converted, &text, parameter);
 }

@@ -39,7 +39,9 @@ enum {
 
 /* Who converted the tensors of a parameter, in the order in which it happens. */
 enum {
-    GRAFT_CONVERTED_BY_LIST = 1,  /* the list registered for the model's type or class (graft/host/conversions.h) */
+    /* A list for the whole model: one registered for its type or class (graft/host/conversions.h), or our own for the
+     * names of old checkpoints. */
+    GRAFT_CONVERTED_BY_LIST = 1,
     GRAFT_CONVERTED_BY_PATCH = 2, /* the load patch (graft/host/patch.h) */
     GRAFT_CONVERTED_BY_CLASS = 4  /* the class of `converter` */
 };
