@@ -115,6 +115,30 @@ static void test_quantization(void **state) {
     assert_int_equal(open_model(&error), GRAFT_OK);
 }
 
+static int32_t kind_of(const void *data, const char *path) {
+    (void)path;
+    return *(const int32_t *)data;
+}
+
+/* A host may know kinds that a plugin's headers have no words for. */
+static void test_unknown_kinds(void **state) {
+    static const struct {
+        int32_t kind;
+        const char *message;
+    } cases[] = {{GRAFT_FIELD_NULL, "size: expected an integer, got null"},
+                 {GRAFT_FIELD_NULL + 1, "size: expected an integer, got another kind"},
+                 {INT32_MAX, "size: expected an integer, got another kind"},
+                 {-1, "size: expected an integer, got another kind"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct graft_config config = {
+            .struct_size = sizeof config, .file = "config.json", .data = &cases[i].kind, .kind = kind_of};
+        struct graft_error error = graft_error_none();
+        assert_int_equal(graft_config_expected(&config, "size", "an integer", &error), GRAFT_ERROR_MODEL);
+        assert_string_equal(error.message, cases[i].message);
+    }
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -122,6 +146,7 @@ int main(void) {
         WITH_FOLDER(test_architectures),
         WITH_FOLDER(test_null),
         WITH_FOLDER(test_quantization),
+        cmocka_unit_test(test_unknown_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
