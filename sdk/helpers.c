@@ -48,6 +48,7 @@
 #include "graft/plugin.h"
 #include "graft/pooler.h"
 #include "graft/residual_output.h"
+#include "graft/rope.h"
 #include "graft/rotary.h"
 #include "graft/router.h"
 #include "graft/sequence_classifier.h"

@@ -23,7 +23,7 @@ static const struct graft_decoder_traits traits = {
             .num_attention_heads = 32,
             .max_position_embeddings = 2048,
             .rms_norm_eps = 1e-6,
-            .rope = {.rope_theta = 10000.0},
+            .rope_theta = 10000.0,
         },
 };
 
@@ -34,7 +34,7 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
     {GRAFT_FAMILY_CLASS("LlamaMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {GRAFT_FAMILY_CLASS("LlamaRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
-    {GRAFT_FAMILY_CLASS("LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {GRAFT_ROTARY_CLASS("LlamaRotaryEmbedding", traits)},
 };
 
 static const struct graft_architecture architectures[] = {{"LlamaForCausalLM", NULL}, {"LlamaModel", NULL}};

@@ -21,7 +21,7 @@ static const struct graft_decoder_traits traits = {
             .num_key_value_heads = 8,
             .max_position_embeddings = 131072,
             .rms_norm_eps = 1e-6,
-            .rope = {.rope_theta = 10000.0},
+            .rope_theta = 10000.0,
             .use_sliding_window = 1,
             .sliding_window = 4096,
         },
@@ -34,7 +34,7 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("MistralAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
     {GRAFT_FAMILY_CLASS("MistralMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {GRAFT_FAMILY_CLASS("MistralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
-    {GRAFT_FAMILY_CLASS("MistralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {GRAFT_ROTARY_CLASS("MistralRotaryEmbedding", traits)},
 };
 
 static const struct graft_architecture architectures[] = {{"MistralForCausalLM", NULL}, {"MistralModel", NULL}};

@@ -25,7 +25,7 @@ static const struct graft_decoder_traits traits = {
             .num_key_value_heads = 8,
             .max_position_embeddings = 131072,
             .rms_norm_eps = 1e-5,
-            .rope = {.rope_theta = 1000000.0},
+            .rope_theta = 1000000.0,
             .num_experts = 8,
             .num_experts_per_tok = 2,
             .norm_topk_prob = 1,
@@ -60,7 +60,7 @@ static const struct graft_class classes[] = {
         .conversion_stride = sizeof expert_conversions[0],
     },
     {GRAFT_FAMILY_CLASS("MixtralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
-    {GRAFT_FAMILY_CLASS("MixtralRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {GRAFT_ROTARY_CLASS("MixtralRotaryEmbedding", traits)},
 };
 
 static const struct graft_architecture architectures[] = {{"MixtralForCausalLM", NULL}, {"MixtralModel", NULL}};

@@ -23,7 +23,7 @@ static const struct graft_decoder_traits traits = {
             .max_position_embeddings = 32768,
             .rms_norm_eps = 1e-6,
             .qkv_bias = 1,
-            .rope = {.rope_theta = 10000.0},
+            .rope_theta = 10000.0,
             .sliding_window = 4096,
             .max_window_layers = 28,
         },
@@ -37,7 +37,7 @@ static const struct graft_class classes[] = {
     /* qwen2_vl's text model has it, too. */
     {GRAFT_FAMILY_CLASS("Qwen2MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {GRAFT_FAMILY_CLASS("Qwen2RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
-    {GRAFT_FAMILY_CLASS("Qwen2RotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {GRAFT_ROTARY_CLASS("Qwen2RotaryEmbedding", traits)},
 };
 
 static const struct graft_architecture architectures[] = {{"Qwen2ForCausalLM", NULL}, {"Qwen2Model", NULL}};

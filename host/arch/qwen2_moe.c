@@ -30,7 +30,7 @@ static const struct graft_decoder_traits traits = {
             .max_position_embeddings = 32768,
             .rms_norm_eps = 1e-6,
             .qkv_bias = 1,
-            .rope = {.rope_theta = 10000.0},
+            .rope_theta = 10000.0,
             .sliding_window = 4096,
             .max_window_layers = 28,
             .num_experts = 60,
@@ -56,7 +56,7 @@ static const struct graft_class classes[] = {
         .conversion_stride = sizeof graft_expert_conversions[0],
     },
     {GRAFT_FAMILY_CLASS("Qwen2MoeRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
-    {GRAFT_FAMILY_CLASS("Qwen2MoeRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {GRAFT_ROTARY_CLASS("Qwen2MoeRotaryEmbedding", traits)},
 };
 
 static const struct graft_architecture architectures[] = {{"Qwen2MoeForCausalLM", NULL}, {"Qwen2MoeModel", NULL}};

@@ -26,7 +26,7 @@ static const struct graft_decoder_traits traits = {
             .head_dim = 128,
             .max_position_embeddings = 32768,
             .rms_norm_eps = 1e-6,
-            .rope = {.rope_theta = 10000.0},
+            .rope_theta = 10000.0,
             .sliding_window = 4096,
             .max_window_layers = 28,
         },
@@ -39,7 +39,7 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
     {GRAFT_FAMILY_CLASS("Qwen3MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
     {GRAFT_FAMILY_CLASS("Qwen3RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
-    {GRAFT_FAMILY_CLASS("Qwen3RotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {GRAFT_ROTARY_CLASS("Qwen3RotaryEmbedding", traits)},
 };
 
 static const struct graft_architecture architectures[] = {{"Qwen3ForCausalLM", NULL}, {"Qwen3Model", NULL}};

@@ -30,7 +30,7 @@ static const struct graft_decoder_traits traits = {
             .num_key_value_heads = 4,
             .max_position_embeddings = 32768,
             .rms_norm_eps = 1e-6,
-            .rope = {.rope_theta = 10000.0},
+            .rope_theta = 10000.0,
             .sliding_window = 4096,
             .num_experts = 128,
             .num_experts_per_tok = 8,
@@ -54,7 +54,7 @@ static const struct graft_class classes[] = {
         .conversion_stride = sizeof graft_expert_conversions[0],
     },
     {GRAFT_FAMILY_CLASS("Qwen3MoeRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
-    {GRAFT_FAMILY_CLASS("Qwen3MoeRotaryEmbedding", GRAFT_INTERFACE_ROTARY, graft_rotary)},
+    {GRAFT_ROTARY_CLASS("Qwen3MoeRotaryEmbedding", traits)},
 };
 
 static const struct graft_architecture architectures[] = {{"Qwen3MoeForCausalLM", NULL}, {"Qwen3MoeModel", NULL}};

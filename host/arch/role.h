@@ -40,13 +40,19 @@
 #include "graft/vision_tower.h"
 
 /* The fields of a struct graft_class that a role decides. */
-#define GRAFT_ROLE(interface, role)                                                                      \
+#define GRAFT_ROLE_DESTROYED(interface, role, destroyer)                                                 \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
-    .create = role##_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
+    .create = role##_create, .destroy = (destroyer), .forward = &(role##_vtable)
+#define GRAFT_ROLE(interface, role) GRAFT_ROLE_DESTROYED(interface, role, graft_instance_destroy)
 
 /* The fields of a class of the family whose traits are called `traits`. */
 #define GRAFT_FAMILY_CLASS(class_name, interface, role) \
     .name = (class_name), .data = &traits, GRAFT_ROLE(interface, role)
+
+/* Those of a rotary embedding, whose instances own more than their block. */
+#define GRAFT_ROTARY_CLASS(class_name, family_traits) \
+    .name = (class_name), .data = &(family_traits),   \
+    GRAFT_ROLE_DESTROYED(GRAFT_INTERFACE_ROTARY, graft_rotary, graft_rotary_destroy)
 
 /* The fields of a family whose lists are called `architectures` and `classes`. */
 #define GRAFT_FAMILY(type, prefix)                                                                     \
@@ -91,6 +97,7 @@ extern const struct graft_self_attention graft_attention_vtable;
 extern const struct graft_mlp graft_mlp_vtable;
 extern const struct graft_norm graft_rms_norm_vtable;
 extern const struct graft_rotary graft_rotary_vtable;
+void graft_rotary_destroy(void *instance);
 
 /* In encoder/; `data` is a struct graft_encoder_traits. */
 graft_role_describe graft_masked_lm_describe, graft_sequence_classifier_describe, graft_encoder_model_describe,

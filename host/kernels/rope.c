@@ -4,31 +4,46 @@
 
 struct rotation {
     const struct graft_loops *loops;
-    float *x; /* [tokens, heads, head_dim] */
-    int64_t stride;
-    int64_t heads;
-    int64_t head_dim;
-    const float *cos; /* [tokens, head_dim] */
-    const float *sin; /* [tokens, head_dim] */
+    const struct graft_rope_args *args;
+    int64_t head_stride;
 };
+
+static void rotate_pairs(float *x, const float *cos, const float *sin, int64_t pairs) {
+    for (int64_t i = 0; i < pairs; i++) {
+        float a = x[2 * i];
+        float b = x[2 * i + 1];
+        x[2 * i] = a * cos[i] - b * sin[i];
+        x[2 * i + 1] = b * cos[i] + a * sin[i];
+    }
+}
 
 static void rotate_tokens(void *data, int64_t begin, int64_t end) {
     const struct rotation *rotation = (const struct rotation *)data;
-    int64_t half = rotation->head_dim / 2;
+    const struct graft_rope_args *args = rotation->args;
+    int64_t half = args->width / 2;
     for (int64_t t = begin; t < end; t++) {
-        const float *cos = rotation->cos + t * rotation->head_dim;
-        const float *sin = rotation->sin + t * rotation->head_dim;
-        for (int64_t h = 0; h < rotation->heads; h++) {
-            float *head = rotation->x + t * rotation->stride + h * rotation->head_dim;
-            rotation->loops->rotate(head, head + half, cos, sin, half);
+        const float *cos = args->cos + t * args->width;
+        const float *sin = args->sin + t * args->width;
+        for (int64_t h = 0; h < args->heads; h++) {
+            float *head = args->x + t * args->stride + h * rotation->head_stride;
+            if (args->layout == GRAFT_ROPE_HALVES) {
+                rotation->loops->rotate(head, head + half, cos, sin, half);
+            } else {
+                rotate_pairs(head, cos, sin, half);
+            }
         }
     }
 }
 
-int graft_rope(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads, int64_t head_dim,
-               const float *cos, const float *sin, struct graft_error *error) {
-    (void)error;
-    struct rotation rotation = {graft_loops_get(), x, stride, heads, head_dim, cos, sin};
-    call->threads->parallel_for(tokens, graft_grain_rows(heads * head_dim), rotate_tokens, &rotation);
+int graft_rope(const struct graft_call *call, const struct graft_rope_args *args, struct graft_error *error) {
+    struct rotation rotation = {graft_loops_get(), args, args->head_stride != 0 ? args->head_stride : args->width};
+    if (args->layout < GRAFT_ROPE_HALVES || args->layout > GRAFT_ROPE_INTERLEAVED || args->width < 0 ||
+        args->width % 2 != 0) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
+                               "rope of %lld numbers a head in layout %d, expected an "
+                               "even width and layout 0 or 1",
+                               (long long)args->width, (int)args->layout);
+    }
+    call->threads->parallel_for(args->tokens, graft_grain_rows(args->heads * args->width), rotate_tokens, &rotation);
     return GRAFT_OK;
 }

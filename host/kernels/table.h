@@ -36,8 +36,7 @@ int graft_layer_norm(const struct graft_call *call, const struct graft_weight *w
                      int64_t y_stride, struct graft_error *error);
 
 /* rope.c */
-int graft_rope(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads, int64_t head_dim,
-               const float *cos, const float *sin, struct graft_error *error);
+int graft_rope(const struct graft_call *call, const struct graft_rope_args *args, struct graft_error *error);
 
 /* activation.c */
 int graft_activation(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y,

@@ -11,6 +11,7 @@
 #include "graft/state.h"
 #include "interface/interface.h"
 #include "model/node.h"
+#include "plugin/host_services.h"
 
 /* Bounds on what a config can make a class describe. */
 enum { MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_STATES = 1 << 20, MAX_NAME = 256 };
@@ -351,6 +352,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .state = on_state,
         .keep = graft_builder_keep,
         .activation_class = on_activation_class,
+        .host = graft_host_get(),
         .base = graft_builder_base,
     };
     if (node->describer->cls->describe == NULL) {

@@ -14,6 +14,7 @@
 #include "kernels/parallel.h"
 #include "plugin/use.h"
 #include "plugin/version.h"
+#include "rope/service.h"
 
 enum { MAX_SENDER = 128, MAX_LINE = 2048 };
 
@@ -51,6 +52,10 @@ static const void *kernels_get(void) {
     return graft_kernels_get();
 }
 
+static const void *rope_get(void) {
+    return graft_rope_service_get();
+}
+
 static const void *threads_get(void) {
     return graft_threads_get();
 }
@@ -61,6 +66,7 @@ static const struct {
 } extensions[] = {
     {GRAFT_KERNELS_ID, kernels_get},
     {GRAFT_LOG_ID, log_get},
+    {GRAFT_ROPE_ID, rope_get},
     {GRAFT_THREADS_ID, threads_get},
 };
 

@@ -187,8 +187,18 @@ static int attend(const struct fused_attention *self, const struct graft_call *c
         .output_stride = q_size,
     };
     /* Keys follow queries: one call rotates the heads of both. */
-    int status = call->kernels->rope(call, qkv, stride, tokens, sizes->heads + sizes->kv_heads, sizes->head_dim,
-                                     args->cos, args->sin, error);
+    const struct graft_rope_args rope_args = {
+        .struct_size = sizeof rope_args,
+        .layout = GRAFT_ROPE_HALVES,
+        .x = qkv,
+        .stride = stride,
+        .tokens = tokens,
+        .heads = sizes->heads + sizes->kv_heads,
+        .width = sizes->head_dim,
+        .cos = args->cos,
+        .sin = args->sin,
+    };
+    int status = call->kernels->rope(call, &rope_args, error);
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }
 

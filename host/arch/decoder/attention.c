@@ -193,14 +193,15 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output = context,
         .output_stride = q_size,
     };
+    const struct graft_rope_args rope_args[] = {
+        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->q, q_size, 0, tokens, self->sizes.heads, self->sizes.head_dim,
+         args->cos, args->sin},
+        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->k, kv_size, 0, tokens, self->sizes.kv_heads, self->sizes.head_dim,
+         args->cos, args->sin},
+    };
     int status = GRAFT_OK;
-    if (args->cos != NULL) {
-        status = call->kernels->rope(call, in->q, q_size, tokens, self->sizes.heads, self->sizes.head_dim, args->cos,
-                                     args->sin, error);
-    }
-    if (status == GRAFT_OK && args->cos != NULL) {
-        status = call->kernels->rope(call, in->k, kv_size, tokens, self->sizes.kv_heads, self->sizes.head_dim,
-                                     args->cos, args->sin, error);
+    for (int i = 0; i < 2 && args->cos != NULL && status == GRAFT_OK; i++) {
+        status = call->kernels->rope(call, &rope_args[i], error);
     }
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
 }

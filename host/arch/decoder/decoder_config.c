@@ -122,11 +122,6 @@ static int read_common(const struct graft_config *config, const struct graft_dec
     if (status == GRAFT_OK) {
         status = read_bool(config, traits->mlp_bias, &decoder->mlp_bias, error);
     }
-    if (status == GRAFT_OK) {
-        decoder->rope.head_dim = decoder->head_dim;
-        decoder->rope.max_position_embeddings = decoder->max_position_embeddings;
-        status = graft_rope_config_read(config, &decoder->rope, error);
-    }
     return status;
 }
 

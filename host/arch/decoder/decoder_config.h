@@ -5,7 +5,6 @@
 #ifndef GRAFT_ARCH_DECODER_DECODER_CONFIG_H
 #define GRAFT_ARCH_DECODER_DECODER_CONFIG_H
 
-#include "arch/decoder/rope_config.h"
 #include "arch/section.h"
 #include "graft/class.h"
 #include "graft/config.h"
@@ -28,7 +27,8 @@ struct graft_decoder_config {
     int32_t tie_word_embeddings;
     int32_t qkv_bias; /* under the name that traits->qkv_bias gives */
     int32_t mlp_bias;
-    struct graft_rope_config rope;
+    double rope_theta;        /* the default; the rotary class reads the rest (graft/rope.h) */
+    int64_t mrope_section[3]; /* the default, of families with three positions a token */
     /* With traits->windows. */
     int32_t use_sliding_window; /* without traits->window_switch: whether sliding_window is a number */
     int64_t sliding_window;

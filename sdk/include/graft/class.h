@@ -95,6 +95,7 @@ struct graft_sink {
      * base.
      */
     int (*base)(void *data, struct graft_error *error);
+    const struct graft_host *host; /* as given to the entry */
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -196,7 +197,7 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 88);
+GRAFT_ASSERT_SIZE(struct graft_sink, 96);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

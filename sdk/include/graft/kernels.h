@@ -104,6 +104,26 @@ struct graft_attention_args {
     uint32_t reserved;
 };
 
+/* Which two numbers of a rotated width make a pair. */
+enum {
+    GRAFT_ROPE_HALVES = 0,     /* i and width / 2 + i: transformers' layout */
+    GRAFT_ROPE_INTERLEAVED = 1 /* 2 i and 2 i + 1, turned by cos[i] and sin[i] */
+};
+
+/* Heads of some tokens that are to be rotated, as a whole or their first `width` numbers. */
+struct graft_rope_args {
+    uint32_t struct_size;
+    int32_t layout;      /* GRAFT_ROPE_HALVES, ... */
+    float *x;            /* [tokens, heads, >= width], in and out */
+    int64_t stride;      /* floats from token to token */
+    int64_t head_stride; /* floats from head to head; 0: width */
+    int64_t tokens;      /* rows of x, cos and sin */
+    int64_t heads;       /* of a row */
+    int64_t width;       /* numbers of a head that are rotated; even */
+    const float *cos;    /* [tokens, width], as rotary modules give them: both halves of a row the same */
+    const float *sin;    /* [tokens, width] */
+};
+
 /* Activation functions by their transformers names (config field `hidden_act`). */
 enum {
     GRAFT_ACTIVATION_SILU = 0,       /* x * sigmoid(x); "silu", "swish" */
@@ -139,10 +159,8 @@ struct graft_kernels {
                     int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
                     struct graft_error *error);
 
-    /* Rotates the halves of each head: (a, b) -> (a cos - b sin, b cos + a sin), Su et al. 2021, in transformers'
-     * layout (first and second half of head_dim). x [tokens, heads, head_dim] in place; cos, sin [tokens, head_dim]. */
-    int (*rope)(const struct graft_call *call, float *x, int64_t stride, int64_t tokens, int64_t heads,
-                int64_t head_dim, const float *cos, const float *sin, struct graft_error *error);
+    /* Rotates pairs of numbers of each head in place: (a, b) -> (a cos - b sin, b cos + a sin), Su et al. 2021. */
+    int (*rope)(const struct graft_call *call, const struct graft_rope_args *args, struct graft_error *error);
 
     /* y = act(x), `count` numbers; y may be x. */
     int (*activation)(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y,
@@ -192,6 +210,7 @@ struct graft_kernels {
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_mask, 48);
 GRAFT_ASSERT_SIZE(struct graft_attention_args, 168);
+GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);
 GRAFT_ASSERT_SIZE(struct graft_kernels, 128);
 
 #ifdef __cplusplus

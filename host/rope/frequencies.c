@@ -2,19 +2,19 @@
 /* The frequencies of each rope type. Steps are rounded to f32 where the reference does so. */
 #include <math.h>
 
-#include "arch/decoder/rope_config.h"
+#include "rope/parameters.h"
 
 static const double two_pi = 6.28318530717958647692;
 
 /* theta^(-2i / head_dim), Su et al. 2021, section 3.2.2. */
-static float plain(float theta, int64_t i, int64_t head_dim) {
-    return 1.0f / powf(theta, (float)(2 * i) / (float)head_dim);
+static float plain(float theta, int64_t i, int64_t width) {
+    return 1.0f / powf(theta, (float)(2 * i) / (float)width);
 }
 
 /* Wavelengths above original_max_position_embeddings / low_freq_factor are stretched by `factor`, those below
  * original_max_position_embeddings / high_freq_factor are kept, and between the two it is blended linearly in the
  * number of turns per original context. Published with Llama 3.1 (Meta 2024), in its config fields and model code. */
-static float stretch(const struct graft_rope_config *rope, float inv_freq) {
+static float stretch(const struct graft_rope *rope, float inv_freq) {
     float original = (float)rope->original_max_position_embeddings;
     float factor = (float)rope->factor;
     float low = (float)rope->low_freq_factor;
@@ -33,21 +33,21 @@ static float stretch(const struct graft_rope_config *rope, float inv_freq) {
 /* theta * (factor * length / max_position_embeddings - (factor - 1))^(head_dim / (head_dim - 2)): the base for which
  * the longest wavelength grows as linear scaling to this length would make it ("NTK-aware", Peng et al. 2023, section
  * 3.1, with the scale of the current length, appendix B.1). */
-static float grown_theta(const struct graft_rope_config *rope, int64_t length) {
+static float grown_theta(const struct graft_rope *rope, int64_t length) {
     float scale = (float)rope->factor * (float)length / (float)rope->max_position_embeddings;
-    float exponent = (float)rope->head_dim / (float)(rope->head_dim - 2);
+    float exponent = (float)rope->width / (float)(rope->width - 2);
     return (float)rope->rope_theta * powf(scale - (float)(rope->factor - 1.0), exponent);
 }
 
 /* The index of the frequency that makes `turns` turns within the original length (Peng et al. 2023, section 3.2). */
-static double index_of_turns(const struct graft_rope_config *rope, double turns) {
+static double index_of_turns(const struct graft_rope *rope, double turns) {
     double original = (double)rope->original_max_position_embeddings;
-    return (double)rope->head_dim * log(original / (turns * two_pi)) / (2.0 * log(rope->rope_theta));
+    return (double)rope->width * log(original / (turns * two_pi)) / (2.0 * log(rope->rope_theta));
 }
 
 /* Peng et al. 2023, section 3.2: up to the index that beta_fast gives frequencies are kept, from that of beta_slow on
  * they are divided by `factor`, and between the two they are blended. */
-static void yarn(const struct graft_rope_config *rope, float *inv_freq) {
+static void yarn(const struct graft_rope *rope, float *inv_freq) {
     double low = index_of_turns(rope, rope->beta_fast);
     double high = index_of_turns(rope, rope->beta_slow);
     if (rope->truncate) {
@@ -55,34 +55,49 @@ static void yarn(const struct graft_rope_config *rope, float *inv_freq) {
         high = ceil(high);
     }
     low = fmax(low, 0.0);
-    high = fmin(high, (double)(rope->head_dim - 1));
+    high = fmin(high, (double)(rope->width - 1));
     if (low == high) {
         high += 0.001; /* the reference's way around a division by zero */
     }
-    for (int64_t i = 0; i < rope->head_dim / 2; i++) {
+    for (int64_t i = 0; i < rope->width / 2; i++) {
         float ramp = fminf(fmaxf(((float)i - (float)low) / (float)(high - low), 0.0f), 1.0f);
         float kept = 1.0f - ramp;
-        float power = powf((float)rope->rope_theta, (float)(2 * i) / (float)rope->head_dim);
+        float power = powf((float)rope->rope_theta, (float)(2 * i) / (float)rope->width);
         inv_freq[i] = 1.0f / ((float)rope->factor * power) * (1.0f - kept) + 1.0f / power * kept;
     }
 }
 
-int64_t graft_rope_fixed_length(const struct graft_rope_config *rope) {
-    return rope->rope_type == GRAFT_ROPE_DYNAMIC ? rope->max_position_embeddings : INT64_MAX;
+int64_t graft_rope_fixed_length(const struct graft_rope *rope) {
+    switch (rope->rope_type) {
+    case GRAFT_ROPE_DYNAMIC:
+        return rope->max_position_embeddings;
+    case GRAFT_ROPE_LONGROPE:
+        return rope->original_max_position_embeddings;
+    default:
+        return INT64_MAX;
+    }
 }
 
-void graft_rope_inv_freq(const struct graft_rope_config *rope, int64_t length, float *inv_freq) {
-    float theta = length > graft_rope_fixed_length(rope) ? grown_theta(rope, length) : (float)rope->rope_theta;
+void graft_rope_inv_freq(const struct graft_rope *rope, int64_t length, float *inv_freq) {
+    int is_long = length > graft_rope_fixed_length(rope);
+    int grows = is_long && rope->rope_type == GRAFT_ROPE_DYNAMIC;
+    float theta = grows ? grown_theta(rope, length) : (float)rope->rope_theta;
     if (rope->rope_type == GRAFT_ROPE_YARN) {
         yarn(rope, inv_freq);
         return;
     }
-    for (int64_t i = 0; i < rope->head_dim / 2; i++) {
-        inv_freq[i] = plain(theta, i, rope->head_dim);
+    for (int64_t i = 0; i < rope->width / 2; i++) {
+        inv_freq[i] = plain(theta, i, rope->width);
         if (rope->rope_type == GRAFT_ROPE_LLAMA3) {
             inv_freq[i] = stretch(rope, inv_freq[i]);
         } else if (rope->rope_type == GRAFT_ROPE_LINEAR) {
             inv_freq[i] /= (float)rope->factor;
+        } else if (rope->rope_type == GRAFT_ROPE_LONGROPE) {
+            float power = powf(theta, (float)(2 * i) / (float)rope->width);
+            inv_freq[i] = 1.0f / ((is_long ? rope->long_factor : rope->short_factor)[i] * power);
+        } else if (rope->rope_type == GRAFT_ROPE_PROPORTIONAL) {
+            int rotated = i < (int64_t)(rope->partial_rotary_factor * (double)rope->width) / 2;
+            inv_freq[i] = rotated ? inv_freq[i] / (float)rope->factor : 0.0f;
         }
     }
 }

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rope/parameters.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+enum { MAX_OBJECT = 128, MAX_PATH = MAX_OBJECT + 64, MAX_POSITIONS = 1 << 30, MAX_HEAD = 65536 };
+
+/* Where one of the rope fields is: `object`.`name`. */
+struct path {
+    char text[MAX_PATH];
+};
+
+static struct path path_of(const char *object, const char *name) {
+    struct path path;
+    (void)snprintf(path.text, sizeof path.text, "%s.%s", object, name);
+    return path;
+}
+
+/* The object that holds the fields: the one of that path or, without any, a `rope_scaling` that is not empty, or else
+ * `rope_parameters`, as in the reference. NULL: there is none. */
+static int find_object(const struct graft_config *config, const char *path, const char **object,
+                       struct graft_error *error) {
+    const char *const names[] = {path != NULL ? path : "rope_scaling", path != NULL ? path : "rope_parameters"};
+    *object = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && *object == NULL; i++) {
+        if (!graft_config_has(config, names[i])) {
+            continue;
+        }
+        if (config->kind(config->data, names[i]) != GRAFT_FIELD_OBJECT) {
+            return graft_config_expected(config, names[i], "an object", error);
+        }
+        *object = config->size(config->data, names[i]) > 0 ? names[i] : NULL;
+    }
+    return GRAFT_OK;
+}
+
+static int has_sections(const struct graft_rope *rope) {
+    return rope->mrope_section[0] + rope->mrope_section[1] + rope->mrope_section[2] > 0;
+}
+
+static int read_type(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                     struct graft_error *error) {
+    static const char *const names[] = {"default", "llama3",   "linear",      "dynamic",
+                                        "yarn",    "longrope", "proportional"}; /* by GRAFT_ROPE_... */
+    struct path path = path_of(object, "rope_type");
+    const char *name = names[GRAFT_ROPE_DEFAULT];
+    if (!graft_config_has(config, path.text)) {
+        path = path_of(object, "type");
+    }
+    int status = graft_config_string(config, path.text, &name, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (has_sections(rope) && strcmp(name, "mrope") == 0) {
+        name = names[GRAFT_ROPE_DEFAULT]; /* the older spelling: the sections are what makes it one */
+    }
+    if (strcmp(name, "su") == 0) {
+        name = names[GRAFT_ROPE_LONGROPE]; /* what Phi-3's first configs call it */
+    }
+    for (int32_t i = 0; i < (int32_t)(sizeof names / sizeof names[0]); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            rope->rope_type = i;
+            return GRAFT_OK;
+        }
+    }
+    return graft_error_set(
+        error, GRAFT_ERROR_MODEL, config->file,
+        "%s: \"%s\" is not supported, expected default, llama3, linear, dynamic, yarn, longrope or proportional",
+        path.text, name);
+}
+
+/* Angles of one type of layer for all would make the model wrong: who knows of types names the object. */
+static int refuse_layer_types(const struct graft_config *config, const char *object, struct graft_error *error) {
+    static const char *const layer_types[] = {"full_attention", "sliding_attention"};
+    for (size_t i = 0; i < sizeof layer_types / sizeof layer_types[0]; i++) {
+        struct path nested = path_of(object, layer_types[i]);
+        if (config->kind(config->data, nested.text) == GRAFT_FIELD_OBJECT) {
+            return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                   "%s: parameters for one type of layer are not supported", nested.text);
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int need_real(const struct graft_config *config, const char *object, const char *name, double *value,
+                     struct graft_error *error) {
+    struct path path = path_of(object, name);
+    if (!graft_config_has(config, path.text)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: missing, expected a number", path.text);
+    }
+    return graft_config_real(config, path.text, 0.0, value, error);
+}
+
+static int read_real(const struct graft_config *config, const char *object, const char *name, double *value,
+                     struct graft_error *error) {
+    return graft_config_real(config, path_of(object, name).text, 0.0, value, error);
+}
+
+/* Beside the object it counts more than in it; without it, it is max_position_embeddings. */
+static int read_original(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                         struct graft_error *error) {
+    static const char name[] = "original_max_position_embeddings";
+    int64_t *original = &rope->original_max_position_embeddings;
+    *original = rope->max_position_embeddings;
+    int status = graft_config_int(config, path_of(object, name).text, 1, MAX_POSITIONS, original, error);
+    return status == GRAFT_OK ? graft_config_int(config, name, 1, MAX_POSITIONS, original, error) : status;
+}
+
+static int read_llama3(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                       struct graft_error *error) {
+    int status = need_real(config, object, "factor", &rope->factor, error);
+    if (status == GRAFT_OK) {
+        status = need_real(config, object, "low_freq_factor", &rope->low_freq_factor, error);
+    }
+    if (status == GRAFT_OK) {
+        status = need_real(config, object, "high_freq_factor", &rope->high_freq_factor, error);
+    }
+    if (status == GRAFT_OK && rope->high_freq_factor <= rope->low_freq_factor) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "%s.high_freq_factor: expected more than low_freq_factor (%g), got %g", object,
+                                 rope->low_freq_factor, rope->high_freq_factor);
+    }
+    return status == GRAFT_OK ? read_original(config, object, rope, error) : status;
+}
+
+static int read_dynamic(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                        struct graft_error *error) {
+    if (rope->width <= 2) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                               "head_dim: expected more than 2 with the rope type dynamic, got %lld",
+                               (long long)rope->width);
+    }
+    return need_real(config, object, "factor", &rope->factor, error);
+}
+
+/* 0.1 mscale ln(factor) + 1 (Peng et al. 2023, eq. 22, with a field of its own for the 0.1). */
+static double magnitude(double factor, double mscale) {
+    return factor <= 1.0 ? 1.0 : 0.1 * mscale * log(factor) + 1.0;
+}
+
+/* The field of that name, or what `factor` and the two fields mscale and mscale_all_dim (both or none) suggest. */
+static int read_attention_factor(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                                 struct graft_error *error) {
+    double numerator = 0.0;
+    double denominator = 0.0;
+    int status = graft_config_real(config, path_of(object, "mscale").text, -HUGE_VAL, &numerator, error);
+    if (status == GRAFT_OK) {
+        status = graft_config_real(config, path_of(object, "mscale_all_dim").text, -HUGE_VAL, &denominator, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    rope->attention_factor = numerator != 0.0 && denominator != 0.0
+                                 ? magnitude(rope->factor, numerator) / magnitude(rope->factor, denominator)
+                                 : magnitude(rope->factor, 1.0);
+    return read_real(config, object, "attention_factor", &rope->attention_factor, error);
+}
+
+static int read_yarn(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                     struct graft_error *error) {
+    rope->beta_fast = 32.0;
+    rope->beta_slow = 1.0;
+    rope->truncate = 1;
+    int status = read_original(config, object, rope, error);
+    if (status == GRAFT_OK) {
+        rope->factor = (double)rope->max_position_embeddings / (double)rope->original_max_position_embeddings;
+        status = read_real(config, object, "factor", &rope->factor, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_real(config, object, "beta_fast", &rope->beta_fast, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_real(config, object, "beta_slow", &rope->beta_slow, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, path_of(object, "truncate").text, &rope->truncate, error);
+    }
+    return status == GRAFT_OK ? read_attention_factor(config, object, rope, error) : status;
+}
+
+/* An array of width / 2 factors. */
+static int read_factors(const struct graft_config *config, const char *object, const char *name, int64_t n,
+                        float **factors, struct graft_error *error) {
+    struct path path = path_of(object, name);
+    if (config->kind(config->data, path.text) != GRAFT_FIELD_ARRAY || config->size(config->data, path.text) != n) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected an array of %lld numbers",
+                               path.text, (long long)n);
+    }
+    *factors = graft_alloc((size_t)n, sizeof **factors);
+    if (*factors == NULL) {
+        return graft_fail_memory(error, config->file);
+    }
+    int status = GRAFT_OK;
+    for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
+        char index[24];
+        double factor = 0.0;
+        (void)snprintf(index, sizeof index, "%lld", (long long)i);
+        status = need_real(config, path.text, index, &factor, error);
+        (*factors)[i] = (float)factor;
+    }
+    return status;
+}
+
+/* Without a field of its own the magnitude is sqrt(1 + ln factor / ln original) (Ding et al. 2024, section 3.3). */
+static int read_longrope(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                         struct graft_error *error) {
+    int64_t n = rope->width / 2;
+    int status = read_original(config, object, rope, error);
+    if (status == GRAFT_OK && rope->original_max_position_embeddings < 2) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "original_max_position_embeddings: expected more than 1 with the rope type longrope");
+    }
+    double original = (double)rope->original_max_position_embeddings;
+    rope->factor = (double)rope->max_position_embeddings / original;
+    if (status == GRAFT_OK) {
+        status = read_real(config, object, "factor", &rope->factor, error);
+    }
+    rope->attention_factor = rope->factor <= 1.0 ? 1.0 : sqrt(1.0 + log(rope->factor) / log(original));
+    if (status == GRAFT_OK) {
+        status = read_real(config, object, "attention_factor", &rope->attention_factor, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_factors(config, object, "short_factor", n, &rope->short_factor, error);
+    }
+    return status == GRAFT_OK ? read_factors(config, object, "long_factor", n, &rope->long_factor, error) : status;
+}
+
+static int read_by_type(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                        struct graft_error *error) {
+    switch (rope->rope_type) {
+    case GRAFT_ROPE_LLAMA3:
+        return read_llama3(config, object, rope, error);
+    case GRAFT_ROPE_LINEAR:
+        return need_real(config, object, "factor", &rope->factor, error);
+    case GRAFT_ROPE_DYNAMIC:
+        return read_dynamic(config, object, rope, error);
+    case GRAFT_ROPE_YARN:
+        return read_yarn(config, object, rope, error);
+    case GRAFT_ROPE_LONGROPE:
+        return read_longrope(config, object, rope, error);
+    case GRAFT_ROPE_PROPORTIONAL:
+        rope->factor = 1.0;
+        return read_real(config, object, "factor", &rope->factor, error);
+    default:
+        return GRAFT_OK;
+    }
+}
+
+/* Of families that have them; they share out the frequencies. */
+static int read_sections(const struct graft_config *config, const char *object, struct graft_rope *rope,
+                         struct graft_error *error) {
+    struct path path = path_of(object, "mrope_section");
+    int status = GRAFT_OK;
+    if (!has_sections(rope)) {
+        return GRAFT_OK;
+    }
+    if (graft_config_has(config, path.text) &&
+        (config->kind(config->data, path.text) != GRAFT_FIELD_ARRAY || config->size(config->data, path.text) != 3)) {
+        return graft_config_expected(config, path.text, "an array of three integers", error);
+    }
+    for (int32_t i = 0; i < 3 && status == GRAFT_OK; i++) {
+        static const char *const names[] = {"mrope_section.0", "mrope_section.1", "mrope_section.2"};
+        status =
+            graft_config_int(config, path_of(object, names[i]).text, 0, rope->width, &rope->mrope_section[i], error);
+    }
+    int64_t sum = rope->mrope_section[0] + rope->mrope_section[1] + rope->mrope_section[2];
+    if (status == GRAFT_OK && sum != rope->width / 2) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "%s: expected numbers that add up to half of head_dim (%lld), got %lld", path.text,
+                                 (long long)rope->width / 2, (long long)sum);
+    }
+    return status;
+}
+
+/* How much of each head is rotated: all of it, or the first part. With the type proportional it is all, and frequencies
+ * that are 0. */
+static int find_width(const struct graft_config *config, const struct graft_rope_info *info, struct graft_rope *rope,
+                      struct graft_error *error) {
+    double factor = rope->rope_type == GRAFT_ROPE_PROPORTIONAL ? 1.0 : rope->partial_rotary_factor;
+    rope->width = (int64_t)((double)info->head_dim * factor);
+    if (rope->partial_rotary_factor > 1.0 || rope->width < 2 || rope->width % 2 != 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                               "partial_rotary_factor: expected at most 1, and an even part of a head of %lld, got %g",
+                               (long long)info->head_dim, rope->partial_rotary_factor);
+    }
+    return GRAFT_OK;
+}
+
+static int check_info(const struct graft_rope_info *info, const char *file, struct graft_error *error) {
+    if (info->head_dim < 2 || info->head_dim > MAX_HEAD || info->max_position_embeddings <= 0 ||
+        !(info->rope_theta > 0.0) || !(info->partial_rotary_factor >= 0.0)) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, file,
+                               "a rotation of heads of %lld, for %lld positions, with the base %g and the part %g",
+                               (long long)info->head_dim, (long long)info->max_position_embeddings, info->rope_theta,
+                               info->partial_rotary_factor);
+    }
+    if (info->object != NULL && strlen(info->object) > MAX_OBJECT) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "the path of a rope object is longer than %d bytes",
+                               (int)MAX_OBJECT);
+    }
+    return GRAFT_OK;
+}
+
+/* What may stand beside the object and in it: there it counts more. */
+static int read_both(const struct graft_config *config, const struct graft_rope_info *info, const char *object,
+                     const char *name, double *value, struct graft_error *error) {
+    int status = info->object == NULL ? graft_config_real(config, name, 0.0, value, error) : GRAFT_OK;
+    return status == GRAFT_OK && object != NULL ? read_real(config, object, name, value, error) : status;
+}
+
+int graft_rope_read(const struct graft_config *config, const struct graft_rope_info *info, struct graft_rope *rope,
+                    struct graft_error *error) {
+    const char *object = NULL;
+    rope->attention_factor = 1.0;
+    rope->max_position_embeddings = info->max_position_embeddings;
+    rope->rope_theta = info->rope_theta;
+    rope->partial_rotary_factor = info->partial_rotary_factor > 0.0 ? info->partial_rotary_factor : 1.0;
+    memcpy(rope->mrope_section, info->mrope_section, sizeof rope->mrope_section);
+    int status = check_info(info, config->file, error);
+    if (status == GRAFT_OK) {
+        status = find_object(config, info->object, &object, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_both(config, info, object, "rope_theta", &rope->rope_theta, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_both(config, info, object, "partial_rotary_factor", &rope->partial_rotary_factor, error);
+    }
+    if (status == GRAFT_OK && object != NULL) {
+        status = read_type(config, object, rope, error);
+    }
+    if (status == GRAFT_OK) {
+        status = find_width(config, info, rope, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_sections(config, object != NULL ? object : "rope_parameters", rope, error);
+    }
+    if (status == GRAFT_OK && object != NULL && info->object == NULL) {
+        status = refuse_layer_types(config, object, error);
+    }
+    return status == GRAFT_OK && object != NULL ? read_by_type(config, object, rope, error) : status;
+}
+
+void graft_rope_finish(struct graft_rope *rope) {
+    graft_free(rope->short_factor);
+    graft_free(rope->long_factor);
+}
