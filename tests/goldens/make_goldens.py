@@ -83,6 +83,8 @@ LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_fac
 TWO_HEADS = dict(num_attention_heads=2, num_key_value_heads=1)  # larger heads have more frequencies
 DYNAMIC = rope(10000.0, rope_type="dynamic", factor=4.0)
 YARN = rope(10000.0, rope_type="yarn", factor=4.0, original_max_position_embeddings=16)
+LONGROPE = rope(10000.0, rope_type="longrope", original_max_position_embeddings=24, short_factor=[1.0, 1.25, 1.5, 2.0, 2.5, 3.0],
+                long_factor=[1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 # Published Qwen3-MoE configs say num_experts; transformers 5 writes num_local_experts.
 PUBLISHED = {"rename_fields": {"num_local_experts": "num_experts"}}
 # name: (family and config, first seed, prompt length, options of oracle_lib.make_checkpoint, note)
@@ -123,6 +125,10 @@ PLAIN.update({
     "llama_rope_dynamic_growing": (("llama", small(**TWO_HEADS, max_position_embeddings=24, rope_parameters=DYNAMIC)), 603, 20, {"hub_config": False},
                                    "rope type dynamic, original length 24, prompt 20: the greedy steps grow past it"),
     "llama_rope_yarn": (("llama", small(**TWO_HEADS, rope_parameters=YARN)), 604, 30, {}, "rope type yarn, original length 16, prompt 30"),
+    "llama_rope_longrope": (("llama", small(**TWO_HEADS, rope_parameters=dict(LONGROPE, original_max_position_embeddings=14))), 660, 30, {},
+                            "rope type longrope, original length 14, prompt 30: the long factors"),
+    "llama_rope_longrope_short": (("llama", small(**TWO_HEADS, rope_parameters=LONGROPE)), 661, 7, {"hub_config": False},
+                                  "rope type longrope, prompt and continuation within the original length: the short factors"),
     "llama_rope_yarn_mscale": (("llama", small(**TWO_HEADS, rope_parameters=dict(YARN, mscale=0.8, mscale_all_dim=0.3, beta_fast=4.0, beta_slow=0.5,
                                                                     truncate=False))), 605, 30, {"hub_config": False},
                                "rope type yarn with every optional field but attention_factor"),
