@@ -30,4 +30,16 @@ static inline struct graft_row_run graft_weight_run(const struct graft_weight *w
     return run;
 }
 
+/* [any] The same for elements, in the order of rows: the longest run from number `first` on, of at most `most`. */
+static inline struct graft_row_run graft_weight_elements(const struct graft_weight *weight, int64_t first,
+                                                         int64_t most) {
+    int64_t skipped = first % weight->columns;
+    int64_t rows = (skipped + most + weight->columns - 1) / weight->columns;
+    struct graft_row_run run = graft_weight_run(weight, first / weight->columns, rows);
+    int64_t elements = run.rows * weight->columns - skipped;
+    run.data = (const char *)run.data + skipped * graft_dtype_size(run.dtype);
+    run.rows = elements < most ? elements : most;
+    return run;
+}
+
 #endif

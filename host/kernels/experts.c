@@ -4,13 +4,25 @@
 
 #include "kernels/table.h"
 
+/* What these fields need of an implementation. */
+static uint32_t features_of(const struct graft_experts_input *input) {
+    return (input->gate_up_bias != NULL || input->down_bias != NULL ? (uint32_t)GRAFT_EXPERTS_BIASES : 0) |
+           (input->gating != NULL ? (uint32_t)GRAFT_EXPERTS_GATING : 0) | input->required_features;
+}
+
 static int check_input(const struct graft_experts_implementation *chosen, const struct graft_experts_input *input,
                        struct graft_error *error) {
-    uint32_t unknown = input->required_features & ~chosen->features;
+    uint32_t unknown = features_of(input) & ~chosen->features;
     if (unknown != 0) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, input->path,
-                               "the experts implementation %s does not support feature 0x%x, which this model needs",
-                               chosen->name, (unsigned)unknown);
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, input->path,
+                              "the experts implementation %s does not support %s (0x%x), which this model needs",
+                              chosen->name,
+                              (unknown & GRAFT_EXPERTS_BIASES) != 0   ? "biases"
+                              : (unknown & GRAFT_EXPERTS_GATING) != 0 ? "a gating function of the class"
+                                                                      : "a feature",
+                              (unsigned)unknown);
+        graft_error_hint(error, "choose another experts implementation");
+        return GRAFT_ERROR_PLUGIN;
     }
     for (int64_t i = 0; i < input->tokens * input->k; i++) {
         if (input->top_k_index[i] < 0 || input->top_k_index[i] >= input->num_experts) {

@@ -67,7 +67,7 @@ static int check_product(const struct graft_product *product, struct graft_error
                                "a product of rows %lld to %lld of a weight of %lld rows", (long long)product->first_row,
                                (long long)(product->first_row + product->rows), (long long)weight->rows);
     }
-    if (bias != NULL && (bias->rows != weight->rows || bias->columns != 1)) {
+    if (bias != NULL && bias->rows * bias->columns != weight->rows) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "a bias of %lld x %lld for a weight of %lld rows",
                                (long long)bias->rows, (long long)bias->columns, (long long)weight->rows);
     }

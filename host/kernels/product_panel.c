@@ -86,7 +86,7 @@ static void add_bias(const struct graft_loops *loops, const struct graft_product
     while (done < panel->rows) {
         int64_t most = panel->rows - done < BIAS_RUN ? panel->rows - done : BIAS_RUN;
         int64_t row = panel->row + done;
-        struct graft_row_run run = graft_weight_run(product->bias, product->first_row + row, most);
+        struct graft_row_run run = graft_weight_elements(product->bias, product->first_row + row, most);
         loops->widen(graft_reading_of(run.dtype), run.data, run.rows, bias);
         for (int64_t t = 0; t < product->tokens; t++) {
             loops->add_scaled(product->y + t * product->y_stride + row, 1.0f, bias, run.rows);

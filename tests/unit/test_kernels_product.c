@@ -323,6 +323,39 @@ static void test_not_finite(void **state) {
     }
 }
 
+/* Of a stack of weights the biases are a matrix: any shape does. */
+static void test_bias_shape(void **state) {
+    (void)state;
+    const graft_dtype dtypes[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16};
+    const int64_t flat_rows[] = {8, 4}, rows[] = {2, 1};
+    float x[4] = {1.0f, 2.0f, -1.0f, 0.5f}, y[2][12];
+    struct matrix *matrix = matrix_of(GRAFT_DTYPE_F32, 12, 4);
+    struct matrix *flat = matrix_create(dtypes, flat_rows, 2, 1);
+    struct graft_weight bias = flat->weight; /* the same numbers as [3, 4] */
+    struct graft_row_block blocks[2];
+    for (int i = 0; i < 2; i++) {
+        blocks[i] = flat->blocks[i];
+        blocks[i].rows = rows[i];
+    }
+    bias.rows = 3;
+    bias.columns = 4;
+    bias.blocks = blocks;
+    bias.block_stride = sizeof blocks[0];
+    for (int64_t first = 0; first < 12; first++) {
+        struct graft_product product = product_of(&matrix->weight, x, 1, y[0]);
+        product.first_row = first;
+        product.rows = 12 - first;
+        product.bias = &flat->weight;
+        run(&product, 1);
+        product.y = y[1];
+        product.bias = &bias;
+        run(&product, 1);
+        assert_memory_equal(y[0], y[1], (size_t)product.rows * sizeof(float));
+    }
+    matrix_destroy(matrix);
+    matrix_destroy(flat);
+}
+
 static void test_faults(void **state) {
     (void)state;
     struct matrix *matrix = matrix_of(GRAFT_DTYPE_F32, 10, 4);
@@ -374,9 +407,9 @@ static void test_without_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_blocks),     cmocka_unit_test(test_company),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_values),  cmocka_unit_test(test_blocks),         cmocka_unit_test(test_company),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_bias_shape),
+        cmocka_unit_test(test_faults),  cmocka_unit_test(test_without_memory),
     };
     int failures = 0;
     scratch = graft_scratch_create();

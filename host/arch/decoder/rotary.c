@@ -26,9 +26,9 @@ static int make_rope(const struct graft_config *whole, const struct graft_decode
     int status = config != NULL ? service->create(config, &info, rope, error) : GRAFT_ERROR_MODEL;
     if (status == GRAFT_OK && service->width(*rope) != decoder->head_dim) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "partial_rotary_factor: expected 1, since this family rotates whole heads of %lld, "
-                                 "got one that leaves %lld",
-                                 (long long)decoder->head_dim, (long long)service->width(*rope));
+                                 "%s: %g is not supported, expected 1: this family rotates whole heads",
+                                 graft_config_spelling(config, "partial_rotary_factor"),
+                                 (double)service->width(*rope) / (double)decoder->head_dim);
         service->destroy(*rope);
     }
     return status;

@@ -35,11 +35,12 @@ int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_ex
     return GRAFT_OK;
 }
 
-struct graft_product graft_expert_product(const struct graft_weight *weight, int64_t first_row, int64_t rows,
-                                          int64_t tokens, const float *x, float *y) {
+struct graft_product graft_expert_product(const struct graft_weight *weight, const struct graft_weight *bias,
+                                          int64_t first_row, int64_t rows, int64_t tokens, const float *x, float *y) {
     return (struct graft_product){
         .struct_size = sizeof(struct graft_product),
         .weight = weight,
+        .bias = bias,
         .first_row = first_row,
         .rows = rows,
         .x = x,

@@ -4,7 +4,6 @@
 #define GRAFT_ARCH_MOE_EXPERT_PAIRS_H
 
 #include "arch/moe/experts.h"
-#include "graft/activation.h"
 #include "graft/kernels.h"
 
 /* The pairs by expert, and by token within an expert. */
@@ -18,8 +17,9 @@ struct graft_expert_pairs {
 int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_experts_input *input,
                             struct graft_expert_pairs *pairs, struct graft_error *error);
 
-/* [any] y [tokens, rows] = x [tokens, columns] times rows [first_row, first_row + rows) of the weight. */
-struct graft_product graft_expert_product(const struct graft_weight *weight, int64_t first_row, int64_t rows,
-                                          int64_t tokens, const float *x, float *y);
+/* [any] y [tokens, rows] = x [tokens, columns] times rows [first_row, first_row + rows) of the weight, plus those of
+ * the bias (NULL: none). */
+struct graft_product graft_expert_product(const struct graft_weight *weight, const struct graft_weight *bias,
+                                          int64_t first_row, int64_t rows, int64_t tokens, const float *x, float *y);
 
 #endif

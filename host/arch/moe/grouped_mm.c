@@ -58,11 +58,11 @@ static int32_t gate_up_products(const struct graft_experts_input *input, const s
         int64_t tokens = pairs->first[e + 1] - pairs->first[e];
         if (tokens > 0) {
             buffers->products[n++] =
-                graft_expert_product(input->gate_up_proj, 2 * e * intermediate, intermediate, tokens,
-                                     buffers->x + row * hidden, buffers->gate + row * intermediate);
+                graft_expert_product(input->gate_up_proj, input->gate_up_bias, 2 * e * intermediate, intermediate,
+                                     tokens, buffers->x + row * hidden, buffers->gate + row * intermediate);
             buffers->products[n++] =
-                graft_expert_product(input->gate_up_proj, (2 * e + 1) * intermediate, intermediate, tokens,
-                                     buffers->x + row * hidden, buffers->up + row * intermediate);
+                graft_expert_product(input->gate_up_proj, input->gate_up_bias, (2 * e + 1) * intermediate, intermediate,
+                                     tokens, buffers->x + row * hidden, buffers->up + row * intermediate);
         }
     }
     return n;
@@ -76,9 +76,9 @@ static int32_t down_products(const struct graft_experts_input *input, const stru
         int64_t row = pairs->first[e] - pairs->first[begin];
         int64_t tokens = pairs->first[e + 1] - pairs->first[e];
         if (tokens > 0) {
-            buffers->products[n++] = graft_expert_product(input->down_proj, e * input->hidden_size, input->hidden_size,
-                                                          tokens, buffers->gate + row * input->intermediate_size,
-                                                          buffers->x + row * input->hidden_size);
+            buffers->products[n++] = graft_expert_product(
+                input->down_proj, input->down_bias, e * input->hidden_size, input->hidden_size, tokens,
+                buffers->gate + row * input->intermediate_size, buffers->x + row * input->hidden_size);
         }
     }
     return n;
@@ -98,8 +98,7 @@ static int run_group(const struct graft_experts_input *input, const struct graft
         status = kernels->linear(call, buffers->products, products, sizeof(struct graft_product), error);
     }
     if (status == GRAFT_OK) {
-        status =
-            graft_activation_gate(input->act_fn, call, buffers->gate, buffers->up, n, input->intermediate_size, error);
+        status = graft_experts_gate(input, call, buffers->gate, buffers->up, n, error);
     }
     if (status == GRAFT_OK) {
         products = down_products(input, pairs, begin, end, buffers);
@@ -141,5 +140,6 @@ static int forward(const struct graft_experts_implementation *self, const struct
 const struct graft_experts_implementation graft_experts_grouped_mm = {
     .struct_size = sizeof graft_experts_grouped_mm,
     .name = "grouped_mm",
+    .features = GRAFT_EXPERTS_FEATURES,
     .forward = forward,
 };

@@ -121,11 +121,12 @@ static const struct graft_attention_implementation attention = {
 
 /* --- Experts --- */
 
-/* y [rows] = rows [first, first + rows) of the weight times x. */
-static struct graft_product product(const struct graft_weight *weight, int64_t first, int64_t rows, const float *x,
-                                    float *y) {
+/* y [rows] = rows [first, first + rows) of the weight times x, plus those of the bias (NULL: none). */
+static struct graft_product product(const struct graft_weight *weight, const struct graft_weight *bias, int64_t first,
+                                    int64_t rows, const float *x, float *y) {
     return (struct graft_product){.struct_size = sizeof(struct graft_product),
                                   .weight = weight,
+                                  .bias = bias,
                                   .first_row = first,
                                   .rows = rows,
                                   .x = x,
@@ -159,11 +160,12 @@ static int run_expert(const struct graft_call *call, const struct graft_experts_
     if (gate == NULL || y == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_product gate_up = product(input->gate_up_proj, 2 * expert * columns, 2 * columns, x, gate);
-    const struct graft_product down = product(input->down_proj, expert * hidden, hidden, gate, y);
+    const struct graft_product gate_up =
+        product(input->gate_up_proj, input->gate_up_bias, 2 * expert * columns, 2 * columns, x, gate);
+    const struct graft_product down = product(input->down_proj, input->down_bias, expert * hidden, hidden, gate, y);
     int status = call->kernels->linear(call, &gate_up, 1, sizeof(struct graft_product), error);
     if (status == GRAFT_OK) {
-        status = graft_activation_gate(input->act_fn, call, gate, gate + columns, 1, columns, error);
+        status = graft_experts_gate(input, call, gate, gate + columns, 1, error);
     }
     if (status == GRAFT_OK) {
         status = call->kernels->linear(call, &down, 1, sizeof(struct graft_product), error);
@@ -194,6 +196,7 @@ static int experts_forward(const struct graft_experts_implementation *self, cons
 
 static const struct graft_experts_implementation experts = {
     .struct_size = sizeof experts,
+    .features = GRAFT_EXPERTS_FEATURES,
     .name = "plain",
     .forward = experts_forward,
 };

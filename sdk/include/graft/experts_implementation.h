@@ -12,6 +12,7 @@
 #define GRAFT_EXPERTS_IMPLEMENTATION_H
 
 #include "abi.h"
+#include "activation.h"
 #include "call.h"
 #include "error.h"
 #include "module.h"
@@ -24,7 +25,7 @@ extern "C" {
 /* The caller's; valid until the forward returns. */
 struct graft_experts_input {
     uint32_t struct_size;
-    uint32_t required_features;              /* none yet: 0 */
+    uint32_t required_features;              /* beyond what the fields say: none yet, 0 */
     const char *path;                        /* of the module, for errors */
     int64_t tokens;                          /* rows of hidden_states and output */
     int64_t k;                               /* experts of a token */
@@ -36,14 +37,29 @@ struct graft_experts_input {
     const float *top_k_weights;              /* [tokens, k] */
     const struct graft_weight *gate_up_proj; /* [num_experts, 2 * intermediate_size, hidden_size]: gate before up */
     const struct graft_weight *down_proj;    /* [num_experts, hidden_size, intermediate_size] */
-    const struct graft_module *act_fn;       /* of interface graft.activation/1 */
+    const struct graft_module *act_fn;       /* of interface graft.activation/1; NULL with `gating` */
     float *output;                           /* [tokens, hidden_size]; overlaps nothing */
+    const struct graft_weight *gate_up_bias; /* [num_experts, 2 * intermediate_size]; NULL: none */
+    const struct graft_weight *down_bias;    /* [num_experts, hidden_size]; NULL: none */
+    /* [forward] What stands between the products in the place of act_fn(gate) * up; NULL: that. gate, up [rows,
+     * columns], dense; the result goes to `gate`. Each row counts by itself: rows of several experts may be together.
+     */
+    int (*gating)(void *instance, const struct graft_call *call, float *gate, const float *up, int64_t rows,
+                  int64_t columns, struct graft_error *error);
+    void *gating_instance; /* what `gating` is given */
+};
+
+/* Features that follow from the fields: what an implementation may do without, and then is not run with. */
+enum {
+    GRAFT_EXPERTS_BIASES = 1, /* gate_up_bias or down_bias is not NULL */
+    GRAFT_EXPERTS_GATING = 2, /* gating is not NULL */
+    GRAFT_EXPERTS_FEATURES = 3
 };
 
 /* Const until the plugin's `deinit`. */
 struct graft_experts_implementation {
     uint32_t struct_size;
-    uint32_t features; /* those of graft_experts_input.required_features that it knows; others are refused */
+    uint32_t features; /* GRAFT_EXPERTS_BIASES, ...: those that it supports; a call that needs another is refused */
     const char *name;  /* "eager": letters, digits, '_', '-', '.'; no other plugin and not the host may have it */
     /* [forward] output[t] = sum over j of top_k_weights[t, j] * down(act_fn(gate(x[t])) * up(x[t])) of expert
      * top_k_index[t, j], in f32, the experts of a token in ascending order. Required. */
@@ -54,8 +70,16 @@ struct graft_experts_implementation {
 
 #define GRAFT_EXPERTS_IMPLEMENTATION_SIZE_1_0 GRAFT_END_OF(struct graft_experts_implementation, data)
 
-GRAFT_ASSERT_SIZE(struct graft_experts_input, 112);
+GRAFT_ASSERT_SIZE(struct graft_experts_input, 144);
 GRAFT_ASSERT_SIZE(struct graft_experts_implementation, 32);
+
+/* [forward] What stands between the products: gate, up [rows, intermediate_size], dense; the result goes to `gate`. */
+GRAFT_INLINE int graft_experts_gate(const struct graft_experts_input *input, const struct graft_call *call, float *gate,
+                                    const float *up, int64_t rows, struct graft_error *error) {
+    int64_t columns = input->intermediate_size;
+    return input->gating != NULL ? input->gating(input->gating_instance, call, gate, up, rows, columns, error)
+                                 : graft_activation_gate(input->act_fn, call, gate, up, rows, columns, error);
+}
 
 #ifdef __cplusplus
 }

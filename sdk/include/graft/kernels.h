@@ -27,7 +27,7 @@ struct graft_product {
     uint32_t struct_size;
     uint32_t required_features;        /* none yet: 0 */
     const struct graft_weight *weight; /* [.., columns] */
-    const struct graft_weight *bias;   /* [weight rows], or NULL */
+    const struct graft_weight *bias;   /* as many elements as the weight has rows, in any shape; or NULL */
     int64_t first_row;                 /* of the weight and the bias */
     int64_t rows;                      /* from there on */
     const float *x;                    /* [tokens, columns] */
