@@ -116,7 +116,8 @@ static void check_saving(const struct golden *golden, const char *plugins) {
 
 int main(int argc, char **argv) {
     struct golden golden;
-    int needs_plugins = argc == 4 && strcmp(argv[3], "needed") == 0; /* the family is a plugin's */
+    int needs_plugins =
+        argc == 4 && strcmp(argv[3], "needed") == 0; /* the family is a plugin's, or the weights are quantized */
     if (argc != 3 && !needs_plugins) {
         (void)fputs("usage: test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed]\n", stderr);
         return 2;

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linears of GPTQ checkpoints (quant_method "gptq"), read where they lie in the file. Version 1 stores zero points less
+ * one, version 2 as they are. With act-order (`desc_act`) groups are any inputs, as `g_idx` says; they are then gone
+ * through in the order of groups.
+ */
+#include <stdlib.h>
+
+#include "graft/packed_tensors.h"
+#include "graft/plugin.h"
+#include "loops.h"
+
+static const struct graft_packed_loops *const tables[] = {
+    &gptq_loops_scalar,
+#if defined(__x86_64__)
+    &gptq_loops_avx2,
+    &gptq_loops_avx512,
+#endif
+};
+
+struct gptq_linear {
+    struct graft_packed packed;
+    int32_t *order;  /* [in_features]; NULL where groups follow each other */
+    int64_t *starts; /* [groups + 1] */
+};
+
+static int read_format(const struct graft_config *config, struct graft_packed *packed, struct graft_error *error) {
+    static const char field[] = "quantization_config.checkpoint_format";
+    const char *format = "gptq";
+    int status = graft_config_string(config, field, &format, error);
+    if (status == GRAFT_OK && strcmp(format, "gptq") != 0 && strcmp(format, "gptq_v2") != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "%s: expected \"gptq\" or \"gptq_v2\", got \"%s\"", field, format);
+    }
+    packed->zero_offset = strcmp(format, "gptq") == 0;
+    return status;
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_packed *packed = sink->keep(sink->data, sizeof *packed, error); /* for `create` */
+    (void)cls;
+    int status = packed != NULL ? graft_packed_sizes(config, args, sink->path, packed, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        status = read_format(config, packed, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const int64_t words[2] = {packed->in_features * packed->bits / 32, packed->out_features};
+    status = graft_packed_describe(sink, packed, args, words, error);
+    return status == GRAFT_OK ? graft_describe_typed(sink, "g_idx", 1, &packed->in_features, GRAFT_DTYPE_I32, error)
+                              : status;
+}
+
+/* The inputs by groups. Counted first, so that each group's are in their own order. */
+static int sort_inputs(struct gptq_linear *self, const int32_t *g_idx, const char *path, struct graft_error *error) {
+    const struct graft_packed *packed = &self->packed;
+    self->order = calloc((size_t)packed->in_features, sizeof *self->order);
+    self->starts = calloc((size_t)packed->groups + 2, sizeof *self->starts);
+    if (self->order == NULL || self->starts == NULL) {
+        return graft_fail_memory(error, path);
+    }
+    int64_t *next = self->starts + 1; /* of each group, then its end */
+    for (int64_t i = 0; i < packed->in_features; i++) {
+        next[g_idx[i] + 1]++;
+    }
+    for (int64_t g = 0; g < packed->groups; g++) {
+        next[g + 1] += next[g];
+    }
+    for (int64_t i = 0; i < packed->in_features; i++) {
+        self->order[next[g_idx[i]]++] = (int32_t)i;
+    }
+    return GRAFT_OK;
+}
+
+/* Checks g_idx, and sorts by it where it is not input / group_size. */
+static int read_groups(struct gptq_linear *self, const struct graft_build *build, struct graft_error *error) {
+    struct graft_packed *packed = &self->packed;
+    int in_order = 1, status = GRAFT_OK;
+    const struct graft_weight *weight = graft_build_weight(build, "g_idx", &status, error);
+    const int32_t *g_idx = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
+    for (int64_t i = 0; status == GRAFT_OK && i < packed->in_features; i++) {
+        in_order &= g_idx[i] == i / packed->group_size;
+        if (g_idx[i] < 0 || g_idx[i] >= packed->groups) {
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
+                                     "g_idx: element %lld is %d, expected a group, 0 to %lld", (long long)i,
+                                     (int)g_idx[i], (long long)packed->groups - 1);
+        }
+    }
+    if (status == GRAFT_OK && !in_order) {
+        status = sort_inputs(self, g_idx, build->path, error);
+        packed->order = self->order;
+        packed->starts = self->starts;
+    }
+    return status;
+}
+
+static void destroy(void *instance) {
+    struct gptq_linear *self = instance;
+    free(self->order);
+    free(self->starts);
+    free(self);
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    struct gptq_linear *self = calloc(1, sizeof *self);
+    (void)cls;
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
+    }
+    memcpy(&self->packed, build->kept, sizeof self->packed);
+    self->packed.loops = graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
+    int status = graft_packed_bind(build, &self->packed, error);
+    if (status == GRAFT_OK) {
+        status = read_groups(self, build, error);
+    }
+    if (status != GRAFT_OK) {
+        destroy(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    const struct gptq_linear *self = instance;
+    return graft_packed_forward(&self->packed, call, args, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+static const struct graft_class gptq_linear_class = {
+    .struct_size = sizeof gptq_linear_class,
+    .name = "GPTQLinear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+    .create = create,
+    .destroy = destroy,
+    .forward = &vtable,
+};
+
+static const char *const methods[] = {"gptq", NULL};
+static const char *const packed_tensors[] = {"qweight", NULL};
+
+static const struct graft_condition conditions[] = {
+    {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
+};
+
+static const struct graft_replacement replacement = {
+    .struct_size = sizeof replacement,
+    .key = GRAFT_KEY_NAME,
+    .target = "Linear",
+    .replacement = &gptq_linear_class,
+    .conditions = conditions,
+    .n_conditions = sizeof conditions / sizeof conditions[0],
+    .condition_stride = sizeof conditions[0],
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "gptq",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Linears of GPTQ checkpoints, 4 and 8 bits, multiplied from their packed form",
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
+    .quant_methods = methods,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}

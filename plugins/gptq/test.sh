@@ -1,0 +1,84 @@
+#!/bin/sh
+# What a GPTQ checkpoint may have wrong is an error that names tensor or field, other models are left alone, and the
+# number of threads changes nothing. The build's goldens hold logits, exact weights and saving.
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
+set -eu
+host=$1 plugins=$2 goldens=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+fresh() { # fresh: a sound checkpoint, with groups of 32 and act-order
+    rm -rf "$scratch/model"
+    cp -r "$goldens/quantized/gptq_int4_desc_act_llama" "$scratch/model"
+    chmod -R u+w "$scratch/model"
+}
+
+run() {
+    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 2 --output-ids \
+        "$@"
+}
+
+refused() { # refused WORDS...: exit status 4, and each of the words in the message
+    status=0
+    run >"$scratch/out" 2>&1 || status=$?
+    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
+    for words; do
+        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
+    done
+}
+
+config() { # config FROM TO: an edit of config.json that must change something
+    fresh
+    sed "s/$1/$2/" "$scratch/model/config.json" >"$scratch/edited"
+    cmp -s "$scratch/edited" "$scratch/model/config.json" && fail "$1 is not in config.json"
+    cp "$scratch/edited" "$scratch/model/config.json"
+}
+
+echo 'nothing to name: the config selects the plugin'
+fresh
+run >/dev/null
+"$host" plan --plugins-dir "$plugins" --model "$scratch/model" >"$scratch/plan"
+grep -q 'Linear -> GPTQLinear by gptq' "$scratch/plan" || fail 'the plugin was not used'
+grep -q 'note .*leaves 1 module alone, lm_head: no tensor "qweight"' "$scratch/plan" || fail 'no note on lm_head'
+"$host" plan --plugins-dir "$plugins" --model "$goldens/plain/llama_bf16" >"$scratch/plan"
+grep -q 'note .*plugin gptq has no effect on this model: quantization_config.quant_method is not "gptq"' \
+    "$scratch/plan" || fail 'no note on a model that is not quantized'
+"$host" inspect "$plugins/gptq/gptq.so" >"$scratch/inspect"
+for words in 'quant_methods' 'conditions' 'qweight'; do
+    grep -q "$words" "$scratch/inspect" || fail "inspect lacks $words"
+done
+
+echo 'threads'
+one=$(run --threads 1)
+[ "$one" = "$(run --threads 3)" ] || fail 'differs with the number of threads'
+
+echo 'bad configs'
+config '"bits": 4' '"bits": 3'
+refused config.json quantization_config.bits 'expected 4 or 8, got 3'
+config '"bits": 4' '"bits": 8'
+refused qweight
+config '"group_size": 32' '"group_size": 0'
+refused config.json quantization_config.group_size
+config '"group_size": 32' '"group_size": 64'
+refused qzeros '[4, 16]'
+config '"quant_method": "gptq"' '"quant_method": "gptq", "checkpoint_format": "marlin"'
+refused config.json quantization_config.checkpoint_format marlin
+config '"quant_method": "gptq"' '"quant_method": "unheard"'
+refused config.json unheard 'plugin'
+
+echo 'bad tensors'
+fresh
+LC_ALL=C sed -i 's/0\.mlp\.up_proj\.scales"/0.mlp.up_proj.scalez"/' "$scratch/model/model.safetensors"
+refused model.layers.0.mlp.up_proj.scales
+fresh
+file=$scratch/model/model.safetensors
+header=$(od -An -tu8 -N8 "$file" | tr -d ' ')
+offset=$(head -c $((header + 8)) "$file" | grep -ao '"model.layers.1.mlp.down_proj.g_idx":{[^}]*}' |
+    sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
+printf '\377\377\377\177' | dd of="$file" bs=1 seek=$((header + 8 + offset + 20)) conv=notrunc 2>/dev/null
+refused model.layers.1.mlp.down_proj 'g_idx: element 5 is 2147483647'

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tensors and config fields that formats of packed.h share: `qweight`, `qzeros` [groups, out * bits / 32], both
+ * I32, `scales` [groups, out] and perhaps `bias`; `quantization_config.bits` and `.group_size`.
+ */
+#ifndef GRAFT_PACKED_TENSORS_H
+#define GRAFT_PACKED_TENSORS_H
+
+#include "describe.h"
+#include "packed.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [load] In `describe`: fills in the sizes of a module from its arguments and the config, and checks that they fit. */
+GRAFT_INLINE int graft_packed_sizes(const struct graft_config *config, const struct graft_args *args, const char *path,
+                                    struct graft_packed *self, struct graft_error *error) {
+    static const char bits_field[] = "quantization_config.bits", group_field[] = "quantization_config.group_size";
+    int64_t bits = 0, group_size = -1;
+    int status = graft_config_need_int(config, bits_field, 1, 32, &bits, error);
+    if (status == GRAFT_OK && bits != 4 && bits != 8) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected 4 or 8, got %lld", bits_field,
+                                 (long long)bits);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_int(config, group_field, -1, INT32_MAX, &group_size, error);
+    }
+    if (status == GRAFT_OK && group_size == 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                 "%s: expected a number of inputs, or -1 for all, got 0", group_field);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    self->bits = (int32_t)bits;
+    self->in_features = graft_args_int(args, "in_features", 0);
+    self->out_features = graft_args_int(args, "out_features", 0);
+    self->group_size = group_size < 0 ? self->in_features : group_size;
+    if (self->in_features < 1 || self->out_features < 1 || self->in_features % (32 / bits) != 0 ||
+        self->out_features % (32 / bits) != 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                               "%s is %lld, but %lld inputs and %lld outputs do not fill words of 32 bits", bits_field,
+                               (long long)bits, (long long)self->in_features, (long long)self->out_features);
+    }
+    self->groups = (self->in_features + self->group_size - 1) / self->group_size;
+    return GRAFT_OK;
+}
+
+/* [load] Describes the module's tensors, but for those of one format only. `words` is the shape of qweight. A bias may
+ * be in the checkpoint where the architecture has none: old tools wrote zeros, and some corrections are kept there. */
+GRAFT_INLINE int graft_packed_describe(const struct graft_sink *sink, const struct graft_packed *self,
+                                       const struct graft_args *args, const int64_t words[2],
+                                       struct graft_error *error) {
+    const int64_t sizes[2] = {self->in_features, self->out_features};
+    const int64_t zeros[2] = {self->groups, self->out_features * self->bits / 32};
+    const int64_t scales[2] = {self->groups, self->out_features};
+    int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ZEROS;
+    int status = sink->attribute(sink->data, "in_features", &sizes[0], 1, error);
+    if (status == GRAFT_OK) {
+        status = sink->attribute(sink->data, "out_features", &sizes[1], 1, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_typed(sink, "qweight", 2, words, GRAFT_DTYPE_I32, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_typed(sink, "qzeros", 2, zeros, GRAFT_DTYPE_I32, error);
+    }
+    if (status == GRAFT_OK) {
+        status =
+            graft_describe_parameter(sink, "scales", 2, scales, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    }
+    return status == GRAFT_OK ? graft_describe_parameter(sink, "bias", 1, &sizes[1], 0, bias, error) : status;
+}
+
+/* [load] In `create`: points to what was described. */
+GRAFT_INLINE int graft_packed_bind(const struct graft_build *build, struct graft_packed *self,
+                                   struct graft_error *error) {
+    int status = GRAFT_OK;
+    const struct graft_weight *words = graft_build_weight(build, "qweight", &status, error);
+    const struct graft_weight *zeros = graft_build_weight(build, "qzeros", &status, error);
+    const struct graft_weight *scales = graft_build_weight(build, "scales", &status, error);
+    self->bias = graft_build_weight(build, "bias", &status, error);
+    if (status == GRAFT_OK) {
+        self->words = (const int32_t *)graft_weight_block(words, 0)->data;
+        self->zeros = (const int32_t *)graft_weight_block(zeros, 0)->data;
+        self->scales = graft_weight_block(scales, 0);
+    }
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY: a quantized checkpoint with whatever plugins there are. Logits and
+ * greedy ids are those of the dequantized weights, these are exact, and nothing is copied; in every instruction set. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "compare.h"
+#include "graft/linear.h"
+#include "kernels/cpu.h"
+#include "kernels/kernels.h"
+#include "kernels/scratch.h"
+#include "sha256.h"
+
+/* So long are the vectors that weights are asked for by: a bias is lost beside them, and scaling is exact. */
+static const float large = 0x1p100F;
+
+/* W [out, in], as a module multiplies the unit vectors: `at_once` of them in one call. */
+static float *weights_of(const struct graft_module *module, int64_t out, int64_t in, int64_t at_once) {
+    struct graft_error error = graft_error_none();
+    struct graft_scratch *scratch = graft_scratch_create();
+    struct graft_call call;
+    float *units = need_memory((size_t)(in * in), sizeof *units);
+    float *columns = need_memory((size_t)(in * out), sizeof *columns);
+    float *weights = need_memory((size_t)(in * out), sizeof *weights);
+    graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
+    for (int64_t i = 0; i < in; i++) {
+        units[i * in + i] = large;
+    }
+    for (int64_t i = 0; i < in; i += at_once) {
+        const struct graft_linear_args args = {sizeof args, 0, at_once, units + i * in, columns + i * out};
+        need(graft_linear_forward(module, &call, &args, &error), &error);
+    }
+    for (int64_t i = 0; i < in * out; i++) {
+        float weight = columns[i] / large;
+        weights[i % out * in + i / out] = weight > 0x1p-60F || weight < -0x1p-60F ? weight : 0.0F;
+    }
+    graft_scratch_destroy(scratch);
+    free(units);
+    free(columns);
+    return weights;
+}
+
+static void compare_weight(const graft_json *expected, const struct runner *runner, int64_t at_once) {
+    const char *name = graft_json_string(graft_json_get(expected, "name"), NULL);
+    const char *digest = graft_json_string(graft_json_get(expected, "sha256"), NULL);
+    int64_t out = graft_json_int(graft_json_at(graft_json_get(expected, "shape"), 0));
+    int64_t in = graft_json_int(graft_json_at(graft_json_get(expected, "shape"), 1));
+    char path[256], hex[65];
+    (void)snprintf(path, sizeof path, "%.*s", (int)(strlen(name) - strlen(".weight")), name);
+    const struct graft_node *node = graft_node_find(runner->model->tree->root, path);
+    check(node != NULL && node->original != NULL, "%s is not replaced", path);
+    if (node != NULL && node->original != NULL) {
+        float *weights = weights_of(&node->module, out, in, at_once);
+        sha256(weights, (size_t)(out * in) * sizeof *weights, hex);
+        check(strcmp(hex, digest) == 0, "%s: dequantized weights differ, %lld tokens at once", name,
+              (long long)at_once);
+        free(weights);
+    }
+}
+
+static void check_plan(const struct graft_plan *plan) {
+    int64_t copied = 0;
+    for (size_t i = 0; i < plan->n_bindings; i++) {
+        const struct graft_binding *binding = &plan->bindings[i];
+        copied += binding->status == GRAFT_BINDING_INITIAL ? 0 : binding->copied * binding->bytes;
+        check(binding->status != GRAFT_BINDING_MISSING, "%s is missing", binding->parameter->name);
+    }
+    check(copied == 0, "%lld bytes copied", (long long)copied);
+    check(plan->n_unexpected == 0, "%zu tensors unexpected", plan->n_unexpected);
+}
+
+static void check_case(const struct golden *golden, const char *plugins, const char *isa) {
+    struct runner runner;
+    const graft_json *weights = graft_json_get(golden->document, "quantized_weights");
+    (void)setenv("GRAFT_ISA", isa, 1);
+    runner_open(&runner, golden->directory, plugins, GRAFT_PRECISION_FLOAT32);
+    check_plan(runner.model->plan);
+    compare_logits(golden, &runner, isa);
+    compare_greedy(golden, &runner);
+    check(graft_json_size(weights) > 0, "no quantized_weights");
+    for (size_t i = 0; i < graft_json_size(weights); i++) {
+        compare_weight(graft_json_at(weights, i), &runner, 8);
+        compare_weight(graft_json_at(weights, i), &runner, 32);
+    }
+    runner_close(&runner);
+}
+
+int main(int argc, char **argv) {
+    struct golden golden;
+    if (argc != 3) {
+        (void)fputs("usage: test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY\n", stderr);
+        return 2;
+    }
+    golden_open(&golden, argv[1]);
+    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
+        check_case(&golden, argv[2], graft_cpu_isa_name(isa));
+    }
+    golden_close(&golden);
+    return check_failures() != 0;
+}
