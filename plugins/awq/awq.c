@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linears of AWQ checkpoints (quant_method "awq", version "gemm"), read where they lie in the file. */
+#include <stdlib.h>
+
+#include "graft/packed_tensors.h"
+#include "graft/plugin.h"
+#include "loops.h"
+
+static const struct graft_packed_loops *const tables[] = {
+    &awq_loops_scalar,
+#if defined(__x86_64__)
+    &awq_loops_avx2,
+    &awq_loops_avx512,
+#endif
+};
+
+static int check_format(const struct graft_config *config, const struct graft_packed *packed,
+                        struct graft_error *error) {
+    static const char field[] = "quantization_config.version";
+    const char *version = "gemm";
+    int status = graft_config_string(config, field, &version, error);
+    if (status == GRAFT_OK && strcmp(version, "gemm") != 0) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"gemm\", got \"%s\"", field,
+                                 version);
+    }
+    return status == GRAFT_OK && packed->bits != 4
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "quantization_config.bits: expected 4, got %d",
+                                 (int)packed->bits)
+               : status;
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_packed *packed = sink->keep(sink->data, sizeof *packed, error); /* for `create` */
+    (void)cls;
+    int status = packed != NULL ? graft_packed_sizes(config, args, sink->path, packed, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        status = check_format(config, packed, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const int64_t words[2] = {packed->in_features, packed->out_features / 8};
+    return graft_packed_describe(sink, packed, args, words, error);
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    struct graft_packed *self = malloc(sizeof *self);
+    (void)cls;
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
+    }
+    memcpy(self, build->kept, sizeof *self);
+    self->loops = graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
+    int status = graft_packed_bind(build, self, error);
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    return graft_packed_forward(instance, call, args, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+static const struct graft_class awq_linear_class = {
+    .struct_size = sizeof awq_linear_class,
+    .name = "AWQLinear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+    .create = create,
+    .destroy = free,
+    .forward = &vtable,
+};
+
+static const char *const methods[] = {"awq", NULL};
+static const char *const packed_tensors[] = {"qweight", NULL};
+
+static const struct graft_condition conditions[] = {
+    {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
+};
+
+static const struct graft_replacement replacement = {
+    .struct_size = sizeof replacement,
+    .key = GRAFT_KEY_NAME,
+    .target = "Linear",
+    .replacement = &awq_linear_class,
+    .conditions = conditions,
+    .n_conditions = sizeof conditions / sizeof conditions[0],
+    .condition_stride = sizeof conditions[0],
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "awq",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Linears of AWQ checkpoints, multiplied from their packed form",
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
+    .quant_methods = methods,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# What an AWQ checkpoint may have wrong is an error that names the field. The build's goldens hold logits, exact weights
+# and saving.
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
+set -eu
+host=$1 plugins=$2 goldens=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+run() {
+    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 2 --output-ids
+}
+
+refused() { # refused FROM TO WORDS...: with that edit of config.json
+    rm -rf "$scratch/model"
+    cp -r "$goldens/quantized/awq_int4_llama" "$scratch/model"
+    chmod -R u+w "$scratch/model"
+    run >/dev/null
+    sed "s/$1/$2/" "$goldens/quantized/awq_int4_llama/config.json" >"$scratch/model/config.json"
+    shift 2
+    status=0
+    run >"$scratch/out" 2>&1 || status=$?
+    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
+    for words; do
+        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
+    done
+}
+
+refused '"bits": 4' '"bits": 8' config.json quantization_config.bits 'expected 4, got 8'
+refused '"version": "gemm"' '"version": "gemv"' config.json quantization_config.version gemv
+refused '"group_size": 128' '"group_size": 64' qzeros
