@@ -38,6 +38,11 @@ static int64_t size(const void *data, const char *path) {
     return section->whole->size(section->whole->data, path_of(section, path).text);
 }
 
+static const char *key(const void *data, const char *path, int64_t i) {
+    const struct graft_config_section *section = data;
+    return section->whole->key(section->whole->data, path_of(section, path).text, i);
+}
+
 int graft_config_section(const struct graft_config *whole, const char *name, struct graft_config_section *section,
                          struct graft_error *error) {
     if (graft_config_has(whole, name) && whole->kind(whole->data, name) != GRAFT_FIELD_OBJECT) {
@@ -55,6 +60,7 @@ int graft_config_section(const struct graft_config *whole, const char *name, str
         .real = real,
         .string = string,
         .size = size,
+        .key = key,
     };
     return GRAFT_OK;
 }

@@ -31,6 +31,7 @@ enum {
     PERPLEXITY = GRAFT_COMMAND_PERPLEXITY,
     LOADED = RUN | VERIFY | BENCH | PERPLEXITY,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
+    ADAPTED = RUN | PLAN | BENCH | PERPLEXITY, /* others compare with, show or write the model itself */
     PROMPT = RUN | VERIFY,
     EVERY = MODEL | TOKENIZE | LIST
 };
@@ -46,6 +47,8 @@ static const struct spec specs[] = {
     {"fusion-config", TEXT, offsetof(struct graft_options, fusion_config), MODEL},
     {"fuse", TEXTS, offsetof(struct graft_options, fuse), LOADED | PLAN},
     {"patch", TEXT, offsetof(struct graft_options, patch), MODEL},
+    {"adapter", TEXTS, offsetof(struct graft_options, adapters), ADAPTED},
+    {"adapter-scale", TEXTS, offsetof(struct graft_options, adapter_scales), ADAPTED},
     {"attn-implementation", TEXT, offsetof(struct graft_options, attn_implementation), MODEL},
     {"experts-implementation", TEXT, offsetof(struct graft_options, experts_implementation), MODEL},
     {"kernels", TEXT, offsetof(struct graft_options, kernels), MODEL},
@@ -370,6 +373,8 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->plugin_options.items);
     graft_free(options->fusion.items);
     graft_free(options->fuse.items);
+    graft_free(options->adapters.items);
+    graft_free(options->adapter_scales.items);
     graft_free(options->images.values.items);
     graft_free(options->images.names.items);
     graft_free(options->prompts.items);

@@ -49,6 +49,8 @@ struct graft_options {
     struct graft_strings fusion;         /* names of families */
     const char *fusion_config;           /* JSON, or NULL */
     const char *patch;                   /* a file, or NULL */
+    struct graft_strings adapters;       /* "NAME=DIR" or "DIR" each */
+    struct graft_strings adapter_scales; /* "NAME=NUMBER" each */
     struct graft_strings fuse;           /* "GLOB,GLOB" each */
     const char *attn_implementation;     /* NULL: the default; likewise: */
     const char *experts_implementation;

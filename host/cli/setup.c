@@ -125,12 +125,19 @@ int graft_setup_model(const struct graft_options *options, struct graft_library 
     char *fusion_config = NULL;
     char *kernels = NULL;
     const char **kernel_names = NULL;
+    struct graft_adapter_options *adapters = NULL;
     int status = make_fusion_config(options, &fusion_config, error);
     if (status == GRAFT_OK && options->kernels != NULL &&
         ((kernels = graft_strdup(options->kernels)) == NULL || split(kernels, &kernel_names, &wanted.n_kernels) != 0)) {
         status = graft_fail_memory(error, "--kernels");
     }
     if (status == GRAFT_OK) {
+        status = graft_setup_adapters(options, &adapters, error);
+    }
+    if (status == GRAFT_OK) {
+        wanted.adapters = adapters;
+        wanted.n_adapters = (int32_t)options->adapters.count;
+        wanted.adapter_stride = sizeof *adapters;
         wanted.fusion_config = fusion_config;
         wanted.patch_file = options->patch;
         wanted.attn_implementation = options->attn_implementation;
@@ -138,6 +145,7 @@ int graft_setup_model(const struct graft_options *options, struct graft_library 
         wanted.kernels = kernel_names;
         status = graft_model_open(library, options->model, &wanted, model, error);
     }
+    graft_setup_adapters_free(adapters, options->adapters.count);
     graft_free(kernel_names);
     graft_free(kernels);
     graft_free(fusion_config);
@@ -150,6 +158,8 @@ int graft_setup_original(const struct graft_options *options, struct graft_libra
     usual.attn_implementation = NULL;
     usual.experts_implementation = NULL;
     usual.kernels = NULL;
+    usual.adapters = (struct graft_strings){0};
+    usual.adapter_scales = (struct graft_strings){0};
     return graft_setup_model(&usual, library, model, error);
 }
 

@@ -17,9 +17,15 @@ int graft_setup_model(const struct graft_options *options, struct graft_library 
                       struct graft_error *error);
 
 /* The same without what plugins, of which `library` has none, may have been chosen for by name: attention and experts
- * are the usual ones, kernels the classes' own. What `verify` and `bench` compare with. */
+ * are the usual ones, kernels the classes' own, and there are no adapters. What `verify` and `bench` compare with. */
 int graft_setup_original(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
                          struct graft_error *error);
+
+/* What --adapter and --adapter-scale ask for: `*adapters`, an array of options->adapters.count, which the caller gives
+ * to graft_setup_adapters_free, also after an error. */
+int graft_setup_adapters(const struct graft_options *options, struct graft_adapter_options **adapters,
+                         struct graft_error *error);
+void graft_setup_adapters_free(struct graft_adapter_options *adapters, size_t n);
 
 /* Fuses modules as --fuse says, in a model that was opened; loading it puts the chains in place. */
 int graft_setup_fuse(const struct graft_options *options, struct graft_model *model, struct graft_error *error);

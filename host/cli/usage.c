@@ -35,6 +35,8 @@ static const char *const sections[] = {
     "  --kernels NAME,NAME    kernels from plugins: another forward for a class, same weights\n"
     "  --fuse 'GLOB,GLOB'     run the modules at these paths as one chain; repeatable\n"
     "  --patch FILE           patch file (JSON): classes, names and layouts for this load\n"
+    "  --adapter [NAME=]DIR   apply an adapter such as PEFT writes, by a plugin (lora); repeatable\n"
+    "  --adapter-scale NAME=X apply that adapter X times as strongly; repeatable\n"
     "\n",
 
     "Prompt\n"

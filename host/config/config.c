@@ -10,7 +10,29 @@
 
 enum { MAX_CONFIG_BYTES = 16 << 20, MAX_KEY = 128 };
 
-/* The value at a dotted path; a part that is a number picks an element of an array. */
+/* Member number `i` of an object, in the order of the file; NULL behind the last. */
+static const graft_json *member(const graft_json *object, size_t i, const char **key) {
+    const graft_json *value = NULL;
+    void *iterator = NULL;
+    size_t k = 0;
+    while (graft_json_next(object, &iterator, key, &value)) {
+        if (k++ == i) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+static const graft_json *step(const graft_json *value, const char *part) {
+    const char *key;
+    if (graft_json_type(value) == GRAFT_JSON_ARRAY) {
+        return graft_json_at(value, strtoul(part, NULL, 10));
+    }
+    return part[0] == '#' ? member(value, strtoul(part + 1, NULL, 10), &key) : graft_json_get(value, part);
+}
+
+/* The value at a dotted path; a part that is a number picks an element of an array, "#2" the third member of an object.
+ */
 static const graft_json *find(const void *document, const char *path) {
     const graft_json *value = document;
     while (value != NULL) {
@@ -21,8 +43,7 @@ static const graft_json *find(const void *document, const char *path) {
         }
         memcpy(key, path, length);
         key[length] = '\0';
-        value = graft_json_type(value) == GRAFT_JSON_ARRAY ? graft_json_at(value, strtoul(key, NULL, 10))
-                                                           : graft_json_get(value, key);
+        value = step(value, key);
         if (path[length] == '\0') {
             break;
         }
@@ -69,6 +90,11 @@ static int64_t size(const void *document, const char *path) {
     return (int64_t)graft_json_size(find(document, path));
 }
 
+static const char *key_at(const void *document, const char *path, int64_t i) {
+    const char *key = NULL;
+    return i >= 0 && member(find(document, path), (size_t)i, &key) != NULL ? key : NULL;
+}
+
 struct graft_config graft_config_view(const graft_json *document, const char *file) {
     return (struct graft_config){
         .struct_size = sizeof(struct graft_config),
@@ -79,6 +105,7 @@ struct graft_config graft_config_view(const graft_json *document, const char *fi
         .real = real,
         .string = string,
         .size = size,
+        .key = key_at,
     };
 }
 
@@ -166,6 +193,65 @@ int graft_model_config_read(const char *directory, struct graft_model_config **c
 fail:
     graft_model_config_free(result);
     return status;
+}
+
+/* The member `name` of the document, `fresh_take` for the first adapter: config.json must have none of its own. */
+static int own_member(struct graft_model_config *config, const char *name, graft_json *fresh_take, graft_json **own,
+                      struct graft_error *error) {
+    int is_first = config->n_adapters == 0;
+    const graft_json *there = graft_json_get(config->document, name);
+    if (!is_first || there != NULL) {
+        graft_json_free(fresh_take);
+        *own = (graft_json *)(uintptr_t)there;
+        return !is_first ? GRAFT_OK
+                         : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                                           "%s: a field of this name hides those of adapters", name);
+    }
+    *own = fresh_take;
+    return graft_json_set_take(config->document, name, fresh_take) == 0 ? GRAFT_OK
+                                                                        : graft_fail_memory(error, config->file);
+}
+
+static int add_adapter(struct graft_model_config *config, const char *name, const char *directory, double scale,
+                       graft_json *document_take, struct graft_error *error) {
+    graft_json *list = NULL, *documents = NULL;
+    int status = own_member(config, "adapters", graft_json_new_array(), &list, error);
+    if (status == GRAFT_OK) {
+        status = own_member(config, "adapter", graft_json_new_object(), &documents, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_json_free(document_take);
+        return status;
+    }
+    graft_json *entry = graft_json_new_object();
+    int failed = graft_json_set_take(documents, name, document_take) != 0;
+    failed |= graft_json_set_take(entry, "name", graft_json_new_string(name)) != 0;
+    failed |= graft_json_set_take(entry, "directory", graft_json_new_string(directory)) != 0;
+    failed |= graft_json_set_take(entry, "scale", graft_json_new_real(scale)) != 0;
+    failed |= graft_json_append_take(list, entry) != 0;
+    config->n_adapters++;
+    return failed ? graft_fail_memory(error, directory) : GRAFT_OK;
+}
+
+int graft_model_config_add_adapter(struct graft_model_config *config, const char *name, const char *directory,
+                                   double scale, struct graft_error *error) {
+    char *path = graft_path_join(directory, "adapter_config.json");
+    graft_json *document = NULL;
+    int status =
+        path != NULL ? graft_json_read(path, MAX_CONFIG_BYTES, &document, error) : graft_fail_memory(error, directory);
+    if (status == GRAFT_OK && graft_json_type(document) != GRAFT_JSON_OBJECT) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected an object, got %s",
+                                 graft_json_type_name(document));
+    }
+    if (status == GRAFT_OK && has_cut_string(document)) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "a string has a NUL character in it");
+    }
+    graft_free(path);
+    if (status != GRAFT_OK) {
+        graft_json_free(document);
+        return status;
+    }
+    return add_adapter(config, name, directory, scale, document, error);
 }
 
 void graft_model_config_free(struct graft_model_config *config) {

@@ -15,6 +15,7 @@ struct graft_model_config {
     struct graft_config whole; /* the document as it is */
     struct graft_config view;  /* what classes are given: `whole`, or as the family reads it */
     const struct graft_family *family;
+    size_t n_adapters; /* that were added to the document */
 };
 
 /* [any] A JSON object as classes are given a config; `file` is named in errors. Both outlive the view. */
@@ -22,6 +23,11 @@ struct graft_config graft_config_view(const graft_json *document, const char *fi
 
 /* [any] From now on `view` has the family's aliases and defaults. The family outlives the config. */
 void graft_model_config_read_as(struct graft_model_config *config, const struct graft_family *family);
+
+/* [load] Shows classes an adapter beside config.json: `adapter.NAME` is the object of DIRECTORY/adapter_config.json,
+ * and `adapters` an array of `name`, `directory` and `scale` of each, in order. Errors are GRAFT_ERROR_MODEL. */
+int graft_model_config_add_adapter(struct graft_model_config *config, const char *name, const char *directory,
+                                   double scale, struct graft_error *error);
 
 /* [any] Reads DIR/config.json. The caller frees the result, which is immutable until then. */
 int graft_model_config_read(const char *directory, struct graft_model_config **config, struct graft_error *error);

@@ -76,6 +76,12 @@ static const char *spelling(const void *data, const char *path) {
     return place.path;
 }
 
+static const char *key(const void *data, const char *path, int64_t i) {
+    const struct graft_model_config *config = data;
+    const struct place place = find(config, path);
+    return place.fallback != NULL ? NULL : config->whole.key(config->whole.data, place.path, i);
+}
+
 void graft_model_config_read_as(struct graft_model_config *config, const struct graft_family *family) {
     config->family = family;
     config->view = (struct graft_config){
@@ -88,5 +94,6 @@ void graft_model_config_read_as(struct graft_model_config *config, const struct 
         .string = string,
         .size = size,
         .spelling = spelling,
+        .key = key,
     };
 }

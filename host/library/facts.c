@@ -21,6 +21,7 @@ static int find_tensors(const struct graft_model *model, const struct graft_tree
         .base_model_prefix = graft_family_prefix(model->family.family),
         .transforms = &facts->lists.transforms,
         .n_forced = facts->lists.n_forced,
+        .adapters = &model->adapters,
     };
     status = graft_presence_make(facts->plain, model->checkpoint, &wanted, &facts->presence, error);
     if (status == GRAFT_OK) {

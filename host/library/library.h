@@ -38,6 +38,7 @@ struct graft_model {
     struct graft_model_config *config;
     struct graft_known_family family; /* of the model type */
     struct graft_checkpoint *checkpoint;
+    struct graft_adapters adapters;
     struct graft_model_lists lists; /* what the checkpoint goes through before classes see it */
     struct graft_tree *tree;
     struct graft_plan *plan;

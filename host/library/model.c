@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model handle: config, tree, plan; then weights and modules. */
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -46,6 +47,27 @@ static int read_vocab_size(struct graft_model *model, struct graft_error *error)
                            (long)INT32_MAX, (long long)model->vocab_size);
 }
 
+static int open_adapters(struct graft_model *model, const struct graft_model_options *options,
+                         struct graft_error *error) {
+    int status = GRAFT_OK;
+    if (options == NULL || !GRAFT_HAS(options, struct graft_model_options, adapter_stride)) {
+        return GRAFT_OK;
+    }
+    for (int32_t i = 0; i < options->n_adapters && status == GRAFT_OK; i++) {
+        const char *at = (const char *)options->adapters + (size_t)i * options->adapter_stride;
+        const struct graft_adapter_options *adapter = (const void *)at;
+        status = isfinite(adapter->scale)
+                     ? graft_adapters_add(&model->adapters, adapter->name, adapter->directory, adapter->scale, error)
+                     : graft_error_set(error, GRAFT_ERROR_USAGE, adapter->directory,
+                                       "the scale of the adapter is not finite");
+        if (status == GRAFT_OK) {
+            status =
+                graft_model_config_add_adapter(model->config, adapter->name, adapter->directory, adapter->scale, error);
+        }
+    }
+    return status;
+}
+
 /* Consumes `snapshot`. */
 static int build_tree(struct graft_model *model, const struct graft_library *library, struct graft_snapshot *snapshot,
                       const struct graft_model_options *chosen, struct graft_error *error) {
@@ -64,6 +86,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
         .skip_bad_plugins = library->skip_bad_plugins,
         .class_name = graft_model_root_class(model),
         .family = &model->family,
+        .adapters = &model->adapters,
     };
     if (status == GRAFT_OK) {
         status = graft_model_read_fusion(model, snapshot, &fusion, error);
@@ -106,6 +129,9 @@ static int open_model(struct graft_model *model, struct graft_library *library,
         status = model->without_weights ? graft_checkpoint_open_none(model->directory, &model->checkpoint, error)
                                         : graft_checkpoint_open(model->directory, &model->checkpoint, error);
     }
+    if (status == GRAFT_OK) {
+        status = open_adapters(model, options, error);
+    }
     if (status != GRAFT_OK) {
         graft_snapshot_release(snapshot);
         return status;
@@ -127,8 +153,12 @@ static int open_model(struct graft_model *model, struct graft_library *library,
             .without = &model->lists.without,
             .layout_patched = model->lists.layout_patched,
             .runtime_layout = graft_save_is_runtime_layout(model->directory),
+            .adapters = &model->adapters,
         };
         status = graft_plan_make(model->tree, model->checkpoint, &wanted, &model->plan, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_plan_check_adapters(model->plan, error);
     }
     if (status == GRAFT_OK && model->without_weights) {
         model->unset = first_missing(model->plan);
@@ -230,6 +260,7 @@ void graft_model_free(struct graft_model *model) {
         graft_plan_free(model->plan);
         graft_model_lists_finish(&model->lists);
         graft_checkpoint_close(model->checkpoint);
+        graft_adapters_finish(&model->adapters);
         graft_model_config_free(model->config);
         for (size_t i = 0; i < model->n_notes; i++) {
             graft_free(model->notes[i]);

@@ -14,6 +14,28 @@ static int publish_unexpected(struct graft_model *model, struct graft_error *err
     return names != NULL ? GRAFT_OK : graft_fail_memory(error, model->directory);
 }
 
+static int publish_adapters(struct graft_model *model, struct graft_error *error) {
+    struct pool *pool = &model->published.pool;
+    const struct graft_adapters *adapters = &model->adapters;
+    const struct graft_planned_adapter **pointers = graft_pool_alloc(pool, adapters->n, sizeof *pointers);
+    struct graft_planned_adapter *shown = graft_pool_alloc(pool, adapters->n, sizeof *shown);
+    if (pointers == NULL || shown == NULL) {
+        return graft_fail_memory(error, model->directory);
+    }
+    for (size_t i = 0; i < adapters->n; i++) {
+        const struct graft_adapter *adapter = &adapters->items[i];
+        shown[i] = (struct graft_planned_adapter){.struct_size = sizeof shown[i],
+                                                  .name = adapter->name,
+                                                  .directory = adapter->directory,
+                                                  .scale = adapter->scale,
+                                                  .n_tensors = adapter->n_tensors};
+        pointers[i] = &shown[i];
+    }
+    model->published.plan.adapters = pointers;
+    model->published.plan.n_adapters = adapters->n;
+    return GRAFT_OK;
+}
+
 /* A class that calls the one it replaces and inherits its description leaves the states to it as well. */
 static int add_states(void *data, struct graft_node *node, struct graft_error *error) {
     int64_t *bytes = data;
@@ -49,6 +71,9 @@ int graft_model_publish(struct graft_model *model, struct graft_error *error) {
     }
     if (status == GRAFT_OK) {
         status = graft_publish_implementations(model, error);
+    }
+    if (status == GRAFT_OK) {
+        status = publish_adapters(model, error);
     }
     return status == GRAFT_OK ? publish_unexpected(model, error) : status;
 }

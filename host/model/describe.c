@@ -2,6 +2,7 @@
 /* The sink that descriptions go to. What a class says is checked here: classes come from plugins. */
 #include "model/describe.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "arch/arch.h"
@@ -337,6 +338,25 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
     return status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
 }
 
+static int32_t on_adapter_tensor(void *data, const char *name, struct graft_value_info *info) {
+    const struct builder *builder = data;
+    const struct graft_adapters *adapters = builder->options->adapters;
+    char full[GRAFT_ADAPTER_TENSOR_NAME], spelled[GRAFT_ADAPTER_TENSOR_NAME];
+    int length = snprintf(full, sizeof full, "%s.%s", builder->describing->path, name);
+    const struct graft_tensor_view *tensor = NULL;
+    if (adapters != NULL && length > 0 && (size_t)length < sizeof full &&
+        graft_adapters_spell(adapters, full, spelled)) {
+        tensor = graft_adapters_find(adapters, spelled, NULL);
+    }
+    if (tensor == NULL) {
+        return 0;
+    }
+    struct graft_value_info found = {.struct_size = sizeof found, .dtype = tensor->dtype, .rank = tensor->rank};
+    memcpy(found.shape, tensor->shape, sizeof found.shape);
+    graft_struct_copy(info, info->struct_size, &found);
+    return 1;
+}
+
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_node *outer = builder->describing;
     const struct graft_known_class *outer_describer = builder->describer;
@@ -354,6 +374,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .activation_class = on_activation_class,
         .host = graft_host_get(),
         .base = graft_builder_base,
+        .adapter_tensor = on_adapter_tensor,
     };
     if (node->describer->cls->describe == NULL) {
         return GRAFT_OK;

@@ -12,6 +12,7 @@
 #include "registry/families.h"
 #include "registry/fusion.h"
 #include "registry/registry.h"
+#include "weights/adapters.h"
 
 /* A parameter of one module. */
 struct graft_parameter {
@@ -110,6 +111,7 @@ struct graft_tree_options {
     int32_t skip_bad_plugins;                  /* 1: one whose pattern hits what it may not is left out, with a note */
     const struct graft_fusion_request *fusion; /* what is to be fused; NULL: nothing */
     const struct graft_model_facts *facts;     /* for the conditions of replacements; NULL: none holds */
+    const struct graft_adapters *adapters;     /* what classes may ask for; NULL: none */
 };
 
 /* [load] Builds the meta tree. The caller frees it. */

@@ -68,6 +68,14 @@ static int take(struct takers *takers, struct graft_binding *binding, const stru
     return GRAFT_OK;
 }
 
+/* Among the tensors of the checkpoint and, behind them, of the adapters. */
+static size_t number_of(const struct graft_plan *plan, const struct graft_tensor_view *tensor) {
+    size_t number = 0;
+    return plan->adapters != NULL && graft_adapters_find(plan->adapters, tensor->name, &number) == tensor
+               ? graft_checkpoint_count(plan->checkpoint) + number
+               : graft_checkpoint_lower_bound(plan->checkpoint, tensor->name);
+}
+
 static int visit_value(const struct graft_plan *plan, struct takers *takers, struct graft_binding *binding,
                        const struct graft_value *value, struct graft_error *error) {
     const struct graft_tensor_view *last = NULL;
@@ -84,8 +92,9 @@ static int visit_value(const struct graft_plan *plan, struct takers *takers, str
             }
             continue;
         }
-        size_t number = graft_checkpoint_lower_bound(plan->checkpoint, tensor->name);
-        if (plan->sources->converted != NULL && plan->sources->converted[number]) {
+        size_t number = number_of(plan, tensor);
+        if (plan->sources->converted != NULL && number < graft_checkpoint_count(plan->checkpoint) &&
+            plan->sources->converted[number]) {
             continue; /* cut into several before */
         }
         status = take(takers, binding, tensor, number, error);
@@ -95,7 +104,9 @@ static int visit_value(const struct graft_plan *plan, struct takers *takers, str
 
 int graft_conflicts_find(struct graft_plan *plan, struct graft_error *error) {
     int status = GRAFT_OK;
-    struct takers takers = {.last = graft_alloc(graft_checkpoint_count(plan->checkpoint) + 1, sizeof *takers.last)};
+    size_t n =
+        graft_checkpoint_count(plan->checkpoint) + (plan->adapters != NULL ? graft_adapters_count(plan->adapters) : 0);
+    struct takers takers = {.last = graft_alloc(n + 1, sizeof *takers.last)};
     if (takers.last == NULL) {
         return graft_fail_memory(error, "");
     }

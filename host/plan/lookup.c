@@ -16,13 +16,19 @@ enum { N_SPELLINGS = sizeof spellings / sizeof spellings[0], N_WAYS = 2 * N_SPEL
 /* `name` as way number `way` has it. Returns 0 when that way makes no sense. */
 static int spell(const struct lookup *lookup, const char *name, int way, char spelled[GRAFT_NAME_BYTES],
                  const struct graft_conversion **renaming) {
-    char renamed[GRAFT_NAME_BYTES];
+    char renamed[GRAFT_NAME_BYTES], adapted[GRAFT_ADAPTER_TENSOR_NAME];
     *renaming = NULL;
     if (way >= N_SPELLINGS) {
         *renaming = graft_renamings_apply(&lookup->renamings, name, renamed);
         name = *renaming != NULL ? renamed : NULL;
     }
-    return name != NULL && graft_name_spell(lookup->prefix, name, spellings[way % N_SPELLINGS], spelled);
+    if (name == NULL || !graft_name_spell(lookup->prefix, name, spellings[way % N_SPELLINGS], spelled)) {
+        return 0;
+    }
+    if (lookup->adapters != NULL && graft_adapters_spell(lookup->adapters, spelled, adapted)) {
+        memcpy(spelled, adapted, sizeof adapted);
+    }
+    return 1;
 }
 
 const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, const char *name,

@@ -21,6 +21,7 @@ struct lookup {
     struct renamings renamings;
     const struct conversion_filter *without; /* NULL: nothing is left out */
     const struct graft_tree *tree;           /* for names that are tied to a parameter */
+    const struct graft_adapters *adapters;   /* whose tensors have names of their own kind; NULL: none */
 };
 
 /* Whether one of the patterns is found in a source's or target's full name. Marks those that are. */

@@ -168,10 +168,12 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
 
 int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,
                     const struct graft_plan_options *options, struct graft_plan **plan, struct graft_error *error) {
-    struct planner planner = {
-        .plan = graft_alloc(1, sizeof **plan),
-        .options = options,
-        .lookup = {.prefix = options->base_model_prefix, .without = options->without, .tree = tree}};
+    struct planner planner = {.plan = graft_alloc(1, sizeof **plan),
+                              .options = options,
+                              .lookup = {.prefix = options->base_model_prefix,
+                                         .without = options->without,
+                                         .tree = tree,
+                                         .adapters = options->adapters}};
     if (planner.plan == NULL) {
         return graft_fail_memory(error, "");
     }
@@ -180,6 +182,7 @@ int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *chec
     planner.plan->base_model_prefix = options->base_model_prefix;
     planner.plan->layout_patched = options->layout_patched;
     planner.plan->runtime_layout = options->runtime_layout;
+    planner.plan->adapters = options->adapters;
     planner.config = tree->config != NULL ? &tree->config->view : NULL;
     int status = make(&planner, tree, error);
     graft_renamings_free(&planner.lookup.renamings);

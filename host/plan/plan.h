@@ -51,8 +51,9 @@ struct graft_plan {
     struct graft_sources *sources;               /* the checkpoint as classes see it */
     const struct graft_tensor_view **unexpected; /* of those, the ones used by nobody */
     size_t n_unexpected;
-    int32_t layout_patched; /* as asked for */
-    int32_t runtime_layout; /* likewise */
+    int32_t layout_patched;                /* as asked for */
+    int32_t runtime_layout;                /* likewise */
+    const struct graft_adapters *adapters; /* likewise; or NULL */
     int64_t mapped_bytes;
     int64_t copied_bytes;
     struct graft_computed **computed; /* the custom operations, in the order they have to run in */
@@ -74,6 +75,7 @@ struct graft_plan_options {
     int32_t layout_patched;                  /* the layout is changed on purpose: the tree may not have what results */
     const char *const *ignored_tensors;      /* patterns of names that nobody need take; NULL-terminated, or NULL */
     int32_t runtime_layout;                  /* tensors are parameters as they were when a model was saved */
+    const struct graft_adapters *adapters;   /* outlive the plan; NULL: none */
 };
 
 /* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is
@@ -101,6 +103,9 @@ int graft_plan_fail(const struct graft_plan *plan, const struct graft_binding *b
  * NULL when there is none. Reads those tensors. Each keeps its own, which is reported; it is an error only under
  * graft_model_check_strict. */
 const struct graft_binding *graft_plan_tied_apart(const struct graft_plan *plan);
+
+/* [any] Whether each tensor of each adapter is taken: an error otherwise, since what is not applied is not meant. */
+int graft_plan_check_adapters(const struct graft_plan *plan, struct graft_error *error);
 
 /* [any] The operations of a binding as text, "MergeModulelist(dim=0), Concatenate(dim=1)", those of lists first;
  * "renamed" where there are none but another name; "" for a plain one. */

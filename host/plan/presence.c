@@ -2,6 +2,7 @@
 #include "plan/presence.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -37,6 +38,7 @@ int graft_presence_make(struct graft_tree *tree, const struct graft_checkpoint *
     made->plan->base_model_prefix = options->base_model_prefix;
     made->lookup.prefix = options->base_model_prefix;
     made->lookup.tree = tree;
+    made->lookup.adapters = options->adapters;
     int status = fill(made, tree, options, error);
     if (status != GRAFT_OK) {
         graft_presence_free(made);
@@ -54,9 +56,24 @@ void graft_presence_free(struct graft_presence *presence) {
     }
 }
 
-int graft_presence_has(const struct graft_presence *presence, const char *path, const char *name) {
+static int has(const struct graft_presence *presence, const char *path, const char *adapter, const char *name) {
     const struct graft_conversion *renaming;
     char full[GRAFT_NAME_BYTES];
-    int length = snprintf(full, sizeof full, "%s%s%s", path, path[0] != '\0' ? "." : "", name);
+    int length = snprintf(full, sizeof full, "%s%s%s%s%s", path, path[0] != '\0' ? "." : "",
+                          adapter != NULL ? "adapter." : "", adapter != NULL ? adapter : "", name);
     return length > 0 && length < GRAFT_NAME_BYTES && graft_lookup_find(&presence->lookup, full, &renaming) != NULL;
+}
+
+int graft_presence_has(const struct graft_presence *presence, const char *path, const char *name) {
+    static const char any[] = "adapter.*";
+    const struct graft_adapters *adapters = presence->lookup.adapters;
+    if (strncmp(name, any, strlen(any)) != 0) {
+        return has(presence, path, NULL, name);
+    }
+    for (size_t i = 0; adapters != NULL && i < adapters->n; i++) {
+        if (has(presence, path, adapters->items[i].name, name + strlen(any))) {
+            return 1;
+        }
+    }
+    return 0;
 }

@@ -16,7 +16,7 @@ int graft_presence_make(struct graft_tree *tree, const struct graft_checkpoint *
                         struct graft_error *error);
 void graft_presence_free(struct graft_presence *presence);
 
-/* Whether there is a tensor of that name, relative to the module at `path`. */
+/* Whether there is a tensor of that name, relative to the module at `path`; "adapter.*.NAME" is that of any adapter. */
 int graft_presence_has(const struct graft_presence *presence, const char *path, const char *name);
 
 #endif

@@ -127,11 +127,31 @@ static int convert(struct pass *pass, struct graft_error *error) {
     return status;
 }
 
-int graft_plan_sources_make(struct graft_plan *plan, struct graft_tree *tree, const struct graft_plan_options *options,
-                            struct graft_error *error) {
+/* Behind the checkpoint's, which alone go through lists. */
+static int add_adapters(struct graft_sources *sources, const struct graft_adapters *adapters,
+                        struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < adapters->n; i++) {
+        for (size_t k = 0; k < adapters->items[i].n_tensors && status == GRAFT_OK; k++) {
+            const struct graft_tensor_view *tensor = &adapters->items[i].tensors[k];
+            status = graft_sources_add(sources, tensor, graft_strdup(tensor->name), NULL, NULL, error);
+        }
+    }
+    return status == GRAFT_OK ? graft_sources_sort(sources, error) : status;
+}
+
+static int make(struct graft_plan *plan, struct graft_tree *tree, const struct graft_plan_options *options,
+                struct graft_error *error) {
     if (options->transforms == NULL || options->transforms->n == 0) {
         return graft_sources_of_checkpoint(plan->checkpoint, plan->sources, error);
     }
     struct pass pass = {plan, tree, options, NULL, {.plan = plan, .tree = tree, .prefix = options->base_model_prefix}};
     return convert(&pass, error);
+}
+
+int graft_plan_sources_make(struct graft_plan *plan, struct graft_tree *tree, const struct graft_plan_options *options,
+                            struct graft_error *error) {
+    int status = make(plan, tree, options, error);
+    return status == GRAFT_OK && options->adapters != NULL ? add_adapters(plan->sources, options->adapters, error)
+                                                           : status;
 }

@@ -6,9 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/dtype.h"
+#include "base/regex.h"
 #include "base/text.h"
 #include "graft/kernels.h"
 #include "graft/log.h"
+#include "graft/regex.h"
 #include "graft/threads.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
@@ -60,12 +62,36 @@ static const void *threads_get(void) {
     return graft_threads_get();
 }
 
+static int regex_search(const char *pattern, const char *text, const char *source, int32_t *found,
+                        struct graft_error *error) {
+    struct graft_regex *regex = NULL;
+    struct graft_regex_match match;
+    int status = graft_regex_compile(pattern, strlen(pattern), source, GRAFT_ERROR_MODEL, &regex, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    int hit = graft_regex_search(regex, text, strlen(text), 0, &match);
+    graft_regex_free(regex);
+    if (hit < 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, source,
+                               "pattern \"%.300s\": searching \"%.300s\" costs too much", pattern, text);
+    }
+    *found = hit == GRAFT_REGEX_MATCH;
+    return GRAFT_OK;
+}
+
+static const void *regex_get(void) {
+    static const struct graft_regexes regexes = {.struct_size = sizeof regexes, .search = regex_search};
+    return &regexes;
+}
+
 static const struct {
     const char *id;
     const void *(*get)(void);
 } extensions[] = {
     {GRAFT_KERNELS_ID, kernels_get},
     {GRAFT_LOG_ID, log_get},
+    {GRAFT_REGEX_ID, regex_get},
     {GRAFT_ROPE_ID, rope_get},
     {GRAFT_THREADS_ID, threads_get},
 };

@@ -70,11 +70,12 @@ static void write_note(const struct graft_assignment *assignment, size_t i, stru
         graft_text_add_string(text, " is not used: ");
         graft_condition_tell(row->unmet, text);
     }
-    if (row->declined > 0 && !row->left_out) {
+    if (row->declined > 0 && !row->left_out && !graft_condition_is_of_adapters(row->declined_for)) {
         write_declined(row, rule, text);
         return;
     }
-    if (!row->counts || row->left_out || row->won > 0 || (row->wanted > 0 && is_class_used(assignment, rule))) {
+    if (!row->counts || row->left_out || row->won > 0 || row->declined > 0 ||
+        (row->wanted > 0 && is_class_used(assignment, rule))) {
         return;
     }
     if (row->wanted == 0 && is_unknown_name(assignment, rule)) {
@@ -96,12 +97,18 @@ static void write_note(const struct graft_assignment *assignment, size_t i, stru
     }
 }
 
-/* Why nothing of the plugin of rule `i` is used, if that is a condition. */
+/* Why nothing of the plugin of rule `i` is used, if that is a condition: the first of its rules for such models tells.
+ */
 static char *idle_note(const struct graft_assignment *assignment, size_t i) {
-    const struct graft_condition *unmet = assignment->rows[i].unmet;
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    const struct graft_condition *unmet = NULL;
     struct graft_text text = {0};
-    graft_text_printf(&text, "plugin %s has no effect on this model%s",
-                      graft_snapshot_rule(assignment->snapshot, i)->origin.plugin, unmet != NULL ? ": " : "");
+    for (size_t k = i; k < assignment->n && unmet == NULL; k++) {
+        if (graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k))) {
+            unmet = assignment->rows[k].unmet;
+        }
+    }
+    graft_text_printf(&text, "plugin %s has no effect on this model%s", rule->origin.plugin, unmet != NULL ? ": " : "");
     if (unmet != NULL) {
         graft_condition_tell(unmet, &text);
     }

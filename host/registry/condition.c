@@ -70,6 +70,15 @@ const struct graft_condition *graft_unmet_in_module(const struct graft_replaceme
     return NULL;
 }
 
+int graft_condition_is_of_adapters(const struct graft_condition *condition) {
+    static const char any[] = "adapter.*.";
+    const char *const *name = condition->kind == GRAFT_CONDITION_TENSOR ? condition->any_of : NULL;
+    while (name != NULL && *name != NULL && strncmp(*name, any, strlen(any)) == 0) {
+        name++;
+    }
+    return name != NULL && *name == NULL;
+}
+
 void graft_condition_tell(const struct graft_condition *condition, struct graft_text *text) {
     const char *const *any_of = condition->any_of;
     int several = any_of != NULL && any_of[0] != NULL && any_of[1] != NULL;

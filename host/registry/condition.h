@@ -23,6 +23,10 @@ const struct graft_condition *graft_unmet_in_config(const struct graft_replaceme
 const struct graft_condition *graft_unmet_in_module(const struct graft_replacement *replacement,
                                                     const struct graft_model_facts *facts, const char *path);
 
+/* Whether it asks for tensors of adapters only: that most modules have none is no news, and an adapter that is not
+ * applied is an error anyway. */
+int graft_condition_is_of_adapters(const struct graft_condition *condition);
+
 /* Adds what is not as the condition wants it: `quantization_config.quant_method is not "gptq"`, `no tensor "qweight"`.
  */
 void graft_condition_tell(const struct graft_condition *condition, struct graft_text *text);

@@ -166,6 +166,19 @@ static graft_json *chains_json(struct graft_writer *writer, const struct graft_m
     return chains;
 }
 
+static graft_json *adapters_json(struct graft_writer *writer, const struct graft_plan_info *plan) {
+    graft_json *adapters = graft_json_new_array();
+    for (size_t i = 0; i < plan->n_adapters; i++) {
+        graft_json *object = graft_json_new_object();
+        graft_writer_set_string(writer, object, "name", plan->adapters[i]->name);
+        graft_writer_set_string(writer, object, "directory", plan->adapters[i]->directory);
+        graft_writer_set(writer, object, "scale", graft_json_new_real(plan->adapters[i]->scale));
+        graft_writer_set_int(writer, object, "tensors", (int64_t)plan->adapters[i]->n_tensors);
+        graft_writer_append(writer, adapters, object);
+    }
+    return adapters;
+}
+
 static graft_json *notes_json(struct graft_writer *writer, const struct graft_model *model,
                               const struct graft_library *library) {
     graft_json *notes = graft_json_new_array();
@@ -193,6 +206,7 @@ graft_json *graft_report_json(const struct graft_model *model, const struct graf
     graft_writer_set_int(&writer, document, "peak_anonymous_bytes", plan->peak_anonymous_bytes);
     graft_writer_set_int(&writer, document, "mapped_bytes", plan->mapped_bytes);
     graft_writer_set_int(&writer, document, "state_bytes", plan->state_bytes);
+    graft_writer_set(&writer, document, "adapters", adapters_json(&writer, plan));
     graft_writer_set(&writer, document, "fusion", graft_report_fusion_json(&writer, plan));
     graft_writer_set(&writer, document, "chains", chains_json(&writer, model));
     graft_report_implementations_json(&writer, document, model);

@@ -191,6 +191,11 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     int status = graft_report_fusion_text(plan, out, error);
     print_fused(out, &summary->fused);
     graft_report_implementations_text(model, out);
+    for (size_t i = 0; i < plan->n_adapters; i++) {
+        const struct graft_planned_adapter *adapter = plan->adapters[i];
+        graft_output_line(out, "  adapter    %s: %s, %zu tensors, scale %g", adapter->name, adapter->directory,
+                          adapter->n_tensors, adapter->scale);
+    }
     print_rows(out, "converted ", &summary->converted);
     (void)fprintf(out, "  unchanged  %zu tensors\n", summary->plain);
     print_initial(out, &summary->initial);

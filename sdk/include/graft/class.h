@@ -96,6 +96,9 @@ struct graft_sink {
      */
     int (*base)(void *data, struct graft_error *error);
     const struct graft_host *host; /* as given to the entry */
+    /* [load] Whether an adapter has a tensor for the module: `name` is relative to it, "adapter.NAME.lora_A.weight".
+     * Then 1, and `info`, whose struct_size the caller has set, becomes its type and shape. */
+    int32_t (*adapter_tensor)(void *data, const char *name, struct graft_value_info *info);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -197,7 +200,7 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 96);
+GRAFT_ASSERT_SIZE(struct graft_sink, 104);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

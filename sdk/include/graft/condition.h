@@ -19,7 +19,8 @@ enum {
      * an integer in digits, "true" or "false". */
     GRAFT_CONDITION_CONFIG = 1,
     /* The checkpoint has one of the tensors `any_of` for the module: names relative to it, "qweight" or, of a module
-     * below, "q_proj.weight". A model without weights has none. `field` is NULL. */
+     * below, "q_proj.weight"; "adapter.*.lora_A.weight" is one of any adapter. A model without weights has none.
+     * `field` is NULL. */
     GRAFT_CONDITION_TENSOR = 2,
     /* The other way round than GRAFT_CONDITION_CONFIG: no such field or, with `any_of`, none of those values. */
     GRAFT_CONDITION_NO_CONFIG = 3

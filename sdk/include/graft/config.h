@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading config.json. Fields are named by dotted paths: "hidden_size", "rope_scaling.factor", "mlp_only_layers.0".
+ * Reading config.json. Fields are named by dotted paths: "hidden_size", "rope_scaling.factor", "mlp_only_layers.0". A
+ * part "#2" is the third member of an object, whatever its name, which may have dots in it.
+ *
+ * Adapters (`--adapter`) are shown beside it: `adapter.NAME` is what NAME's adapter_config.json says, and `adapters` an
+ * array of objects with `name`, `directory` and `scale`.
  *
  * The helpers check type and range and name file and field in their errors. In each, `value` holds the default before
  * the call and keeps it when the field is absent or null. All are [any].
@@ -46,9 +50,12 @@ struct graft_config {
     /* What the file calls the field, for messages: "n_embd" for "hidden_size" (family.h). Lives as long as the config
      * and the path that was asked for. NULL: the path. */
     const char *(*spelling)(const void *data, const char *path);
+    /* The name of member number `i` of the object at a path, in the order of the file; it lives as long as the config.
+     * NULL behind the last, and of another kind. */
+    const char *(*key)(const void *data, const char *path, int64_t i);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_config, 72);
+GRAFT_ASSERT_SIZE(struct graft_config, 80);
 
 /* Whether the field is there, and not null. */
 GRAFT_INLINE int graft_config_has(const struct graft_config *config, const char *path) {

@@ -80,6 +80,17 @@ int graft_library_load_plugins(struct graft_library *library, const char *const 
  * number `i`, or NULL after the last. */
 const char *graft_library_note(const struct graft_library *library, size_t i);
 
+/* A directory as PEFT writes it, adapter_config.json and adapter_model.safetensors, whose tensors classes see beside
+ * the model's own. Classes of plugins apply it; one that nothing applies in full is an error. Borrowed until
+ * graft_model_open returns. */
+struct graft_adapter_options {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *name;      /* at most 64 letters, digits, '_' and '-'; each adapter has its own */
+    const char *directory; /* must not be NULL */
+    double scale;          /* how strongly it takes effect; 1: as it was trained */
+};
+
 struct graft_model_options {
     uint32_t struct_size;
     int32_t precision; /* GRAFT_PRECISION_... */
@@ -100,7 +111,10 @@ struct graft_model_options {
     uint32_t reserved_end;
     /* Changes for this load only (graft/host/patch.h); NULL: none. */
     const struct graft_load_patch *patch;
-    const char *patch_file; /* the same as a JSON file, in the place of `patch`; NULL: none */
+    const char *patch_file;                       /* the same as a JSON file, in the place of `patch`; NULL: none */
+    const struct graft_adapter_options *adapters; /* [n_adapters] in effect all at once */
+    int32_t n_adapters;
+    uint32_t adapter_stride;
 };
 
 /* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering something later

@@ -96,6 +96,16 @@ struct graft_planned_fusion {
     size_t n_modules;
 };
 
+/* An adapter in effect (struct graft_adapter_options). */
+struct graft_planned_adapter {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *name;      /* as it was given */
+    const char *directory; /* likewise */
+    double scale;          /* how strongly it takes effect; 1: as it was trained */
+    size_t n_tensors;      /* in its file; all are in effect */
+};
+
 struct graft_plan_info {
     uint32_t struct_size;
     uint32_t reserved;
@@ -118,6 +128,8 @@ struct graft_plan_info {
     int64_t peak_anonymous_bytes; /* the most memory that loading takes besides the mapped files */
     double seconds;               /* opening took */
     int64_t state_bytes;          /* memory for modules' states per sequence while it runs (graft/state.h) */
+    const struct graft_planned_adapter *const *adapters; /* [n_adapters] in the order given */
+    size_t n_adapters;
 };
 
 /* [any] Never NULL. */

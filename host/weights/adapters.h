@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Further sources of tensors beside a checkpoint: directories with an adapter_model.safetensors, as PEFT writes them.
+ *
+ * A tensor of the adapter NAME is called "adapter.NAME." and then as in the file, without PEFT's prefix
+ * ("base_model.model."): "adapter.NAME.model.layers.0.self_attn.q_proj.lora_A.weight". A module asks for it under its
+ * own path, as it does for every tensor: "model.layers.0.self_attn.q_proj.adapter.NAME.lora_A.weight".
+ */
+#ifndef GRAFT_WEIGHTS_ADAPTERS_H
+#define GRAFT_WEIGHTS_ADAPTERS_H
+
+#include <stddef.h>
+
+#include "graft/error.h"
+#include "weights/tensor_view.h"
+
+enum { GRAFT_ADAPTER_NAME = 64, GRAFT_ADAPTER_TENSOR_NAME = 1024 };
+
+struct graft_adapter {
+    char *name; /* letters, digits, '_' and '-' */
+    char *directory;
+    double scale;
+    struct graft_safetensors *file;
+    struct graft_tensor_view *tensors; /* [n_tensors] sorted by name; the names are the adapter's */
+    size_t n_tensors;
+    size_t first; /* how many tensors the adapters before it have */
+};
+
+/* Starts as {0}. */
+struct graft_adapters {
+    struct graft_adapter *items; /* [n] in the order given */
+    size_t n;
+    size_t capacity;
+};
+
+/* [load] Opens one more. A bad name or a repeated one is GRAFT_ERROR_USAGE, files are GRAFT_ERROR_MODEL. */
+int graft_adapters_add(struct graft_adapters *adapters, const char *name, const char *directory, double scale,
+                       struct graft_error *error);
+void graft_adapters_finish(struct graft_adapters *adapters);
+
+/* [any] The adapter of that name, `length` bytes; NULL when there is none. */
+const struct graft_adapter *graft_adapters_named(const struct graft_adapters *adapters, const char *name,
+                                                 size_t length);
+
+/* [any] What module `path` calls "adapter.NAME.lora_A.weight", as adapters call it. Returns 0 where `name` means no
+ * adapter's tensor; then `spelled` is not touched. */
+int graft_adapters_spell(const struct graft_adapters *adapters, const char *name,
+                         char spelled[GRAFT_ADAPTER_TENSOR_NAME]);
+
+/* [any] The tensor of such a name, as adapters call it; NULL when there is none. `*number`, unless NULL, becomes its
+ * place among the tensors of all adapters. */
+const struct graft_tensor_view *graft_adapters_find(const struct graft_adapters *adapters, const char *spelled,
+                                                    size_t *number);
+
+/* [any] How many tensors they have together. */
+size_t graft_adapters_count(const struct graft_adapters *adapters);
+
+#endif
