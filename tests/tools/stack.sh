@@ -1,6 +1,6 @@
 #!/bin/sh
 # Plugins that call super around one that does not: results, reports and weights of such stacks.
-# usage: stack.sh HOST GOLDENS ECHO LORA PLUGINS...
+# usage: stack.sh HOST GOLDENS ECHO LOW_RANK PLUGINS...
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
@@ -31,7 +31,7 @@ echo '{"classes": {"Linear": {"class": "EchoLinear", "module_path": "q_proj"}}}'
 record first --plugins echo,int8_linear
 record last --plugins int8_linear,echo
 record patched --plugins int8_linear,echo --patch q_proj.json
-record adapted --plugins echo,lora,int8_linear
+record adapted --plugins echo,low_rank,int8_linear
 for name in first last patched adapted; do
     for file in hidden router attentions logits ids; do
         cmp -s "alone.$file" "$name.$file"
@@ -65,23 +65,23 @@ host save --quiet --model "$moe" --plugins-dir plugins --plugins int8_linear --r
 host save --quiet --model "$moe" --plugins-dir plugins --plugins echo,int8_linear --runtime-layout --output wrapped
 cmp -s alone/model.safetensors wrapped/model.safetensors
 check 'saved: the state dict of what is wrapped' 0 $?
-host plan --model "$moe" --plugins-dir plugins --plugins lora,echo,int8_linear --json
+host plan --model "$moe" --plugins-dir plugins --plugins low_rank,echo,int8_linear --json
 tr -d ' \n' <out >plan
-has 'three classes at one place' '"stack":[{"class":"LoraLinear","plugin":"lora"},{"class":"EchoLinear","plugin":"echo"},{"class":"Int8Linear","plugin":"int8_linear"}]' plan
-for parameter in lora_A lora_B qweight scales bias; do
+has 'three classes at one place' '"stack":[{"class":"LowRankLinear","plugin":"low_rank"},{"class":"EchoLinear","plugin":"echo"},{"class":"Int8Linear","plugin":"int8_linear"}]' plan
+for parameter in low_rank_A low_rank_B qweight scales bias; do
     has "three classes at one place: $parameter" "\"name\":\"model.layers.0.self_attn.q_proj.$parameter\"" plan
 done
-host save --quiet --model "$moe" --plugins-dir plugins --plugins lora,int8_linear --runtime-layout --output adapted
-has 'saved: the weights of the wrapper' 'model.layers.1.self_attn.v_proj.lora_B' adapted/model.safetensors
-for list in lora,int8_linear int8_linear,echo,lora int8_linear; do
+host save --quiet --model "$moe" --plugins-dir plugins --plugins low_rank,int8_linear --runtime-layout --output adapted
+has 'saved: the weights of the wrapper' 'model.layers.1.self_attn.v_proj.low_rank_B' adapted/model.safetensors
+for list in low_rank,int8_linear int8_linear,echo,low_rank int8_linear; do
     host --quiet --model adapted --plugins-dir plugins --plugins $list --input-ids 5,6,7,8 --output-ids --max-new-tokens 3
     check "saved, loaded with $list: the same ids" "$(cat alone.ids)" "$(cat out)"
 done
-host plan --model adapted --plugins-dir plugins --plugins lora,int8_linear --strict
+host plan --model adapted --plugins-dir plugins --plugins low_rank,int8_linear --strict
 check 'saved: nothing is left over' 0 "$status"
 host plan --model adapted --plugins-dir plugins --plugins int8_linear
-has 'saved, without the wrapper: its weights are left over' 'unexpected model.layers.0.self_attn.q_proj.lora_A' out
-host save --quiet --model "$moe" --plugins-dir plugins --plugins lora,echo --output original
+has 'saved, without the wrapper: its weights are left over' 'unexpected model.layers.0.self_attn.q_proj.low_rank_A' out
+host save --quiet --model "$moe" --plugins-dir plugins --plugins low_rank,echo --output original
 cmp -s original/model.safetensors "$moe/model.safetensors"
 check 'saved as it was, whatever wraps it' 0 $?
 echo "1..$number"

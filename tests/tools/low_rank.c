@@ -11,7 +11,7 @@
 
 enum { RANK = 2 };
 
-struct lora {
+struct low_rank {
     const struct graft_module *linear;
     const struct graft_weight *a; /* [RANK, in_features] */
     const struct graft_weight *b; /* [out_features, RANK] */
@@ -23,17 +23,17 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     const int64_t b[] = {graft_args_int(args, "out_features", 0), RANK};
     (void)self;
     (void)config;
-    int status = graft_describe_parameter(sink, "lora_A", 2, a, 0, GRAFT_INIT_ONES, error);
-    return status == GRAFT_OK ? graft_describe_parameter(sink, "lora_B", 2, b, 0, GRAFT_INIT_ZEROS, error) : status;
+    int status = graft_describe_parameter(sink, "low_rank_A", 2, a, 0, GRAFT_INIT_ONES, error);
+    return status == GRAFT_OK ? graft_describe_parameter(sink, "low_rank_B", 2, b, 0, GRAFT_INIT_ZEROS, error) : status;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     int status = GRAFT_OK;
     (void)cls;
-    const struct graft_weight *a = graft_build_weight(build, "lora_A", &status, error);
-    const struct graft_weight *b = graft_build_weight(build, "lora_B", &status, error);
-    struct lora *self = calloc(1, sizeof *self);
+    const struct graft_weight *a = graft_build_weight(build, "low_rank_A", &status, error);
+    const struct graft_weight *b = graft_build_weight(build, "low_rank_B", &status, error);
+    struct low_rank *self = calloc(1, sizeof *self);
     if (status == GRAFT_OK && self == NULL) {
         status = graft_fail_memory(error, build->path);
     }
@@ -41,7 +41,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         free(self);
         return status;
     }
-    *self = (struct lora){build->super, a, b};
+    *self = (struct low_rank){build->super, a, b};
     *instance = self;
     return GRAFT_OK;
 }
@@ -61,7 +61,7 @@ static int product(const struct graft_call *call, const struct graft_weight *wei
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
-    const struct lora *self = instance;
+    const struct low_rank *self = instance;
     int64_t rows = self->b->rows;
     float *narrow = graft_scratch_floats(call, args->tokens, RANK, error); /* [tokens, RANK] */
     float *wide = graft_scratch_floats(call, args->tokens, rows, error);   /* [tokens, out_features] */
@@ -80,10 +80,10 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
 
-static const struct graft_class lora_linear = {
-    .struct_size = sizeof lora_linear,
+static const struct graft_class low_rank_linear = {
+    .struct_size = sizeof low_rank_linear,
     .flags = GRAFT_CLASS_CALLS_SUPER,
-    .name = "LoraLinear",
+    .name = "LowRankLinear",
     .interface_id = GRAFT_INTERFACE_LINEAR,
     .describe = describe,
     .create = create,
@@ -95,13 +95,13 @@ static const struct graft_replacement replacement = {
     .struct_size = sizeof replacement,
     .key = GRAFT_KEY_NAME,
     .target = "Linear",
-    .replacement = &lora_linear,
+    .replacement = &low_rank_linear,
     .module_path = "\\.[qv]_proj$",
 };
 
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
-    .id = "lora",
+    .id = "low_rank",
     .version = "1.0.0",
     .license = "Apache-2.0",
     .description = "A product of low rank beside each q_proj and v_proj",

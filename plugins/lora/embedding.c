@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An Embedding and what adapters add to its rows; its table is the adapter's where one stores that, too. */
+#include <stdlib.h>
+
+#include "adapters.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
+#include "lora.h"
+
+struct lora_embedding {
+    const struct graft_module *first;   /* the original; or what an adapter has in its place */
+    const struct graft_module **others; /* [n_others] to be added */
+    int32_t n_others;
+    int64_t embedding_dim;
+};
+
+/* Whether it stands in the original's place. */
+static int has_table(const struct lora_adapter *adapter) {
+    return adapter->kind == LORA_WHOLE || (adapter->kind == LORA_EMBEDDING && adapter->has_base);
+}
+
+static int describe_part(const struct graft_sink *sink, const struct lora_adapter *adapter,
+                         const struct graft_args *given, struct graft_error *error) {
+    const struct graft_arg args[] = {
+        graft_int_arg("num_embeddings", graft_args_int(given, "num_embeddings", 0)),
+        graft_int_arg("embedding_dim", graft_args_int(given, "embedding_dim", 0)),
+        graft_int_arg("rank", adapter->rank),
+        graft_real_arg("factor", adapter->factor),
+        graft_int_arg("has_base", adapter->has_base),
+    };
+    return adapter->kind == LORA_WHOLE
+               ? graft_describe_child(sink, adapter->child, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error)
+               : graft_describe_child(sink, adapter->child, lora_embedding_pair_class.name, GRAFT_INTERFACE_EMBEDDING,
+                                      args, 5, error);
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    int64_t *table = sink->keep(sink->data, sizeof *table, error); /* the adapter that has one, or -1; for `create` */
+    int status = table != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    (void)cls;
+    for (int64_t i = 0; status == GRAFT_OK && i < lora_count(config); i++) {
+        struct lora_adapter adapter;
+        *table = i == 0 ? -1 : *table;
+        status = lora_read(config, sink, i, &adapter, error);
+        if (status == GRAFT_OK && (adapter.kind == LORA_EMBEDDING || adapter.kind == LORA_WHOLE)) {
+            status = describe_part(sink, &adapter, args, error);
+        }
+        if (status == GRAFT_OK && has_table(&adapter) && *table >= 0) {
+            status = graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
+                                     "two adapters store this table: load one of them");
+        }
+        *table = has_table(&adapter) ? i : *table;
+    }
+    return status;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    int64_t n = lora_count(build->config);
+    const int64_t *table = build->kept;
+    struct lora_embedding *self = calloc(1, sizeof *self);
+    (void)cls;
+    if (self == NULL || (self->others = calloc((size_t)n, sizeof *self->others)) == NULL) {
+        free(self);
+        return graft_fail_memory(error, build->path);
+    }
+    self->first = build->super;
+    self->embedding_dim = graft_args_int(build->args, "embedding_dim", 0);
+    for (int64_t i = 0; i < n; i++) {
+        char name[LORA_CHILD_NAME];
+        lora_child_name(build->config, i, name);
+        const struct graft_module *part = build->child(build->data, name);
+        if (i == *table) {
+            self->first = part;
+        } else if (part != NULL) {
+            self->others[self->n_others++] = part;
+        }
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static void destroy(void *instance) {
+    struct lora_embedding *self = instance;
+    free(self->others);
+    free(self);
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
+                   struct graft_error *error) {
+    const struct lora_embedding *self = instance;
+    struct graft_embedding_args added = *args;
+    int status = graft_embedding_forward(self->first, call, args, error);
+    if (status != GRAFT_OK || self->n_others == 0) {
+        return status;
+    }
+    added.output = graft_scratch_floats(call, args->tokens, self->embedding_dim, error);
+    status = added.output != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (int32_t i = 0; i < self->n_others && status == GRAFT_OK; i++) {
+        status = graft_embedding_forward(self->others[i], call, &added, error);
+        if (status == GRAFT_OK) {
+            status = call->kernels->add(call, args->output, added.output, args->tokens * self->embedding_dim, error);
+        }
+    }
+    return status;
+}
+
+static const struct graft_embedding vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+const struct graft_class lora_embedding_class = {
+    .struct_size = sizeof lora_embedding_class,
+    .flags = GRAFT_CLASS_CALLS_SUPER,
+    .name = "LoraEmbedding",
+    .interface_id = GRAFT_INTERFACE_EMBEDDING,
+    .describe = describe,
+    .create = create,
+    .destroy = destroy,
+    .forward = &vtable,
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The same for an embedding: factor * B A[:, id], of lora_embedding_A [rank, num_embeddings] and lora_embedding_B
+ * [embedding_dim, rank], which PEFT stores without ".weight". It stores the table itself beside them, base_layer, which
+ * is then the one they belong to.
+ */
+#include <stdlib.h>
+
+#include "graft/describe.h"
+#include "graft/kernels.h"
+#include "lora.h"
+
+struct pair {
+    const struct graft_module *a;    /* an Embedding [num_embeddings, rank] */
+    const struct graft_module *b;    /* a Linear [embedding_dim, rank] */
+    const struct graft_module *base; /* an Embedding, or NULL */
+    int64_t rank;
+    int64_t embedding_dim;
+    float factor;
+};
+
+static int describe_embedding(const struct graft_sink *sink, const char *name, int64_t num_embeddings,
+                              int64_t embedding_dim, struct graft_error *error) {
+    const struct graft_arg args[] = {graft_int_arg("num_embeddings", num_embeddings),
+                                     graft_int_arg("embedding_dim", embedding_dim)};
+    return graft_describe_child(sink, name, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    int64_t num_embeddings = graft_args_int(args, "num_embeddings", 0);
+    int64_t embedding_dim = graft_args_int(args, "embedding_dim", 0), rank = graft_args_int(args, "rank", 0);
+    (void)cls;
+    (void)config;
+    int status = describe_embedding(sink, "lora_embedding_A", num_embeddings, rank, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "lora_embedding_B", rank, embedding_dim, 0, error);
+    }
+    if (status == GRAFT_OK && graft_args_int(args, "has_base", 0) != 0) {
+        status = describe_embedding(sink, "base_layer", num_embeddings, embedding_dim, error);
+    }
+    return status;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    int status = GRAFT_OK;
+    (void)cls;
+    const struct graft_module *a = graft_build_child(build, "lora_embedding_A", &status, error);
+    const struct graft_module *b = graft_build_child(build, "lora_embedding_B", &status, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct pair *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
+    }
+    *self = (struct pair){a,
+                          b,
+                          build->child(build->data, "base_layer"),
+                          graft_args_int(build->args, "rank", 0),
+                          graft_args_int(build->args, "embedding_dim", 0),
+                          (float)graft_args_real(build->args, "factor", 1.0)};
+    *instance = self;
+    return GRAFT_OK;
+}
+
+/* output += the base's rows */
+static int add_base(const struct pair *self, const struct graft_call *call, const struct graft_embedding_args *args,
+                    struct graft_error *error) {
+    struct graft_embedding_args base = *args;
+    base.output = graft_scratch_floats(call, args->tokens, self->embedding_dim, error);
+    int status = base.output != NULL ? graft_embedding_forward(self->base, call, &base, error) : GRAFT_ERROR_INTERNAL;
+    return status == GRAFT_OK
+               ? call->kernels->add(call, args->output, base.output, args->tokens * self->embedding_dim, error)
+               : status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
+                   struct graft_error *error) {
+    const struct pair *self = instance;
+    float *narrow = graft_scratch_floats(call, args->tokens, self->rank, error); /* [tokens, rank] */
+    if (narrow == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    struct graft_embedding_args first = {
+        .struct_size = sizeof first, .tokens = args->tokens, .ids = args->ids, .output = narrow};
+    struct graft_linear_args second = {
+        .struct_size = sizeof second, .tokens = args->tokens, .x = narrow, .y = args->output};
+    int status = graft_embedding_forward(self->a, call, &first, error);
+    for (int64_t i = 0; status == GRAFT_OK && i < args->tokens * self->rank; i++) {
+        narrow[i] *= self->factor;
+    }
+    if (status == GRAFT_OK) {
+        status = graft_linear_forward(self->b, call, &second, error);
+    }
+    return status == GRAFT_OK && self->base != NULL ? add_base(self, call, args, error) : status;
+}
+
+static const struct graft_embedding vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+static const char *const a_source[] = {"lora_embedding_A"}, *const a_target[] = {"lora_embedding_A.weight"};
+static const char *const b_source[] = {"lora_embedding_B"}, *const b_target[] = {"lora_embedding_B.weight"};
+
+static const struct graft_operation transpose[] = {
+    {.struct_size = sizeof transpose[0], .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1},
+};
+
+static const struct graft_conversion conversions[] = {
+    {
+        .struct_size = sizeof conversions[0],
+        .n_sources = 1,
+        .sources = a_source,
+        .n_targets = 1,
+        .targets = a_target,
+        .n_operations = 1,
+        .operations = transpose,
+        .operation_stride = sizeof transpose[0],
+    },
+    GRAFT_RENAMING(b_source, b_target),
+};
+
+const struct graft_class lora_embedding_pair_class = {
+    .struct_size = sizeof lora_embedding_pair_class,
+    .name = "LoraEmbeddingPair",
+    .interface_id = GRAFT_INTERFACE_EMBEDDING,
+    .describe = describe,
+    .create = create,
+    .destroy = free,
+    .forward = &vtable,
+    .conversions = conversions,
+    .n_conversions = sizeof conversions / sizeof conversions[0],
+    .conversion_stride = sizeof conversions[0],
+};

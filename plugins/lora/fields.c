@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void lora_fields_of(const struct graft_config *config, int64_t i, struct lora_fields *fields) {
+    char path[LORA_FIELD];
+    fields->config = config;
+    (void)snprintf(path, sizeof path, "adapters.%lld.name", (long long)i);
+    (void)snprintf(fields->prefix, sizeof fields->prefix, "adapter.%s", config->string(config->data, path));
+    (void)snprintf(path, sizeof path, "adapters.%lld.directory", (long long)i);
+    (void)snprintf(fields->file, sizeof fields->file, "%s/adapter_config.json", config->string(config->data, path));
+}
+
+void lora_field_path(const struct lora_fields *fields, const char *field, char path[LORA_FIELD]) {
+    (void)snprintf(path, LORA_FIELD, "%s.%s", fields->prefix, field);
+}
+
+static int32_t kind(const struct lora_fields *fields, const char *field) {
+    char path[LORA_FIELD];
+    lora_field_path(fields, field, path);
+    return fields->config->kind(fields->config->data, path);
+}
+
+static const char *text(const struct lora_fields *fields, const char *field) {
+    char path[LORA_FIELD];
+    lora_field_path(fields, field, path);
+    return fields->config->string(fields->config->data, path);
+}
+
+int lora_field_number(const struct lora_fields *fields, const char *field, double *value, struct graft_error *error) {
+    char path[LORA_FIELD];
+    int32_t given = kind(fields, field);
+    lora_field_path(fields, field, path);
+    if (given == GRAFT_FIELD_INT || given == GRAFT_FIELD_REAL) {
+        *value = fields->config->real(fields->config->data, path);
+        return GRAFT_OK;
+    }
+    return given == GRAFT_FIELD_ABSENT || given == GRAFT_FIELD_NULL
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: expected a number", field);
+}
+
+int lora_field_bool(const struct lora_fields *fields, const char *field, int32_t *value, struct graft_error *error) {
+    char path[LORA_FIELD];
+    int32_t given = kind(fields, field);
+    lora_field_path(fields, field, path);
+    if (given == GRAFT_FIELD_BOOL) {
+        *value = fields->config->integer(fields->config->data, path) != 0;
+        return GRAFT_OK;
+    }
+    return given == GRAFT_FIELD_ABSENT || given == GRAFT_FIELD_NULL
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: expected a boolean", field);
+}
+
+/* What changes nothing once an adapter is trained, what the tensors say as well, and what is read elsewhere. */
+static const char *const known[] = {
+    "alpha_pattern",
+    "auto_mapping",
+    "base_model_name_or_path",
+    "corda_config",
+    "ensure_weight_tying",
+    "eva_config",
+    "exclude_modules",
+    "inference_mode",
+    "layers_pattern",
+    "layers_to_transform",
+    "loftq_config",
+    "lora_alpha",
+    "lora_dropout",
+    "megatron_config",
+    "megatron_core",
+    "modules_to_save",
+    "peft_type",
+    "peft_version",
+    "qalora_group_size",
+    "r",
+    "rank_pattern",
+    "revision",
+    "runtime_config",
+    "target_modules",
+    "task_type",
+    "use_rslora",
+    "init_lora_weights",
+    "bias",
+};
+
+/* Whether a field that is not among those asks for nothing: PEFT writes all of its fields, most of them off. */
+static int is_off(const struct lora_fields *fields, const char *field) {
+    char path[LORA_FIELD];
+    lora_field_path(fields, field, path);
+    switch (kind(fields, field)) {
+    case GRAFT_FIELD_NULL:
+        return 1;
+    case GRAFT_FIELD_BOOL:
+        return fields->config->integer(fields->config->data, path) == 0;
+    case GRAFT_FIELD_ARRAY:
+    case GRAFT_FIELD_OBJECT:
+        return fields->config->size(fields->config->data, path) == 0;
+    default:
+        return 0;
+    }
+}
+
+static int is_known(const char *field) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(known[i], field) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int refuse(const struct lora_fields *fields, const char *field, const char *what, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: %s", field, what);
+}
+
+/* The ways to start training from that leave the base as it was: an adapter trained from another one is of a base that
+ * PEFT makes while it loads. */
+static int starts_from_base(const struct lora_fields *fields) {
+    const char *way = text(fields, "init_lora_weights");
+    return way == NULL || strcmp(way, "gaussian") == 0 || strcmp(way, "orthogonal") == 0 || strcmp(way, "eva") == 0;
+}
+
+int lora_fields_check(const struct lora_fields *fields, struct graft_error *error) {
+    const struct graft_config *config = fields->config;
+    const char *type = text(fields, "peft_type"), *bias = text(fields, "bias");
+    const char *field;
+    if (type == NULL || strcmp(type, "LORA") != 0) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "peft_type: expected \"LORA\", got %s",
+                               type != NULL ? type : "none");
+    }
+    if (bias != NULL && strcmp(bias, "none") != 0) {
+        return refuse(fields, "bias", "expected \"none\": trained biases are not applied", error);
+    }
+    if (!starts_from_base(fields)) {
+        return refuse(fields, "init_lora_weights",
+                      "an adapter for a changed base is not applied; save it as one for the original", error);
+    }
+    for (int64_t i = 0; (field = config->key(config->data, fields->prefix, i)) != NULL; i++) {
+        char place[LORA_FIELD];
+        (void)snprintf(place, sizeof place, "#%lld", (long long)i); /* whatever the name has in it */
+        if (!is_known(field) && !is_off(fields, place)) {
+            return refuse(fields, field, "not known to the plugin lora, or not done by it", error);
+        }
+    }
+    return GRAFT_OK;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fields of one adapter_config.json. */
+#ifndef LORA_FIELDS_H
+#define LORA_FIELDS_H
+
+#include "graft/config.h"
+
+enum { LORA_FIELD = 512 };
+
+struct lora_fields {
+    const struct graft_config *config;
+    char prefix[128]; /* "adapter.NAME" */
+    char file[1024];  /* for messages */
+};
+
+/* Those of adapter number `i`. */
+void lora_fields_of(const struct graft_config *config, int64_t i, struct lora_fields *fields);
+
+/* "adapter.NAME.FIELD", for the functions of `config`. */
+void lora_field_path(const struct lora_fields *fields, const char *field, char path[LORA_FIELD]);
+
+/* A number; absent or null leaves `value` alone. */
+int lora_field_number(const struct lora_fields *fields, const char *field, double *value, struct graft_error *error);
+
+/* A boolean, likewise. */
+int lora_field_bool(const struct lora_fields *fields, const char *field, int32_t *value, struct graft_error *error);
+
+/* Whether this plugin does all that the fields ask for: an error that names the first it does not. */
+int lora_fields_check(const struct lora_fields *fields, struct graft_error *error);
+
+#endif

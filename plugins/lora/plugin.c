@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graft/plugin.h"
+
+#include "adapters.h"
+#include "lora.h"
+
+/* What adapters may have for a module. */
+static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.lora_B.weight", "adapter.*.weight",
+                                         NULL};
+static const char *const of_embeddings[] = {"adapter.*.lora_embedding_A", "adapter.*.lora_embedding_B",
+                                            "adapter.*.weight", NULL};
+
+static const struct graft_condition where_adapted[][2] = {
+    {
+        {sizeof where_adapted[0][0], GRAFT_CONDITION_CONFIG, "adapters", NULL},
+        {sizeof where_adapted[0][0], GRAFT_CONDITION_TENSOR, NULL, of_linears},
+    },
+    {
+        {sizeof where_adapted[0][0], GRAFT_CONDITION_CONFIG, "adapters", NULL},
+        {sizeof where_adapted[0][0], GRAFT_CONDITION_TENSOR, NULL, of_embeddings},
+    },
+};
+
+static const struct graft_replacement replacements[] = {
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_NAME,
+        .target = "Linear",
+        .replacement = &lora_linear_class,
+        .conditions = where_adapted[0],
+        .n_conditions = 2,
+        .condition_stride = sizeof where_adapted[0][0],
+    },
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_NAME,
+        .target = "Embedding",
+        .replacement = &lora_embedding_class,
+        .conditions = where_adapted[1],
+        .n_conditions = 2,
+        .condition_stride = sizeof where_adapted[0][0],
+    },
+};
+
+static const char *const required[] = {GRAFT_REGEX_ID, NULL};
+
+static struct graft_class classes[2];
+static const struct graft_host *host;
+
+static int init(struct graft_error *error) {
+    (void)error;
+    lora_set_regexes(host->get_extension(GRAFT_REGEX_ID));
+    return GRAFT_OK;
+}
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "lora",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "LoRA adapters (--adapter) on Linears and embeddings, quantized ones included",
+    .requires_extensions = required,
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
+    .classes = classes,
+    .n_classes = 2,
+    .class_stride = sizeof classes[0],
+    .init = init,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {
+    (void)error;
+    host = given;
+    classes[0] = lora_pair_class;
+    classes[1] = lora_embedding_pair_class;
+    return &plugin;
+}

@@ -1,0 +1,138 @@
+#!/bin/sh
+# The plugin at the command line: what plan tells of adapters, scales, stacks, merging, and what is refused. That results
+# are right is for the goldens (tests/goldens/test_adapted.c).
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE
+set -eu
+host=$1 plugins=$2 lora=$3/lora
+model=$lora/llama adapters=$lora/llama/adapters
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+run() { # run PLUGINS OPTIONS: ids to stdout
+    list=$1
+    shift
+    "$host" --quiet --plugins-dir "$plugins" --plugins "$list" --model "$model" --dtype float32 --input-ids 5,6,7,8,9 \
+        --output-ids --max-new-tokens 4 "$@"
+}
+
+logits() { # logits FILE PLUGINS OPTIONS
+    file=$scratch/$1
+    shift
+    run "$@" --logits "$file" >/dev/null
+}
+
+refused() { # refused STATUS WORDS COMMAND...
+    wanted=$1 words=$2 status=0
+    shift 2
+    "$@" >/dev/null 2>"$scratch/err" || status=$?
+    [ "$status" = "$wanted" ] || fail "exit status $status instead of $wanted: $(cat "$scratch/err")"
+    grep -qF "$words" "$scratch/err" || fail "expected \"$words\": $(cat "$scratch/err")"
+}
+
+# A copy of an adapter with `s` done to its config.
+faulty() { # faulty SCRIPT
+    rm -rf "$scratch/faulty"
+    cp -r "$adapters/attention_r8" "$scratch/faulty"
+    sed "$1" "$adapters/attention_r8/adapter_config.json" >"$scratch/faulty/adapter_config.json"
+    cmp -s "$scratch/faulty/adapter_config.json" "$adapters/attention_r8/adapter_config.json" && fail "no change by $1"
+    return 0
+}
+
+echo 'the report'
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$adapters/attention_r8" \
+    --adapter b="$adapters/patterns_rslora" --adapter-scale b=0.5 >"$scratch/plan"
+grep -q 'Linear -> LoraLinear by lora .* in 14 modules' "$scratch/plan" || fail 'which modules'
+grep -q 'adapter  *default: .*attention_r8, 8 tensors, scale 1$' "$scratch/plan" || fail 'the first adapter'
+grep -q 'adapter  *b: .*patterns_rslora, 28 tensors, scale 0.5$' "$scratch/plan" || fail 'the second adapter'
+grep -q ' 0 bytes copied' "$scratch/plan" || fail 'something is copied'
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$adapters/attention_r8" --json |
+    tr -d ' \n' | grep -q '"adapters":\[{"name":"default","directory":"[^"]*attention_r8","scale":1.0,"tensors":8}\]' ||
+    fail 'JSON'
+
+"$host" plan --plugins-dir "$plugins" --plugins fused_qkv,lora --model "$model" --adapter "$adapters/attention_r8" >"$scratch/plan"
+grep -q 'by fused_qkv' "$scratch/plan" && fail 'fused_qkv takes the modules away'
+grep -q 'note .*plugin fused_qkv has no effect on this model: adapters is set' "$scratch/plan" || fail 'no reason'
+
+echo 'without an adapter the model is as it was'
+logits plain.safetensors fused_qkv
+logits idle.safetensors lora
+cmp -s "$scratch/plain.safetensors" "$scratch/idle.safetensors" || fail 'the plugin alone changes results'
+
+echo 'scales'
+logits off.safetensors lora --adapter a="$adapters/attention_r8" --adapter-scale a=0
+cmp -s "$scratch/plain.safetensors" "$scratch/off.safetensors" || fail 'a scale of 0 changes results'
+logits on.safetensors lora --adapter a="$adapters/attention_r8"
+cmp -s "$scratch/plain.safetensors" "$scratch/on.safetensors" && fail 'an adapter changes nothing'
+logits half.safetensors lora --adapter a="$adapters/attention_r8" --adapter-scale a=0.5
+logits twice.safetensors lora --adapter a="$adapters/attention_r8" --adapter b="$adapters/attention_r8" \
+    --adapter-scale a=0.25 --adapter-scale b=0.25
+run lora --adapter a="$adapters/attention_r8" --adapter-scale a=0.5 >"$scratch/half"
+run lora --adapter a="$adapters/attention_r8" --adapter b="$adapters/attention_r8" --adapter-scale a=0.25 \
+    --adapter-scale b=0.25 | cmp -s - "$scratch/half" || fail 'two halves are not one'
+
+echo 'around int8: neither knows the other'
+"$host" plan --plugins-dir "$plugins" --plugins int8_linear,lora --model "$model" --adapter "$adapters/attention_r8" |
+    grep -q 'Linear -> Int8Linear by int8_linear .* -> LoraLinear by lora' || fail 'no stack'
+run int8_linear,lora --adapter "$adapters/attention_r8" >"$scratch/ids"
+grep -q , "$scratch/ids" || fail 'no ids'
+
+echo 'with the product of the base on several threads'
+logits one.safetensors lora --adapter "$adapters/patterns_rslora" --threads 1
+logits three.safetensors lora --adapter "$adapters/patterns_rslora" --threads 3
+cmp -s "$scratch/one.safetensors" "$scratch/three.safetensors" || fail 'differs with the number of threads'
+
+echo 'adapters that nothing applies, or not in full'
+refused 4 'nothing in this model applies the adapter "a"' run fused_qkv --adapter a="$adapters/head_saved"
+refused 4 'names no module, model.layers.0.mlp (LlamaMLP) has none' run lora \
+    --adapter "$lora/qwen2_moe/adapters/attention_shared"
+refused 4 'mlp.experts.0.down_proj.lora_A.weight: names no module' "$host" plan --plugins-dir "$plugins" \
+    --plugins lora --model "$lora/qwen2_moe" --adapter "$lora/qwen2_moe/adapters/every_expert"
+
+echo 'an adapter of another base'
+faulty 's/"r": 8/"r": 4/'
+refused 4 'adapter.a.lora_A.weight: expected [4, 64]' run lora --adapter a="$scratch/faulty"
+grep -q faulty/adapter_model.safetensors "$scratch/err" || fail 'the file is not named'
+
+echo 'what is not done is refused by the name of its field'
+while read -r field old new; do
+    faulty "s/^  \"$field\": $old/  \"$field\": $new/"
+    refused 4 faulty/adapter_config.json run lora --adapter "$scratch/faulty"
+    grep -qF "$field" "$scratch/err" || fail "$field: $(cat "$scratch/err")"
+done <<'END'
+peft_type "LORA" "IA3"
+bias "none" "all"
+use_dora false true
+fan_in_fan_out false true
+lora_bias false true
+layer_replication null [[0,2]]
+init_lora_weights true "pissa"
+target_parameters null ["a"]
+use_rslora false 1
+alpha_pattern {} [1]
+alpha_pattern {} "a"
+lora_alpha 16 "16"
+r 8 0
+END
+faulty 's/"revision": null/"revision": null, "unheard_of": 1/'
+refused 4 'unheard_of: not known' run lora --adapter "$scratch/faulty"
+faulty 's/"rank_pattern": {}/"rank_pattern": {"(": 4}/'
+refused 4 faulty/adapter_config.json run lora --adapter "$scratch/faulty"
+
+echo 'two that store one table'
+refused 4 'two adapters store this module whole' run lora --adapter a="$adapters/head_saved" \
+    --adapter b="$adapters/head_saved"
+refused 4 'two adapters store this table' run lora --adapter a="$adapters/embedding" --adapter b="$adapters/embedding"
+
+echo 'options'
+refused 2 'two of them are called "default"' run lora --adapter "$adapters/embedding" --adapter "$adapters/head_saved"
+refused 2 'there is no adapter "b"' run lora --adapter a="$adapters/embedding" --adapter-scale b=1
+refused 2 'expected NAME=NUMBER' run lora --adapter a="$adapters/embedding" --adapter-scale a=much
+refused 2 'not finite' run lora --adapter a="$adapters/embedding" --adapter-scale a=inf
+refused 4 'expected adapter_model.safetensors' run lora --adapter "$scratch"
+refused 2 'not an option of this command' "$host" save --model "$model" --adapter "$adapters/embedding" \
+    --output "$scratch/saved"
