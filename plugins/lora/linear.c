@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Linear and, beside its product, what each adapter adds to it; or a Linear that an adapter stores whole. */
+/* A Linear and, beside its product, what each adapter adds to it; or a Linear that an adapter stores whole. With the
+ * option `merge` the pair of a single adapter is added to the weights, and there is one product as before. */
 #include <stdlib.h>
 
 #include "adapters.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "lora.h"
+#include "merge.h"
 
 struct lora_linear {
     const struct graft_module *linear; /* the original, or the adapter's */
     const struct graft_module **pairs; /* [n_pairs] */
     int32_t n_pairs;
     int64_t out_features;
+    struct lora_merged merged; /* takes the place of both, unless it is empty */
 };
+
+static int32_t merging;
+static const struct graft_threads *threads;
+
+void lora_set_merging(int32_t merges, const struct graft_threads *given) {
+    merging = merges;
+    threads = given;
+}
 
 static int describe_part(const struct graft_sink *sink, const struct lora_adapter *adapter,
                          const struct graft_args *given, struct graft_error *error) {
@@ -49,6 +60,23 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return status;
 }
 
+static int merge(struct lora_linear *self, const char *path, struct graft_error *error) {
+    const struct graft_linear_args none = {.struct_size = sizeof none};
+    struct graft_product original, a, b;
+    float factor;
+    return graft_linear_as_product(self->linear, &none, &original) &&
+                   lora_pair_products(self->pairs[0], &a, &b, &factor)
+               ? lora_merge(&original, &a, &b, factor, threads, path, &self->merged, error)
+               : GRAFT_OK;
+}
+
+static void destroy(void *instance) {
+    struct lora_linear *self = instance;
+    free(self->merged.data);
+    free(self->pairs);
+    free(self);
+}
+
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     int64_t n = lora_count(build->config);
@@ -70,19 +98,39 @@ static int create(const struct graft_class *cls, const struct graft_build *build
             self->linear = part;
         }
     }
+    int status = merging && n == 1 && self->n_pairs == 1 ? merge(self, build->path, error) : GRAFT_OK;
+    if (status != GRAFT_OK) {
+        destroy(self);
+        return status;
+    }
     *instance = self;
     return GRAFT_OK;
 }
 
-static void destroy(void *instance) {
-    struct lora_linear *self = instance;
-    free(self->pairs);
-    free(self);
+static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
+    const struct lora_linear *self = instance;
+    const struct graft_weight *weight = &self->merged.weight;
+    if (weight->rows == 0) {
+        return self->n_pairs == 0 ? graft_linear_as_product(self->linear, args, product) : 0;
+    }
+    const struct graft_product value = {
+        .struct_size = sizeof value,
+        .weight = weight,
+        .bias = self->merged.bias,
+        .rows = weight->rows,
+        .x = args->x,
+        .x_stride = weight->columns,
+        .tokens = args->tokens,
+        .y = args->y,
+        .y_stride = weight->rows,
+    };
+    graft_struct_copy(product, product->struct_size, &value);
+    return 1;
 }
 
-static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    const struct lora_linear *self = instance;
+/* The product of the original and, added to it, those of the pairs. */
+static int add_pairs(const struct lora_linear *self, const struct graft_call *call,
+                     const struct graft_linear_args *args, struct graft_error *error) {
     struct graft_linear_args added = *args;
     int status = graft_linear_forward(self->linear, call, args, error);
     if (status != GRAFT_OK || self->n_pairs == 0) {
@@ -99,7 +147,14 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return status;
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    struct graft_product product = {.struct_size = sizeof product};
+    return as_product(instance, args, &product) ? call->kernels->linear(call, &product, 1, sizeof product, error)
+                                                : add_pairs(instance, call, args, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_product = as_product};
 
 const struct graft_class lora_linear_class = {
     .struct_size = sizeof lora_linear_class,

@@ -3,6 +3,9 @@
 #define LORA_H
 
 #include "graft/class.h"
+#include "graft/kernels.h"
+
+struct graft_threads;
 
 /* Around a Linear and an Embedding, whichever they are: their results and what adapters add to them. */
 extern const struct graft_class lora_linear_class;
@@ -12,5 +15,12 @@ extern const struct graft_class lora_embedding_class;
  * the embedding has_base. */
 extern const struct graft_class lora_pair_class;
 extern const struct graft_class lora_embedding_pair_class;
+
+/* [load] The products of lora_A and lora_B of a LoraPair, and its factor; 0 when one of them is no product. */
+int lora_pair_products(const struct graft_module *module, struct graft_product *a, struct graft_product *b,
+                       float *factor);
+
+/* Whether a single adapter's pair is merged with the weights that it is for; set before anything is made. */
+void lora_set_merging(int32_t merges, const struct graft_threads *given);
 
 #endif

@@ -59,6 +59,14 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return status == GRAFT_OK ? graft_linear_forward(self->b, call, &second, error) : status;
 }
 
+int lora_pair_products(const struct graft_module *module, struct graft_product *a, struct graft_product *b,
+                       float *factor) {
+    const struct pair *self = module->instance;
+    const struct graft_linear_args none = {.struct_size = sizeof none};
+    *factor = self->factor;
+    return graft_linear_as_product(self->a, &none, a) && graft_linear_as_product(self->b, &none, b);
+}
+
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
 
 const struct graft_class lora_pair_class = {

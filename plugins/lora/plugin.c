@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graft/plugin.h"
 
+#include "graft/option.h"
+#include "graft/threads.h"
+
 #include "adapters.h"
 #include "lora.h"
 
@@ -42,14 +45,27 @@ static const struct graft_replacement replacements[] = {
     },
 };
 
-static const char *const required[] = {GRAFT_REGEX_ID, NULL};
+static const struct graft_option options[] = {
+    {
+        .struct_size = sizeof options[0],
+        .kind = GRAFT_OPTION_BOOL,
+        .name = "merge",
+        .help = "Adds a single adapter to the weights while the model is loaded, where those are floats",
+        .default_value = "false",
+    },
+};
+
+static const char *const required[] = {GRAFT_REGEX_ID, GRAFT_THREADS_ID, NULL};
 
 static struct graft_class classes[2];
+static const struct graft_plugin plugin;
 static const struct graft_host *host;
 
 static int init(struct graft_error *error) {
     (void)error;
     lora_set_regexes(host->get_extension(GRAFT_REGEX_ID));
+    lora_set_merging((int32_t)graft_args_int(host->options(&plugin), "merge", 0),
+                     host->get_extension(GRAFT_THREADS_ID));
     return GRAFT_OK;
 }
 
@@ -67,6 +83,9 @@ static const struct graft_plugin plugin = {
     .n_classes = 2,
     .class_stride = sizeof classes[0],
     .init = init,
+    .options = options,
+    .n_options = 1,
+    .option_stride = sizeof options[0],
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

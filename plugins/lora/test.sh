@@ -81,6 +81,22 @@ echo 'around int8: neither knows the other'
 run int8_linear,lora --adapter "$adapters/attention_r8" >"$scratch/ids"
 grep -q , "$scratch/ids" || fail 'no ids'
 
+echo 'merged: the weights are others, rounded as they were'
+logits beside.safetensors lora --adapter "$adapters/patterns_rslora"
+logits merged.safetensors lora --adapter "$adapters/patterns_rslora" --plugin-option lora.merge=true
+cmp -s "$scratch/beside.safetensors" "$scratch/merged.safetensors" && fail 'nothing was merged'
+run lora --adapter "$adapters/patterns_rslora" >"$scratch/beside"
+run lora --adapter "$adapters/patterns_rslora" --plugin-option lora.merge=true | cmp -s - "$scratch/beside" ||
+    fail 'merged, the ids are others'
+for case in "lora --adapter a=$adapters/attention_r8 --adapter b=$adapters/patterns_rslora" \
+    "int8_linear,lora --adapter $adapters/patterns_rslora"; do
+    # shellcheck disable=SC2086 # words
+    logits beside.safetensors $case
+    # shellcheck disable=SC2086
+    logits merged.safetensors $case --plugin-option lora.merge=true
+    cmp -s "$scratch/beside.safetensors" "$scratch/merged.safetensors" || fail "merged: $case"
+done
+
 echo 'with the product of the base on several threads'
 logits one.safetensors lora --adapter "$adapters/patterns_rslora" --threads 1
 logits three.safetensors lora --adapter "$adapters/patterns_rslora" --threads 3

@@ -33,17 +33,18 @@ struct graft_linear {
     /* [forward] y = x W^T + b. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error);
-    /* [forward] Optional: fills in `product` so that running it (graft.kernels/1) is the same as `forward`, and returns
+    /* [any] Optional: fills in `product` so that running it (graft.kernels/1) is the same as `forward`, and returns
      * 1; or returns 0, and `forward` is called. The caller has zeroed `product` and set its struct_size, which bounds
      * what may be written (graft_struct_copy). What the product points to stays valid until the parent's forward
-     * returns. A parent with several such children runs them as one. */
+     * returns. A parent with several such children runs them as one. Whoever wants to know the weights only may ask
+     * with `args` without x and y. */
     int32_t (*as_product)(void *self, const struct graft_linear_args *args, struct graft_product *product);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_linear_args, 32);
 GRAFT_ASSERT_SIZE(struct graft_linear, 24);
 
-/* [forward] Whether the module's call is a product, and `product` it: 1 or 0. Zeroes the product first and sets its
+/* [any] Whether the module's call is a product, and `product` it: 1 or 0. Zeroes the product first and sets its
  * size. */
 GRAFT_INLINE int32_t graft_linear_as_product(const struct graft_module *module, const struct graft_linear_args *args,
                                              struct graft_product *product) {
