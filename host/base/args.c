@@ -85,6 +85,32 @@ int graft_args_append(struct graft_args *args, const struct graft_args *more) {
     return 0;
 }
 
+static int has_name(const struct graft_args *args, const char *name) {
+    for (int32_t i = 0; args != NULL && i < args->count; i++) {
+        if (strcmp(graft_args_at(args, i)->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int graft_args_override(struct graft_args *args, const struct graft_args *more) {
+    struct graft_args merged;
+    int failed = 0;
+    memset(&merged, 0, sizeof merged);
+    for (int32_t i = 0; i < args->count && !failed; i++) {
+        const struct graft_args one = graft_args_of(graft_args_at(args, i), 1);
+        failed = !has_name(more, one.items->name) && graft_args_append(&merged, &one) != 0;
+    }
+    if (failed || graft_args_append(&merged, more) != 0) {
+        graft_args_finish(&merged);
+        return -1;
+    }
+    graft_args_finish(args);
+    *args = merged;
+    return 0;
+}
+
 void graft_args_finish(struct graft_args *args) {
     struct graft_arg *items = (struct graft_arg *)(uintptr_t)args->items;
     for (int32_t i = 0; i < args->count; i++) {

@@ -17,6 +17,10 @@ int graft_args_valid(const struct graft_args *args);
  * then it holds some of them. */
 int graft_args_append(struct graft_args *args, const struct graft_args *more);
 
+/* Puts copies of `more`, a valid list or NULL, in the place of those of the same names, or behind them. 0, or -1 if
+ * memory ran out: then `args` holds what it held. */
+int graft_args_override(struct graft_args *args, const struct graft_args *more);
+
 /* Frees what `args` holds. */
 void graft_args_finish(struct graft_args *args);
 

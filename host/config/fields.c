@@ -10,10 +10,21 @@ struct place {
     const struct graft_config_field *fallback; /* NULL: none */
 };
 
+/* What the file calls the field if the name that classes know means something else there; else that name. */
+static const char *own_name(const struct graft_family *family, const char *path) {
+    for (int32_t i = 0; i < family->n_fields; i++) {
+        const struct graft_config_field *field = graft_family_field(family, i);
+        if ((field->flags & GRAFT_FIELD_RENAMED) != 0 && strcmp(field->name, path) == 0) {
+            return field->alias;
+        }
+    }
+    return path;
+}
+
 static struct place find(const struct graft_model_config *config, const char *path) {
     const struct graft_config *whole = &config->whole;
-    struct place place = {path, NULL};
-    if (whole->kind(whole->data, path) != GRAFT_FIELD_ABSENT) {
+    struct place place = {own_name(config->family, path), NULL};
+    if (whole->kind(whole->data, place.path) != GRAFT_FIELD_ABSENT) {
         return place;
     }
     for (int32_t i = 0; i < config->family->n_fields; i++) {

@@ -83,17 +83,19 @@ static int64_t tower_rows(const struct graft_widths *widths, const void *args) {
 #include "interface/interfaces.inc"
 #undef INTERFACE
 
-/* For interface NAME: the vtable NAME_hook, and NAME_run, which calls a module with untyped args. */
-#define INTERFACE(ID, name, ...)                                                                                   \
-    static int name##_forward(void *self, const struct graft_call *call, const struct graft_##name##_args *args,   \
-                              struct graft_error *error) {                                                         \
-        const struct graft_forward_hook *hook = self;                                                              \
-        return hook->forward(self, call, args, error);                                                             \
-    }                                                                                                              \
-    static const struct graft_##name name##_hook = {.struct_size = sizeof name##_hook, .forward = name##_forward}; \
-    static int name##_run(const struct graft_module *module, const struct graft_call *call, const void *args,      \
-                          struct graft_error *error) {                                                             \
-        return graft_##name##_forward(module, call, args, error);                                                  \
+/* For interface NAME: the vtable NAME_hook, behind which the module itself is asked what it knows, and NAME_run, which
+ * calls a module with untyped args. */
+#define INTERFACE(ID, name, ...)                                                                                 \
+    static int name##_forward(void *self, const struct graft_call *call, const struct graft_##name##_args *args, \
+                              struct graft_error *error) {                                                       \
+        const struct graft_forward_hook *hook = self;                                                            \
+        return hook->forward(self, call, args, error);                                                           \
+    }                                                                                                            \
+    static const struct graft_##name name##_hook = {                                                             \
+        .struct_size = sizeof name##_hook, .features = UINT32_MAX, .forward = name##_forward};                   \
+    static int name##_run(const struct graft_module *module, const struct graft_call *call, const void *args,    \
+                          struct graft_error *error) {                                                           \
+        return graft_##name##_forward(module, call, args, error);                                                \
     }
 #include "interface/interfaces.inc"
 #undef INTERFACE

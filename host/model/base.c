@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A description that begins with that of the class's base. */
 #include "base/alloc.h"
+#include "base/args.h"
 #include "base/fail.h"
 #include "model/describe.h"
 
@@ -23,7 +24,26 @@ static int run(struct builder *builder, const struct graft_known_class *base, st
     return status;
 }
 
-int graft_builder_base(void *data, struct graft_error *error) {
+/* Gives the module what its class hands to the base beside what it was given itself. */
+static int give(const struct builder *builder, const struct graft_args *more, struct graft_error *error) {
+    struct graft_node *node = builder->describing;
+    const struct graft_class *cls = builder->describer->cls;
+    if (!graft_args_valid(more)) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s describes its base: invalid arguments",
+                               cls->name);
+    }
+    if (graft_args_override(&node->args, more) != 0) {
+        return graft_fail_memory(error, node->path);
+    }
+    if (node->args.count > GRAFT_MAX_ARGS) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path,
+                               "%s describes its base: expected at most %d arguments, got %d", cls->name,
+                               (int)GRAFT_MAX_ARGS, (int)node->args.count);
+    }
+    return graft_builder_check_arguments(builder, "its base", "", cls->interface_id, &node->args, error);
+}
+
+int graft_builder_base(void *data, const struct graft_args *more, struct graft_error *error) {
     struct builder *builder = data;
     const struct graft_snapshot *snapshot = builder->options->snapshot;
     const struct graft_known_class *known = builder->describer;
@@ -33,6 +53,9 @@ int graft_builder_base(void *data, struct graft_error *error) {
                                "%s describes its base, \"%s\", but there is none", known->cls->name,
                                known->cls->base != NULL ? known->cls->base : "(null)");
     }
-    int status = graft_snapshot_describer(snapshot, base, &base, error);
+    int status = give(builder, more, error);
+    if (status == GRAFT_OK) {
+        status = graft_snapshot_describer(snapshot, base, &base, error);
+    }
     return status == GRAFT_OK && base != NULL ? run(builder, base, error) : status;
 }

@@ -192,21 +192,20 @@ static int add_child(struct builder *builder, const struct graft_child_info *inf
     return graft_builder_add_child(builder, parent, name, info, error);
 }
 
-/* What the interface says that parents give. Interfaces of plugins say nothing here. */
-static int check_arguments(const struct builder *builder, const struct graft_child_info *info,
-                           struct graft_error *error) {
+int graft_builder_check_arguments(const struct builder *builder, const char *what, const char *name,
+                                  const char *interface_id, const struct graft_args *args, struct graft_error *error) {
     static const char *const kinds[] = {"an integer", "a real number", "a string", "a list of integers"};
-    const struct graft_interface *interface = graft_interface_find(info->interface_id);
+    const struct graft_interface *interface = graft_interface_find(interface_id);
     const struct graft_arg *given = NULL;
     const struct graft_interface_argument *fault =
-        interface != NULL ? graft_interface_find_fault(interface, info->args, &given) : NULL;
+        interface != NULL ? graft_interface_find_fault(interface, args, &given) : NULL;
     if (fault == NULL) {
         return GRAFT_OK;
     }
     return graft_error_set(error, GRAFT_ERROR_PLUGIN, builder->describing->path,
-                           "%s describes child %s: argument %s: expected %s, as %s asks for, got %s",
-                           builder->describer->cls->name, info->name, fault->name, kinds[fault->kind],
-                           info->interface_id, given != NULL ? kinds[given->kind] : "none");
+                           "%s describes %s%s: argument %s: expected %s, as %s asks for, got %s",
+                           builder->describer->cls->name, what, name, fault->name, kinds[fault->kind], interface_id,
+                           given != NULL ? kinds[given->kind] : "none");
 }
 
 static int on_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
@@ -229,7 +228,7 @@ static int on_child(void *data, const struct graft_child_info *info, struct graf
     if (is_above_parameter(builder->describing, info->name)) {
         return refuse(builder, error, "a parameter below the name of child", info->name);
     }
-    int status = check_arguments(builder, info, error);
+    int status = graft_builder_check_arguments(builder, "child ", info->name, info->interface_id, info->args, error);
     return status == GRAFT_OK ? add_child(builder, info, error) : status;
 }
 

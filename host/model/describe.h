@@ -49,8 +49,13 @@ void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error);
 int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                  struct graft_error *error);
 
+/* Whether the arguments of `what` and `name` are those that the interface says parents give. Interfaces of plugins say
+ * nothing here. */
+int graft_builder_check_arguments(const struct builder *builder, const char *what, const char *name,
+                                  const char *interface_id, const struct graft_args *args, struct graft_error *error);
+
 /* The `base` of a sink, whose data is the builder. */
-int graft_builder_base(void *data, struct graft_error *error);
+int graft_builder_base(void *data, const struct graft_args *more, struct graft_error *error);
 
 /* Turns the ties declared into links between parameters. */
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error);

@@ -66,7 +66,10 @@ static int validate_fields(const struct graft_place *place, const struct graft_f
             status = validate_default(&element, field, error);
         }
         if (status == GRAFT_OK) {
-            status = graft_check_zero(&element, "reserved", field->reserved, error);
+            status = graft_check_flags(&element, field->flags, GRAFT_FIELD_RENAMED, error);
+        }
+        if (status == GRAFT_OK && (field->flags & GRAFT_FIELD_RENAMED) != 0 && field->alias == NULL) {
+            status = graft_check_failed(&element, "alias", error, "expected a name, as of every GRAFT_FIELD_RENAMED");
         }
         if (status != GRAFT_OK) {
             return status;

@@ -31,6 +31,8 @@ struct sizes {
     int64_t heads;
     int64_t kv_heads;
     int64_t head_dim;
+    double scaling; /* of the scores */
+    double softcap; /* likewise; 0: none */
 };
 
 enum { MAX_SIZE = 1 << 20 };
@@ -49,6 +51,8 @@ static int read_sizes(const struct graft_args *args, const char *path, struct si
     for (size_t i = 0; i < sizeof fields / sizeof fields[0] && status == GRAFT_OK; i++) {
         status = graft_args_size(args, fields[i].name, MAX_SIZE, path, fields[i].value, error);
     }
+    sizes->scaling = graft_args_real(args, "scaling", 1.0 / sqrt((double)sizes->head_dim));
+    sizes->softcap = graft_args_real(args, "softcap", 0.0);
     return status;
 }
 
@@ -176,7 +180,8 @@ static int attend(const struct fused_attention *self, const struct graft_call *c
         .heads = sizes->heads,
         .kv_heads = sizes->kv_heads,
         .head_dim = sizes->head_dim,
-        .scaling = (float)(1.0 / sqrt((double)sizes->head_dim)),
+        .scaling = (float)sizes->scaling,
+        .softcap = (float)sizes->softcap,
         .q = qkv,
         .q_stride = stride,
         .k = qkv + q_size,
@@ -224,7 +229,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return status == GRAFT_OK ? graft_linear_forward(self->o_proj, call, &output_args, error) : status;
 }
 
-static const struct graft_self_attention vtable = {.struct_size = sizeof vtable, .forward = forward};
+static const struct graft_self_attention vtable = {
+    .struct_size = sizeof vtable, .features = GRAFT_SELF_ATTENTION_SCORES, .forward = forward};
 
 /* --- Conversions: the second one is left out where there are no biases --- */
 

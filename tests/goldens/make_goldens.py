@@ -16,20 +16,30 @@ import sys
 import tempfile
 
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
-from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
+from transformers import (Gemma2Config, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
                           Olmo2Config, Olmo2ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 import weights
 
+
+class Gemma2ForCausalLM(transformers.Gemma2ForCausalLM):
+    """With eager attention, whatever is asked for: sdpa leaves the softcap out."""
+
+    @classmethod
+    def from_pretrained(cls, *args, **kw):
+        return transformers.Gemma2ForCausalLM.from_pretrained(*args, **{**kw, "attn_implementation": "eager"})
+
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
 STEPS = 16
-CLASSES = {"llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
+CLASSES = {"gemma2": Gemma2ForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
            "olmo2": Olmo2ForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
            "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
+CONFIGS = {"gemma2": Gemma2Config, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
            "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
@@ -52,6 +62,11 @@ def moe(**kw):
 
 def small(**kw):
     return {**COMMON, "vocab_size": 64, "hidden_size": 24, "intermediate_size": 20, "rope_parameters": rope(10000.0), **kw}
+
+
+def gemma2(**kw):
+    return "gemma2", small(**{"head_dim": 8, "num_hidden_layers": 3, "query_pre_attn_scalar": 12, "sliding_window": 6,
+                              "attn_logit_softcapping": 2.0, "final_logit_softcapping": 4.0, **kw})
 
 
 def mistral(**kw):
@@ -182,6 +197,13 @@ PLAIN.update({
 })
 # The same of families that plugins bring.
 BROUGHT = {
+    "gemma2": (gemma2(), 681, 20, {}, "layers 0 and 2 slide, both softcaps, tied embeddings"),
+    "gemma2_bf16": (gemma2(num_hidden_layers=2, layer_types=["full_attention", "sliding_attention"]), 682, 20,
+                    {"dtype": "bfloat16", "hub_config": False}, "bfloat16 on disk; v5 spelling, layer_types in config.json"),
+    "gemma2_uncapped_sharded": (gemma2(num_hidden_layers=2, attn_logit_softcapping=None, final_logit_softcapping=None,
+                                       tie_word_embeddings=False, attention_bias=True), 683, 20,
+                                {"shard": "16KB", "config_extra": {"hidden_act": "silu"}},
+                                "no softcaps; an lm_head, biases on q, k, v and o; hidden_act, which is not read; several files and an index"),
     "olmo2": (olmo2(), 671, 12, {}, "norms behind attention and MLP; norms over all queries and all keys"),
     "olmo2_bf16": (olmo2(**TWO_HEADS), 672, 12, {"dtype": "bfloat16"}, "bfloat16 on disk; one key/value head"),
     "olmo2_bias_sharded": (olmo2(attention_bias=True, num_key_value_heads=4), 673, 12, {"shard": "16KB"},
@@ -204,13 +226,14 @@ def edit_fields(config, rename, drop):
         del config[name]
 
 
-def spread(tied):
+def spread(family, tied):
     """Base and deviation of each tensor's numbers: activations stay near one, greedy choices clear, every bias and norm counts."""
+    norm = 0 if family == "gemma2" else 1  # its norms add one themselves
     def of(name, shape):
         leaf = name.split(".")[-2]
         root = math.sqrt(shape[-1])  # of the fan in
         if len(shape) == 1:
-            return (0, 0.1) if name.endswith("bias") else (1, 0.1)
+            return (0, 0.1) if name.endswith("bias") else (norm, 0.1)
         if leaf == "embed_tokens":
             return 0, 2 / root if tied else 0.7
         return 0, {"lm_head": 3, "gate": 2, "shared_expert_gate": 2}.get(leaf, 1) / root
@@ -228,7 +251,7 @@ def layout(folder, family, config, seed, options, stacked):
         model = ol.load(CLASSES[family], folder)
         shutil.rmtree(folder)
         model.save_pretrained(folder, save_original_format=False)
-    weights.refill(folder, seed, spread(config.get("tie_word_embeddings", False)))
+    weights.refill(folder, seed, spread(family, config.get("tie_word_embeddings", family == "gemma2")))
 
 
 def clear_enough(folder, cls, inputs):
@@ -341,7 +364,13 @@ def facts(folder, family, inputs):
     if family in ("qwen2_moe", "qwen3_moe"):
         out["sparse_layers"] = [i for i, layer in enumerate(model.model.layers) if hasattr(layer.mlp, "gate")]
         out["max_abs_with_norm_topk_prob_flipped"] = changed(lambda c: c.update(norm_topk_prob=not c["norm_topk_prob"]))
-    if getattr(config, "sliding_window", None):
+    if family == "gemma2":
+        out["compute"] = "weights upcast to float32, attention eager"
+        for field in ("attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar"):
+            plain = config.head_dim if field == "query_pre_attn_scalar" else None
+            out[f"max_abs_without_{field}"] = changed(lambda c: c.update({field: plain}))
+        out["max_abs_without_sliding_window"] = changed(lambda c: c.update(layer_types=["full_attention"] * config.num_hidden_layers))
+    elif getattr(config, "sliding_window", None):
         out["max_abs_without_sliding_window"] = changed(
             lambda c: c.update(use_sliding_window=False, layer_types=None) if "use_sliding_window" in c else c.update(sliding_window=None))
     if config.rope_parameters["rope_type"] != "default":

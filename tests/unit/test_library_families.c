@@ -30,6 +30,7 @@ static const struct graft_config_field renamed_fields[] = {
     {.name = "attention_bias", .kind = GRAFT_FIELD_BOOL, .integer = 1},
     {.name = "hidden_act", .kind = GRAFT_FIELD_STRING, .string = "relu"},
     {.name = "rms_norm_eps", .alias = "layer_norm_epsilon", .kind = GRAFT_FIELD_REAL, .real = 1e-5},
+    {.name = "mlp_bias", .alias = "use_bias", .flags = GRAFT_FIELD_RENAMED},
 };
 
 static int describe_nothing(const struct graft_class *self, const struct graft_config *config,
@@ -64,10 +65,39 @@ static int describe_base_and_norm(const struct graft_class *self, const struct g
     int status = graft_config_int(config, "norm_width", 1, 1024, &width, failure);
     (void)self, (void)args;
     if (status == GRAFT_OK) {
-        status = sink->base(sink->data, failure);
+        status = sink->base(sink->data, NULL, failure);
     }
     return status == GRAFT_OK && width > 0 ? graft_describe_norm(sink, "q_norm", "LlamaRMSNorm", width, 1e-6, failure)
                                            : status;
+}
+
+/* Gives LlamaModel one argument, of a name and a kind that config.json chooses. */
+static int describe_with_argument(const struct graft_class *self, const struct graft_config *config,
+                                  const struct graft_args *args, const struct graft_sink *sink,
+                                  struct graft_error *failure) {
+    static const int64_t windows[40] = {5, 0};
+    const char *name = NULL;
+    const char *text = NULL;
+    int64_t count = 0;
+    double real = 0.0;
+    (void)self, (void)args;
+    int status = graft_config_string(config, "argument", &name, failure);
+    if (status != GRAFT_OK || name == NULL) {
+        return status == GRAFT_OK ? sink->base(sink->data, NULL, failure) : status;
+    }
+    (void)graft_config_string(config, "text", &text, failure);
+    (void)graft_config_int(config, "count", 1, 40, &count, failure);
+    (void)graft_config_real(config, "real", -1.0, &real, failure);
+    struct graft_arg items[40];
+    for (size_t i = 0; i < 40; i++) {
+        items[i] = text != NULL ? graft_string_arg(name, text)
+                   : count > 0  ? graft_ints_arg(name, windows, (int32_t)count)
+                                : graft_real_arg(name, real);
+    }
+    int64_t given = 1;
+    (void)graft_config_int(config, "given", 1, 40, &given, failure);
+    const struct graft_args more = graft_args_of(items, (int32_t)given);
+    return sink->base(sink->data, &more, failure);
 }
 
 #define DERIVED(class_name, base_name, interface) \
@@ -75,7 +105,7 @@ static int describe_base_and_norm(const struct graft_class *self, const struct g
 
 static const struct graft_class derived_classes[] = {
     DERIVED("DerivedForCausalLM", "LlamaForCausalLM", CAUSAL_LM),
-    DERIVED("DerivedModel", "LlamaModel", BASE_MODEL),
+    {GRAFT_DERIVED_CLASS("DerivedModel", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = describe_with_argument},
     {GRAFT_DERIVED_CLASS("DerivedAttention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION),
      .describe = describe_base_and_norm},
     DERIVED("LlamaMLP", "LlamaMLP", MLP),
@@ -260,6 +290,17 @@ static void test_faults_of_aliases(void **state) {
             "layer_norm_epsilon: expected a number, got null");
 }
 
+/* Then the file's own use of the name is none of the classes' business. */
+static void test_renamed_field(void **state) {
+    (void)state;
+    opened("{\"model_type\": \"renamed\", \"mlp_bias\": true}");
+    assert_null(parameter("model.layers.0.mlp.up_proj.bias"));
+    opened("{\"model_type\": \"renamed\", \"mlp_bias\": \"none\", \"use_bias\": true}");
+    assert_non_null(parameter("model.layers.0.mlp.up_proj.bias"));
+    refused("{\"model_type\": \"renamed\", \"use_bias\": 1}", GRAFT_ERROR_MODEL,
+            "use_bias: expected a boolean, got an integer");
+}
+
 static void test_architectures(void **state) {
     (void)state;
     opened("{\"model_type\": \"renamed\", \"architectures\": [\"RenamedModel\"]}");
@@ -306,7 +347,9 @@ static void test_refused_descriptors(void **state) {
     static const char *const patterns[] = {"(", NULL};
     struct graft_family bad = families[0];
     struct graft_plugin other = plugin;
-    struct graft_config_field field = {.name = "a..b"};
+    const struct graft_config_field field = {.name = "a..b"};
+    const struct graft_config_field unnamed = {.name = "a", .flags = GRAFT_FIELD_RENAMED};
+    const struct graft_config_field unknown = {.name = "a", .flags = 1U << 31};
     (void)state;
     other.id = "other";
     other.families = &bad;
@@ -337,6 +380,24 @@ static void test_refused_descriptors(void **state) {
           .n_fields = 1,
           .field_stride = sizeof field},
          "families[0].fields[0].name: expected a field or a dotted path, got \"a..b\""},
+        {{.struct_size = sizeof bad,
+          .model_type = "a",
+          .architectures = silent_architectures,
+          .n_architectures = 1,
+          .architecture_stride = sizeof silent_architectures[0],
+          .fields = &unnamed,
+          .n_fields = 1,
+          .field_stride = sizeof unnamed},
+         "families[0].fields[0].alias: expected a name, as of every GRAFT_FIELD_RENAMED"},
+        {{.struct_size = sizeof bad,
+          .model_type = "a",
+          .architectures = silent_architectures,
+          .n_architectures = 1,
+          .architecture_stride = sizeof silent_architectures[0],
+          .fields = &unknown,
+          .n_fields = 1,
+          .field_stride = sizeof unknown},
+         "families[0].fields[0].flags: "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         error = graft_error_none();
@@ -395,6 +456,36 @@ static void test_inherited_conversions(void **state) {
     assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.experts"), "SparseExperts");
 }
 
+static const struct graft_arg *argument(const char *path, const char *name, int32_t kind) {
+    return graft_args_find(module_at(path)->arguments, name, kind);
+}
+
+/* They are arguments of the module, as are those that its parent gives; a model hands some down to its layers. */
+static void test_arguments_for_the_base(void **state) {
+    (void)state;
+    opened("{\"model_type\": \"derived\", " SMALL "}");
+    assert_null(argument("model", "softcap", GRAFT_ARG_REAL));
+    assert_null(argument("model.layers.0.self_attn", "softcap", GRAFT_ARG_REAL));
+    opened("{\"model_type\": \"derived\", \"argument\": \"softcap\", \"real\": 2.5, " SMALL "}");
+    assert_true(argument("model", "softcap", GRAFT_ARG_REAL)->real == 2.5);
+    assert_true(argument("model.layers.0.self_attn", "softcap", GRAFT_ARG_REAL)->real == 2.5);
+    opened("{\"model_type\": \"derived\", \"argument\": \"windows\", \"count\": 1, " SMALL "}");
+    assert_int_equal(argument("model", "windows", GRAFT_ARG_INTS)->integers[0], 5);
+    assert_null(argument("model.layers.0", "windows", GRAFT_ARG_INTS));
+}
+
+static void test_bad_arguments_for_the_base(void **state) {
+    (void)state;
+    refused(
+        "{\"model_type\": \"derived\", \"argument\": \"softcap\", \"text\": \"2\", " SMALL "}", GRAFT_ERROR_PLUGIN,
+        "DerivedModel describes its base: argument softcap: expected a real number, as graft.base_model/1 asks for, "
+        "got a string");
+    refused("{\"model_type\": \"derived\", \"argument\": \"windows\", \"count\": 2, " SMALL "}", GRAFT_ERROR_PLUGIN,
+            "argument windows: expected a number for each of 1 layers, got 2");
+    refused("{\"model_type\": \"derived\", \"argument\": \"other\", \"given\": 40, " SMALL "}", GRAFT_ERROR_PLUGIN,
+            "DerivedModel describes its base: invalid arguments");
+}
+
 static void test_bad_bases(void **state) {
     static const struct {
         const char *architecture;
@@ -420,7 +511,7 @@ static void test_out_of_memory(void **state) {
     (void)state;
     for (long i = 1, failed = 1; failed; i++) {
         (void)graft_alloc_fail_at(i);
-        failed = open_model("{\"model_type\": \"renamed\", \"n_embd\": 16}") != GRAFT_OK;
+        failed = open_model("{\"model_type\": \"derived\", \"argument\": \"softcap\", " SMALL "}") != GRAFT_OK;
         (void)graft_alloc_fail_at(0);
         assert_int_equal(error.code, failed ? GRAFT_ERROR_INTERNAL : GRAFT_OK);
     }
@@ -433,6 +524,7 @@ int main(void) {
         TEST(test_aliases_and_defaults),
         TEST(test_order_of_aliases),
         TEST(test_faults_of_aliases),
+        TEST(test_renamed_field),
         TEST(test_architectures),
         TEST(test_unknown_model_type),
         TEST(test_root_without_numbers),
@@ -440,6 +532,8 @@ int main(void) {
         TEST(test_refused_descriptors),
         TEST(test_derived),
         TEST(test_described_beside_the_base),
+        TEST(test_arguments_for_the_base),
+        TEST(test_bad_arguments_for_the_base),
         TEST(test_bad_bases),
         TEST(test_inherited_conversions),
         TEST(test_out_of_memory),

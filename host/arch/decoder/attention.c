@@ -12,6 +12,8 @@ struct sizes {
     int64_t heads;
     int64_t kv_heads;
     int64_t head_dim;
+    double scaling;
+    double softcap;
 };
 
 struct head_norm {
@@ -22,7 +24,6 @@ struct head_norm {
 struct attention {
     struct graft_instance base;
     struct sizes sizes;
-    float scaling;
     const struct graft_module *q_proj; /* hidden_size -> heads * head_dim */
     const struct graft_module *k_proj; /* hidden_size -> kv_heads * head_dim */
     const struct graft_module *v_proj; /* hidden_size -> kv_heads * head_dim */
@@ -51,6 +52,8 @@ static int read_args(const struct graft_args *args, const struct graft_sink *sin
                                  (int)GRAFT_MAX_LAYERS - 1, (long long)layer);
     }
     sizes->layer = (int32_t)layer;
+    sizes->scaling = graft_args_real(args, "scaling", 1.0 / sqrt((double)sizes->head_dim));
+    sizes->softcap = graft_args_real(args, "softcap", 0.0);
     return status;
 }
 
@@ -118,7 +121,6 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
-    self->scaling = (float)(1.0 / sqrt((double)sizes->head_dim));
     self->q_proj = graft_build_child(build, "q_proj", &status, error);
     self->k_proj = graft_build_child(build, "k_proj", &status, error);
     self->v_proj = graft_build_child(build, "v_proj", &status, error);
@@ -183,7 +185,8 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .heads = self->sizes.heads,
         .kv_heads = self->sizes.kv_heads,
         .head_dim = self->sizes.head_dim,
-        .scaling = self->scaling,
+        .scaling = (float)self->sizes.scaling,
+        .softcap = (float)self->sizes.softcap,
         .q = in->q,
         .q_stride = q_size,
         .k = in->k,
@@ -232,5 +235,6 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 const struct graft_self_attention graft_attention_vtable = {
     .struct_size = sizeof graft_attention_vtable,
+    .features = GRAFT_SELF_ATTENTION_SCORES,
     .forward = forward,
 };

@@ -34,8 +34,35 @@ static void layer_name(int64_t layer, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "layers.%lld", (long long)layer);
 }
 
+/* What config.json says of windows, or a derived class, which may know other fields. */
+static int read_windows(const struct graft_config *config, const struct graft_decoder_traits *traits,
+                        const struct graft_args *args, const struct graft_sink *sink, struct kept *kept,
+                        struct graft_error *error) {
+    const struct graft_arg *given = graft_args_find(args, "windows", GRAFT_ARG_INTS);
+    int64_t layers = kept->config.num_hidden_layers;
+    int status = GRAFT_OK;
+    if (given != NULL && given->count != layers) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
+                               "argument windows: expected a number for each of %lld layers, got %d", (long long)layers,
+                               (int)given->count);
+    }
+    for (int64_t i = 0; i < layers && status == GRAFT_OK; i++) {
+        if (given == NULL) {
+            status = graft_decoder_config_window(config, traits, &kept->config, i, &kept->windows[i], error);
+        } else if (given->integers[i] < 0 || given->integers[i] > GRAFT_MASK_UNLIMITED) {
+            status = graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
+                                     "argument windows: layer %lld: expected 0 or more keys, got %lld", (long long)i,
+                                     (long long)given->integers[i]);
+        } else {
+            kept->windows[i] = given->integers[i];
+        }
+    }
+    return status;
+}
+
 static int read_config(const struct graft_config *config, const struct graft_decoder_traits *traits,
-                       const struct graft_sink *sink, struct kept **kept, struct graft_error *error) {
+                       const struct graft_args *args, const struct graft_sink *sink, struct kept **kept,
+                       struct graft_error *error) {
     struct graft_decoder_config decoder;
     int status = graft_decoder_config_read(config, traits, &decoder, error);
     if (status != GRAFT_OK) {
@@ -47,19 +74,17 @@ static int read_config(const struct graft_config *config, const struct graft_dec
         return GRAFT_ERROR_INTERNAL;
     }
     (*kept)->config = decoder;
-    for (int64_t i = 0; i < layers && status == GRAFT_OK; i++) {
-        status = graft_decoder_config_window(config, traits, &decoder, i, &(*kept)->windows[i], error);
-    }
-    return status;
+    return read_windows(config, traits, args, sink, *kept, error);
 }
 
-/* Layers are given all that their attention, MLP and norms are. */
+/* Layers are given all that their attention, MLP and norms are. `given` is what the model was given itself. */
 static int describe_layers(const struct graft_decoder_traits *traits, const struct graft_decoder_config *decoder,
-                           const struct graft_sink *sink, struct graft_error *error) {
+                           const struct graft_args *given, const struct graft_sink *sink, struct graft_error *error) {
+    const char *const passed_on[] = {"scaling", "softcap"};
     int status = GRAFT_OK;
     for (int64_t i = 0; i < decoder->num_hidden_layers && status == GRAFT_OK; i++) {
         char name[MAX_NAME];
-        const struct graft_arg args[] = {
+        struct graft_arg args[13] = {
             graft_int_arg("layer_idx", i),
             graft_int_arg("hidden_size", decoder->hidden_size),
             graft_int_arg("intermediate_size", decoder->intermediate_size),
@@ -72,9 +97,15 @@ static int describe_layers(const struct graft_decoder_traits *traits, const stru
             graft_string_arg("hidden_act", decoder->hidden_act),
             graft_real_arg("eps", decoder->rms_norm_eps),
         };
+        int32_t count = 11;
+        for (size_t k = 0; k < sizeof passed_on / sizeof passed_on[0]; k++) {
+            if (graft_args_find(given, passed_on[k], GRAFT_ARG_REAL) != NULL) {
+                args[count++] = graft_real_arg(passed_on[k], graft_args_real(given, passed_on[k], 0.0));
+            }
+        }
         layer_name(i, name);
-        status = graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args,
-                                      (int32_t)(sizeof args / sizeof args[0]), error);
+        status =
+            graft_describe_child(sink, name, traits->decoder_layer, GRAFT_INTERFACE_DECODER_LAYER, args, count, error);
     }
     return status;
 }
@@ -83,8 +114,7 @@ int graft_decoder_describe(const struct graft_class *self, const struct graft_co
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
     struct kept *kept = NULL;
-    (void)args;
-    int status = read_config(config, traits, sink, &kept, error);
+    int status = read_config(config, traits, args, sink, &kept, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -94,7 +124,7 @@ int graft_decoder_describe(const struct graft_class *self, const struct graft_co
     status =
         graft_describe_child(sink, "embed_tokens", "Embedding", GRAFT_INTERFACE_EMBEDDING, embedding_args, 2, error);
     if (status == GRAFT_OK) {
-        status = describe_layers(traits, decoder, sink, error);
+        status = describe_layers(traits, decoder, args, sink, error);
     }
     if (status == GRAFT_OK) {
         status =

@@ -11,6 +11,7 @@ struct decoder_layer {
     const struct graft_module *input_layernorm;
     const struct graft_module *post_attention_layernorm;
     int64_t hidden_size;
+    uint32_t attention_features;
 };
 
 int graft_decoder_layer_describe(const struct graft_class *self, const struct graft_config *config,
@@ -46,6 +47,7 @@ int graft_decoder_layer_create(const struct graft_class *cls, const struct graft
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
+    self->attention_features = graft_self_attention_features(build->args);
     self->self_attn = graft_build_child(build, "self_attn", &status, error);
     self->mlp = graft_build_child(build, "mlp", &status, error);
     self->input_layernorm = graft_build_child(build, "input_layernorm", &status, error);
@@ -68,6 +70,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, tokens, normed, output};
     const struct graft_self_attention_args attention_args = {
         .struct_size = sizeof attention_args,
+        .required_features = self->attention_features,
         .batch = args->batch,
         .hidden_states = normed,
         .cos = args->cos,

@@ -23,7 +23,7 @@ static int attention_describe(const struct graft_class *self, const struct graft
     int64_t head_dim = graft_args_int(args, "head_dim", 0);
     (void)self;
     (void)config;
-    int status = sink->base(sink->data, error); /* which checks the sizes */
+    int status = sink->base(sink->data, NULL, error); /* which checks the sizes */
     if (status == GRAFT_OK) {
         int64_t queries = graft_args_int(args, "num_attention_heads", 0) * head_dim;
         status = graft_describe_norm(sink, "q_norm", "Olmo2RMSNorm", queries, eps, error);

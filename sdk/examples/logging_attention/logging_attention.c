@@ -18,7 +18,9 @@ static int forward(void *self, const struct graft_call *call, const struct graft
     return graft_self_attention_forward(super, call, args, error);
 }
 
-static const struct graft_self_attention vtable = {.struct_size = sizeof vtable, .forward = forward};
+/* Whatever a call requires reaches the original as it is. */
+static const struct graft_self_attention vtable = {
+    .struct_size = sizeof vtable, .features = UINT32_MAX, .forward = forward};
 static const struct graft_class logging_attention = {.struct_size = sizeof logging_attention,
                                                      .flags = GRAFT_CLASS_CALLS_SUPER,
                                                      .name = "LoggingAttention",

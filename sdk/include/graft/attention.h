@@ -6,11 +6,15 @@
  * Arguments that parents give: layer_idx, hidden_size, num_attention_heads, num_key_value_heads, head_dim, and whether
  * the projections have biases: qkv_bias, o_proj_bias (0 or 1). A parent whose output projection is a module of its own
  * (BertSelfOutput beside BertSelfAttention) gives o_proj 0: then the output is that of the heads, one behind the other.
+ *
+ * Optional: scaling (a real number; 1 / sqrt(head_dim) without it) and softcap (0 without it), both as in kernels.h. A
+ * parent that gives one of them asks for it in each call, too (graft_self_attention_features).
  */
 #ifndef GRAFT_SELF_ATTENTION_H
 #define GRAFT_SELF_ATTENTION_H
 
 #include "abi.h"
+#include "args.h"
 #include "batch.h"
 #include "call.h"
 #include "error.h"
@@ -23,9 +27,14 @@ extern "C" {
 
 #define GRAFT_INTERFACE_SELF_ATTENTION "graft.self_attention/1"
 
+/* Features. */
+enum {
+    GRAFT_SELF_ATTENTION_SCORES = 1 /* the arguments scaling and softcap */
+};
+
 struct graft_self_attention_args {
     uint32_t struct_size;
-    uint32_t required_features;
+    uint32_t required_features;      /* GRAFT_SELF_ATTENTION_... */
     const struct graft_batch *batch; /* whose tokens these are; with a cache it holds their past */
     const float *hidden_states;      /* [tokens, hidden] */
     const float *cos;                /* [tokens, head_dim]; NULL, as sin, in models without rotary positions */
@@ -36,7 +45,7 @@ struct graft_self_attention_args {
 
 struct graft_self_attention {
     uint32_t struct_size;
-    uint32_t features;
+    uint32_t features; /* GRAFT_SELF_ATTENTION_... */
     /* [forward] output = attention(hidden_states). With a cache in the batch, keys and values are kept there. Required.
      */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
@@ -45,6 +54,14 @@ struct graft_self_attention {
 
 GRAFT_ASSERT_SIZE(struct graft_self_attention_args, 56);
 GRAFT_ASSERT_SIZE(struct graft_self_attention, 16);
+
+/* [any] What calls of an attention with these arguments require. */
+GRAFT_INLINE uint32_t graft_self_attention_features(const struct graft_args *args) {
+    return graft_args_find(args, "scaling", GRAFT_ARG_REAL) != NULL ||
+                   graft_args_find(args, "softcap", GRAFT_ARG_REAL) != NULL
+               ? GRAFT_SELF_ATTENTION_SCORES
+               : 0;
+}
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
 GRAFT_INLINE int graft_self_attention_forward(const struct graft_module *module, const struct graft_call *call,

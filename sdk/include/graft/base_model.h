@@ -2,6 +2,9 @@
 /*
  * Interface graft.base_model/1: a decoder without its head. Ids in, hidden states out; also a language model with a
  * vision tower beside it, which puts what it sees in the place of image and video tokens.
+ *
+ * Optional arguments, which a derived class may give to its base (sink->base): windows, for each layer how many keys a
+ * query sees, its own included, or 0 for all before it; scaling and softcap of every layer's attention (attention.h).
  */
 #ifndef GRAFT_BASE_MODEL_H
 #define GRAFT_BASE_MODEL_H

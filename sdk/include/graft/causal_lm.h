@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interface graft.causal_lm/1: a decoder with its head. Ids in, logits out.
+ *
+ * Optional argument, which a derived class may give to its base (sink->base): softcap, a real number above 0 that
+ * bounds the logits: softcap * tanh(logit / softcap).
  */
 #ifndef GRAFT_CAUSAL_LM_H
 #define GRAFT_CAUSAL_LM_H

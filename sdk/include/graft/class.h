@@ -91,10 +91,10 @@ struct graft_sink {
      * none.
      */
     const char *(*activation_class)(void *data, const char *name);
-    /* [load] Declares here what `describe` of the class's base does: super().__init__(). An error in a class without a
-     * base.
-     */
-    int (*base)(void *data, struct graft_error *error);
+    /* [load] Declares here what `describe` of the class's base does: super().__init__(). The base, and `create`, are
+     * given the module's arguments with those of `more` (NULL: none) in the place of their namesakes, or behind them;
+     * what `args` led to before is gone then. An error in a class without a base. */
+    int (*base)(void *data, const struct graft_args *more, struct graft_error *error);
     const struct graft_host *host; /* as given to the entry */
     /* [load] Whether an adapter has a tensor for the module: `name` is relative to it, "adapter.NAME.lora_A.weight".
      * Then 1, and `info`, whose struct_size the caller has set, becomes its type and shape. */

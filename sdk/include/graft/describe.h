@@ -110,7 +110,7 @@ GRAFT_INLINE int graft_describe_base(const struct graft_class *self, const struc
     (void)self;
     (void)config;
     (void)args;
-    return sink->base(sink->data, error);
+    return sink->base(sink->data, NULL, error);
 }
 
 /* A child Linear: weight [out_features, in_features] and, if `bias`, bias [out_features]. */
@@ -156,7 +156,8 @@ GRAFT_INLINE int graft_describe_activation(const struct graft_sink *sink, const 
     }
     const char *class_name = sink->activation_class(sink->data, act);
     if (class_name == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: unknown activation \"%s\"", field, act);
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: unknown activation \"%s\"",
+                               graft_config_spelling(config, field), act);
     }
     return graft_describe_child(sink, name, class_name, GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
 }

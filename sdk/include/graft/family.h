@@ -28,6 +28,10 @@ struct graft_architecture {
         *class_name; /* of the root: "BertForMaskedLM", whose interface says what the model can do; NULL: `name` */
 };
 
+enum {
+    GRAFT_FIELD_RENAMED = 1 << 16 /* the alias alone: what the file has under `name` is something else */
+};
+
 /* How classes of the family read a field of config.json. Without it in the list a field is what the file says. */
 struct graft_config_field {
     const char *name;  /* what classes ask for, a dotted path: "hidden_size" */
@@ -36,7 +40,7 @@ struct graft_config_field {
      * GRAFT_FIELD_STRING; GRAFT_FIELD_ABSENT: none, so that classes use their own default. Null in the file is there.
      */
     int32_t kind;
-    uint32_t reserved;
+    uint32_t flags;     /* GRAFT_FIELD_RENAMED */
     int64_t integer;    /* of GRAFT_FIELD_INT; of GRAFT_FIELD_BOOL 0 or 1 */
     double real;        /* of GRAFT_FIELD_REAL */
     const char *string; /* of GRAFT_FIELD_STRING: UTF-8 */

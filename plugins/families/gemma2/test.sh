@@ -1,0 +1,50 @@
+#!/bin/sh
+# The plugin as its users meet it: what is listed, planned and observed of a model that the host alone does not know.
+# usage: test.sh HOST FOLDER (of the plugin, and of goldens/)
+set -eu
+host=$1 folder=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+model=$folder/goldens/gemma2
+
+if "$host" plan --model "$model" >"$scratch/out" 2>&1; then exit 1; fi
+grep -q 'model_type: "gemma2" is not known; known are bert, llama, ' "$scratch/out"
+
+"$host" list --families --plugins-dir "$folder" | grep -q '^gemma2: Gemma2ForCausalLM, Gemma2Model; by plugin gemma2 ('
+"$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
+grep -q 'Gemma2ForCausalLM (gemma2, by plugin gemma2), ' "$scratch/plan"
+grep -q ' 0 bytes copied' "$scratch/plan"
+if grep 'unexpected\|problem\|note' "$scratch/plan"; then exit 1; fi
+"$host" plan --model "$model" --plugins-dir "$folder" --json >"$scratch/plan.json"
+for class in Gemma2Model Gemma2TextScaledWordEmbedding Gemma2DecoderLayer Gemma2Attention Gemma2MLP Gemma2RMSNorm Gemma2RotaryEmbedding; do
+    grep -q "\"class\": \"$class\"" "$scratch/plan.json"
+done
+if grep Llama "$scratch/plan.json"; then exit 1; fi
+"$host" plan --model "$model" --plugins-dir "$folder" --html "$scratch/plan.html"
+grep -q Gemma2DecoderLayer "$scratch/plan.html"
+
+"$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+grep -q '"class": "Gemma2Attention"' "$scratch/bench.json"
+"$host" --quiet --model "$model" --plugins-dir "$folder" --input-ids 5,6,7 --max-new-tokens 1 --output-ids \
+    --hidden-states "$scratch/hidden.safetensors" --attentions "$scratch/attentions.safetensors" >"$scratch/ids"
+grep -q 'hidden_states.layer.1' "$scratch/hidden.safetensors"
+grep -q 'attentions.1' "$scratch/attentions.safetensors"
+
+# What config.json cannot say.
+refused() {
+    cp -r "$model/." "$scratch/model"
+    sed "$1" "$model/config.json" >"$scratch/model/config.json"
+    if "$host" plan --model "$scratch/model" --plugins-dir "$folder" 2>"$scratch/error"; then exit 1; fi
+    grep -q "config.json: $2" "$scratch/error" || { cat "$scratch/error" && exit 1; }
+}
+refused 's/"sliding_window": 6/"sliding_window": 0/' 'sliding_window: expected 1 to '
+refused 's/"sliding_window": 6/"sliding_window": null/' 'sliding_window: missing, expected an integer'
+refused 's/"hidden_size"/"layer_types": ["full_attention"], &/' \
+    'layer_types: expected an array of num_hidden_layers (3) entries, got 1'
+refused 's/"hidden_size"/"layer_types": ["full_attention", "full_attention", "linear_attention"], &/' \
+    'layer_types.2: expected "full_attention" or "sliding_attention", got "linear_attention"'
+refused 's/"query_pre_attn_scalar": 12/"query_pre_attn_scalar": 0/' 'query_pre_attn_scalar: expected more than 0'
+refused 's/"attn_logit_softcapping": 2.0/"attn_logit_softcapping": -2.0/' 'attn_logit_softcapping: expected more than 0'
+refused 's/"hidden_activation": "gelu_pytorch_tanh"/"hidden_activation": "mish"/' 'hidden_activation: unknown activation "mish"'
+refused 's/"use_bidirectional_attention": null/"use_bidirectional_attention": true/' \
+    'use_bidirectional_attention: true is not supported'
