@@ -113,10 +113,11 @@ static int make_fusion_config(const struct graft_options *options, char **text, 
     return failed ? graft_fail_memory(error, "--fusion") : GRAFT_OK;
 }
 
-int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
-                      struct graft_error *error) {
+static int open_model(const struct graft_options *options, struct graft_library *library, int32_t without_replacements,
+                      struct graft_model **model, struct graft_error *error) {
     static const char *const names[] = {"auto", "float32", "bfloat16"};
-    struct graft_model_options wanted = {.struct_size = sizeof wanted, .precision = GRAFT_PRECISION_AUTO};
+    struct graft_model_options wanted = {
+        .struct_size = sizeof wanted, .precision = GRAFT_PRECISION_AUTO, .without_replacements = without_replacements};
     for (int32_t i = 0; i < 3; i++) {
         if (strcmp(options->dtype, names[i]) == 0) {
             wanted.precision = i;
@@ -152,15 +153,24 @@ int graft_setup_model(const struct graft_options *options, struct graft_library 
     return status == GRAFT_OK && options->strict ? graft_model_check_strict(*model, error) : status;
 }
 
-int graft_setup_original(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
-                         struct graft_error *error) {
+int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
+                      struct graft_error *error) {
+    return open_model(options, library, 0, model, error);
+}
+
+int graft_setup_original(const struct graft_options *options, struct graft_library **library,
+                         struct graft_model **model, struct graft_error *error) {
     struct graft_options usual = *options;
     usual.attn_implementation = NULL;
     usual.experts_implementation = NULL;
     usual.kernels = NULL;
     usual.adapters = (struct graft_strings){0};
     usual.adapter_scales = (struct graft_strings){0};
-    return graft_setup_model(&usual, library, model, error);
+    int status = graft_library_create(library, error);
+    if (status == GRAFT_OK) {
+        status = graft_setup_plugins(options, *library, error);
+    }
+    return status == GRAFT_OK ? open_model(&usual, *library, 1, model, error) : status;
 }
 
 int graft_setup_report(const struct graft_options *options, const struct graft_model *model,

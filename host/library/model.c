@@ -84,6 +84,8 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
         .snapshot = snapshot,
         .fusion = &fusion,
         .skip_bad_plugins = library->skip_bad_plugins,
+        .without_replacements = chosen != NULL && GRAFT_HAS(chosen, struct graft_model_options, without_replacements) &&
+                                chosen->without_replacements,
         .class_name = graft_model_root_class(model),
         .family = &model->family,
         .adapters = &model->adapters,

@@ -123,7 +123,7 @@ static int run_in_turn(struct graft_bench *bench, struct graft_error *error) {
 }
 
 /* What replaces, and what is replaced, in turn; the first run of the original model warms it up. */
-static int compare(const struct graft_options *options, struct graft_bench *bench, struct graft_library *plain,
+static int compare(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
     int status = graft_setup_original(options, plain, &bench->original, error);
     if (status == GRAFT_OK) {
@@ -152,7 +152,7 @@ static void measure_bandwidth(struct graft_bench *bench) {
 }
 
 /* A run to warm up, the timed ones, and one that counts the bytes: hooks take time. */
-static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library *plain,
+static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
     struct timing timing;
     measure_bandwidth(bench);
@@ -185,9 +185,9 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
         .repeat = options->repeat,
         .ids = graft_sample_ids((size_t)options->prompt_tokens, model),
     };
-    int status = bench.ids == NULL ? graft_fail_memory(error, "bench") : graft_library_create(&plain, error);
+    int status = bench.ids == NULL ? graft_fail_memory(error, "bench") : GRAFT_OK;
     if (status == GRAFT_OK) {
-        status = measure(options, &bench, plain, error);
+        status = measure(options, &bench, &plain, error);
     }
     if (status == GRAFT_OK) {
         status = graft_bench_report(options, &bench, error);

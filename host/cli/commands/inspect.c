@@ -139,10 +139,7 @@ static int set_in_model(const struct graft_options *options, struct graft_writer
     struct graft_model *original = NULL;
     int status = GRAFT_OK;
     if (found.modules == 0) {
-        status = graft_library_create(&plain, error);
-        if (status == GRAFT_OK) {
-            status = graft_setup_original(options, plain, &original, error);
-        }
+        status = graft_setup_original(options, &plain, &original, error);
         found = status == GRAFT_OK ? graft_inspect_find(original, cls->name, NULL) : found;
     }
     if (status == GRAFT_OK) {

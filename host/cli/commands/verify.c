@@ -182,14 +182,14 @@ static int check_replaced(const struct graft_options *options, const struct graf
     return GRAFT_ERROR_VERIFY;
 }
 
-/* The model without fusion and without what was chosen by name, in a library without plugins. */
+/* The model without replacements, without fusion and without what was chosen by name. */
 static int open_original(const struct graft_options *options, struct graft_verification *run,
                          struct graft_error *error) {
     struct graft_error failure = graft_error_none();
     struct graft_options unfused = *options;
     unfused.fusion.count = 0;
     unfused.fusion_config = "{}";
-    int status = graft_setup_original(&unfused, run->plain, &run->original, &failure);
+    int status = graft_setup_original(&unfused, &run->plain, &run->original, &failure);
     if (status == GRAFT_OK) {
         status = graft_model_load(run->original, &failure);
     }
@@ -238,9 +238,6 @@ int graft_command_verify(const struct graft_options *options, struct graft_model
         .same_ids = 1,
     };
     int status = check_replaced(options, model, library, error);
-    if (status == GRAFT_OK) {
-        status = graft_library_create(&run.plain, error);
-    }
     if (status == GRAFT_OK) {
         status = run_verification(options, &run, error);
     }

@@ -12,7 +12,7 @@
 
 struct graft_verification {
     struct graft_model *model;
-    struct graft_library *plain; /* without plugins */
+    struct graft_library *plain; /* of the original; NULL until it is opened */
     struct graft_model *original;
     struct graft_prompts prompts;
     int32_t *sample; /* the ids of the prompt when none was given */
