@@ -18,7 +18,7 @@ import tempfile
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from transformers import (Gemma2Config, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
+from transformers import (Gemma2Config, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
                           Olmo2Config, Olmo2ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
@@ -36,10 +36,10 @@ class Gemma2ForCausalLM(transformers.Gemma2ForCausalLM):
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
 STEPS = 16
-CLASSES = {"gemma2": Gemma2ForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
+CLASSES = {"gemma2": Gemma2ForCausalLM, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
            "olmo2": Olmo2ForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
            "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"gemma2": Gemma2Config, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
+CONFIGS = {"gemma2": Gemma2Config, "gpt2": GPT2Config, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
            "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
@@ -71,6 +71,16 @@ def gemma2(**kw):
 
 def mistral(**kw):
     return "mistral", small(**{"sliding_window": None, "rms_norm_eps": 1e-5, **kw})
+
+
+def gpt2(**kw):
+    return "gpt2", {"vocab_size": 64, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 32, **IDS, **kw}
+
+
+def with_masks(state):
+    """As published: without the base model's prefix, and with the causal masks that older versions stored."""
+    masks = {f"h.{i}.attn.bias": torch.tril(torch.ones(32, 32)).view(1, 1, 32, 32) for i in range(2)}
+    return {**{name.removeprefix("transformer."): tensor for name, tensor in state.items()}, **masks}
 
 
 def olmo2(**kw):
@@ -204,6 +214,10 @@ BROUGHT = {
                                        tie_word_embeddings=False, attention_bias=True), 683, 20,
                                 {"shard": "16KB", "config_extra": {"hidden_act": "silu"}},
                                 "no softcaps; an lm_head, biases on q, k, v and o; hidden_act, which is not read; several files and an index"),
+    "gpt2": (gpt2(), 681, 12, {"rename": with_masks}, "published names, and masks that no parameter takes"),
+    "gpt2_bf16": (gpt2(), 682, 12, {"dtype": "bfloat16"}, "bfloat16 on disk, names with the prefix"),
+    "gpt2_scaled_sharded": (gpt2(n_inner=40, activation_function="relu", scale_attn_by_inverse_layer_idx=True, tie_word_embeddings=False), 683, 12,
+                            {"shard": "16KB"}, "scores divided by the layer's number, n_inner, relu; a head of its own; several files and an index"),
     "olmo2": (olmo2(), 671, 12, {}, "norms behind attention and MLP; norms over all queries and all keys"),
     "olmo2_bf16": (olmo2(**TWO_HEADS), 672, 12, {"dtype": "bfloat16"}, "bfloat16 on disk; one key/value head"),
     "olmo2_bias_sharded": (olmo2(attention_bias=True, num_key_value_heads=4), 673, 12, {"shard": "16KB"},
@@ -234,7 +248,7 @@ def spread(family, tied):
         root = math.sqrt(shape[-1])  # of the fan in
         if len(shape) == 1:
             return (0, 0.1) if name.endswith("bias") else (norm, 0.1)
-        if leaf == "embed_tokens":
+        if leaf in ("embed_tokens", "wte", "wpe"):
             return 0, 2 / root if tied else 0.7
         return 0, {"lm_head": 3, "gate": 2, "shared_expert_gate": 2}.get(leaf, 1) / root
     return of
@@ -306,12 +320,22 @@ def first_clear_seed(folder, family, config, seed, length, options, stacked):
         seed += 1000
 
 
+def as_described(runtime):
+    """Modules that do nothing at inference (Dropout) are left out. A Conv1D is described as the Linear that it is transposed to."""
+    modules = runtime["modules"]
+    for parameter in runtime["parameters"]:
+        if modules[parameter["name"].rpartition(".")[0]] == "Conv1D":
+            parameter["shape"].reverse()
+    runtime["modules"] = {path: "Linear" if name == "Conv1D" else name for path, name in modules.items() if name != "Dropout"}
+
+
 def finish(folder):
     """What the recipe says goes; golden.json gets short lines; safetensors writes files that only their owner may read."""
     weights.drop(folder)
     with open(f"{folder}/golden.json", encoding="utf-8") as f:
         golden = json.load(f)
     del golden["checkpoint"]
+    as_described(golden["runtime"])
     weights.write_json(f"{folder}/golden.json", golden)
     for name in os.listdir(folder):
         os.chmod(f"{folder}/{name}", 0o644)
@@ -373,7 +397,7 @@ def facts(folder, family, inputs):
     elif getattr(config, "sliding_window", None):
         out["max_abs_without_sliding_window"] = changed(
             lambda c: c.update(use_sliding_window=False, layer_types=None) if "use_sliding_window" in c else c.update(sliding_window=None))
-    if config.rope_parameters["rope_type"] != "default":
+    if getattr(config, "rope_parameters", {"rope_type": "default"})["rope_type"] != "default":
         theta = config.rope_parameters["rope_theta"]
         out["inv_freq"] = model.model.rotary_emb.inv_freq.tolist()
         out["max_abs_without_rope_scaling"] = changed(lambda c: c.update(rope_scaling=None, rope_parameters=None, rope_theta=theta))

@@ -7,8 +7,9 @@
  *
  *     vocab_size     ids are below it; owed by every root that can be run
  *     hidden_size    numbers in a hidden state; owed by encoders, and by others whose modules are to be watched
- *     max_positions  how many tokens a sequence can have at most; left out where there is no end, as with rotary
- * positions token_types    of an encoder: type ids are below it; left out: 1
+ *     max_positions  how many tokens a sequence can have at most, as with learned positions: no module is given a
+ *                    position beyond; left out where there is no end, as with rotary positions
+ *     token_types    of an encoder: type ids are below it; left out: 1
  */
 #ifndef GRAFT_FAMILY_H
 #define GRAFT_FAMILY_H

@@ -1,0 +1,52 @@
+#!/bin/sh
+# The plugin as its users meet it: what is listed, planned and said of a model that the host alone does not know.
+# usage: test.sh HOST FOLDER (of the plugin, and of goldens/)
+set -eu
+host=$1 folder=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+model=$folder/goldens/gpt2
+
+"$host" list --families --plugins-dir "$folder" | grep -q '^gpt2: GPT2LMHeadModel, GPT2Model; by plugin gpt2 ('
+"$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
+for name in attn.c_attn attn.c_proj mlp.c_fc mlp.c_proj; do # square or not
+    grep -q "converted  2 tensors -> 2 parameters transformer.h.*.$name.weight: Transpose(dim0=0, dim1=1), copied" \
+        "$scratch/plan"
+done
+if grep 'unexpected\|problem\|note' "$scratch/plan"; then exit 1; fi
+
+# Two prompts in a batch are two prompts.
+run() { # how many tokens, options
+    n=$1
+    shift
+    "$host" --quiet --model "$model" --plugins-dir "$folder" --max-new-tokens "$n" --output-ids "$@"
+}
+run 6 --input-ids 5,6,7,8,9 >"$scratch/alone"
+run 6 --input-ids 11 >>"$scratch/alone"
+run 6 --input-ids 5,6,7,8,9 --input-ids 11 >"$scratch/together"
+cmp "$scratch/alone" "$scratch/together"
+
+# What replaces a Linear gets the transposed weight, also of the square c_proj: rounded to 8 bits it says the same.
+int8=$folder/../../int8_linear
+run 6 --plugins-dir "$int8" --plugins int8_linear,gpt2 --input-ids 5,6,7,8,9 --input-ids 11 >"$scratch/int8"
+cmp "$scratch/together" "$scratch/int8"
+"$host" plan --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins int8_linear,gpt2 --strict |
+    grep -q 'replaced   Linear -> Int8Linear by int8_linear (.*) in 4 modules'
+
+# Positions end.
+if run 40 --input-ids 5,6,7,8,9 >"$scratch/out" 2>&1; then exit 1; fi
+grep -q '33 tokens, the model has positions for 32' "$scratch/out"
+
+# Errors call fields what config.json calls them.
+refused() { # an edit of config.json, and what is said of it
+    rm -rf "$scratch/model"
+    cp -r "$model" "$scratch/model"
+    sed "$1" "$model/config.json" >"$scratch/model/config.json"
+    if "$host" plan --model "$scratch/model" --plugins-dir "$folder" >"$scratch/out" 2>&1; then exit 1; fi
+    grep -q "config.json: $2" "$scratch/out"
+}
+refused 's/"n_head": 4/"n_head": 5/' 'n_head: 5 does not divide n_embd (24)'
+refused 's/"n_layer": 2/"n_layer": 5000/' 'n_layer: expected 1 to 4096, got 5000'
+refused 's/"n_embd": 24/"n_embd": null/' 'n_embd: missing, expected an integer'
+refused 's/"gelu_new"/"gelu_newest"/' 'activation_function: unknown activation "gelu_newest"'
+refused 's/"gelu_new"/null/' 'activation_function: expected a string, got null'
