@@ -18,7 +18,7 @@ import tempfile
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from transformers import (Gemma2Config, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
+from transformers import (Gemma2Config, GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
                           Olmo2Config, Olmo2ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
@@ -36,10 +36,10 @@ class Gemma2ForCausalLM(transformers.Gemma2ForCausalLM):
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
 STEPS = 16
-CLASSES = {"gemma2": Gemma2ForCausalLM, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
+CLASSES = {"gemma2": Gemma2ForCausalLM, "gpt2": GPT2LMHeadModel, "gpt_neox": GPTNeoXForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
            "olmo2": Olmo2ForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
            "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"gemma2": Gemma2Config, "gpt2": GPT2Config, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
+CONFIGS = {"gemma2": Gemma2Config, "gpt2": GPT2Config, "gpt_neox": GPTNeoXConfig, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
            "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
@@ -75,6 +75,12 @@ def mistral(**kw):
 
 def gpt2(**kw):
     return "gpt2", {"vocab_size": 64, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 32, **IDS, **kw}
+
+
+def gpt_neox(part, theta=10000.0, **kw):
+    config = {**small(), "rope_parameters": rope(theta, partial_rotary_factor=part), "hidden_size": 32, **kw}
+    del config["num_key_value_heads"]
+    return "gpt_neox", config
 
 
 def with_masks(state):
@@ -218,6 +224,12 @@ BROUGHT = {
     "gpt2_bf16": (gpt2(), 682, 12, {"dtype": "bfloat16"}, "bfloat16 on disk, names with the prefix"),
     "gpt2_scaled_sharded": (gpt2(n_inner=40, activation_function="relu", scale_attn_by_inverse_layer_idx=True, tie_word_embeddings=False), 683, 12,
                             {"shard": "16KB"}, "scores divided by the layer's number, n_inner, relu; a head of its own; several files and an index"),
+    "gpt_neox": (gpt_neox(0.5), 691, 12, {"config_extra": {"rotary_pct": 0.5, "rotary_emb_base": 10000}, "drop_fields": ["rope_theta", "rope_scaling"]},
+                 "half of each head is rotated; field names as published"),
+    "gpt_neox_sequential_bf16": (gpt_neox(0.25, 500.0, num_attention_heads=2, use_parallel_residual=False), 692, 12, {"dtype": "bfloat16", "hub_config": False},
+                                 "attention before MLP, a quarter rotated, bfloat16 on disk; config.json in v5 spelling"),
+    "gpt_neox_tied_sharded": (gpt_neox(1.0, tie_word_embeddings=True, hidden_act="gelu_new", attention_bias=False), 693, 12, {"hub_config": False, "shard": "16KB"},
+                              "whole heads rotated, no biases in attention; tied embeddings, several files and an index"),
     "olmo2": (olmo2(), 671, 12, {}, "norms behind attention and MLP; norms over all queries and all keys"),
     "olmo2_bf16": (olmo2(**TWO_HEADS), 672, 12, {"dtype": "bfloat16"}, "bfloat16 on disk; one key/value head"),
     "olmo2_bias_sharded": (olmo2(attention_bias=True, num_key_value_heads=4), 673, 12, {"shard": "16KB"},
@@ -248,9 +260,9 @@ def spread(family, tied):
         root = math.sqrt(shape[-1])  # of the fan in
         if len(shape) == 1:
             return (0, 0.1) if name.endswith("bias") else (norm, 0.1)
-        if leaf in ("embed_tokens", "wte", "wpe"):
+        if leaf in ("embed_tokens", "embed_in", "wte", "wpe"):
             return 0, 2 / root if tied else 0.7
-        return 0, {"lm_head": 3, "gate": 2, "shared_expert_gate": 2}.get(leaf, 1) / root
+        return 0, {"lm_head": 3, "embed_out": 3, "gate": 2, "shared_expert_gate": 2}.get(leaf, 1) / root
     return of
 
 

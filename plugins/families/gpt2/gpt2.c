@@ -51,9 +51,12 @@ static int attention_describe(const struct graft_class *self, const struct graft
         status = graft_args_size(args, "head_dim", PARTS_MAX_SIZE, sink->path, &head_dim, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "c_attn", hidden_size, 3 * heads * head_dim, 1, error);
+        status = graft_describe_linear(sink, "c_attn", hidden_size, 3 * heads * head_dim,
+                                       graft_args_int(args, "qkv_bias", 0) != 0, error);
     }
-    return status == GRAFT_OK ? graft_describe_linear(sink, "c_proj", heads * head_dim, hidden_size, 1, error) : status;
+    return status == GRAFT_OK ? graft_describe_linear(sink, "c_proj", heads * head_dim, hidden_size,
+                                                      graft_args_int(args, "o_proj_bias", 0) != 0, error)
+                              : status;
 }
 
 static int attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -27,6 +27,7 @@ struct parts_sizes {
     int64_t max_position_embeddings;
     double layer_norm_eps;  /* 1e-5 */
     const char *hidden_act; /* "gelu" */
+    int32_t attention_bias; /* 1 */
 };
 
 /* [load] Reads and checks them; errors name file and field. */

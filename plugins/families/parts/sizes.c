@@ -15,7 +15,11 @@ static int read_optional(const struct graft_config *config, struct parts_sizes *
     if (status == GRAFT_OK) {
         status = graft_config_not_null(config, "hidden_act", "a string", error);
     }
-    return status == GRAFT_OK ? graft_config_string(config, "hidden_act", &sizes->hidden_act, error) : status;
+    if (status == GRAFT_OK) {
+        status = graft_config_string(config, "hidden_act", &sizes->hidden_act, error);
+    }
+    sizes->attention_bias = 1;
+    return status == GRAFT_OK ? graft_config_bool(config, "attention_bias", &sizes->attention_bias, error) : status;
 }
 
 int parts_read_sizes(const struct graft_config *config, struct parts_sizes *sizes, struct graft_error *error) {
