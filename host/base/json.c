@@ -48,7 +48,9 @@ static json_t *load(const char *text, size_t length, json_error_t *failure) {
     return json_loadb(text, length, flags, failure);
 }
 
-/* As load, with integers beyond int64 read as reals: tokenizer_config.json says "no limit" by 10^30. */
+/* As load, for texts that Python takes for JSON: tokenizer_config.json says "no limit" by 10^30, config.json by
+ * Infinity.
+ */
 static json_t *load_wide(const char *text, size_t length, json_error_t *failure) {
     size_t new_length;
     char *wide = graft_json_scan_widen(text, length, &new_length);
@@ -71,7 +73,8 @@ int graft_json_parse(const char *text, size_t length, const char *source, graft_
     json_error_t failure = {0};
     ran_out = 0;
     *document = load(text, length, &failure);
-    if (*document == NULL && json_error_code(&failure) == json_error_numeric_overflow) {
+    if (*document == NULL && (json_error_code(&failure) == json_error_numeric_overflow ||
+                              json_error_code(&failure) == json_error_invalid_syntax)) {
         *document = load_wide(text, length, &failure);
     }
     if (ran_out) {

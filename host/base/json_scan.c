@@ -53,6 +53,13 @@ static size_t skip_number(const char *text, size_t length, size_t at, int *widen
     return end;
 }
 
+static const char infinity[] = "Infinity";
+
+static int is_infinity(const struct graft_json_cursor *cursor) {
+    return cursor->length - cursor->at >= strlen(infinity) &&
+           memcmp(cursor->text + cursor->at, infinity, strlen(infinity)) == 0;
+}
+
 char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length) {
     struct graft_json_cursor cursor = {text, length, 0};
     struct graft_text copy = {0};
@@ -69,6 +76,11 @@ char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length)
                 graft_text_add_string(&copy, ".0");
                 copied = cursor.at;
             }
+        } else if (is_infinity(&cursor)) {
+            graft_text_add(&copy, text + copied, cursor.at - copied);
+            graft_text_add_string(&copy, "{\"__float__\": \"Infinity\"}");
+            cursor.at += strlen(infinity);
+            copied = cursor.at;
         } else {
             cursor.at++;
         }

@@ -9,8 +9,9 @@
  */
 int graft_json_scan_deeper(const char *text, size_t length, size_t limit);
 
-/* A copy of the text in which every integer that int64 does not hold has ".0" behind it, so that it is read as a real.
- * The caller frees it with graft_free; NULL if memory ran out. */
+/* A copy of the text for a parser of plain JSON: every integer that int64 does not hold has ".0" behind it, so that it
+ * is read as a real, and Infinity, as Python writes it, is {"__float__": "Infinity"}, as transformers does. The caller
+ * frees it with graft_free; NULL if memory ran out. */
 char *graft_json_scan_widen(const char *text, size_t length, size_t *new_length);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,15 @@ static const graft_json *find(const void *document, const char *path) {
     return value;
 }
 
+/* JSON has no infinite numbers; transformers writes {"__float__": "Infinity"}. */
+static int is_infinite(const graft_json *value) {
+    const char *number = graft_json_string(graft_json_get(value, "__float__"), NULL);
+    return number != NULL && strcmp(number, "Infinity") == 0;
+}
+
 static int32_t kind(const void *document, const char *path) {
-    switch (graft_json_type(find(document, path))) {
+    const graft_json *value = find(document, path);
+    switch (graft_json_type(value)) {
     case GRAFT_JSON_BOOL:
         return GRAFT_FIELD_BOOL;
     case GRAFT_JSON_INT:
@@ -65,7 +73,7 @@ static int32_t kind(const void *document, const char *path) {
     case GRAFT_JSON_ARRAY:
         return GRAFT_FIELD_ARRAY;
     case GRAFT_JSON_OBJECT:
-        return GRAFT_FIELD_OBJECT;
+        return is_infinite(value) ? GRAFT_FIELD_REAL : GRAFT_FIELD_OBJECT;
     case GRAFT_JSON_NULL:
         return GRAFT_FIELD_NULL;
     default:
@@ -79,7 +87,8 @@ static int64_t integer(const void *document, const char *path) {
 }
 
 static double real(const void *document, const char *path) {
-    return graft_json_real(find(document, path));
+    const graft_json *value = find(document, path);
+    return is_infinite(value) ? (double)INFINITY : graft_json_real(value);
 }
 
 static const char *string(const void *document, const char *path) {

@@ -38,7 +38,7 @@ void graft_node_blame(const struct graft_node *node, const struct graft_known_cl
     char file[sizeof error->source];
     graft_error_print(file, sizeof file, "%s", config->view.file);
     if (error != NULL && known->origin.plugin != NULL && strcmp(error->source, file) == 0) {
-        graft_error_add(error, "; %s of plugin %s asked for it, at %s", known->cls->name, known->origin.plugin,
-                        node->path);
+        graft_error_add(error, "; %s of plugin %s asked for it%s%s", known->cls->name, known->origin.plugin,
+                        node->path[0] != '\0' ? ", at " : "", node->path);
     }
 }

@@ -55,6 +55,36 @@ static void check_pieces(const struct golden *golden, const struct runner *runne
     free(whole);
 }
 
+/* Feeds `count` ids to a slot; whether its logits are those. */
+static void check_step(struct graft_session *session, int32_t slot, const int32_t *ids, size_t count,
+                       const float *expected, size_t vocab_size, const char *what) {
+    const struct graft_ids_view news = {.ids = ids, .count = count};
+    struct graft_error error = graft_error_none();
+    const float *logits = NULL;
+    need(graft_session_step(session, &slot, &news, 1, GRAFT_LOGITS_ALL, &logits, &error), &error);
+    check(memcmp(logits, expected, count * vocab_size * sizeof *logits) == 0, "%s: other logits than without", what);
+}
+
+/* A sequence that was taken back and one that was forked go on as one that was only fed. */
+static void check_forks(const struct golden *golden, const struct runner *runner) {
+    size_t cut = golden->n_ids / 2;
+    size_t rest = golden->n_ids - cut;
+    size_t bytes = rest * runner->vocab_size * sizeof(float);
+    struct graft_error error = graft_error_none();
+    int64_t reached = -1;
+    struct graft_session *session = runner_session(runner, 2);
+    (void)runner_step(session, golden->ids, cut, GRAFT_LOGITS_ALL);
+    need(graft_session_fork(session, 0, 1, &error), &error);
+    float *expected = need_memory(bytes, 1);
+    memcpy(expected, runner_step(session, golden->ids + cut, rest, GRAFT_LOGITS_ALL), bytes);
+    need(graft_session_rewind(session, 0, (int64_t)cut, &reached, &error), &error);
+    check(reached == (int64_t)cut, "rewound to %lld, expected %zu", (long long)reached, cut);
+    check_step(session, 0, golden->ids + cut, rest, expected, runner->vocab_size, "rewound");
+    check_step(session, 1, golden->ids + cut, rest, expected, runner->vocab_size, "forked");
+    graft_session_free(session);
+    free(expected);
+}
+
 /* Every form of the kernels that this machine has. */
 static void check_isas(const struct golden *golden, const struct runner *runner) {
     int used = graft_cpu_isa();
@@ -96,6 +126,7 @@ int main(int argc, char **argv) {
     check_ragged(&golden, &runner);
     if (golden_cache_difference(&golden) <= F32_TOLERANCE) {
         check_pieces(&golden, &runner);
+        check_forks(&golden, &runner);
     }
     check_isas(&golden, &runner);
     check_threads(&golden, &runner);

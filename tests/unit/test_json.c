@@ -109,6 +109,16 @@ static void test_wide_integers(void **state) {
     graft_json_free(document);
 }
 
+/* What Python's json writes for no limit; in a string it is text. */
+static void test_infinity(void **state) {
+    (void)state;
+    graft_json *document = parse("[0.0, Infinity, \"Infinity\"]");
+    assert_int_equal(graft_json_size(document), 3);
+    assert_string_equal(graft_json_string(graft_json_get(graft_json_at(document, 1), "__float__"), NULL), "Infinity");
+    assert_string_equal(graft_json_string(graft_json_at(document, 2), NULL), "Infinity");
+    graft_json_free(document);
+}
+
 static void test_refuses(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -118,6 +128,8 @@ static void test_refuses(void **state) {
         {"[\"\xFF\"]", "not valid JSON, line 1 column 2: unable to decode byte 0xff"},
         {"{} x", "not valid JSON, line 1 column 4: end of file expected"},
         {"[1,]", "not valid JSON, line 1 column 4: unexpected token"},
+        {"[-Infinity]", "not valid JSON, line 1 column "},
+        {"[Infinit]", "not valid JSON, line 1 column 8: invalid token"},
         {"[1e999]", "not valid JSON, line 1 column 6: real number overflow"},
         {"[99999999999999999999, 1e999]", "not valid JSON, line 1 column 30: real number overflow"},
         {"{\"a\\u0000\": 1}", "not valid JSON, line 1 column 10: NUL byte in object key"},
@@ -284,10 +296,10 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_getters),       cmocka_unit_test(test_types),         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_wide_integers), cmocka_unit_test(test_refuses),       cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_dump),          cmocka_unit_test(test_dump_reals),    cmocka_unit_test(test_build),
-        cmocka_unit_test(test_read),          cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_getters),       cmocka_unit_test(test_types),    cmocka_unit_test(test_order),
+        cmocka_unit_test(test_wide_integers), cmocka_unit_test(test_infinity), cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_depth),         cmocka_unit_test(test_dump),     cmocka_unit_test(test_dump_reals),
+        cmocka_unit_test(test_build),         cmocka_unit_test(test_read),     cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

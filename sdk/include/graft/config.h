@@ -12,6 +12,8 @@
 #ifndef GRAFT_CONFIG_H
 #define GRAFT_CONFIG_H
 
+#include <float.h>
+
 #include "abi.h"
 #include "error.h"
 
@@ -41,7 +43,8 @@ struct graft_config {
     int32_t (*kind)(const void *data, const char *path);
     /* Its value: an integer, or 0 or 1 of a boolean; 0 of another kind. */
     int64_t (*integer)(const void *data, const char *path);
-    /* Its value: a number, integers included; 0 of another kind. */
+    /* Its value: a number, integers included; 0 of another kind. Infinity is one, as Python's json writes it and as
+     * transformers does: {"__float__": "Infinity"}. */
     double (*real)(const void *data, const char *path);
     /* Its text, which may hold control characters and lives as long as the config; NULL of another kind. */
     const char *(*string)(const void *data, const char *path);
@@ -131,6 +134,10 @@ GRAFT_INLINE int graft_config_real(const struct graft_config *config, const char
         return graft_config_expected(config, path, "a number", error);
     }
     *value = config->real(config->data, path);
+    if (*value > DBL_MAX) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected a finite number, got Infinity",
+                               graft_config_spelling(config, path));
+    }
     if (!(*value > above)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected more than %g, got %g",
                                graft_config_spelling(config, path), above, *value);

@@ -2,8 +2,8 @@
 /*
  * Interface graft.decoder_layer/1: one layer of a decoder, residuals included.
  *
- * Arguments that parents give: layer_idx, and all that the layer passes on to its attention, its MLP and its norms
- * (attention.h, mlp.h, norm.h; graft_describe_given).
+ * Arguments that parents give: layer_idx, hidden_size, and all that the layer passes on to its attention, its MLP and
+ * its norms, if it has any (attention.h, mlp.h, norm.h; graft_describe_given).
  */
 #ifndef GRAFT_DECODER_LAYER_H
 #define GRAFT_DECODER_LAYER_H
@@ -26,9 +26,9 @@ struct graft_decoder_layer_args {
     uint32_t required_features;
     const struct graft_batch *batch; /* whose tokens these are, and the cache of their past */
     float *hidden_states;            /* [tokens, hidden], in and out */
-    const float *cos;                /* [tokens, head_dim] */
+    const float *cos;                /* [tokens, head_dim]; NULL, as sin, in models without rotary positions */
     const float *sin;                /* [tokens, head_dim] */
-    const struct graft_mask *mask;   /* for this layer's attention */
+    const struct graft_mask *mask;   /* for this layer's attention; NULL in models without attention */
 };
 
 struct graft_decoder_layer {

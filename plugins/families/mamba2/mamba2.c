@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mamba 2 (Dao & Gu 2024): layers without attention, positions or an MLP. All that a sequence leaves behind is two
+ * states a layer, whose size does not grow.
+ */
+#include "mamba2.h"
+
+#include <stdlib.h>
+
+#include "graft/base_model.h"
+#include "graft/causal_lm.h"
+#include "graft/decoder_layer.h"
+#include "graft/family.h"
+#include "graft/norm.h"
+#include "graft/plugin.h"
+
+/* The functions of one file; mamba2.h declares them. */
+#define MADE_BY(file)                                                                        \
+    .describe = mamba2_##file##_describe, .create = mamba2_##file##_create, .destroy = free, \
+    .forward = &mamba2_##file##_vtable
+
+#define OWN_CLASS(class_name, interface, file) \
+    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = (interface), MADE_BY(file)
+
+static const struct graft_class classes[] = {
+    {OWN_CLASS("Mamba2ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, causal_lm)},
+    {OWN_CLASS("Mamba2Model", GRAFT_INTERFACE_BASE_MODEL, model)},
+    {OWN_CLASS("Mamba2Block", GRAFT_INTERFACE_DECODER_LAYER, block)},
+    {OWN_CLASS("Mamba2Mixer", MAMBA2_INTERFACE_MIXER, mixer)},
+    {OWN_CLASS("Conv1d", MAMBA2_INTERFACE_CONV1D, conv1d)},
+    {OWN_CLASS("MambaRMSNormGated", MAMBA2_INTERFACE_GATED_NORM, gated_norm)},
+    {GRAFT_DERIVED_CLASS("Mamba2RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM)},
+};
+
+static const struct graft_architecture architectures[] = {{"Mamba2ForCausalLM", NULL}, {"Mamba2Model", NULL}};
+
+static const struct graft_config_field fields[] = {
+    {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 32768},
+    {.name = "hidden_size", .kind = GRAFT_FIELD_INT, .integer = 4096},
+    {.name = "num_hidden_layers", .kind = GRAFT_FIELD_INT, .integer = 64},
+    {.name = "num_heads", .kind = GRAFT_FIELD_INT, .integer = 128},
+    {.name = "head_dim", .kind = GRAFT_FIELD_INT, .integer = 64},
+    {.name = "state_size", .kind = GRAFT_FIELD_INT, .integer = 128},
+    {.name = "n_groups", .kind = GRAFT_FIELD_INT, .integer = 8},
+    {.name = "conv_kernel", .kind = GRAFT_FIELD_INT, .integer = 4},
+    {.name = "expand", .kind = GRAFT_FIELD_INT, .integer = 2},
+};
+
+static const struct graft_family family = {
+    .struct_size = sizeof family,
+    .model_type = "mamba2",
+    .base_model_prefix = "backbone",
+    .architectures = architectures,
+    .n_architectures = sizeof architectures / sizeof architectures[0],
+    .architecture_stride = sizeof architectures[0],
+    .classes = classes,
+    .n_classes = sizeof classes / sizeof classes[0],
+    .class_stride = sizeof classes[0],
+    .fields = fields,
+    .n_fields = sizeof fields / sizeof fields[0],
+    .field_stride = sizeof fields[0],
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "mamba2",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "The model type mamba2",
+    .families = &family,
+    .n_families = 1,
+    .family_stride = sizeof family,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the family, a file each. */
+#ifndef MAMBA2_H
+#define MAMBA2_H
+
+#include "graft/batch.h"
+#include "graft/call.h"
+#include "graft/class.h"
+#include "graft/config.h"
+#include "graft/error.h"
+#include "graft/module.h"
+
+/* What config.json says; sizes.c has checked that the numbers fit together, and that no product of them overflows. */
+struct mamba2_sizes {
+    int64_t vocab_size;
+    int64_t hidden_size;
+    int64_t num_hidden_layers;
+    int64_t num_heads;
+    int64_t head_dim;
+    int64_t state_size;
+    int64_t n_groups; /* divides num_heads: heads of a group share B and C */
+    int64_t conv_kernel;
+    int64_t intermediate_size; /* num_heads * head_dim */
+    int64_t conv_dim;          /* what the convolution is over: x, B and C one behind the other */
+    double layer_norm_epsilon;
+    double time_step_limit[2]; /* the shortest and the longest step; the second may be infinite */
+    int32_t use_bias;
+    int32_t use_conv_bias;
+    int32_t tie_word_embeddings;
+};
+
+/* [load] Reads them into memory that `create` gets as `kept`. */
+int mamba2_sizes_keep(const struct graft_config *config, const struct graft_sink *sink,
+                      const struct mamba2_sizes **kept, struct graft_error *error);
+
+/* --- Interfaces of the plugin's own --- */
+
+#define MAMBA2_INTERFACE_MIXER "mamba2.mixer/1"
+
+struct mamba2_mixer_args {
+    uint32_t struct_size;
+    uint32_t required_features;
+    const struct graft_batch *batch;
+    const float *hidden_states; /* [tokens, hidden_size] */
+    float *output;              /* [tokens, hidden_size] */
+};
+
+/* A convolution over the tokens of each sequence, each channel by itself. A token sees none behind it. Parents give
+ * channels, kernel_size and bias. */
+#define MAMBA2_INTERFACE_CONV1D "mamba2.conv1d/1"
+
+struct mamba2_conv1d_args {
+    uint32_t struct_size;
+    uint32_t required_features;
+    const struct graft_batch *batch;
+    const float *x; /* [tokens, channels] */
+    int64_t x_stride;
+    float *y; /* [tokens, channels] */
+};
+
+/* norm(hidden_states * silu(gate)), each group of columns by itself. Parents give hidden_size, group_size and eps. */
+#define MAMBA2_INTERFACE_GATED_NORM "mamba2.gated_norm/1"
+
+struct mamba2_gated_norm_args {
+    uint32_t struct_size;
+    uint32_t required_features;
+    int64_t tokens;
+    const float *hidden_states; /* [tokens, hidden_size] */
+    float *gate;                /* [tokens, hidden_size]; overwritten */
+    int64_t gate_stride;
+    float *output; /* [tokens, hidden_size] */
+};
+
+extern const struct graft_vtable mamba2_mixer_vtable;
+extern const struct graft_vtable mamba2_conv1d_vtable;
+extern const struct graft_vtable mamba2_gated_norm_vtable;
+
+/* --- Classes --- */
+
+/* `describe` and `create` of one. */
+#define MAMBA2_CLASS(name)                                                                                       \
+    int mamba2_##name##_describe(const struct graft_class *self, const struct graft_config *config,              \
+                                 const struct graft_args *args, const struct graft_sink *sink,                   \
+                                 struct graft_error *error);                                                     \
+    int mamba2_##name##_create(const struct graft_class *self, const struct graft_build *build, void **instance, \
+                               struct graft_error *error)
+
+MAMBA2_CLASS(causal_lm);
+MAMBA2_CLASS(model);
+MAMBA2_CLASS(block);
+MAMBA2_CLASS(mixer);
+MAMBA2_CLASS(conv1d);
+MAMBA2_CLASS(gated_norm);
+
+extern const struct graft_causal_lm mamba2_causal_lm_vtable;
+extern const struct graft_base_model mamba2_model_vtable;
+extern const struct graft_decoder_layer mamba2_block_vtable;
+
+/* [forward] A parameter's numbers as f32 in scratch memory; NULL with an error recorded. */
+float *mamba2_widen(const struct graft_call *call, const struct graft_weight *weight, struct graft_error *error);
+
+#endif
