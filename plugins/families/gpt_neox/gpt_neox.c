@@ -72,18 +72,24 @@ static int attention_create(const struct graft_class *cls, const struct graft_bu
     return GRAFT_OK;
 }
 
-/* Rotates the queries and keys in qkv [tokens, heads, 3, head_dim], head by head: the first rotary_dim of each. */
+/* Rotates the queries and keys in qkv [tokens, heads, 3, head_dim], the first rotary_dim numbers of each head. */
 static int rotate(const struct attention *self, const struct graft_call *call,
                   const struct graft_self_attention_args *args, float *qkv, struct graft_error *error) {
-    int64_t row = self->heads * 3 * self->head_dim;
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < 3 * self->heads && status == GRAFT_OK; i++) {
-        if (i % 3 != 2) { /* values are not */
-            status = call->kernels->rope(call, qkv + i * self->head_dim, row, args->batch->tokens, 1, self->rotary_dim,
-                                         args->cos, args->sin, error);
-        }
-    }
-    return status;
+    struct graft_rope_args rope_args = {
+        .struct_size = sizeof rope_args,
+        .layout = GRAFT_ROPE_HALVES,
+        .x = qkv,
+        .stride = self->heads * 3 * self->head_dim,
+        .head_stride = 3 * self->head_dim,
+        .tokens = args->batch->tokens,
+        .heads = self->heads,
+        .width = self->rotary_dim,
+        .cos = args->cos,
+        .sin = args->sin,
+    };
+    int status = call->kernels->rope(call, &rope_args, error);
+    rope_args.x = qkv + self->head_dim;
+    return status == GRAFT_OK ? call->kernels->rope(call, &rope_args, error) : status;
 }
 
 static int attention_forward(void *instance, const struct graft_call *call,
