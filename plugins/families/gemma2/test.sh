@@ -48,3 +48,18 @@ refused 's/"attn_logit_softcapping": 2.0/"attn_logit_softcapping": -2.0/' 'attn_
 refused 's/"hidden_activation": "gelu_pytorch_tanh"/"hidden_activation": "mish"/' 'hidden_activation: unknown activation "mish"'
 refused 's/"use_bidirectional_attention": null/"use_bidirectional_attention": true/' \
     'use_bidirectional_attention: true is not supported'
+
+# The embedding's scale, sqrt(24), is rounded to bf16 where the model computes in bf16.
+embedding() { # CASE DTYPE: the first number of token 5's embedding
+    "$host" --quiet --model "$folder/goldens/$1" --plugins-dir "$folder" --dtype "$2" --input-ids 5 --max-new-tokens 1 \
+        --output-ids --hidden-states "$scratch/$2.safetensors" >"$scratch/ids"
+    header=$(od -An -t u8 -N 8 "$scratch/$2.safetensors")
+    start=$(tail -c +9 "$scratch/$2.safetensors" | head -c $((header)) |
+        sed 's/.*"hidden_states\.embeddings":{[^}]*"data_offsets":\[\([0-9]*\),.*/\1/')
+    od -An -t f4 -j $((header + 8 + start)) -N 4 "$scratch/$2.safetensors"
+}
+ratio() { # CASE: of both scales
+    echo "$(embedding "$1" auto) $(embedding "$1" float32)" | awk '{printf "%.4f", $1 / $2}'
+}
+[ "$(ratio gemma2)" = 1.0000 ]
+[ "$(ratio gemma2_bf16)" = 1.0015 ]
