@@ -284,8 +284,9 @@ static int find_width(const struct graft_config *config, const struct graft_rope
     rope->width = (int64_t)((double)info->head_dim * factor);
     if (rope->partial_rotary_factor > 1.0 || rope->width < 2 || rope->width % 2 != 0) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               "partial_rotary_factor: expected at most 1, and an even part of a head of %lld, got %g",
-                               (long long)info->head_dim, rope->partial_rotary_factor);
+                               "%s: expected at most 1, and an even part of a head of %lld, got %g",
+                               graft_config_spelling(config, "partial_rotary_factor"), (long long)info->head_dim,
+                               rope->partial_rotary_factor);
     }
     return GRAFT_OK;
 }

@@ -33,6 +33,15 @@ cmp "$scratch/together" "$scratch/int8"
 "$host" plan --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins int8_linear,gpt2 --strict |
     grep -q 'replaced   Linear -> Int8Linear by int8_linear (.*) in 4 modules'
 
+# The original is one of this family, too.
+"$host" verify --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins int8_linear,gpt2 \
+    --input-ids 5,6,7,8,9 --tolerance 0.5 >"$scratch/verify"
+grep -q '^transformer.h.1.attn.c_proj: Linear -> Int8Linear by int8_linear: ' "$scratch/verify"
+grep -q '^greedy ids: the same' "$scratch/verify"
+"$host" bench --model "$model" --plugins-dir "$folder" --plugins-dir "$int8" --plugins int8_linear,gpt2 --modules \
+    --prompt-tokens 8 --new-tokens 4 >"$scratch/bench"
+grep -q Int8Linear "$scratch/bench"
+
 # Positions end.
 if run 40 --input-ids 5,6,7,8,9 >"$scratch/out" 2>&1; then exit 1; fi
 grep -q '33 tokens, the model has positions for 32' "$scratch/out"

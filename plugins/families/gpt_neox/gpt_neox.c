@@ -6,11 +6,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../parts/parts.h"
 #include "graft/attention.h"
 #include "graft/describe.h"
 #include "graft/family.h"
 #include "graft/plugin.h"
-#include "rotary.h"
+#include "graft/rope.h"
+
+static const struct parts_rotary rotary = {
+    .class_name = "GPTNeoXRotaryEmbedding",
+    .rope_theta = 10000.0,
+    .partial_rotary_factor = 0.25,
+};
 
 /* --- Attention --- */
 
@@ -20,17 +27,17 @@ struct attention {
     int32_t layer;
     int64_t heads;
     int64_t head_dim;
-    int64_t rotary_dim; /* the first numbers of a head, which are rotated */
+    int64_t rotary_width; /* the first numbers of a head, which are rotated */
 };
 
 static int attention_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t *rotary_dim = sink->keep(sink->data, sizeof *rotary_dim, error);
+    int64_t *rotary_width = sink->keep(sink->data, sizeof *rotary_width, error);
     int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
     int64_t heads = 0;
     int64_t head_dim = 0;
     (void)self;
-    int status = rotary_dim != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    int status = rotary_width != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
         status = graft_args_size(args, "num_attention_heads", PARTS_MAX_SIZE, sink->path, &heads, error);
     }
@@ -38,7 +45,7 @@ static int attention_describe(const struct graft_class *self, const struct graft
         status = graft_args_size(args, "head_dim", PARTS_MAX_SIZE, sink->path, &head_dim, error);
     }
     if (status == GRAFT_OK) {
-        status = parts_read_rotary_dim(config, head_dim, rotary_dim, error);
+        status = parts_rotary_width(&rotary, config, sink->host, rotary_width, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, "query_key_value", hidden_size, heads * 3 * head_dim,
@@ -51,7 +58,7 @@ static int attention_describe(const struct graft_class *self, const struct graft
 
 static int attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
-    const int64_t *rotary_dim = build->kept;
+    const int64_t *rotary_width = build->kept;
     struct attention *self = calloc(1, sizeof *self);
     int status = GRAFT_OK;
     (void)cls;
@@ -61,7 +68,7 @@ static int attention_create(const struct graft_class *cls, const struct graft_bu
     self->layer = (int32_t)graft_args_int(build->args, "layer_idx", 0);
     self->heads = graft_args_int(build->args, "num_attention_heads", 0);
     self->head_dim = graft_args_int(build->args, "head_dim", 0);
-    self->rotary_dim = *rotary_dim;
+    self->rotary_width = *rotary_width;
     self->query_key_value = graft_build_child(build, "query_key_value", &status, error);
     self->dense = graft_build_child(build, "dense", &status, error);
     if (status != GRAFT_OK) {
@@ -72,24 +79,22 @@ static int attention_create(const struct graft_class *cls, const struct graft_bu
     return GRAFT_OK;
 }
 
-/* Rotates the queries and keys in qkv [tokens, heads, 3, head_dim], the first rotary_dim numbers of each head. */
+/* Rotates a part of each query or of each key in qkv [tokens, heads, 3, head_dim], from the first one's on. */
 static int rotate(const struct attention *self, const struct graft_call *call,
-                  const struct graft_self_attention_args *args, float *qkv, struct graft_error *error) {
-    struct graft_rope_args rope_args = {
+                  const struct graft_self_attention_args *args, float *first, struct graft_error *error) {
+    const struct graft_rope_args rope_args = {
         .struct_size = sizeof rope_args,
         .layout = GRAFT_ROPE_HALVES,
-        .x = qkv,
+        .x = first,
         .stride = self->heads * 3 * self->head_dim,
         .head_stride = 3 * self->head_dim,
         .tokens = args->batch->tokens,
         .heads = self->heads,
-        .width = self->rotary_dim,
+        .width = self->rotary_width,
         .cos = args->cos,
         .sin = args->sin,
     };
-    int status = call->kernels->rope(call, &rope_args, error);
-    rope_args.x = qkv + self->head_dim;
-    return status == GRAFT_OK ? call->kernels->rope(call, &rope_args, error) : status;
+    return call->kernels->rope(call, &rope_args, error);
 }
 
 static int attention_forward(void *instance, const struct graft_call *call,
@@ -130,6 +135,9 @@ static int attention_forward(void *instance, const struct graft_call *call,
         status = rotate(self, call, args, qkv, error);
     }
     if (status == GRAFT_OK) {
+        status = rotate(self, call, args, qkv + self->head_dim, error);
+    }
+    if (status == GRAFT_OK) {
         status = call->kernels->attention(call, &attention_args, error);
     }
     return status == GRAFT_OK ? graft_linear_forward(self->dense, call, &out_args, error) : status;
@@ -150,7 +158,7 @@ static const struct parts_model model = {
     .layers = "layers",
     .layer_class = "GPTNeoXLayer",
     .norm = "final_layer_norm",
-    .rotary_class = "GPTNeoXRotaryEmbedding",
+    .rotary = &rotary,
 };
 static const struct parts_layer layer = {
     .attention_norm = "input_layernorm",
@@ -174,7 +182,14 @@ static const struct graft_class classes[] = {
     {PARTS_CLASS("GPTNeoXLayer", GRAFT_INTERFACE_DECODER_LAYER, parts_layer), .data = &layer},
     {PARTS_CLASS("GPTNeoXAttention", GRAFT_INTERFACE_SELF_ATTENTION, attention)},
     {PARTS_CLASS("GPTNeoXMLP", GRAFT_INTERFACE_MLP, parts_mlp), .data = &mlp},
-    {PARTS_CLASS("GPTNeoXRotaryEmbedding", GRAFT_INTERFACE_ROTARY, gpt_neox_rotary)},
+    {.struct_size = sizeof(struct graft_class),
+     .name = "GPTNeoXRotaryEmbedding",
+     .interface_id = GRAFT_INTERFACE_ROTARY,
+     .describe = parts_rotary_describe,
+     .create = parts_rotary_create,
+     .destroy = parts_rotary_destroy,
+     .forward = &parts_rotary_vtable,
+     .data = &rotary},
 };
 
 static const struct graft_architecture architectures[] = {{"GPTNeoXForCausalLM", NULL}, {"GPTNeoXModel", NULL}};
@@ -186,8 +201,8 @@ static const struct graft_config_field fields[] = {
     {.name = "num_hidden_layers", .kind = GRAFT_FIELD_INT, .integer = 44},
     {.name = "num_attention_heads", .kind = GRAFT_FIELD_INT, .integer = 64},
     {.name = "max_position_embeddings", .kind = GRAFT_FIELD_INT, .integer = 2048},
-    {.name = "rope_parameters.partial_rotary_factor", .alias = "rotary_pct", .kind = GRAFT_FIELD_REAL, .real = 0.25},
-    {.name = "rope_parameters.rope_theta", .alias = "rotary_emb_base", .kind = GRAFT_FIELD_REAL, .real = 10000.0},
+    {.name = "partial_rotary_factor", .alias = "rotary_pct"},
+    {.name = "rope_theta", .alias = "rotary_emb_base"},
 };
 
 /* The causal mask and other numbers that are computed, which older checkpoints hold. */
@@ -209,12 +224,15 @@ static const struct graft_family family = {
     .ignored_tensors = ignored_tensors,
 };
 
+static const char *const required[] = {GRAFT_ROPE_ID, NULL};
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "gpt_neox",
     .version = "1.0.0",
     .license = "Apache-2.0",
     .description = "The model type gpt_neox",
+    .requires_extensions = required,
     .families = &family,
     .n_families = 1,
     .family_stride = sizeof family,

@@ -31,10 +31,10 @@ refused() { # an edit of config.json, and what is said of it
     if "$host" plan --model "$scratch/model" --plugins-dir "$folder" >"$scratch/out" 2>&1; then exit 1; fi
     grep -q "config.json: $2" "$scratch/out"
 }
-refused 's/"rotary_pct": 0.5/"rotary_pct": 1.5/' 'rotary_pct: expected an even part of a head (8 numbers), got 1.5 of it'
-refused 's/"rotary_pct": 0.5/"rotary_pct": 0.4/' 'rotary_pct: expected an even part of a head (8 numbers), got 0.4 of it'
+refused 's/"rotary_pct": 0.5/"rotary_pct": 1.5/' 'rotary_pct: expected at most 1, and an even part of a head of 8, got 1.5'
+refused 's/"rotary_pct": 0.5/"rotary_pct": 0.4/' 'rotary_pct: expected at most 1, and an even part of a head of 8, got 0.4'
 refused 's/"rotary_emb_base": 10000/"rotary_emb_base": "x"/' 'rotary_emb_base: expected a number, got a string'
-refused 's/"rotary_pct"/"rope_scaling": {"type": "linear", "factor": 2}, "rotary_pct"/' \
-    'rope_scaling.type: expected "default", got "linear"'
+refused 's/"rotary_pct"/"rope_scaling": {"type": "lengthy"}, "rotary_pct"/' \
+    'rope_scaling.type: "lengthy" is not supported, expected default, '
 refused 's/"use_parallel_residual": true/"use_parallel_residual": 1/' 'use_parallel_residual: expected a boolean'
 refused 's/"num_attention_heads": 4/"num_attention_heads": 5/' 'num_attention_heads: 5 does not divide hidden_size (32)'

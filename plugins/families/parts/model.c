@@ -2,14 +2,13 @@
 #include <stdlib.h>
 
 #include "graft/describe.h"
-#include "graft/rotary.h"
 #include "parts.h"
 
 enum { MAX_NAME = 64 };
 
 struct kept {
     struct parts_sizes sizes;
-    int64_t rotary_dim; /* of each head; 0 without rotary positions */
+    int64_t rotary_width; /* of each head; 0 without rotary positions */
 };
 
 struct model {
@@ -18,7 +17,7 @@ struct model {
     const struct graft_module *rotary_emb;          /* NULL: none */
     const struct graft_module *norm;
     int64_t hidden_size;
-    int64_t rotary_dim;
+    int64_t rotary_width;
     int64_t n_layers;
     const struct graft_module *layers[]; /* [n_layers] */
 };
@@ -59,12 +58,11 @@ static int describe_layers(const struct parts_model *names, const struct parts_s
     return status;
 }
 
-static int read_config(const struct graft_config *config, const struct parts_model *names, struct kept *kept,
-                       struct graft_error *error) {
+static int read_config(const struct graft_config *config, const struct parts_model *names,
+                       const struct graft_host *host, struct kept *kept, struct graft_error *error) {
     int status = parts_read_sizes(config, &kept->sizes, error);
-    return status == GRAFT_OK && names->rotary_class != NULL
-               ? parts_read_rotary_dim(config, kept->sizes.hidden_size / kept->sizes.num_attention_heads,
-                                       &kept->rotary_dim, error)
+    return status == GRAFT_OK && names->rotary != NULL
+               ? parts_rotary_width(names->rotary, config, host, &kept->rotary_width, error)
                : status;
 }
 
@@ -73,7 +71,7 @@ int parts_model_describe(const struct graft_class *self, const struct graft_conf
     const struct parts_model *names = self->data;
     struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     (void)args;
-    int status = kept != NULL ? read_config(config, names, kept, error) : GRAFT_ERROR_INTERNAL;
+    int status = kept != NULL ? read_config(config, names, sink->host, kept, error) : GRAFT_ERROR_INTERNAL;
     if (status != GRAFT_OK) {
         return status;
     }
@@ -89,8 +87,9 @@ int parts_model_describe(const struct graft_class *self, const struct graft_conf
     if (status == GRAFT_OK) {
         status = graft_describe_layer_norm(sink, names->norm, sizes->hidden_size, sizes->layer_norm_eps, error);
     }
-    return status == GRAFT_OK && names->rotary_class != NULL
-               ? graft_describe_child(sink, "rotary_emb", names->rotary_class, GRAFT_INTERFACE_ROTARY, NULL, 0, error)
+    return status == GRAFT_OK && names->rotary != NULL
+               ? graft_describe_child(sink, "rotary_emb", names->rotary->class_name, GRAFT_INTERFACE_ROTARY, NULL, 0,
+                                      error)
                : status;
 }
 
@@ -105,14 +104,14 @@ int parts_model_create(const struct graft_class *cls, const struct graft_build *
         return graft_fail_memory(error, build->path);
     }
     self->hidden_size = kept->sizes.hidden_size;
-    self->rotary_dim = kept->rotary_dim;
+    self->rotary_width = kept->rotary_width;
     self->n_layers = kept->sizes.num_hidden_layers;
     self->embeddings = graft_build_child(build, names->embeddings, &status, error);
     self->norm = graft_build_child(build, names->norm, &status, error);
     if (names->position_embeddings != NULL) {
         self->position_embeddings = graft_build_child(build, names->position_embeddings, &status, error);
     }
-    if (names->rotary_class != NULL) {
+    if (names->rotary != NULL) {
         self->rotary_emb = graft_build_child(build, "rotary_emb", &status, error);
     }
     for (int64_t i = 0; i < self->n_layers; i++) {
@@ -155,9 +154,11 @@ static int run_layers(const struct model *self, const struct graft_call *call, c
         .struct_size = sizeof args, .batch = batch, .hidden_states = hidden_states, .mask = &mask};
     int status = GRAFT_OK;
     if (self->rotary_emb != NULL) {
-        float *cosines = graft_scratch_floats(call, batch->tokens, self->rotary_dim, error); /* [tokens, rotary_dim] */
-        float *sines = graft_scratch_floats(call, batch->tokens, self->rotary_dim, error);   /* [tokens, rotary_dim] */
-        const struct graft_rotary_args rotary_args = {sizeof rotary_args, 0, batch, self->rotary_dim, cosines, sines};
+        float *cosines =
+            graft_scratch_floats(call, batch->tokens, self->rotary_width, error); /* [tokens, rotary_width] */
+        float *sines =
+            graft_scratch_floats(call, batch->tokens, self->rotary_width, error); /* [tokens, rotary_width] */
+        const struct graft_rotary_args rotary_args = {sizeof rotary_args, 0, batch, self->rotary_width, cosines, sines};
         args.cos = cosines;
         args.sin = sines;
         status = cosines != NULL && sines != NULL ? graft_rotary_forward(self->rotary_emb, call, &rotary_args, error)

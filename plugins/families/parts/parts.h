@@ -14,6 +14,7 @@
 #include "graft/class.h"
 #include "graft/decoder_layer.h"
 #include "graft/mlp.h"
+#include "graft/rotary.h"
 
 enum { PARTS_MAX_SIZE = 1 << 20 };
 
@@ -33,10 +34,16 @@ struct parts_sizes {
 /* [load] Reads and checks them; errors name file and field. */
 int parts_read_sizes(const struct graft_config *config, struct parts_sizes *sizes, struct graft_error *error);
 
-/* [load] How many numbers of each head of `head_dim` are rotated, the first ones: by
- * `rope_parameters.partial_rotary_factor`, or all. */
-int parts_read_rotary_dim(const struct graft_config *config, int64_t head_dim, int64_t *rotary_dim,
-                          struct graft_error *error);
+/* graft.rotary/1: angles for the part of a head that is rotated, by graft.rope/1. */
+struct parts_rotary {
+    const char *class_name;       /* "GPTNeoXRotaryEmbedding" */
+    double rope_theta;            /* where config.json has none */
+    double partial_rotary_factor; /* likewise */
+};
+
+/* [load] How many numbers of a head are rotated, the first ones. */
+int parts_rotary_width(const struct parts_rotary *defaults, const struct graft_config *config,
+                       const struct graft_host *host, int64_t *width, struct graft_error *error);
 
 /* graft.causal_lm/1: a base model, and lm_head, tied to the embeddings where `tie_word_embeddings` says so. */
 struct parts_causal_lm {
@@ -48,12 +55,12 @@ struct parts_causal_lm {
 
 /* graft.base_model/1: embeddings, layers with causal attention, a last norm. */
 struct parts_model {
-    const char *embeddings;          /* "wte" */
-    const char *position_embeddings; /* "wpe"; NULL: none */
-    const char *layers;              /* "h" */
-    const char *layer_class;         /* "GPT2Block" */
-    const char *norm;                /* "ln_f" */
-    const char *rotary_class;        /* of the child rotary_emb; NULL: none */
+    const char *embeddings;            /* "wte" */
+    const char *position_embeddings;   /* "wpe"; NULL: none */
+    const char *layers;                /* "h" */
+    const char *layer_class;           /* "GPT2Block" */
+    const char *norm;                  /* "ln_f" */
+    const struct parts_rotary *rotary; /* of the child rotary_emb; NULL: none */
 };
 
 /* graft.decoder_layer/1: attention and MLP, each after a LayerNorm, with residuals. */
@@ -84,11 +91,14 @@ PARTS_FUNCTIONS(parts_causal_lm);
 PARTS_FUNCTIONS(parts_model);
 PARTS_FUNCTIONS(parts_layer);
 PARTS_FUNCTIONS(parts_mlp);
+PARTS_FUNCTIONS(parts_rotary);
+void parts_rotary_destroy(void *instance);
 
 extern const struct graft_causal_lm parts_causal_lm_vtable;
 extern const struct graft_base_model parts_model_vtable;
 extern const struct graft_decoder_layer parts_layer_vtable;
 extern const struct graft_mlp parts_mlp_vtable;
+extern const struct graft_rotary parts_rotary_vtable;
 
 /* The first initialisers of a class with the functions NAME_describe and NAME_create and the vtable NAME_vtable. */
 #define PARTS_CLASS(class_name, interface, functions)                                             \

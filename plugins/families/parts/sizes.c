@@ -46,19 +46,3 @@ int parts_read_sizes(const struct graft_config *config, struct parts_sizes *size
     }
     return status == GRAFT_OK ? read_optional(config, sizes, error) : status;
 }
-
-int parts_read_rotary_dim(const struct graft_config *config, int64_t head_dim, int64_t *rotary_dim,
-                          struct graft_error *error) {
-    static const char field[] = "rope_parameters.partial_rotary_factor";
-    double factor = 1.0;
-    int status = graft_config_real(config, field, 0.0, &factor, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    *rotary_dim = factor <= 1.0 ? (int64_t)((double)head_dim * factor) : 0;
-    return *rotary_dim >= 2 && *rotary_dim % 2 == 0
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: expected an even part of a head (%lld numbers), got %g of it",
-                                 graft_config_spelling(config, field), (long long)head_dim, factor);
-}
