@@ -8,8 +8,9 @@
 /* qweight [in / slots, out]: word (r, o) has inputs r * slots and following, the first in its lowest bits. */
 GRAFT_PACKED_INLINE void unpack(const struct graft_packed *self, int64_t input, int64_t first, int64_t n,
                                 graft_packed_ints codes[GRAFT_PACKED_VECTORS]) {
-    const int32_t slots = 32 / self->bits;
-    const int32_t *words = self->words + input / slots * self->out_features + first;
+    const int32_t log_slots = self->bits == 4 ? 3 : 2; /* a division would take longer than all the rest */
+    const int32_t slot = (int32_t)input & ((1 << log_slots) - 1);
+    const int32_t *words = self->words + (input >> log_slots) * self->out_features + first;
     int32_t rest[GRAFT_PACKED_STRIP];
     if (n < GRAFT_PACKED_STRIP) {
         memset(rest, 0, sizeof rest);
@@ -18,7 +19,7 @@ GRAFT_PACKED_INLINE void unpack(const struct graft_packed *self, int64_t input, 
     }
     for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
         memcpy(&codes[v], words + (ptrdiff_t)v * GRAFT_PACKED_LANES, sizeof codes[v]);
-        codes[v] = (codes[v] >> (int32_t)(input % slots * self->bits)) & ((1 << self->bits) - 1);
+        codes[v] = (codes[v] >> (slot * self->bits)) & ((1 << self->bits) - 1);
     }
 }
 
