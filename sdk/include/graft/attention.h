@@ -37,10 +37,12 @@ struct graft_self_attention_args {
     uint32_t required_features;      /* GRAFT_SELF_ATTENTION_... */
     const struct graft_batch *batch; /* whose tokens these are; with a cache it holds their past */
     const float *hidden_states;      /* [tokens, hidden] */
-    const float *cos;                /* [tokens, head_dim]; NULL, as sin, in models without rotary positions */
-    const float *sin;                /* [tokens, head_dim] */
-    const struct graft_mask *mask;   /* decided by the model for this layer */
-    float *output;                   /* [tokens, hidden]; does not overlap hidden_states */
+    /* [tokens, head_dim], or as wide as the part of a head that the model rotates; NULL, as sin, in models without
+     * rotary positions. */
+    const float *cos;
+    const float *sin;              /* as wide */
+    const struct graft_mask *mask; /* decided by the model for this layer */
+    float *output;                 /* [tokens, hidden]; does not overlap hidden_states */
 };
 
 struct graft_self_attention {

@@ -26,9 +26,11 @@ struct graft_decoder_layer_args {
     uint32_t required_features;
     const struct graft_batch *batch; /* whose tokens these are, and the cache of their past */
     float *hidden_states;            /* [tokens, hidden], in and out */
-    const float *cos;                /* [tokens, head_dim]; NULL, as sin, in models without rotary positions */
-    const float *sin;                /* [tokens, head_dim] */
-    const struct graft_mask *mask;   /* for this layer's attention; NULL in models without attention */
+    /* [tokens, head_dim], or as wide as the part of a head that the model rotates; NULL, as sin, in models without
+     * rotary positions. */
+    const float *cos;
+    const float *sin;              /* as wide */
+    const struct graft_mask *mask; /* for this layer's attention; NULL in models without attention */
 };
 
 struct graft_decoder_layer {
