@@ -89,11 +89,8 @@ static const struct {
     const char *id;
     const void *(*get)(void);
 } extensions[] = {
-    {GRAFT_KERNELS_ID, kernels_get},
-    {GRAFT_LOG_ID, log_get},
-    {GRAFT_REGEX_ID, regex_get},
-    {GRAFT_ROPE_ID, rope_get},
-    {GRAFT_THREADS_ID, threads_get},
+    {GRAFT_KERNELS_ID, kernels_get}, {GRAFT_LOG_ID, log_get},         {GRAFT_REGEX_ID, regex_get},
+    {GRAFT_ROPE_ID, rope_get},       {GRAFT_THREADS_ID, threads_get},
 };
 
 enum { N_EXTENSIONS = sizeof extensions / sizeof extensions[0] };

@@ -46,7 +46,7 @@ static int read_pattern(const struct lora_fields *fields, const char *field, con
             return status;
         }
         if (found) {
-            char element[LORA_FIELD];
+            char element[LORA_FIELD / 2];
             (void)snprintf(element, sizeof element, "%s.#%lld", field, (long long)i);
             return lora_field_number(fields, element, value, error);
         }
