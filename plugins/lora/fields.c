@@ -140,7 +140,7 @@ int lora_fields_check(const struct lora_fields *fields, struct graft_error *erro
                       "an adapter for a changed base is not applied; save it as one for the original", error);
     }
     for (int64_t i = 0; (field = config->key(config->data, fields->prefix, i)) != NULL; i++) {
-        char place[LORA_FIELD];
+        char place[32];
         (void)snprintf(place, sizeof place, "#%lld", (long long)i); /* whatever the name has in it */
         if (!is_known(field) && !is_off(fields, place)) {
             return refuse(fields, field, "not known to the plugin lora, or not done by it", error);
