@@ -68,5 +68,11 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
     both 'implementations by name' sdk/examples/implementations --model "$models/plain/qwen2_moe" $prompt \
         --attn-implementation plain --experts-implementation plain --kernels plain
 }
+# Copies of calls that plugins make: each module of theirs is wrapped, so each call is compared.
+"$grown/host/graft" verify --plugins-dir "$build/plugins/fused_qkv" --plugins-dir "$build/tests/boundary" \
+    --model "$models/plain/llama" --tolerance 0 >"$log" 2>&1
+status=$?
+check 'verify: plugins of today on a grown host' 0 "$status"
+[ "$status" -eq 0 ] || tail -n 20 "$log" | sed 's/^/# /'
 echo "1..$number"
 exit "$failed"
