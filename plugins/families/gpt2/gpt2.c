@@ -14,12 +14,11 @@
 
 /* --- Attention --- */
 
+static const struct parts_projection_names projections = {.qkv = "c_attn", .output = "c_proj"};
+
 struct attention {
-    const struct graft_module *c_attn; /* hidden_size -> 3 * heads * head_dim: queries, keys, values */
-    const struct graft_module *c_proj; /* heads * head_dim -> hidden_size */
+    struct parts_projections projections;
     int32_t layer;
-    int64_t heads;
-    int64_t head_dim;
     float scaling;
 };
 
@@ -39,41 +38,22 @@ static int read_scaling(const struct graft_config *config, const struct graft_ar
 static int attention_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     float *scaling = sink->keep(sink->data, sizeof *scaling, error);
-    int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
-    int64_t heads = 0;
-    int64_t head_dim = 0;
     (void)self;
     int status = scaling != NULL ? read_scaling(config, args, scaling, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "num_attention_heads", PARTS_MAX_SIZE, sink->path, &heads, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "head_dim", PARTS_MAX_SIZE, sink->path, &head_dim, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "c_attn", hidden_size, 3 * heads * head_dim,
-                                       graft_args_int(args, "qkv_bias", 0) != 0, error);
-    }
-    return status == GRAFT_OK ? graft_describe_linear(sink, "c_proj", heads * head_dim, hidden_size,
-                                                      graft_args_int(args, "o_proj_bias", 0) != 0, error)
-                              : status;
+    return status == GRAFT_OK ? parts_projections_describe(&projections, args, sink, error) : status;
 }
 
 static int attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
     const float *scaling = build->kept;
     struct attention *self = calloc(1, sizeof *self);
-    int status = GRAFT_OK;
     (void)cls;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
     self->layer = (int32_t)graft_args_int(build->args, "layer_idx", 0);
-    self->heads = graft_args_int(build->args, "num_attention_heads", 0);
-    self->head_dim = graft_args_int(build->args, "head_dim", 0);
     self->scaling = *scaling;
-    self->c_attn = graft_build_child(build, "c_attn", &status, error);
-    self->c_proj = graft_build_child(build, "c_proj", &status, error);
+    int status = parts_projections_find(&projections, build, &self->projections, error);
     if (status != GRAFT_OK) {
         free(self);
         return status;
@@ -86,7 +66,7 @@ static int attention_forward(void *instance, const struct graft_call *call,
                              const struct graft_self_attention_args *args, struct graft_error *error) {
     const struct attention *self = instance;
     int64_t tokens = args->batch->tokens;
-    int64_t width = self->heads * self->head_dim;
+    int64_t width = self->projections.heads * self->projections.head_dim;
     float *qkv = graft_scratch_floats(call, tokens, 3 * width, error); /* [tokens, 3, heads, head_dim] */
     float *context = graft_scratch_floats(call, tokens, width, error); /* [tokens, heads, head_dim] */
     if (qkv == NULL || context == NULL) {
@@ -99,9 +79,9 @@ static int attention_forward(void *instance, const struct graft_call *call,
         .layer = self->layer,
         .batch = args->batch,
         .mask = args->mask,
-        .heads = self->heads,
-        .kv_heads = self->heads,
-        .head_dim = self->head_dim,
+        .heads = self->projections.heads,
+        .kv_heads = self->projections.heads,
+        .head_dim = self->projections.head_dim,
         .scaling = self->scaling,
         .q = qkv,
         .q_stride = 3 * width,
@@ -112,11 +92,11 @@ static int attention_forward(void *instance, const struct graft_call *call,
         .output = context,
         .output_stride = width,
     };
-    int status = graft_linear_forward(self->c_attn, call, &in_args, error);
+    int status = graft_linear_forward(self->projections.qkv, call, &in_args, error);
     if (status == GRAFT_OK) {
         status = call->kernels->attention(call, &attention_args, error);
     }
-    return status == GRAFT_OK ? graft_linear_forward(self->c_proj, call, &out_args, error) : status;
+    return status == GRAFT_OK ? graft_linear_forward(self->projections.output, call, &out_args, error) : status;
 }
 
 static const struct graft_self_attention attention_vtable = {.struct_size = sizeof attention_vtable,

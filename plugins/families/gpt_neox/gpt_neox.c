@@ -21,56 +21,34 @@ static const struct parts_rotary rotary = {
 
 /* --- Attention --- */
 
+static const struct parts_projection_names projections = {.qkv = "query_key_value", .output = "dense"};
+
 struct attention {
-    const struct graft_module *query_key_value; /* hidden_size -> heads * 3 * head_dim */
-    const struct graft_module *dense;           /* heads * head_dim -> hidden_size */
+    struct parts_projections projections;
     int32_t layer;
-    int64_t heads;
-    int64_t head_dim;
     int64_t rotary_width; /* the first numbers of a head, which are rotated */
 };
 
 static int attention_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t *rotary_width = sink->keep(sink->data, sizeof *rotary_width, error);
-    int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
-    int64_t heads = 0;
-    int64_t head_dim = 0;
     (void)self;
-    int status = rotary_width != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "num_attention_heads", PARTS_MAX_SIZE, sink->path, &heads, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "head_dim", PARTS_MAX_SIZE, sink->path, &head_dim, error);
-    }
-    if (status == GRAFT_OK) {
-        status = parts_rotary_width(&rotary, config, sink->host, rotary_width, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "query_key_value", hidden_size, heads * 3 * head_dim,
-                                       graft_args_int(args, "qkv_bias", 0) != 0, error);
-    }
-    return status == GRAFT_OK ? graft_describe_linear(sink, "dense", heads * head_dim, hidden_size,
-                                                      graft_args_int(args, "o_proj_bias", 0) != 0, error)
-                              : status;
+    int status = rotary_width != NULL ? parts_rotary_width(&rotary, config, sink->host, rotary_width, error)
+                                      : GRAFT_ERROR_INTERNAL;
+    return status == GRAFT_OK ? parts_projections_describe(&projections, args, sink, error) : status;
 }
 
 static int attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                             struct graft_error *error) {
     const int64_t *rotary_width = build->kept;
     struct attention *self = calloc(1, sizeof *self);
-    int status = GRAFT_OK;
     (void)cls;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
     self->layer = (int32_t)graft_args_int(build->args, "layer_idx", 0);
-    self->heads = graft_args_int(build->args, "num_attention_heads", 0);
-    self->head_dim = graft_args_int(build->args, "head_dim", 0);
     self->rotary_width = *rotary_width;
-    self->query_key_value = graft_build_child(build, "query_key_value", &status, error);
-    self->dense = graft_build_child(build, "dense", &status, error);
+    int status = parts_projections_find(&projections, build, &self->projections, error);
     if (status != GRAFT_OK) {
         free(self);
         return status;
@@ -86,10 +64,10 @@ static int rotate(const struct attention *self, const struct graft_call *call,
         .struct_size = sizeof rope_args,
         .layout = GRAFT_ROPE_HALVES,
         .x = first,
-        .stride = self->heads * 3 * self->head_dim,
-        .head_stride = 3 * self->head_dim,
+        .stride = self->projections.heads * 3 * self->projections.head_dim,
+        .head_stride = 3 * self->projections.head_dim,
         .tokens = args->batch->tokens,
-        .heads = self->heads,
+        .heads = self->projections.heads,
         .width = self->rotary_width,
         .cos = args->cos,
         .sin = args->sin,
@@ -101,7 +79,7 @@ static int attention_forward(void *instance, const struct graft_call *call,
                              const struct graft_self_attention_args *args, struct graft_error *error) {
     const struct attention *self = instance;
     int64_t tokens = args->batch->tokens;
-    int64_t width = self->heads * self->head_dim;
+    int64_t width = self->projections.heads * self->projections.head_dim;
     float *qkv = graft_scratch_floats(call, tokens, 3 * width, error); /* [tokens, heads, 3, head_dim] */
     float *context = graft_scratch_floats(call, tokens, width, error); /* [tokens, heads, head_dim] */
     if (qkv == NULL || context == NULL) {
@@ -114,33 +92,33 @@ static int attention_forward(void *instance, const struct graft_call *call,
         .layer = self->layer,
         .batch = args->batch,
         .mask = args->mask,
-        .heads = self->heads,
-        .kv_heads = self->heads,
-        .head_dim = self->head_dim,
-        .scaling = (float)(1.0 / sqrt((double)self->head_dim)),
+        .heads = self->projections.heads,
+        .kv_heads = self->projections.heads,
+        .head_dim = self->projections.head_dim,
+        .scaling = (float)(1.0 / sqrt((double)self->projections.head_dim)),
         .q = qkv,
         .q_stride = 3 * width,
-        .q_head_stride = 3 * self->head_dim,
-        .k = qkv + self->head_dim,
+        .q_head_stride = 3 * self->projections.head_dim,
+        .k = qkv + self->projections.head_dim,
         .k_stride = 3 * width,
-        .k_head_stride = 3 * self->head_dim,
-        .v = qkv + 2 * self->head_dim,
+        .k_head_stride = 3 * self->projections.head_dim,
+        .v = qkv + 2 * self->projections.head_dim,
         .v_stride = 3 * width,
-        .v_head_stride = 3 * self->head_dim,
+        .v_head_stride = 3 * self->projections.head_dim,
         .output = context,
         .output_stride = width,
     };
-    int status = graft_linear_forward(self->query_key_value, call, &in_args, error);
+    int status = graft_linear_forward(self->projections.qkv, call, &in_args, error);
     if (status == GRAFT_OK) {
         status = rotate(self, call, args, qkv, error);
     }
     if (status == GRAFT_OK) {
-        status = rotate(self, call, args, qkv + self->head_dim, error);
+        status = rotate(self, call, args, qkv + self->projections.head_dim, error);
     }
     if (status == GRAFT_OK) {
         status = call->kernels->attention(call, &attention_args, error);
     }
-    return status == GRAFT_OK ? graft_linear_forward(self->dense, call, &out_args, error) : status;
+    return status == GRAFT_OK ? graft_linear_forward(self->projections.output, call, &out_args, error) : status;
 }
 
 static const struct graft_self_attention attention_vtable = {.struct_size = sizeof attention_vtable,

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "../parts/parts.h"
 #include "graft/base_model.h"
 #include "graft/causal_lm.h"
 #include "graft/decoder_layer.h"
@@ -22,8 +23,22 @@
 #define OWN_CLASS(class_name, interface, file) \
     .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = (interface), MADE_BY(file)
 
+/* The head is that of other families here. */
+static const struct parts_causal_lm causal_lm = {
+    .model = "backbone",
+    .model_class = "Mamba2Model",
+    .tied_weight = "backbone.embeddings.weight",
+};
+
 static const struct graft_class classes[] = {
-    {OWN_CLASS("Mamba2ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, causal_lm)},
+    {.struct_size = sizeof(struct graft_class),
+     .name = "Mamba2ForCausalLM",
+     .interface_id = GRAFT_INTERFACE_CAUSAL_LM,
+     .describe = mamba2_causal_lm_describe,
+     .create = parts_causal_lm_create,
+     .destroy = free,
+     .forward = &parts_causal_lm_vtable,
+     .data = &causal_lm},
     {OWN_CLASS("Mamba2Model", GRAFT_INTERFACE_BASE_MODEL, model)},
     {OWN_CLASS("Mamba2Block", GRAFT_INTERFACE_DECODER_LAYER, block)},
     {OWN_CLASS("Mamba2Mixer", MAMBA2_INTERFACE_MIXER, mixer)},

@@ -29,6 +29,9 @@ struct mamba2_sizes {
     int32_t tie_word_embeddings;
 };
 
+/* [load] Reads and checks them; errors name file and field. */
+int mamba2_sizes_read(const struct graft_config *config, struct mamba2_sizes *sizes, struct graft_error *error);
+
 /* [load] Reads them into memory that `create` gets as `kept`. */
 int mamba2_sizes_keep(const struct graft_config *config, const struct graft_sink *sink,
                       const struct mamba2_sizes **kept, struct graft_error *error);
@@ -85,14 +88,14 @@ extern const struct graft_vtable mamba2_gated_norm_vtable;
     int mamba2_##name##_create(const struct graft_class *self, const struct graft_build *build, void **instance, \
                                struct graft_error *error)
 
-MAMBA2_CLASS(causal_lm);
+int mamba2_causal_lm_describe(const struct graft_class *cls, const struct graft_config *config,
+                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
 MAMBA2_CLASS(model);
 MAMBA2_CLASS(block);
 MAMBA2_CLASS(mixer);
 MAMBA2_CLASS(conv1d);
 MAMBA2_CLASS(gated_norm);
 
-extern const struct graft_causal_lm mamba2_causal_lm_vtable;
 extern const struct graft_base_model mamba2_model_vtable;
 extern const struct graft_decoder_layer mamba2_block_vtable;
 

@@ -73,13 +73,8 @@ static int check(const struct graft_config *config, const struct mamba2_sizes *s
     return GRAFT_OK;
 }
 
-int mamba2_sizes_keep(const struct graft_config *config, const struct graft_sink *sink,
-                      const struct mamba2_sizes **kept, struct graft_error *error) {
-    struct mamba2_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
+int mamba2_sizes_read(const struct graft_config *config, struct mamba2_sizes *sizes, struct graft_error *error) {
     int64_t expand = 0;
-    if (sizes == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
     *sizes = (struct mamba2_sizes){.layer_norm_epsilon = 1e-5, .time_step_limit = {0.0, INFINITY}, .use_conv_bias = 1};
     int status = read_integers(config, sizes, error);
     if (status == GRAFT_OK) {
@@ -96,8 +91,14 @@ int mamba2_sizes_keep(const struct graft_config *config, const struct graft_sink
     }
     sizes->intermediate_size = sizes->num_heads * sizes->head_dim;
     sizes->conv_dim = sizes->intermediate_size + 2 * sizes->n_groups * sizes->state_size;
-    *kept = sizes;
     return status == GRAFT_OK ? check(config, sizes, expand, error) : status;
+}
+
+int mamba2_sizes_keep(const struct graft_config *config, const struct graft_sink *sink,
+                      const struct mamba2_sizes **kept, struct graft_error *error) {
+    struct mamba2_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
+    *kept = sizes;
+    return sizes != NULL ? mamba2_sizes_read(config, sizes, error) : GRAFT_ERROR_INTERNAL;
 }
 
 float *mamba2_widen(const struct graft_call *call, const struct graft_weight *weight, struct graft_error *error) {

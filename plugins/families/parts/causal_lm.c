@@ -11,51 +11,55 @@ struct causal_lm {
     int64_t hidden_size;
 };
 
-/* What the host goes by (graft/family.h). */
-static int describe_numbers(const struct parts_causal_lm *names, const struct parts_sizes *sizes,
+int parts_causal_lm_declare(const struct parts_causal_lm *names, int64_t vocab_size, int64_t hidden_size, int32_t tied,
                             const struct graft_sink *sink, struct graft_error *error) {
-    int status = graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_number(sink, "hidden_size", sizes->hidden_size, error);
+    int64_t *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
     }
-    return status == GRAFT_OK && names->learned_positions
-               ? graft_describe_number(sink, "max_positions", sizes->max_position_embeddings, error)
-               : status;
-}
-
-int parts_causal_lm_describe(const struct graft_class *self, const struct graft_config *config,
-                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct parts_causal_lm *names = self->data;
-    struct parts_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
-    int32_t tied = 0;
-    (void)args;
-    int status = sizes != NULL ? parts_read_sizes(config, sizes, error) : GRAFT_ERROR_INTERNAL;
+    *kept = hidden_size;
+    int status = graft_describe_number(sink, "vocab_size", vocab_size, error);
     if (status == GRAFT_OK) {
-        status = describe_numbers(names, sizes, sink, error);
+        status = graft_describe_number(sink, "hidden_size", hidden_size, error);
     }
     if (status == GRAFT_OK) {
         status =
             graft_describe_child(sink, names->model, names->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, "lm_head", sizes->hidden_size, sizes->vocab_size, 0, error);
+        status = graft_describe_linear(sink, "lm_head", hidden_size, vocab_size, 0, error);
     }
+    return status == GRAFT_OK && tied ? sink->tie(sink->data, "lm_head.weight", names->tied_weight, error) : status;
+}
+
+int parts_causal_lm_describe(const struct graft_class *self, const struct graft_config *config,
+                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct parts_causal_lm *names = self->data;
+    struct parts_sizes sizes = {0};
+    int32_t tied = 0;
+    (void)args;
+    int status = parts_read_sizes(config, &sizes, error);
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "tie_word_embeddings", &tied, error);
     }
-    return status == GRAFT_OK && tied ? sink->tie(sink->data, "lm_head.weight", names->tied_weight, error) : status;
+    if (status == GRAFT_OK) {
+        status = parts_causal_lm_declare(names, sizes.vocab_size, sizes.hidden_size, tied, sink, error);
+    }
+    return status == GRAFT_OK && names->learned_positions
+               ? graft_describe_number(sink, "max_positions", sizes.max_position_embeddings, error)
+               : status;
 }
 
 int parts_causal_lm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct parts_causal_lm *names = cls->data;
-    const struct parts_sizes *sizes = build->kept;
+    const int64_t *hidden_size = build->kept;
     struct causal_lm *self = calloc(1, sizeof *self);
     int status = GRAFT_OK;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    self->hidden_size = sizes->hidden_size;
+    self->hidden_size = *hidden_size;
     self->model = graft_build_child(build, names->model, &status, error);
     self->lm_head = graft_build_child(build, "lm_head", &status, error);
     if (status != GRAFT_OK) {

@@ -53,6 +53,11 @@ struct parts_causal_lm {
     int32_t learned_positions; /* 1: there are no more than max_position_embeddings */
 };
 
+/* [load] What parts_causal_lm_create finds: model, head and their numbers. Called once by a `describe` that has sizes
+ * of its own; parts_causal_lm_describe has those of struct parts_sizes. */
+int parts_causal_lm_declare(const struct parts_causal_lm *names, int64_t vocab_size, int64_t hidden_size, int32_t tied,
+                            const struct graft_sink *sink, struct graft_error *error);
+
 /* graft.base_model/1: embeddings, layers with causal attention, a last norm. */
 struct parts_model {
     const char *embeddings;            /* "wte" */
@@ -73,6 +78,27 @@ struct parts_layer {
     const char *mlp_class;
     int32_t parallel; /* 1: `use_parallel_residual`, unless false, has the MLP see the layer's input */
 };
+
+/* Of an attention: one projection for queries, keys and values, one for the output. */
+struct parts_projection_names {
+    const char *qkv;    /* "c_attn" */
+    const char *output; /* "c_proj" */
+};
+
+struct parts_projections {
+    const struct graft_module *qkv;    /* hidden_size -> 3 * heads * head_dim */
+    const struct graft_module *output; /* heads * head_dim -> hidden_size */
+    int64_t heads;
+    int64_t head_dim;
+};
+
+/* [load] For `describe`: declares both, from the arguments of graft.self_attention/1, which it checks. */
+int parts_projections_describe(const struct parts_projection_names *names, const struct graft_args *args,
+                               const struct graft_sink *sink, struct graft_error *error);
+
+/* [load] For `create`: finds both. */
+int parts_projections_find(const struct parts_projection_names *names, const struct graft_build *build,
+                           struct parts_projections *projections, struct graft_error *error);
 
 /* graft.mlp/1: down(act(up(x))). */
 struct parts_mlp {
