@@ -37,6 +37,7 @@
 #include "graft/input_embeddings.h"
 #include "graft/kernel_override.h"
 #include "graft/kernels.h"
+#include "graft/layer_types.h"
 #include "graft/linear.h"
 #include "graft/log.h"
 #include "graft/masked_lm.h"

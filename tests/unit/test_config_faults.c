@@ -89,6 +89,26 @@ static void test_null(void **state) {
             "hidden_act: expected a string, got null");
 }
 
+static void test_windows(void **state) {
+    static const char model[] = "plain/qwen2_layer_types";
+    static const char types[] = "\"layer_types\": [", window[] = "\"sliding_window\": 8";
+    (void)state;
+    refused(model, types, "\"layer_types\": 3, \"_\": [", "layer_types: expected an array, got an integer");
+    refused(model, types, "\"layer_types\": [\"full_attention\"], \"_\": [",
+            "layer_types: expected num_hidden_layers (3) entries, got 1");
+    refused(model, types, "\"layer_types\": [\"full_attention\", null, \"full_attention\"], \"_\": [",
+            "layer_types.1: expected a string, got null");
+    refused(model, types, "\"layer_types\": [\"full_attention\", \"full_attention\", \"\"], \"_\": [",
+            "layer_types.2: expected \"full_attention\" or \"sliding_attention\", got \"\"");
+    refused(model, "\"use_sliding_window\": true", "\"use_sliding_window\": false",
+            "layer_types.0: \"sliding_attention\" needs a window, but sliding_window is null or not used");
+    refused(model, window, "\"sliding_window\": null",
+            "layer_types.0: \"sliding_attention\" needs a window, but sliding_window is null or not used");
+    refused(model, window, "\"sliding_window\": 0", "sliding_window: expected 1 to 1073741824, got 0");
+    refused("plain/mistral_sliding", window, "\"sliding_window\": 0",
+            "sliding_window: expected 1 to 1073741824, got 0");
+}
+
 /* Whatever the weights behind it are, and wherever the field is. */
 static void test_quantization(void **state) {
     static const char first[] = "\"attention_bias\":";
@@ -145,6 +165,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(test_architectures),
         WITH_FOLDER(test_null),
+        WITH_FOLDER(test_windows),
         WITH_FOLDER(test_quantization),
         cmocka_unit_test(test_unknown_kinds),
     };

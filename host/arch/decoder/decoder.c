@@ -40,24 +40,23 @@ static int read_windows(const struct graft_config *config, const struct graft_de
                         struct graft_error *error) {
     const struct graft_arg *given = graft_args_find(args, "windows", GRAFT_ARG_INTS);
     int64_t layers = kept->config.num_hidden_layers;
-    int status = GRAFT_OK;
-    if (given != NULL && given->count != layers) {
+    if (given == NULL) {
+        return graft_decoder_config_windows(config, traits, &kept->config, kept->windows, error);
+    }
+    if (given->count != layers) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
                                "argument windows: expected a number for each of %lld layers, got %d", (long long)layers,
                                (int)given->count);
     }
-    for (int64_t i = 0; i < layers && status == GRAFT_OK; i++) {
-        if (given == NULL) {
-            status = graft_decoder_config_window(config, traits, &kept->config, i, &kept->windows[i], error);
-        } else if (given->integers[i] < 0 || given->integers[i] > GRAFT_MASK_UNLIMITED) {
-            status = graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
-                                     "argument windows: layer %lld: expected 0 or more keys, got %lld", (long long)i,
-                                     (long long)given->integers[i]);
-        } else {
-            kept->windows[i] = given->integers[i];
+    for (int64_t i = 0; i < layers; i++) {
+        kept->windows[i] = given->integers[i];
+        if (given->integers[i] < 0 || given->integers[i] > GRAFT_MASK_UNLIMITED) {
+            return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
+                                   "argument windows: layer %lld: expected 0 or more keys, got %lld", (long long)i,
+                                   (long long)given->integers[i]);
         }
     }
-    return status;
+    return GRAFT_OK;
 }
 
 static int read_config(const struct graft_config *config, const struct graft_decoder_traits *traits,

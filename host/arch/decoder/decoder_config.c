@@ -27,7 +27,7 @@ static const struct integer_field fields[] = {
 };
 
 static const struct integer_field window_fields[] = {
-    FIELD(sliding_window, 0, MAX_POSITIONS), /* 0 is written where no window is used */
+    FIELD(sliding_window, 1, MAX_POSITIONS),
     FIELD(max_window_layers, 0, MAX_POSITIONS),
 };
 
@@ -134,7 +134,8 @@ static int read_windows(const struct graft_config *config, const struct graft_de
     if (graft_config_is_null(config, "sliding_window")) {
         decoder->use_sliding_window = 0;
     }
-    return status == GRAFT_OK ? READ_INTEGERS(window_fields) : status;
+    /* Where no window is used, 0 is written as well. */
+    return status == GRAFT_OK && decoder->use_sliding_window ? READ_INTEGERS(window_fields) : status;
 }
 
 static int read_expert_count(const struct graft_config *config, const struct graft_decoder_traits *traits,

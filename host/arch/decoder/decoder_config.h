@@ -91,10 +91,10 @@ int graft_decoder_config_keep(const struct graft_config *whole, const struct gra
                               const struct graft_sink *sink, const struct graft_decoder_config **decoder,
                               struct graft_error *error);
 
-/* [load] How many keys a query of layer `layer` sees; 0: all before it. */
-int graft_decoder_config_window(const struct graft_config *whole, const struct graft_decoder_traits *traits,
-                                const struct graft_decoder_config *decoder, int64_t layer, int64_t *window,
-                                struct graft_error *error);
+/* [load] windows [num_hidden_layers]: how many keys a query of each layer sees; 0: all before it. */
+int graft_decoder_config_windows(const struct graft_config *whole, const struct graft_decoder_traits *traits,
+                                 const struct graft_decoder_config *decoder, int64_t *windows,
+                                 struct graft_error *error);
 
 /* [load] Whether layer `layer` has experts in the place of its MLP. */
 int graft_decoder_config_sparse(const struct graft_config *whole, const struct graft_decoder_traits *traits,

@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What config.json says about one layer: the keys it sees, and whether it has experts. */
-#include <string.h>
-
 #include "arch/decoder/decoder_config.h"
-
-/* Whether `layer_types` makes the layer a sliding one. */
-static int read_layer_type(const struct graft_config *config, const struct graft_decoder_config *decoder, int64_t layer,
-                           int32_t *sliding, struct graft_error *error) {
-    char path[32];
-    const char *type = "";
-    if (config->kind(config->data, "layer_types") != GRAFT_FIELD_ARRAY) {
-        return graft_config_expected(config, "layer_types", "an array", error);
-    }
-    int64_t size = config->size(config->data, "layer_types");
-    if (size != decoder->num_hidden_layers) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               "layer_types: expected num_hidden_layers (%lld) entries, got %lld",
-                               (long long)decoder->num_hidden_layers, (long long)size);
-    }
-    (void)snprintf(path, sizeof path, "layer_types.%lld", (long long)layer);
-    int status = graft_config_string(config, path, &type, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    *sliding = strcmp(type, "sliding_attention") == 0;
-    if (*sliding == 0 && strcmp(type, "full_attention") != 0) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               "%s: expected \"full_attention\" or \"sliding_attention\", got \"%s\"", path, type);
-    }
-    return GRAFT_OK;
-}
+#include "graft/layer_types.h"
 
 /* Which layers slide where the config does not list them. */
 static int32_t slides(const struct graft_decoder_traits *traits, const struct graft_decoder_config *decoder,
                       int64_t layer) {
-    if (!decoder->use_sliding_window) {
-        return 0;
-    }
     switch (traits->windows) {
     case GRAFT_WINDOWS_ALL:
         return 1;
@@ -49,34 +18,20 @@ static int32_t slides(const struct graft_decoder_traits *traits, const struct gr
     }
 }
 
-int graft_decoder_config_window(const struct graft_config *whole, const struct graft_decoder_traits *traits,
-                                const struct graft_decoder_config *decoder, int64_t layer, int64_t *window,
-                                struct graft_error *error) {
+int graft_decoder_config_windows(const struct graft_config *whole, const struct graft_decoder_traits *traits,
+                                 const struct graft_decoder_config *decoder, int64_t *windows,
+                                 struct graft_error *error) {
     struct graft_config_section section;
     const struct graft_config *config = graft_decoder_config_part(whole, traits, &section, error);
     if (config == NULL) {
         return GRAFT_ERROR_MODEL;
     }
-    int32_t sliding = slides(traits, decoder, layer);
+    int64_t sliding_window = decoder->use_sliding_window ? decoder->sliding_window : 0;
+    for (int64_t i = 0; i < decoder->num_hidden_layers; i++) {
+        windows[i] = slides(traits, decoder, i) ? sliding_window : 0;
+    }
     int32_t listed = traits->windows == GRAFT_WINDOWS_ALTERNATING || traits->windows == GRAFT_WINDOWS_UPPER;
-    *window = 0;
-    if (listed && graft_config_has(config, "layer_types")) {
-        int status = read_layer_type(config, decoder, layer, &sliding, error);
-        if (status != GRAFT_OK) {
-            return status;
-        }
-    }
-    if (!sliding) {
-        return GRAFT_OK;
-    }
-    if (!decoder->use_sliding_window || decoder->sliding_window < 1) {
-        int32_t off = !decoder->use_sliding_window && !graft_config_is_null(config, "sliding_window");
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                               "%s: layer %lld has sliding attention, which needs a window",
-                               off ? traits->window_switch : "sliding_window", (long long)layer);
-    }
-    *window = decoder->sliding_window;
-    return GRAFT_OK;
+    return listed ? graft_layer_windows(config, decoder->num_hidden_layers, sliding_window, windows, error) : GRAFT_OK;
 }
 
 int graft_decoder_config_sparse(const struct graft_config *whole, const struct graft_decoder_traits *traits,

@@ -14,6 +14,7 @@
 #include "graft/embedding.h"
 #include "graft/family.h"
 #include "graft/kernels.h"
+#include "graft/layer_types.h"
 #include "graft/mlp.h"
 #include "graft/plugin.h"
 #include "graft/rotary.h"
@@ -228,38 +229,18 @@ static const struct graft_decoder_layer layer_vtable = {.struct_size = sizeof la
 
 enum { MAX_LAYERS = 4096 };
 
-static int read_window(const struct graft_config *config, int64_t layer, int64_t sliding_window, int64_t *window,
-                       struct graft_error *error) {
-    const char *type = layer % 2 == 0 ? "sliding_attention" : "full_attention";
-    char path[32];
-    (void)snprintf(path, sizeof path, "layer_types.%lld", (long long)layer);
-    int status = graft_config_string(config, path, &type, error);
-    *window = strcmp(type, "sliding_attention") == 0 ? sliding_window : 0;
-    if (status == GRAFT_OK && *window == 0 && strcmp(type, "full_attention") != 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: expected \"full_attention\" or \"sliding_attention\", got \"%s\"", path, type);
-    }
-    return status;
-}
-
 /* windows [MAX_LAYERS], of which `layers` are used. */
 static int read_windows(const struct graft_config *config, int64_t *windows, int64_t *layers,
                         struct graft_error *error) {
     int64_t sliding_window = 0;
-    int64_t listed = config->size(config->data, "layer_types");
     int status = graft_config_need_int(config, "num_hidden_layers", 1, MAX_LAYERS, layers, error);
     if (status == GRAFT_OK) {
         status = graft_config_need_int(config, "sliding_window", 1, INT32_MAX, &sliding_window, error);
     }
-    if (status == GRAFT_OK && graft_config_has(config, "layer_types") && listed != *layers) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "layer_types: expected an array of num_hidden_layers (%lld) entries, got %lld",
-                                 (long long)*layers, (long long)listed);
-    }
     for (int64_t i = 0; i < *layers && status == GRAFT_OK; i++) {
-        status = read_window(config, i, sliding_window, &windows[i], error);
+        windows[i] = i % 2 == 0 ? sliding_window : 0;
     }
-    return status;
+    return status == GRAFT_OK ? graft_layer_windows(config, *layers, sliding_window, windows, error) : status;
 }
 
 static int model_describe(const struct graft_class *self, const struct graft_config *config,

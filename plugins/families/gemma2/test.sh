@@ -40,9 +40,12 @@ refused() {
 refused 's/"sliding_window": 6/"sliding_window": 0/' 'sliding_window: expected 1 to '
 refused 's/"sliding_window": 6/"sliding_window": null/' 'sliding_window: missing, expected an integer'
 refused 's/"hidden_size"/"layer_types": ["full_attention"], &/' \
-    'layer_types: expected an array of num_hidden_layers (3) entries, got 1'
+    'layer_types: expected num_hidden_layers (3) entries, got 1'
 refused 's/"hidden_size"/"layer_types": ["full_attention", "full_attention", "linear_attention"], &/' \
     'layer_types.2: expected "full_attention" or "sliding_attention", got "linear_attention"'
+refused 's/"hidden_size"/"layer_types": "full_attention", &/' 'layer_types: expected an array, got a string'
+refused 's/"hidden_size"/"layer_types": ["full_attention", null, "full_attention"], &/' \
+    'layer_types.1: expected a string, got null'
 refused 's/"query_pre_attn_scalar": 12/"query_pre_attn_scalar": 0/' 'query_pre_attn_scalar: expected more than 0'
 refused 's/"attn_logit_softcapping": 2.0/"attn_logit_softcapping": -2.0/' 'attn_logit_softcapping: expected more than 0'
 refused 's/"hidden_activation": "gelu_pytorch_tanh"/"hidden_activation": "mish"/' 'hidden_activation: unknown activation "mish"'
