@@ -48,8 +48,9 @@ struct graft_loops {
     void (*narrow)(const float *x, int64_t count, uint16_t *out);
 
     float (*sum_of_squares)(const float *x, int64_t count);
-    /* y[i] = weight[i] * (x[i] * factor); y may be x. */
-    void (*scale_by)(int32_t reading, const void *weight, const float *x, float factor, int64_t count, float *y);
+    /* y[i] = (weight[i] + offset) * (x[i] * factor); y may be x. */
+    void (*scale_by)(int32_t reading, const void *weight, float offset, const float *x, float factor, int64_t count,
+                     float *y);
     float (*sum)(const float *x, int64_t count);
     /* y[i] = x[i] - middle; returns the sum of y's squares. y may be x. */
     float (*centre)(const float *x, float middle, int64_t count, float *y);

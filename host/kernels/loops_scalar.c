@@ -91,9 +91,10 @@ static float sum_of_squares(const float *x, int64_t count) {
     return sum_parts(parts);
 }
 
-static void scale_by(int32_t reading, const void *weight, const float *x, float factor, int64_t count, float *y) {
+static void scale_by(int32_t reading, const void *weight, float offset, const float *x, float factor, int64_t count,
+                     float *y) {
     for (int64_t i = 0; i < count; i++) {
-        y[i] = read_at(reading, weight, i) * (x[i] * factor);
+        y[i] = (read_at(reading, weight, i) + offset) * (x[i] * factor);
     }
 }
 

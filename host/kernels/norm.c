@@ -9,6 +9,7 @@ struct norm {
     const struct graft_loops *loops;
     const void *weight; /* [columns] */
     int32_t reading;
+    float offset;
     float eps;
     const float *x; /* [tokens, columns] */
     int64_t x_stride;
@@ -23,20 +24,21 @@ static void norm_rows(void *data, int64_t begin, int64_t end) {
         const float *x = norm->x + t * norm->x_stride;
         float mean = norm->loops->sum_of_squares(x, norm->columns) / (float)norm->columns;
         float factor = 1.0f / sqrtf(mean + norm->eps);
-        norm->loops->scale_by(norm->reading, norm->weight, x, factor, norm->columns, norm->y + t * norm->y_stride);
+        norm->loops->scale_by(norm->reading, norm->weight, norm->offset, x, factor, norm->columns,
+                              norm->y + t * norm->y_stride);
     }
 }
 
-int graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
-                   int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
+int graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float offset, float eps,
+                   const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
                    struct graft_error *error) {
     int status = graft_check_types(weight, "weight", error);
     if (status != GRAFT_OK) {
         return status;
     }
     const struct graft_row_block *block = graft_weight_block(weight, 0);
-    struct norm norm = {graft_loops_get(), block->data, graft_reading_of(block->dtype), eps, x, x_stride, columns, y,
-                        y_stride};
+    struct norm norm = {
+        graft_loops_get(), block->data, graft_reading_of(block->dtype), offset, eps, x, x_stride, columns, y, y_stride};
     call->threads->parallel_for(tokens, graft_grain_rows(columns), norm_rows, &norm);
     return GRAFT_OK;
 }
@@ -63,7 +65,8 @@ static void layer_norm_rows(void *data, int64_t begin, int64_t end) {
         float *y = norm->y + t * norm->y_stride;
         float mean = loops->sum(x, norm->columns) / (float)norm->columns;
         float variance = loops->centre(x, mean, norm->columns, y) / (float)norm->columns;
-        loops->scale_by(norm->reading_weight, norm->weight, y, 1.0f / sqrtf(variance + norm->eps), norm->columns, y);
+        float factor = 1.0f / sqrtf(variance + norm->eps);
+        loops->scale_by(norm->reading_weight, norm->weight, 0.0f, y, factor, norm->columns, y);
         loops->add_stored(norm->reading_bias, norm->bias, norm->columns, y);
     }
 }

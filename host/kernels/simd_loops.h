@@ -74,31 +74,33 @@ static float sum_of_squares(const float *x, int64_t count) {
     return vf_sum(vf_add(even, odd));
 }
 
-INLINE void scale_with(const int32_t reading, const void *weight, const float *x, float factor, int64_t count,
-                       float *y) {
+INLINE void scale_with(const int32_t reading, const void *weight, float offset, const float *x, float factor,
+                       int64_t count, float *y) {
     int64_t i = 0;
     for (; i + VF_WIDTH <= count; i += VF_WIDTH) {
-        vf_store(y + i, vf_mul(vf_read(reading, weight, i), vf_mul(vf_load(x + i), vf_set(factor))));
+        vf scale = vf_add(vf_read(reading, weight, i), vf_set(offset));
+        vf_store(y + i, vf_mul(scale, vf_mul(vf_load(x + i), vf_set(factor))));
     }
     if (i < count) {
-        vf rest = vf_mul(vf_load_part(x + i, count - i), vf_set(factor));
-        vf_store_part(y + i, vf_mul(vf_read_part(reading, weight, i, count - i), rest), count - i);
+        vf scale = vf_add(vf_read_part(reading, weight, i, count - i), vf_set(offset));
+        vf_store_part(y + i, vf_mul(scale, vf_mul(vf_load_part(x + i, count - i), vf_set(factor))), count - i);
     }
 }
 
-static void scale_by(int32_t reading, const void *weight, const float *x, float factor, int64_t count, float *y) {
+static void scale_by(int32_t reading, const void *weight, float offset, const float *x, float factor, int64_t count,
+                     float *y) {
     switch (reading) {
     case GRAFT_READ_F32:
-        scale_with(GRAFT_READ_F32, weight, x, factor, count, y);
+        scale_with(GRAFT_READ_F32, weight, offset, x, factor, count, y);
         break;
     case GRAFT_READ_F16:
-        scale_with(GRAFT_READ_F16, weight, x, factor, count, y);
+        scale_with(GRAFT_READ_F16, weight, offset, x, factor, count, y);
         break;
     case GRAFT_READ_BF16:
-        scale_with(GRAFT_READ_BF16, weight, x, factor, count, y);
+        scale_with(GRAFT_READ_BF16, weight, offset, x, factor, count, y);
         break;
     default:
-        graft_loops_scalar.scale_by(reading, weight, x, factor, count, y);
+        graft_loops_scalar.scale_by(reading, weight, offset, x, factor, count, y);
         break;
     }
 }

@@ -28,8 +28,8 @@ int graft_experts(const struct graft_call *call, const struct graft_experts_impl
                   const struct graft_experts_input *input, struct graft_error *error);
 
 /* norm.c */
-int graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
-                   int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
+int graft_rms_norm(const struct graft_call *call, const struct graft_weight *weight, float offset, float eps,
+                   const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
                    struct graft_error *error);
 int graft_layer_norm(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,

@@ -45,8 +45,8 @@ static int norm_forward(void *instance, const struct graft_call *call, const str
     if (normed == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = call->kernels->rms_norm(call, self->norm_weight, self->eps, args->hidden_states, hidden, args->tokens,
-                                         hidden, normed, hidden, error);
+    int status = call->kernels->rms_norm(call, self->norm_weight, 0.0f, self->eps, args->hidden_states, hidden,
+                                         args->tokens, hidden, normed, hidden, error);
     struct graft_mlp_args normed_args;
     graft_struct_copy(&normed_args, sizeof normed_args, args);
     normed_args.hidden_states = normed;

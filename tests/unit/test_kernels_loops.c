@@ -200,9 +200,11 @@ static void test_rows(void **state) {
         assert_memory_equal(y, expected, (size_t)n * sizeof *y);
         for (int32_t reading = GRAFT_READ_F32; reading <= GRAFT_READ_BF16; reading++) {
             void *weight = numbers_stored(stored_type(reading), n);
-            loops->scale_by(reading, weight, x, 1.3f, n, y);
-            scalar->scale_by(reading, weight, x, 1.3f, n, expected);
-            assert_memory_equal(y, expected, (size_t)n * sizeof *y);
+            for (int offset = 0; offset <= 1; offset++) {
+                loops->scale_by(reading, weight, (float)offset, x, 1.3f, n, y);
+                scalar->scale_by(reading, weight, (float)offset, x, 1.3f, n, expected);
+                assert_memory_equal(y, expected, (size_t)n * sizeof *y);
+            }
             loops->add_stored(reading, weight, n, y);
             scalar->add_stored(reading, weight, n, expected);
             assert_memory_equal(y, expected, (size_t)n * sizeof *y);

@@ -48,8 +48,9 @@ static float two_blocks_at(const struct two_blocks *two, int64_t row, int64_t co
 static void test_rms_norm(void **state) {
     (void)state;
     static const int64_t columns[] = {1, 3, 17, 64, 1000};
-    for (int i = 0; i < 5; i++) {
-        int64_t n = columns[i];
+    for (int i = 0; i < 10; i++) {
+        int64_t n = columns[i / 2];
+        float offset = (float)(i % 2);
         int64_t tokens = 37;
         int64_t stride = n + 3;
         const void *data = numbers_stored(GRAFT_DTYPE_BF16, n);
@@ -62,7 +63,8 @@ static void test_rms_norm(void **state) {
                                       .block_stride = sizeof block};
         float *x = numbers_floats(tokens * stride);
         float *y = numbers_floats(tokens * n);
-        assert_int_equal(call.kernels->rms_norm(&call, &weight, 1e-5f, x, stride, tokens, n, y, n, NULL), GRAFT_OK);
+        assert_int_equal(call.kernels->rms_norm(&call, &weight, offset, 1e-5f, x, stride, tokens, n, y, n, NULL),
+                         GRAFT_OK);
         for (int64_t t = 0; t < tokens; t++) {
             double sum = 0.0;
             for (int64_t j = 0; j < n; j++) {
@@ -70,11 +72,12 @@ static void test_rms_norm(void **state) {
             }
             double factor = 1.0 / sqrt(sum / (double)n + 1e-5);
             for (int64_t j = 0; j < n; j++) {
-                double expected = (double)numbers_at(GRAFT_DTYPE_BF16, data, j) * (double)x[t * stride + j] * factor;
+                double scale = (double)(numbers_at(GRAFT_DTYPE_BF16, data, j) + offset);
+                double expected = scale * (double)x[t * stride + j] * factor;
                 assert_true(numbers_close(y[t * n + j], (float)expected, 0.0f, 1e-6f));
             }
         }
-        assert_int_equal(call.kernels->rms_norm(&call, &weight, 1e-5f, x, stride, tokens, n, x, stride, NULL),
+        assert_int_equal(call.kernels->rms_norm(&call, &weight, offset, 1e-5f, x, stride, tokens, n, x, stride, NULL),
                          GRAFT_OK); /* in place */
         for (int64_t t = 0; t < tokens; t++) {
             assert_memory_equal(x + t * stride, y + t * n, (size_t)n * sizeof *x);

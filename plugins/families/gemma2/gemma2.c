@@ -21,54 +21,15 @@
 
 /* --- Norm --- */
 
-struct norm {
-    const struct graft_weight *weight; /* [hidden_size] */
-    float eps;
-};
-
-static int norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                       struct graft_error *error) {
-    struct norm *self = calloc(1, sizeof *self);
-    int status = GRAFT_OK;
-    (void)cls;
-    if (self == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    self->eps = (float)graft_args_real(build->args, "eps", 1e-6);
-    self->weight = graft_build_weight(build, "weight", &status, error);
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+static int norm_describe(const struct graft_class *self, const struct graft_config *config,
+                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg item = graft_real_arg("offset", 1.0);
+    const struct graft_args more = graft_args_of(&item, 1);
+    (void)self;
+    (void)config;
+    (void)args;
+    return sink->base(sink->data, &more, error);
 }
-
-static int norm_forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,
-                        struct graft_error *error) {
-    const struct norm *self = instance;
-    int64_t hidden = self->weight->rows;
-    float *factors = graft_scratch_floats(call, hidden, 1, error); /* [hidden_size]: 1 + weight */
-    const struct graft_row_block block = {sizeof block, GRAFT_DTYPE_F32, factors, hidden};
-    struct graft_weight weight = *self->weight;
-    weight.blocks = &block;
-    weight.n_blocks = 1;
-    if (factors == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    int status = call->kernels->widen(call, self->weight, factors, error);
-    for (int64_t i = 0; i < hidden && status == GRAFT_OK; i++) {
-        factors[i] += 1.0f;
-    }
-    if (status == GRAFT_OK && args->residual != NULL) {
-        status = call->kernels->add(call, args->hidden_states, args->residual, args->tokens * hidden, error);
-    }
-    return status == GRAFT_OK ? call->kernels->rms_norm(call, &weight, self->eps, args->hidden_states, hidden,
-                                                        args->tokens, hidden, args->output, hidden, error)
-                              : status;
-}
-
-static const struct graft_norm norm_vtable = {.struct_size = sizeof norm_vtable, .forward = norm_forward};
 
 /* --- Embedding --- */
 
@@ -304,8 +265,7 @@ static const struct graft_class classes[] = {
      .describe = layer_describe, .create = layer_create, .destroy = free, .forward = &layer_vtable},
     {GRAFT_DERIVED_CLASS("Gemma2Attention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION)},
     {GRAFT_DERIVED_CLASS("Gemma2MLP", "LlamaMLP", GRAFT_INTERFACE_MLP)},
-    {GRAFT_DERIVED_CLASS("Gemma2RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM), .create = norm_create, .destroy = free,
-     .forward = &norm_vtable},
+    {GRAFT_DERIVED_CLASS("Gemma2RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM), .describe = norm_describe},
     {GRAFT_DERIVED_CLASS("Gemma2RotaryEmbedding", "LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY)},
 };
 

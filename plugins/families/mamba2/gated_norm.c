@@ -62,8 +62,8 @@ static int forward(void *instance, const struct graft_call *call, const void *da
             .n_blocks = 1,
             .block_stride = sizeof block,
         };
-        status = call->kernels->rms_norm(call, &weight, self->eps, args->gate + at, args->gate_stride, args->tokens,
-                                         self->group_size, args->output + at, self->hidden_size, error);
+        status = call->kernels->rms_norm(call, &weight, 0.0F, self->eps, args->gate + at, args->gate_stride,
+                                         args->tokens, self->group_size, args->output + at, self->hidden_size, error);
     }
     return status;
 }

@@ -66,8 +66,8 @@ static int mlp_forward(void *instance, const struct graft_call *call, const stru
     if (normed == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = call->kernels->rms_norm(call, self->norm_weight, self->eps, args->hidden_states, hidden, args->tokens,
-                                         hidden, normed, hidden, error);
+    int status = call->kernels->rms_norm(call, self->norm_weight, 0.0f, self->eps, args->hidden_states, hidden,
+                                         args->tokens, hidden, normed, hidden, error);
     struct graft_mlp_args normed_args;
     graft_struct_copy(&normed_args, sizeof normed_args, args);
     normed_args.hidden_states = normed;

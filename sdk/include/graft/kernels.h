@@ -153,10 +153,11 @@ struct graft_kernels {
     int (*experts)(const struct graft_call *call, const struct graft_experts_implementation *own,
                    const struct graft_experts_input *input, struct graft_error *error);
 
-    /* y[t] = x[t] / sqrt(mean(x[t]^2) + eps) * weight (Zhang & Sennrich 2019). x [tokens, columns] with `stride`s for x
-     * and y, weight [columns] in one block; y may be x. */
-    int (*rms_norm)(const struct graft_call *call, const struct graft_weight *weight, float eps, const float *x,
-                    int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
+    /* y[t] = x[t] / sqrt(mean(x[t]^2) + eps) * (weight + offset) (Zhang & Sennrich 2019). x [tokens, columns] with
+     * `stride`s for x and y, weight [columns] in one block; y may be x. `offset` is 1 in models whose weights are
+     * stored as what they differ from 1 by, else 0. */
+    int (*rms_norm)(const struct graft_call *call, const struct graft_weight *weight, float offset, float eps,
+                    const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
                     struct graft_error *error);
 
     /* Rotates pairs of numbers of each head in place: (a, b) -> (a cos - b sin, b cos + a sin), Su et al. 2021. */

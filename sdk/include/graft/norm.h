@@ -4,6 +4,9 @@
  *
  * Arguments that parents give: hidden_size and eps (a real number). Without eps a LayerNorm takes 1e-5, an RMSNorm the
  * config's rms_norm_eps.
+ *
+ * Optional, for a class that derives from an RMSNorm of the host: offset (a real number; 0 without it), which is added
+ * to the weight. It gives that to its base itself, so parents and what replaces the class need not know.
  */
 #ifndef GRAFT_NORM_H
 #define GRAFT_NORM_H
