@@ -35,6 +35,7 @@
 #include "graft/host.h"
 #include "graft/image.h"
 #include "graft/input_embeddings.h"
+#include "graft/instance.h"
 #include "graft/kernel_override.h"
 #include "graft/kernels.h"
 #include "graft/layer_types.h"

@@ -28,11 +28,11 @@ static const struct graft_decoder_traits traits = {
 };
 
 static const struct graft_class classes[] = {
-    {GRAFT_FAMILY_CLASS("LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
-    {GRAFT_FAMILY_CLASS("LlamaModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
-    {GRAFT_FAMILY_CLASS("LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {GRAFT_FAMILY_PART("LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    {GRAFT_FAMILY_PART("LlamaModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
+    {GRAFT_FAMILY_PART("LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
-    {GRAFT_FAMILY_CLASS("LlamaMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {GRAFT_FAMILY_PART("LlamaMLP", GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)},
     {GRAFT_FAMILY_CLASS("LlamaRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_ROTARY_CLASS("LlamaRotaryEmbedding", traits)},
 };

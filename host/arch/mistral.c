@@ -28,11 +28,11 @@ static const struct graft_decoder_traits traits = {
 };
 
 static const struct graft_class classes[] = {
-    {GRAFT_FAMILY_CLASS("MistralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
-    {GRAFT_FAMILY_CLASS("MistralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
-    {GRAFT_FAMILY_CLASS("MistralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {GRAFT_FAMILY_PART("MistralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    {GRAFT_FAMILY_PART("MistralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
+    {GRAFT_FAMILY_PART("MistralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("MistralAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
-    {GRAFT_FAMILY_CLASS("MistralMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {GRAFT_FAMILY_PART("MistralMLP", GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)},
     {GRAFT_FAMILY_CLASS("MistralRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_ROTARY_CLASS("MistralRotaryEmbedding", traits)},
 };

@@ -42,10 +42,10 @@ static const char *const down_sources[] = {"*.w2.weight"};
 static const struct graft_conversion expert_conversions[] = GRAFT_EXPERT_CONVERSION_LIST(gate_up_sources, down_sources);
 
 static const struct graft_class classes[] = {
-    {GRAFT_FAMILY_CLASS("MixtralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
-    {GRAFT_FAMILY_CLASS("MixtralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
+    {GRAFT_FAMILY_PART("MixtralForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    {GRAFT_FAMILY_PART("MixtralModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
     {
-        GRAFT_FAMILY_CLASS("MixtralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer),
+        GRAFT_FAMILY_PART("MixtralDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer),
         .conversions = layer_conversions,
         .n_conversions = 1,
         .conversion_stride = sizeof layer_conversions[0],

@@ -42,11 +42,11 @@ static const struct graft_decoder_traits traits = {
 };
 
 static const struct graft_class classes[] = {
-    {GRAFT_FAMILY_CLASS("Qwen2MoeForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
-    {GRAFT_FAMILY_CLASS("Qwen2MoeModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
-    {GRAFT_FAMILY_CLASS("Qwen2MoeDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {GRAFT_FAMILY_PART("Qwen2MoeForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    {GRAFT_FAMILY_PART("Qwen2MoeModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
+    {GRAFT_FAMILY_PART("Qwen2MoeDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("Qwen2MoeAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
-    {GRAFT_FAMILY_CLASS("Qwen2MoeMLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {GRAFT_FAMILY_PART("Qwen2MoeMLP", GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)},
     {GRAFT_FAMILY_CLASS("Qwen2MoeSparseMoeBlock", GRAFT_INTERFACE_MLP, graft_sparse_moe_block)},
     {GRAFT_FAMILY_CLASS("Qwen2MoeTopKRouter", GRAFT_INTERFACE_ROUTER, graft_router)},
     {

@@ -14,7 +14,7 @@ static const struct graft_decoder_traits text_traits = {
     .windows = GRAFT_WINDOWS_UPPER,
     .window_switch = "use_sliding_window",
     .section = "text_config",
-    .embed_tokens = "model.language_model.embed_tokens",
+    .tied_weight = "model.language_model.embed_tokens.weight",
     .defaults =
         {
             .vocab_size = 152064,
@@ -59,19 +59,22 @@ static const struct graft_conversion conversions[] = {
 
 #define TEXT_CLASS(class_name, interface, role) .name = (class_name), .data = &text_traits, GRAFT_ROLE(interface, role)
 
+#define TEXT_PART(class_name, interface, role, part) \
+    .name = (class_name), .data = &text_traits, GRAFT_ROLE_PART(interface, role, part)
+
 #define VISION_CLASS(class_name, interface, role) \
     .name = (class_name), .data = &vision_traits, GRAFT_ROLE(interface, role)
 
 static const struct graft_class classes[] = {
     {
-        TEXT_CLASS("Qwen2VLForConditionalGeneration", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm),
+        TEXT_PART("Qwen2VLForConditionalGeneration", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm),
         .conversions = conversions,
         .n_conversions = sizeof conversions / sizeof conversions[0],
         .conversion_stride = sizeof conversions[0],
     },
     {VISION_CLASS("Qwen2VLModel", GRAFT_INTERFACE_BASE_MODEL, graft_multimodal)},
-    {TEXT_CLASS("Qwen2VLTextModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
-    {TEXT_CLASS("Qwen2VLDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {TEXT_PART("Qwen2VLTextModel", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
+    {TEXT_PART("Qwen2VLDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {TEXT_CLASS("Qwen2VLAttention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
     {TEXT_CLASS("Qwen2VLRMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {VISION_CLASS("Qwen2VisionTransformerPretrainedModel", GRAFT_INTERFACE_VISION_TOWER, graft_vision_tower)},

@@ -33,11 +33,11 @@ static const struct graft_decoder_traits traits = {
 };
 
 static const struct graft_class classes[] = {
-    {GRAFT_FAMILY_CLASS("Qwen3ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm)},
-    {GRAFT_FAMILY_CLASS("Qwen3Model", GRAFT_INTERFACE_BASE_MODEL, graft_decoder)},
-    {GRAFT_FAMILY_CLASS("Qwen3DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)},
+    {GRAFT_FAMILY_PART("Qwen3ForCausalLM", GRAFT_INTERFACE_CAUSAL_LM, graft_causal_lm, graft_parts_causal_lm)},
+    {GRAFT_FAMILY_PART("Qwen3Model", GRAFT_INTERFACE_BASE_MODEL, graft_decoder, graft_parts_model)},
+    {GRAFT_FAMILY_PART("Qwen3DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)},
     {GRAFT_FAMILY_CLASS("Qwen3Attention", GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)},
-    {GRAFT_FAMILY_CLASS("Qwen3MLP", GRAFT_INTERFACE_MLP, graft_mlp)},
+    {GRAFT_FAMILY_PART("Qwen3MLP", GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)},
     {GRAFT_FAMILY_CLASS("Qwen3RMSNorm", GRAFT_INTERFACE_NORM, graft_rms_norm)},
     {GRAFT_ROTARY_CLASS("Qwen3RotaryEmbedding", traits)},
 };

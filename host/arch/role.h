@@ -6,7 +6,6 @@
 #ifndef GRAFT_ARCH_ROLE_H
 #define GRAFT_ARCH_ROLE_H
 
-#include "arch/instance.h"
 #include "graft/activation.h"
 #include "graft/attention.h"
 #include "graft/attention_block.h"
@@ -22,10 +21,12 @@
 #include "graft/experts.h"
 #include "graft/head.h"
 #include "graft/input_embeddings.h"
+#include "graft/instance.h"
 #include "graft/linear.h"
 #include "graft/masked_lm.h"
 #include "graft/mlp.h"
 #include "graft/norm.h"
+#include "graft/parts.h"
 #include "graft/patch_embed.h"
 #include "graft/patch_merger.h"
 #include "graft/pooler.h"
@@ -45,9 +46,16 @@
     .create = role##_create, .destroy = (destroyer), .forward = &(role##_vtable)
 #define GRAFT_ROLE(interface, role) GRAFT_ROLE_DESTROYED(interface, role, graft_instance_destroy)
 
+/* Those of a class that describes itself as a part of the SDK, and so is one (graft/parts.h). */
+#define GRAFT_ROLE_PART(interface, role, part)                                                           \
+    .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
+    .create = part##_create, .destroy = graft_instance_destroy, .forward = &(part##_vtable)
+
 /* The fields of a class of the family whose traits are called `traits`. */
 #define GRAFT_FAMILY_CLASS(class_name, interface, role) \
     .name = (class_name), .data = &traits, GRAFT_ROLE(interface, role)
+#define GRAFT_FAMILY_PART(class_name, interface, role, part) \
+    .name = (class_name), .data = &traits, GRAFT_ROLE_PART(interface, role, part)
 
 /* Those of a rotary embedding, whose instances own more than their block. */
 #define GRAFT_ROTARY_CLASS(class_name, family_traits) \
@@ -55,11 +63,9 @@
     GRAFT_ROLE_DESTROYED(GRAFT_INTERFACE_ROTARY, graft_rotary, graft_rotary_destroy)
 
 /* The fields of a family whose lists are called `architectures` and `classes`. */
-#define GRAFT_FAMILY(type, prefix)                                                                     \
-    .struct_size = sizeof(struct graft_family), .model_type = (type), .base_model_prefix = (prefix),   \
-    .architectures = architectures, .n_architectures = sizeof architectures / sizeof architectures[0], \
-    .architecture_stride = sizeof architectures[0], .classes = classes,                                \
-    .n_classes = sizeof classes / sizeof classes[0], .class_stride = sizeof classes[0]
+#define GRAFT_FAMILY(type, prefix)                                                                   \
+    .struct_size = sizeof(struct graft_family), .model_type = (type), .base_model_prefix = (prefix), \
+    GRAFT_FAMILY_ARCHITECTURES(architectures), GRAFT_FAMILY_CLASSES(classes)
 
 /* The `ignored_tensors` of the built-in families: older checkpoints store rotary frequencies and numbers of positions,
  * which classes compute. */
@@ -88,13 +94,8 @@ extern const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NO
 /* In decoder/; `data` is a struct graft_decoder_traits. */
 graft_role_describe graft_causal_lm_describe, graft_decoder_describe, graft_decoder_layer_describe,
     graft_attention_describe, graft_mlp_describe, graft_rms_norm_describe, graft_rotary_describe;
-graft_role_create graft_causal_lm_create, graft_decoder_create, graft_decoder_layer_create, graft_attention_create,
-    graft_mlp_create, graft_rms_norm_create, graft_rotary_create;
-extern const struct graft_causal_lm graft_causal_lm_vtable;
-extern const struct graft_base_model graft_decoder_vtable;
-extern const struct graft_decoder_layer graft_decoder_layer_vtable;
+graft_role_create graft_attention_create, graft_rms_norm_create, graft_rotary_create;
 extern const struct graft_self_attention graft_attention_vtable;
-extern const struct graft_mlp graft_mlp_vtable;
 extern const struct graft_norm graft_rms_norm_vtable;
 extern const struct graft_rotary graft_rotary_vtable;
 void graft_rotary_destroy(void *instance);

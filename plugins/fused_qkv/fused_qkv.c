@@ -33,6 +33,7 @@ struct sizes {
     int64_t head_dim;
     double scaling; /* of the scores */
     double softcap; /* likewise; 0: none */
+    int64_t rotary_width;
 };
 
 enum { MAX_SIZE = 1 << 20 };
@@ -53,6 +54,7 @@ static int read_sizes(const struct graft_args *args, const char *path, struct si
     }
     sizes->scaling = graft_args_real(args, "scaling", 1.0 / sqrt((double)sizes->head_dim));
     sizes->softcap = graft_args_real(args, "softcap", 0.0);
+    sizes->rotary_width = graft_args_int(args, "rotary_width", sizes->head_dim);
     return status;
 }
 
@@ -199,7 +201,7 @@ static int attend(const struct fused_attention *self, const struct graft_call *c
         .stride = stride,
         .tokens = tokens,
         .heads = sizes->heads + sizes->kv_heads,
-        .width = sizes->head_dim,
+        .width = sizes->rotary_width,
         .cos = args->cos,
         .sin = args->sin,
     };
@@ -230,7 +232,10 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 }
 
 static const struct graft_self_attention vtable = {
-    .struct_size = sizeof vtable, .features = GRAFT_SELF_ATTENTION_SCORES, .forward = forward};
+    .struct_size = sizeof vtable,
+    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH,
+    .forward = forward,
+};
 
 /* --- Conversions: the second one is left out where there are no biases --- */
 

@@ -35,9 +35,14 @@ else
 fi
 
 helpers=$(awk -F '\t' '$2 == "function" && $5 ~ /^GRAFT_INLINE / { print $4 }' "$scratch/sdk" | LC_ALL=C sort)
-check 'each helper of the SDK is a symbol of libgraft-sdk.a' "$helpers" \
-    "$(nm -g --defined-only "$library" | awk 'NF == 3 && $3 ~ /^graft_/ { print $3 }' | LC_ALL=C sort)"
+nm -g --defined-only "$library" | awk 'NF == 3 && $3 ~ /^graft_/ { print $3 }' | LC_ALL=C sort >"$scratch/symbols"
+check 'each helper of the SDK is a symbol of libgraft-sdk.a' '' "$(echo "$helpers" | LC_ALL=C comm -23 - "$scratch/symbols")"
 check 'there are helpers' yes "$([ "$(echo "$helpers" | wc -l)" -gt 90 ] && echo yes || echo no)"
+# The other symbols are those of the parts.
+sed -n 's/^\(int\|void\|graft_parts_[a-z]*\|extern const struct [a-z_]*\) \(graft_parts_[a-z_]*\)[(;].*/\2/p' \
+    "$source/sdk/include/graft/parts.h" | LC_ALL=C sort >"$scratch/parts"
+check 'and each part that graft/parts.h declares' "$(cat "$scratch/parts")" \
+    "$(echo "$helpers" | LC_ALL=C comm -13 - "$scratch/symbols")"
 check 'none is inline in another way' '' "$(grep -nE '^(static|inline)' "$source"/sdk/include/graft/*.h)"
 
 # What the scripts have to find.

@@ -71,6 +71,21 @@ for source in "$prefix"/share/graft/template/*.c "$prefix"/share/graft/examples/
     check "$name exports its entry" graft_plugin_entry "$(exports "$output")"
 done
 
+# A family's folder, whose classes are parts of the library of graft-sdk.
+mkdir family
+family() {
+    cc -std=c11 -Wall -Wextra -Werror -shared -fPIC "$here/../../plugins/families/gpt2/gpt2.c" \
+        $(pkg-config --cflags --libs graft-sdk) -o family/gpt2.so -lm
+}
+runs 'gpt2 builds' family
+check 'gpt2 exports its entry' graft_plugin_entry "$(exports family/gpt2.so)"
+gpt2=$build/plugins/families/gpt2
+gpt2_ids() { # gpt2_ids PLUGINS: what the program generates with the plugin of that folder
+    "$prefix/bin/graft" --model "$gpt2/goldens/gpt2" --plugins-dir "$1" --input-ids 5,6,7 --max-new-tokens 8 \
+        --output-ids --quiet
+}
+check 'gpt2 generates what the one of the build does' "$(gpt2_ids "$gpt2")" "$(gpt2_ids family 2>&1)"
+
 in_cpp() {
     c++ -std=c++11 -Wall -Wextra -Werror -shared -fPIC "$here/outside.cc" $(pkg-config --cflags graft-sdk) -o cpp/outside.so
 }

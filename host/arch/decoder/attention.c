@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention of a decoder with rotary positions: q_proj, k_proj, v_proj, and o_proj on the way out. */
-#include <math.h>
-
 #include "arch/decoder/decoder_config.h"
 #include "arch/role.h"
 #include "graft/describe.h"
-
-struct sizes {
-    int32_t layer;
-    int64_t hidden;
-    int64_t heads;
-    int64_t kv_heads;
-    int64_t head_dim;
-    double scaling;
-    double softcap;
-};
 
 struct head_norm {
     const struct graft_module *module; /* NULL: none */
@@ -23,7 +11,7 @@ struct head_norm {
 
 struct attention {
     struct graft_instance base;
-    struct sizes sizes;
+    struct graft_parts_attention_sizes sizes;
     const struct graft_module *q_proj; /* hidden_size -> heads * head_dim */
     const struct graft_module *k_proj; /* hidden_size -> kv_heads * head_dim */
     const struct graft_module *v_proj; /* hidden_size -> kv_heads * head_dim */
@@ -32,46 +20,20 @@ struct attention {
     struct head_norm k_norm;
 };
 
-/* What the parent gives (graft/attention.h), and which layer it is: an index into the KV cache. */
-static int read_args(const struct graft_args *args, const struct graft_sink *sink, struct sizes *sizes,
-                     struct graft_error *error) {
-    int64_t layer = graft_args_int(args, "layer_idx", -1);
-    int status = graft_args_size(args, "hidden_size", GRAFT_MAX_SIZE, sink->path, &sizes->hidden, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "num_attention_heads", GRAFT_MAX_SIZE, sink->path, &sizes->heads, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "num_key_value_heads", GRAFT_MAX_SIZE, sink->path, &sizes->kv_heads, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "head_dim", GRAFT_MAX_SIZE, sink->path, &sizes->head_dim, error);
-    }
-    if (status == GRAFT_OK && (layer < 0 || layer >= GRAFT_MAX_LAYERS)) {
-        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
-                                 "argument layer_idx: expected 0 to %d from the parent, got %lld",
-                                 (int)GRAFT_MAX_LAYERS - 1, (long long)layer);
-    }
-    sizes->layer = (int32_t)layer;
-    sizes->scaling = graft_args_real(args, "scaling", 1.0 / sqrt((double)sizes->head_dim));
-    sizes->softcap = graft_args_real(args, "softcap", 0.0);
-    return status;
-}
-
-static int describe_projections(const struct sizes *sizes, const struct graft_args *args, const struct graft_sink *sink,
+static int describe_projections(const struct graft_parts_attention_sizes *sizes, const struct graft_sink *sink,
                                 struct graft_error *error) {
     int64_t q_size = sizes->heads * sizes->head_dim;
     int64_t kv_size = sizes->kv_heads * sizes->head_dim;
-    int32_t bias = graft_args_int(args, "qkv_bias", 0) != 0;
     const struct {
         const char *name;
         int64_t in_features;
         int64_t out_features;
         int32_t bias;
     } linears[] = {
-        {"q_proj", sizes->hidden, q_size, bias},
-        {"k_proj", sizes->hidden, kv_size, bias},
-        {"v_proj", sizes->hidden, kv_size, bias},
-        {"o_proj", q_size, sizes->hidden, graft_args_int(args, "o_proj_bias", 0) != 0},
+        {"q_proj", sizes->hidden_size, q_size, sizes->qkv_bias},
+        {"k_proj", sizes->hidden_size, kv_size, sizes->qkv_bias},
+        {"v_proj", sizes->hidden_size, kv_size, sizes->qkv_bias},
+        {"o_proj", q_size, sizes->hidden_size, sizes->o_proj_bias},
     };
     int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof linears / sizeof linears[0] && status == GRAFT_OK; i++) {
@@ -84,11 +46,12 @@ static int describe_projections(const struct sizes *sizes, const struct graft_ar
 int graft_attention_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_decoder_traits *traits = self->data;
-    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
+    struct graft_parts_attention_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     (void)config;
-    int status = sizes != NULL ? read_args(args, sink, sizes, error) : GRAFT_ERROR_INTERNAL;
+    int status =
+        sizes != NULL ? graft_parts_read_attention_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = describe_projections(sizes, args, sink, error);
+        status = describe_projections(sizes, sink, error);
     }
     const char *const norms[] = {"q_norm", "k_norm"};
     for (size_t i = 0; traits->query_key_norm && i < 2 && status == GRAFT_OK; i++) {
@@ -113,7 +76,7 @@ static struct head_norm find_norm(const struct graft_build *build, const char *n
 
 int graft_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
-    const struct sizes *sizes = build->kept;
+    const struct graft_parts_attention_sizes *sizes = build->kept;
     int status = GRAFT_OK;
     (void)cls;
     struct attention *self = graft_instance_new(build, sizeof *self, error);
@@ -197,10 +160,10 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output_stride = q_size,
     };
     const struct graft_rope_args rope_args[] = {
-        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->q, q_size, 0, tokens, self->sizes.heads, self->sizes.head_dim,
+        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->q, q_size, 0, tokens, self->sizes.heads, self->sizes.rotary_width,
          args->cos, args->sin},
-        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->k, kv_size, 0, tokens, self->sizes.kv_heads, self->sizes.head_dim,
-         args->cos, args->sin},
+        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->k, kv_size, 0, tokens, self->sizes.kv_heads,
+         self->sizes.rotary_width, args->cos, args->sin},
     };
     int status = GRAFT_OK;
     for (int i = 0; i < 2 && args->cos != NULL && status == GRAFT_OK; i++) {
@@ -235,6 +198,6 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 const struct graft_self_attention graft_attention_vtable = {
     .struct_size = sizeof graft_attention_vtable,
-    .features = GRAFT_SELF_ATTENTION_SCORES,
+    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH,
     .forward = forward,
 };

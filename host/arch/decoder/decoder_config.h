@@ -8,9 +8,9 @@
 #include "arch/section.h"
 #include "graft/class.h"
 #include "graft/config.h"
+#include "graft/parts.h"
 
-/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
-enum { GRAFT_MAX_SIZE = 1 << 20, GRAFT_MAX_LAYERS = 4096 };
+enum { GRAFT_MAX_SIZE = GRAFT_PARTS_MAX_SIZE, GRAFT_MAX_LAYERS = GRAFT_PARTS_MAX_LAYERS };
 
 /* Fields have the names they have in config.json. */
 struct graft_decoder_config {
@@ -72,7 +72,7 @@ struct graft_decoder_traits {
     int32_t num_local_experts; /* 1: num_experts may be called so */
     int32_t shared_expert;     /* 1: beside the experts there is one for all tokens */
     const char *section;       /* "text_config": where the fields are if the config has it; NULL: never */
-    const char *embed_tokens;  /* the input embedding's path below a causal LM; NULL: "model.embed_tokens" */
+    const char *tied_weight;   /* of the input embedding, below a causal LM; NULL: "model.embed_tokens.weight" */
     struct graft_decoder_config defaults;
 };
 

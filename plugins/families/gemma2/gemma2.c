@@ -4,197 +4,20 @@
  * with bounds on scores and logits, embeddings that are scaled, and a window in every second layer.
  */
 #include <math.h>
-#include <stdlib.h>
 
-#include "graft/attention.h"
-#include "graft/base_model.h"
-#include "graft/causal_lm.h"
-#include "graft/decoder_layer.h"
 #include "graft/describe.h"
-#include "graft/embedding.h"
 #include "graft/family.h"
-#include "graft/kernels.h"
 #include "graft/layer_types.h"
-#include "graft/mlp.h"
+#include "graft/parts.h"
 #include "graft/plugin.h"
-#include "graft/rotary.h"
 
-/* --- Norm --- */
+/* --- Model, head and norm: Llama's, given what Llama does not know of config.json --- */
 
-static int norm_describe(const struct graft_class *self, const struct graft_config *config,
-                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_arg item = graft_real_arg("offset", 1.0);
-    const struct graft_args more = graft_args_of(&item, 1);
-    (void)self;
-    (void)config;
-    (void)args;
-    return sink->base(sink->data, &more, error);
-}
-
-/* --- Embedding --- */
-
-struct embedding {
-    const struct graft_weight *weight; /* [num_embeddings, embedding_dim] */
-    float scale;
-    float scale_bf16;
-};
-
-/* The nearest number with eight binary digits. */
-static float round_to_bf16(double x) {
-    int exponent;
-    double fraction = frexp(x, &exponent);
-    return (float)ldexp(rint(ldexp(fraction, 8)), exponent - 8);
-}
-
-static int embedding_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                            struct graft_error *error) {
-    struct embedding *self = calloc(1, sizeof *self);
-    int status = GRAFT_OK;
-    (void)cls;
-    if (self == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    self->weight = graft_build_weight(build, "weight", &status, error);
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
-    }
-    self->scale = (float)sqrt((double)self->weight->columns);
-    self->scale_bf16 = round_to_bf16(sqrt((double)self->weight->columns));
-    *instance = self;
-    return GRAFT_OK;
-}
-
-/* The scale is of the type that the model computes in: it was trained with a rounded one. */
-static float scale_for(const struct embedding *self, const struct graft_call *call) {
-    int32_t is_bf16 = graft_weight_block(self->weight, 0)->dtype == GRAFT_DTYPE_BF16;
-    return call->precision == GRAFT_PRECISION_BFLOAT16 || (call->precision == GRAFT_PRECISION_AUTO && is_bf16)
-               ? self->scale_bf16
-               : self->scale;
-}
-
-static int embedding_forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
-                             struct graft_error *error) {
-    const struct embedding *self = instance;
-    float scale = scale_for(self, call);
-    int status = call->kernels->embedding(call, self->weight, args->ids, args->tokens, args->output, error);
-    for (int64_t i = 0; i < args->tokens * self->weight->columns && status == GRAFT_OK; i++) {
-        args->output[i] *= scale;
-    }
-    return status;
-}
-
-static const struct graft_embedding embedding_vtable = {.struct_size = sizeof embedding_vtable,
-                                                        .forward = embedding_forward};
-
-/* --- Layer --- */
-
-struct layer {
-    const struct graft_module *self_attn;
-    const struct graft_module *mlp;
-    const struct graft_module *input_layernorm;
-    const struct graft_module *post_attention_layernorm;
-    const struct graft_module *pre_feedforward_layernorm;
-    const struct graft_module *post_feedforward_layernorm;
-    int64_t hidden_size;
-    uint32_t attention_features;
-};
-
-/* Llama's, and two norms more. */
-static int layer_describe(const struct graft_class *self, const struct graft_config *config,
-                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const char *const norms[] = {"pre_feedforward_layernorm", "post_feedforward_layernorm"};
-    int status = sink->base(sink->data, NULL, error);
-    (void)self;
-    (void)config;
-    for (size_t i = 0; i < sizeof norms / sizeof norms[0] && status == GRAFT_OK; i++) {
-        status = graft_describe_given(sink, norms[i], "Gemma2RMSNorm", GRAFT_INTERFACE_NORM, args, error);
-    }
-    return status;
-}
-
-static int layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                        struct graft_error *error) {
-    struct layer *self = calloc(1, sizeof *self);
-    int status = GRAFT_OK;
-    (void)cls;
-    if (self == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
-    self->attention_features = graft_self_attention_features(build->args);
-    self->self_attn = graft_build_child(build, "self_attn", &status, error);
-    self->mlp = graft_build_child(build, "mlp", &status, error);
-    self->input_layernorm = graft_build_child(build, "input_layernorm", &status, error);
-    self->post_attention_layernorm = graft_build_child(build, "post_attention_layernorm", &status, error);
-    self->pre_feedforward_layernorm = graft_build_child(build, "pre_feedforward_layernorm", &status, error);
-    self->post_feedforward_layernorm = graft_build_child(build, "post_feedforward_layernorm", &status, error);
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
-}
-
-/* output = norm(hidden_states + residual), `residual` may be NULL; all are [tokens, hidden_size]. */
-static int run_norm(const struct graft_module *norm, const struct graft_call *call, int64_t tokens,
-                    float *hidden_states, const float *residual, float *output, struct graft_error *error) {
-    const struct graft_norm_args args = {sizeof args, 0, tokens, hidden_states, residual, output};
-    return graft_norm_forward(norm, call, &args, error);
-}
-
-static int layer_forward(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
-                         struct graft_error *error) {
-    const struct layer *self = instance;
-    int64_t tokens = args->batch->tokens;
-    float *hidden = args->hidden_states;
-    float *normed = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
-    float *output = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
-    const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, tokens, output, normed};
-    const struct graft_self_attention_args attention_args = {
-        .struct_size = sizeof attention_args,
-        .required_features = self->attention_features,
-        .batch = args->batch,
-        .hidden_states = normed,
-        .cos = args->cos,
-        .sin = args->sin,
-        .mask = args->mask,
-        .output = output,
-    };
-    if (normed == NULL || output == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    int status = run_norm(self->input_layernorm, call, tokens, hidden, NULL, normed, error);
-    if (status == GRAFT_OK) {
-        status = graft_self_attention_forward(self->self_attn, call, &attention_args, error);
-    }
-    if (status == GRAFT_OK) {
-        status = run_norm(self->post_attention_layernorm, call, tokens, output, NULL, normed, error);
-    }
-    if (status == GRAFT_OK) { /* which adds what attention gave to hidden before it norms it */
-        status = run_norm(self->pre_feedforward_layernorm, call, tokens, hidden, normed, output, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_mlp_forward(self->mlp, call, &mlp_args, error);
-    }
-    if (status == GRAFT_OK) {
-        status = run_norm(self->post_feedforward_layernorm, call, tokens, normed, NULL, output, error);
-    }
-    return status == GRAFT_OK ? call->kernels->add(call, hidden, output, tokens * self->hidden_size, error) : status;
-}
-
-static const struct graft_decoder_layer layer_vtable = {.struct_size = sizeof layer_vtable, .forward = layer_forward};
-
-/* --- Model and head: Llama's, given what config.json has under fields that Llama does not know --- */
-
-enum { MAX_LAYERS = 4096 };
-
-/* windows [MAX_LAYERS], of which `layers` are used. */
+/* windows [GRAFT_PARTS_MAX_LAYERS], of which `layers` are used. */
 static int read_windows(const struct graft_config *config, int64_t *windows, int64_t *layers,
                         struct graft_error *error) {
     int64_t sliding_window = 0;
-    int status = graft_config_need_int(config, "num_hidden_layers", 1, MAX_LAYERS, layers, error);
+    int status = graft_config_need_int(config, "num_hidden_layers", 1, GRAFT_PARTS_MAX_LAYERS, layers, error);
     if (status == GRAFT_OK) {
         status = graft_config_need_int(config, "sliding_window", 1, INT32_MAX, &sliding_window, error);
     }
@@ -206,7 +29,7 @@ static int read_windows(const struct graft_config *config, int64_t *windows, int
 
 static int model_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t windows[MAX_LAYERS];
+    int64_t windows[GRAFT_PARTS_MAX_LAYERS];
     int64_t layers = 0;
     double scalar = 0.0;
     double softcap = 0.0; /* null in config.json: none */
@@ -253,16 +76,38 @@ static int causal_lm_describe(const struct graft_class *self, const struct graft
     return status == GRAFT_OK ? sink->base(sink->data, &more, error) : status;
 }
 
+static int norm_describe(const struct graft_class *self, const struct graft_config *config,
+                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg item = graft_real_arg("offset", 1.0);
+    const struct graft_args more = graft_args_of(&item, 1);
+    (void)self;
+    (void)config;
+    (void)args;
+    return sink->base(sink->data, &more, error);
+}
+
 /* --- What the host is told --- */
+
+static const struct graft_parts_layer layer = {
+    .attention = "self_attn",
+    .attention_class = "Gemma2Attention",
+    .attention_norm = "input_layernorm",
+    .attention_output_norm = "post_attention_layernorm",
+    .mlp = "mlp",
+    .mlp_class = "Gemma2MLP",
+    .mlp_norm = "pre_feedforward_layernorm",
+    .mlp_output_norm = "post_feedforward_layernorm",
+    .norm_class = "Gemma2RMSNorm",
+};
 
 static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("Gemma2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM),
      .describe = causal_lm_describe},
     {GRAFT_DERIVED_CLASS("Gemma2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe},
     {GRAFT_DERIVED_CLASS("Gemma2TextScaledWordEmbedding", "Embedding", GRAFT_INTERFACE_EMBEDDING),
-     .create = embedding_create, .destroy = free, .forward = &embedding_vtable},
-    {GRAFT_DERIVED_CLASS("Gemma2DecoderLayer", "LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER),
-     .describe = layer_describe, .create = layer_create, .destroy = free, .forward = &layer_vtable},
+     GRAFT_PARTS_INSTANCE(graft_parts_scaled_embedding)},
+    {GRAFT_PARTS_CLASS("Gemma2DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer),
+     .base = "LlamaDecoderLayer", .data = &layer},
     {GRAFT_DERIVED_CLASS("Gemma2Attention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION)},
     {GRAFT_DERIVED_CLASS("Gemma2MLP", "LlamaMLP", GRAFT_INTERFACE_MLP)},
     {GRAFT_DERIVED_CLASS("Gemma2RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM), .describe = norm_describe},
@@ -297,15 +142,9 @@ static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "gemma2",
     .base_model_prefix = "model",
-    .architectures = architectures,
-    .n_architectures = sizeof architectures / sizeof architectures[0],
-    .architecture_stride = sizeof architectures[0],
-    .classes = classes,
-    .n_classes = sizeof classes / sizeof classes[0],
-    .class_stride = sizeof classes[0],
-    .fields = fields,
-    .n_fields = sizeof fields / sizeof fields[0],
-    .field_stride = sizeof fields[0],
+    GRAFT_FAMILY_ARCHITECTURES(architectures),
+    GRAFT_FAMILY_CLASSES(classes),
+    GRAFT_FAMILY_FIELDS(fields),
 };
 
 static const struct graft_plugin plugin = {

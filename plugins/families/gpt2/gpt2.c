@@ -3,26 +3,13 @@
  * GPT-2 (Radford et al. 2019): learned positions, LayerNorms with biases before attention and MLP, one projection for
  * queries, keys and values, an MLP without a gate. Checkpoints hold projections as [in, out].
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "../parts/parts.h"
-#include "graft/attention.h"
-#include "graft/describe.h"
 #include "graft/family.h"
+#include "graft/parts.h"
 #include "graft/plugin.h"
 
-/* --- Attention --- */
+/* --- Attention: scores are scaled as config.json says --- */
 
-static const struct parts_projection_names projections = {.qkv = "c_attn", .output = "c_proj"};
-
-struct attention {
-    struct parts_projections projections;
-    int32_t layer;
-    float scaling;
-};
-
-static int read_scaling(const struct graft_config *config, const struct graft_args *args, float *scaling,
+static int read_scaling(const struct graft_config *config, struct graft_parts_attention_sizes *sizes,
                         struct graft_error *error) {
     int32_t by_width = 1;
     int32_t by_layer = 0;
@@ -30,77 +17,20 @@ static int read_scaling(const struct graft_config *config, const struct graft_ar
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "scale_attn_by_inverse_layer_idx", &by_layer, error);
     }
-    double scale = by_width ? 1.0 / sqrt((double)graft_args_int(args, "head_dim", 1)) : 1.0;
-    *scaling = (float)(by_layer ? scale / (double)(graft_args_int(args, "layer_idx", 0) + 1) : scale);
+    double scale = by_width ? sizes->scaling : 1.0;
+    sizes->scaling = by_layer ? scale / (double)(sizes->layer + 1) : scale;
     return status;
 }
 
 static int attention_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    float *scaling = sink->keep(sink->data, sizeof *scaling, error);
-    (void)self;
-    int status = scaling != NULL ? read_scaling(config, args, scaling, error) : GRAFT_ERROR_INTERNAL;
-    return status == GRAFT_OK ? parts_projections_describe(&projections, args, sink, error) : status;
-}
-
-static int attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                            struct graft_error *error) {
-    const float *scaling = build->kept;
-    struct attention *self = calloc(1, sizeof *self);
-    (void)cls;
-    if (self == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    self->layer = (int32_t)graft_args_int(build->args, "layer_idx", 0);
-    self->scaling = *scaling;
-    int status = parts_projections_find(&projections, build, &self->projections, error);
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
-}
-
-static int attention_forward(void *instance, const struct graft_call *call,
-                             const struct graft_self_attention_args *args, struct graft_error *error) {
-    const struct attention *self = instance;
-    int64_t tokens = args->batch->tokens;
-    int64_t width = self->projections.heads * self->projections.head_dim;
-    float *qkv = graft_scratch_floats(call, tokens, 3 * width, error); /* [tokens, 3, heads, head_dim] */
-    float *context = graft_scratch_floats(call, tokens, width, error); /* [tokens, heads, head_dim] */
-    if (qkv == NULL || context == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    const struct graft_linear_args in_args = {sizeof in_args, 0, tokens, args->hidden_states, qkv};
-    const struct graft_linear_args out_args = {sizeof out_args, 0, tokens, context, args->output};
-    const struct graft_attention_args attention_args = {
-        .struct_size = sizeof attention_args,
-        .layer = self->layer,
-        .batch = args->batch,
-        .mask = args->mask,
-        .heads = self->projections.heads,
-        .kv_heads = self->projections.heads,
-        .head_dim = self->projections.head_dim,
-        .scaling = self->scaling,
-        .q = qkv,
-        .q_stride = 3 * width,
-        .k = qkv + width,
-        .k_stride = 3 * width,
-        .v = qkv + 2 * width,
-        .v_stride = 3 * width,
-        .output = context,
-        .output_stride = width,
-    };
-    int status = graft_linear_forward(self->projections.qkv, call, &in_args, error);
+    struct graft_parts_attention_sizes sizes;
+    int status = graft_parts_read_attention_sizes(args, sink->path, &sizes, error);
     if (status == GRAFT_OK) {
-        status = call->kernels->attention(call, &attention_args, error);
+        status = read_scaling(config, &sizes, error);
     }
-    return status == GRAFT_OK ? graft_linear_forward(self->projections.output, call, &out_args, error) : status;
+    return status == GRAFT_OK ? graft_parts_fused_attention_declare(self->data, &sizes, sink, error) : status;
 }
-
-static const struct graft_self_attention attention_vtable = {.struct_size = sizeof attention_vtable,
-                                                             .forward = attention_forward};
 
 /* --- What the host is told --- */
 
@@ -120,37 +50,45 @@ static const char *const c_proj[] = {"c_proj.weight"};
 static const struct graft_conversion attention_conversions[] = {TRANSPOSING(c_attn), TRANSPOSING(c_proj)};
 static const struct graft_conversion mlp_conversions[] = {TRANSPOSING(c_fc), TRANSPOSING(c_proj)};
 
-static const struct parts_causal_lm causal_lm = {
+static const struct graft_parts_causal_lm causal_lm = {
     .model = "transformer",
     .model_class = "GPT2Model",
     .tied_weight = "transformer.wte.weight",
     .learned_positions = 1,
 };
-static const struct parts_model model = {
+static const struct graft_parts_model model = {
     .embeddings = "wte",
     .position_embeddings = "wpe",
     .layers = "h",
     .layer_class = "GPT2Block",
     .norm = "ln_f",
+    .norm_class = "LayerNorm",
 };
-static const struct parts_layer block = {
-    .attention_norm = "ln_1",
+static const struct graft_parts_layer block = {
     .attention = "attn",
     .attention_class = "GPT2Attention",
-    .mlp_norm = "ln_2",
+    .attention_norm = "ln_1",
     .mlp = "mlp",
     .mlp_class = "GPT2MLP",
+    .mlp_norm = "ln_2",
+    .norm_class = "LayerNorm",
 };
-static const struct parts_mlp mlp = {.up = "c_fc", .down = "c_proj", .act = "act"};
+static const struct graft_parts_fused_attention attention = {.qkv = "c_attn", .output = "c_proj"};
+static const struct graft_parts_mlp mlp = {.up = "c_fc", .down = "c_proj", .act = "act"};
 
 static const struct graft_class classes[] = {
-    {PARTS_CLASS("GPT2LMHeadModel", GRAFT_INTERFACE_CAUSAL_LM, parts_causal_lm), .data = &causal_lm},
-    {PARTS_CLASS("GPT2Model", GRAFT_INTERFACE_BASE_MODEL, parts_model), .data = &model},
-    {PARTS_CLASS("GPT2Block", GRAFT_INTERFACE_DECODER_LAYER, parts_layer), .data = &block},
-    {PARTS_CLASS("GPT2Attention", GRAFT_INTERFACE_SELF_ATTENTION, attention), .conversions = attention_conversions,
-     .n_conversions = 2, .conversion_stride = sizeof attention_conversions[0]},
-    {PARTS_CLASS("GPT2MLP", GRAFT_INTERFACE_MLP, parts_mlp), .conversions = mlp_conversions, .n_conversions = 2,
-     .conversion_stride = sizeof mlp_conversions[0], .data = &mlp},
+    {GRAFT_PARTS_CLASS("GPT2LMHeadModel", GRAFT_INTERFACE_CAUSAL_LM, graft_parts_causal_lm), .data = &causal_lm},
+    {GRAFT_PARTS_CLASS("GPT2Model", GRAFT_INTERFACE_BASE_MODEL, graft_parts_model), .data = &model},
+    {GRAFT_PARTS_CLASS("GPT2Block", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer), .data = &block},
+    {.struct_size = sizeof(struct graft_class),
+     .name = "GPT2Attention",
+     .interface_id = GRAFT_INTERFACE_SELF_ATTENTION,
+     .describe = attention_describe,
+     GRAFT_PARTS_INSTANCE(graft_parts_fused_attention),
+     GRAFT_CLASS_CONVERSIONS(attention_conversions),
+     .data = &attention},
+    {GRAFT_PARTS_CLASS("GPT2MLP", GRAFT_INTERFACE_MLP, graft_parts_mlp), GRAFT_CLASS_CONVERSIONS(mlp_conversions),
+     .data = &mlp},
 };
 
 static const struct graft_architecture architectures[] = {{"GPT2LMHeadModel", NULL}, {"GPT2Model", NULL}};
@@ -174,15 +112,9 @@ static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "gpt2",
     .base_model_prefix = "transformer",
-    .architectures = architectures,
-    .n_architectures = sizeof architectures / sizeof architectures[0],
-    .architecture_stride = sizeof architectures[0],
-    .classes = classes,
-    .n_classes = sizeof classes / sizeof classes[0],
-    .class_stride = sizeof classes[0],
-    .fields = fields,
-    .n_fields = sizeof fields / sizeof fields[0],
-    .field_stride = sizeof fields[0],
+    GRAFT_FAMILY_ARCHITECTURES(architectures),
+    GRAFT_FAMILY_CLASSES(classes),
+    GRAFT_FAMILY_FIELDS(fields),
     .ignored_tensors = ignored_tensors,
 };
 

@@ -7,12 +7,8 @@
 
 #include <stdlib.h>
 
-#include "../parts/parts.h"
-#include "graft/base_model.h"
-#include "graft/causal_lm.h"
-#include "graft/decoder_layer.h"
 #include "graft/family.h"
-#include "graft/norm.h"
+#include "graft/parts.h"
 #include "graft/plugin.h"
 
 /* The functions of one file; mamba2.h declares them. */
@@ -23,11 +19,17 @@
 #define OWN_CLASS(class_name, interface, file) \
     .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = (interface), MADE_BY(file)
 
-/* The head is that of other families here. */
-static const struct parts_causal_lm causal_lm = {
+static const struct graft_parts_causal_lm causal_lm = {
     .model = "backbone",
     .model_class = "Mamba2Model",
     .tied_weight = "backbone.embeddings.weight",
+};
+static const struct graft_parts_model model = {
+    .embeddings = "embeddings",
+    .layers = "layers",
+    .layer_class = "Mamba2Block",
+    .norm = "norm_f",
+    .norm_class = "Mamba2RMSNorm",
 };
 
 static const struct graft_class classes[] = {
@@ -35,11 +37,14 @@ static const struct graft_class classes[] = {
      .name = "Mamba2ForCausalLM",
      .interface_id = GRAFT_INTERFACE_CAUSAL_LM,
      .describe = mamba2_causal_lm_describe,
-     .create = parts_causal_lm_create,
-     .destroy = free,
-     .forward = &parts_causal_lm_vtable,
+     GRAFT_PARTS_INSTANCE(graft_parts_causal_lm),
      .data = &causal_lm},
-    {OWN_CLASS("Mamba2Model", GRAFT_INTERFACE_BASE_MODEL, model)},
+    {.struct_size = sizeof(struct graft_class),
+     .name = "Mamba2Model",
+     .interface_id = GRAFT_INTERFACE_BASE_MODEL,
+     .describe = mamba2_model_describe,
+     GRAFT_PARTS_INSTANCE(graft_parts_model),
+     .data = &model},
     {OWN_CLASS("Mamba2Block", GRAFT_INTERFACE_DECODER_LAYER, block)},
     {OWN_CLASS("Mamba2Mixer", MAMBA2_INTERFACE_MIXER, mixer)},
     {OWN_CLASS("Conv1d", MAMBA2_INTERFACE_CONV1D, conv1d)},
@@ -65,15 +70,9 @@ static const struct graft_family family = {
     .struct_size = sizeof family,
     .model_type = "mamba2",
     .base_model_prefix = "backbone",
-    .architectures = architectures,
-    .n_architectures = sizeof architectures / sizeof architectures[0],
-    .architecture_stride = sizeof architectures[0],
-    .classes = classes,
-    .n_classes = sizeof classes / sizeof classes[0],
-    .class_stride = sizeof classes[0],
-    .fields = fields,
-    .n_fields = sizeof fields / sizeof fields[0],
-    .field_stride = sizeof fields[0],
+    GRAFT_FAMILY_ARCHITECTURES(architectures),
+    GRAFT_FAMILY_CLASSES(classes),
+    GRAFT_FAMILY_FIELDS(fields),
 };
 
 static const struct graft_plugin plugin = {

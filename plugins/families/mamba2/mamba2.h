@@ -88,15 +88,16 @@ extern const struct graft_vtable mamba2_gated_norm_vtable;
     int mamba2_##name##_create(const struct graft_class *self, const struct graft_build *build, void **instance, \
                                struct graft_error *error)
 
+/* The rest of these is the SDK's (graft/parts.h). */
 int mamba2_causal_lm_describe(const struct graft_class *cls, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
-MAMBA2_CLASS(model);
+int mamba2_model_describe(const struct graft_class *cls, const struct graft_config *config,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
 MAMBA2_CLASS(block);
 MAMBA2_CLASS(mixer);
 MAMBA2_CLASS(conv1d);
 MAMBA2_CLASS(gated_norm);
 
-extern const struct graft_base_model mamba2_model_vtable;
 extern const struct graft_decoder_layer mamba2_block_vtable;
 
 /* [forward] A parameter's numbers as f32 in scratch memory; NULL with an error recorded. */

@@ -7,8 +7,9 @@
  * the projections have biases: qkv_bias, o_proj_bias (0 or 1). A parent whose output projection is a module of its own
  * (BertSelfOutput beside BertSelfAttention) gives o_proj 0: then the output is that of the heads, one behind the other.
  *
- * Optional: scaling (a real number; 1 / sqrt(head_dim) without it) and softcap (0 without it), both as in kernels.h. A
- * parent that gives one of them asks for it in each call, too (graft_self_attention_features).
+ * Optional: scaling (a real number; 1 / sqrt(head_dim) without it) and softcap (0 without it), both as in kernels.h;
+ * and rotary_width, where less than head_dim: how many numbers of a head are rotated, the first ones. A parent that
+ * gives one of them asks for it in each call, too (graft_self_attention_features).
  */
 #ifndef GRAFT_SELF_ATTENTION_H
 #define GRAFT_SELF_ATTENTION_H
@@ -29,7 +30,8 @@ extern "C" {
 
 /* Features. */
 enum {
-    GRAFT_SELF_ATTENTION_SCORES = 1 /* the arguments scaling and softcap */
+    GRAFT_SELF_ATTENTION_SCORES = 1,      /* the arguments scaling and softcap */
+    GRAFT_SELF_ATTENTION_ROTARY_WIDTH = 2 /* the argument rotary_width */
 };
 
 struct graft_self_attention_args {
@@ -59,10 +61,15 @@ GRAFT_ASSERT_SIZE(struct graft_self_attention, 16);
 
 /* [any] What calls of an attention with these arguments require. */
 GRAFT_INLINE uint32_t graft_self_attention_features(const struct graft_args *args) {
-    return graft_args_find(args, "scaling", GRAFT_ARG_REAL) != NULL ||
-                   graft_args_find(args, "softcap", GRAFT_ARG_REAL) != NULL
-               ? GRAFT_SELF_ATTENTION_SCORES
-               : 0;
+    uint32_t features = 0;
+    if (graft_args_find(args, "scaling", GRAFT_ARG_REAL) != NULL ||
+        graft_args_find(args, "softcap", GRAFT_ARG_REAL) != NULL) {
+        features |= GRAFT_SELF_ATTENTION_SCORES;
+    }
+    if (graft_args_find(args, "rotary_width", GRAFT_ARG_INT) != NULL) {
+        features |= GRAFT_SELF_ATTENTION_ROTARY_WIDTH;
+    }
+    return features;
 }
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */

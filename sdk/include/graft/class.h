@@ -174,6 +174,10 @@ struct graft_class {
 #define GRAFT_DERIVED_CLASS(class_name, base_name, interface) \
     .struct_size = sizeof(struct graft_class), .name = (class_name), .base = (base_name), .interface_id = (interface)
 
+/* The initialisers of a class's conversions, an array. */
+#define GRAFT_CLASS_CONVERSIONS(array) \
+    .conversions = (array), .n_conversions = sizeof(array) / sizeof(array)[0], .conversion_stride = sizeof(array)[0]
+
 /* [any] Conversion number `i`. */
 GRAFT_INLINE const struct graft_conversion *graft_class_conversion(const struct graft_class *cls, int32_t i) {
     const char *at = (const char *)cls->conversions + (size_t)i * cls->conversion_stride;

@@ -87,6 +87,15 @@ struct graft_family {
     uint32_t stand_in_stride;
 };
 
+/* Initialisers of a family's lists, each an array. */
+#define GRAFT_FAMILY_ARCHITECTURES(array)                                          \
+    .architectures = (array), .n_architectures = sizeof(array) / sizeof(array)[0], \
+    .architecture_stride = sizeof(array)[0]
+#define GRAFT_FAMILY_CLASSES(array) \
+    .classes = (array), .n_classes = sizeof(array) / sizeof(array)[0], .class_stride = sizeof(array)[0]
+#define GRAFT_FAMILY_FIELDS(array) \
+    .fields = (array), .n_fields = sizeof(array) / sizeof(array)[0], .field_stride = sizeof(array)[0]
+
 #define GRAFT_ARCHITECTURE_SIZE_1_0 GRAFT_END_OF(struct graft_architecture, class_name)
 #define GRAFT_CONFIG_FIELD_SIZE_1_0 GRAFT_END_OF(struct graft_config_field, string)
 #define GRAFT_STAND_IN_SIZE_1_0 GRAFT_END_OF(struct graft_stand_in, class_name)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instances that are one block of the host's memory: what `create` allocates, and how it ends. `graft_instance_destroy`
+ * is the `destroy` of such a class. Classes may keep their instances otherwise.
+ */
+#ifndef GRAFT_INSTANCE_H
+#define GRAFT_INSTANCE_H
+
+#include "class.h"
+#include "host.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The first field of the instance's own struct. */
+struct graft_instance {
+    const struct graft_host *host; /* whose memory the instance is */
+    const char *path;              /* "model.layers.0.self_attn" */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_instance, 16);
+
+/* [load] `bytes` of zeroed memory that start with a filled-in struct graft_instance; NULL with an error recorded. */
+GRAFT_INLINE void *graft_instance_new(const struct graft_build *build, size_t bytes, struct graft_error *error) {
+    struct graft_instance *instance = (struct graft_instance *)build->host->alloc((int64_t)bytes);
+    if (instance == NULL) {
+        (void)graft_fail_memory(error, build->path);
+        return NULL;
+    }
+    instance->host = build->host;
+    instance->path = build->path;
+    return instance;
+}
+
+/* [load] Frees the instance; NULL is fine. */
+GRAFT_INLINE void graft_instance_destroy(void *instance) {
+    if (instance != NULL) {
+        const struct graft_host *host = ((const struct graft_instance *)instance)->host;
+        host->free(instance);
+    }
+}
+
+/* [load] The end of a `create`: gives the instance to the host where `status` is GRAFT_OK, else frees it. Returns it.
+ */
+GRAFT_INLINE int graft_instance_finish(void *self_take, int status, void **instance) {
+    if (status == GRAFT_OK) {
+        *instance = self_take;
+    } else {
+        graft_instance_destroy(self_take);
+    }
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

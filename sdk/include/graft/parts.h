@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parts of decoders, for plugins that bring a family: what its classes have in common with those of other families. A
+ * class takes the functions of a part, and its `data` is the part's struct, which says what the children are called:
+ *
+ *     static const struct graft_parts_mlp mlp = {.up = "c_fc", .down = "c_proj", .act = "act"};
+ *     {GRAFT_PARTS_CLASS("GPT2MLP", GRAFT_INTERFACE_MLP, graft_parts_mlp), .data = &mlp}
+ *
+ * A class with a `describe` of its own calls the part's `declare` in it instead, once, and keeps nothing itself: what
+ * the part's `create` needs is kept there. `data` is the class's own then. The built-in classes are made like that.
+ *
+ * The parts are no interface between host and plugin: they are linked into the plugin, from libgraft-sdk.a. All
+ * functions are [load].
+ */
+#ifndef GRAFT_PARTS_H
+#define GRAFT_PARTS_H
+
+#include "attention.h"
+#include "base_model.h"
+#include "causal_lm.h"
+#include "class.h"
+#include "decoder_layer.h"
+#include "embedding.h"
+#include "instance.h"
+#include "mlp.h"
+#include "norm.h"
+#include "rotary.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
+enum { GRAFT_PARTS_MAX_SIZE = 1 << 20, GRAFT_PARTS_MAX_LAYERS = 4096 };
+
+/* As `describe` in struct graft_class. */
+typedef int graft_parts_describe(const struct graft_class *self, const struct graft_config *config,
+                                 const struct graft_args *args, const struct graft_sink *sink,
+                                 struct graft_error *error);
+/* As `create`. */
+typedef int graft_parts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                               struct graft_error *error);
+
+/* The first initialisers of a class that is a part: of its functions PART_describe and PART_create, of PART_vtable. */
+#define GRAFT_PARTS_CLASS(class_name, interface, part)                                            \
+    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = (interface), \
+    .describe = part##_describe, GRAFT_PARTS_INSTANCE(part)
+
+/* Those of them that make its instances, for a class with a `describe` of its own or of the class it is derived from.
+ */
+#define GRAFT_PARTS_INSTANCE(part) .create = part##_create, .destroy = graft_instance_destroy, .forward = &part##_vtable
+
+/* --- What config.json says --- */
+
+/* Read by these names; the family's `fields` lead them to its own, and have the defaults. Fields that need not be there
+ * are marked with what they are then. */
+struct graft_parts_sizes {
+    int64_t vocab_size;              /* up to 2^28 */
+    int64_t hidden_size;             /* this and the other sizes up to GRAFT_PARTS_MAX_SIZE */
+    int64_t intermediate_size;       /* or null: 4 * hidden_size */
+    int64_t num_hidden_layers;       /* up to GRAFT_PARTS_MAX_LAYERS */
+    int64_t num_attention_heads;     /* of queries */
+    int64_t num_key_value_heads;     /* or null: num_attention_heads, which it divides */
+    int64_t head_dim;                /* or null: hidden_size / num_attention_heads, without a remainder */
+    int64_t max_position_embeddings; /* up to 2^30 */
+    double layer_norm_eps;           /* 1e-5 */
+    const char *hidden_act;          /* "gelu"; the config's string */
+    int32_t attention_bias;          /* 1 */
+    int32_t mlp_bias;                /* 1 */
+    int32_t tie_word_embeddings;     /* 0 */
+};
+
+/* Reads and checks them; errors name file and field. */
+int graft_parts_read_sizes(const struct graft_config *config, struct graft_parts_sizes *sizes,
+                           struct graft_error *error);
+
+/* --- The model with its head --- */
+
+/* graft.causal_lm/1: a base model, and lm_head, which only sees the tokens whose logits are wanted. */
+struct graft_parts_causal_lm {
+    const char *model;         /* "transformer" */
+    const char *model_class;   /* "GPT2Model" */
+    const char *tied_weight;   /* "transformer.wte.weight": what lm_head's is tied to where config.json says so */
+    int32_t learned_positions; /* 1: a sequence has no more than max_position_embeddings */
+};
+
+/* The numbers of one. */
+struct graft_parts_causal_lm_sizes {
+    int64_t vocab_size;              /* rows of lm_head */
+    int64_t hidden_size;             /* columns of lm_head */
+    int64_t max_position_embeddings; /* with learned positions */
+    double softcap;                  /* logits are softcap * tanh(logits / softcap); 0: as they are */
+    int32_t tie_word_embeddings;     /* 0 or 1 */
+};
+
+/* Declares model, head, and the numbers that the host goes by (family.h). */
+int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
+                                  const struct graft_parts_causal_lm_sizes *sizes, const struct graft_sink *sink,
+                                  struct graft_error *error);
+
+/* With struct graft_parts_sizes, and a parent's or derived class's argument `softcap`. */
+graft_parts_describe graft_parts_causal_lm_describe;
+graft_parts_create graft_parts_causal_lm_create;
+extern const struct graft_causal_lm graft_parts_causal_lm_vtable;
+
+/* --- Rotary positions --- */
+
+/* graft.rotary/1: angles for the part of a head that is rotated, by graft.rope/1. */
+struct graft_parts_rotary {
+    double rope_theta;            /* where config.json has none */
+    double partial_rotary_factor; /* likewise */
+};
+
+/* How many numbers of a head are rotated, the first ones. */
+int graft_parts_rotary_width(const struct graft_parts_rotary *part, const struct graft_config *config,
+                             const struct graft_host *host, int64_t *width, struct graft_error *error);
+
+/* Of the class's `data`, with struct graft_parts_sizes. */
+graft_parts_describe graft_parts_rotary_describe;
+graft_parts_create graft_parts_rotary_create;
+/* Frees the instance. */
+void graft_parts_rotary_destroy(void *instance);
+extern const struct graft_rotary graft_parts_rotary_vtable;
+
+/* The first initialisers of such a class. */
+#define GRAFT_PARTS_ROTARY_CLASS(class_name)                                                                 \
+    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_ROTARY, \
+    .describe = graft_parts_rotary_describe, .create = graft_parts_rotary_create,                            \
+    .destroy = graft_parts_rotary_destroy, .forward = &graft_parts_rotary_vtable
+
+/* --- The model --- */
+
+/* graft.base_model/1: embeddings, layers, a last norm. */
+struct graft_parts_model {
+    const char *embeddings;                  /* "wte" */
+    const char *position_embeddings;         /* "wpe"; NULL: none */
+    const char *layers;                      /* "h" */
+    const char *layer_class;                 /* "GPT2Block" */
+    const char *norm;                        /* "ln_f" */
+    const char *norm_class;                  /* "LayerNorm" */
+    const char *rotary_class;                /* of the child rotary_emb: "GPTNeoXRotaryEmbedding"; NULL: none */
+    const struct graft_parts_rotary *rotary; /* that class's `data`; not read by `declare` */
+};
+
+/* The numbers of one. */
+struct graft_parts_model_sizes {
+    int64_t vocab_size;                  /* rows of the embeddings */
+    int64_t hidden_size;                 /* their columns */
+    int64_t num_hidden_layers;           /* up to GRAFT_PARTS_MAX_LAYERS */
+    int64_t max_position_embeddings;     /* with position_embeddings */
+    int64_t rotary_width;                /* with rotary_class: numbers of a token in cos and sin */
+    double eps;                          /* of the last norm */
+    const int64_t *windows;              /* [num_hidden_layers]: how many keys a query sees; 0: all; NULL: all 0 */
+    const struct graft_args *layer_args; /* what each layer is given besides layer_idx */
+};
+
+/* Declares the children. A query sees no keys behind it. */
+int graft_parts_model_declare(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
+                              const struct graft_sink *sink, struct graft_error *error);
+
+/* With struct graft_parts_sizes, of which layers are given all that attention, MLP and norms need; without windows. */
+graft_parts_describe graft_parts_model_describe;
+graft_parts_create graft_parts_model_create;
+extern const struct graft_base_model graft_parts_model_vtable;
+
+/* --- A layer --- */
+
+/* graft.decoder_layer/1: attention and MLP, with residuals, and norms where there are names for them. */
+struct graft_parts_layer {
+    const char *attention;             /* "self_attn" */
+    const char *attention_class;       /* "LlamaAttention" */
+    const char *mlp;                   /* "mlp" */
+    const char *mlp_class;             /* "LlamaMLP" */
+    const char *norm_class;            /* "LlamaRMSNorm" */
+    const char *attention_norm;        /* of what attention sees: "input_layernorm" */
+    const char *attention_output_norm; /* of what it gives, before that is added */
+    const char *mlp_norm;              /* of what the MLP sees; with `parallel` NULL is: it sees what attention does */
+    const char *mlp_output_norm;       /* of what it gives, before that is added */
+    int32_t parallel;                  /* 1: the MLP sees the layer's input, not what attention has made of it */
+    const char *parallel_field; /* what config.json may call `parallel`: "use_parallel_residual"; NULL: nothing */
+};
+
+/* Declares the children, which are given `args`, all that the layer was. */
+int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct graft_config *config,
+                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
+
+/* The same of the class's `data`. */
+graft_parts_describe graft_parts_layer_describe;
+graft_parts_create graft_parts_layer_create;
+extern const struct graft_decoder_layer graft_parts_layer_vtable;
+
+/* --- Attention --- */
+
+/* What a parent says of an attention (attention.h). */
+struct graft_parts_attention_sizes {
+    int64_t hidden_size;  /* what the projections take, and what the output has */
+    int64_t heads;        /* of queries: num_attention_heads */
+    int64_t kv_heads;     /* of keys and values: num_key_value_heads */
+    int64_t head_dim;     /* numbers of a head */
+    int64_t rotary_width; /* the first numbers of a head, which are rotated where there are angles */
+    double scaling;       /* of the scores */
+    double softcap;       /* likewise; 0: none */
+    int32_t layer;        /* layer_idx */
+    int32_t qkv_bias;     /* 0 or 1 */
+    int32_t o_proj_bias;  /* 0 or 1 */
+    uint32_t reserved;
+};
+
+/* Reads and checks them; the error names the module: `path` is sink->path. */
+int graft_parts_read_attention_sizes(const struct graft_args *args, const char *path,
+                                     struct graft_parts_attention_sizes *sizes, struct graft_error *error);
+
+/* graft.self_attention/1: one projection for queries, keys and values, one for the output. */
+struct graft_parts_fused_attention {
+    const char *qkv;    /* "c_attn" */
+    const char *output; /* "c_proj" */
+    int32_t by_head;    /* the rows of qkv are 1: [heads, 3, head_dim]; 0: queries, then keys, then values */
+    uint32_t reserved;
+};
+
+/* Declares the children. */
+int graft_parts_fused_attention_declare(const struct graft_parts_fused_attention *part,
+                                        const struct graft_parts_attention_sizes *sizes, const struct graft_sink *sink,
+                                        struct graft_error *error);
+
+/* Of the class's `data`, with what the parent says. */
+graft_parts_describe graft_parts_fused_attention_describe;
+graft_parts_create graft_parts_fused_attention_create;
+extern const struct graft_self_attention graft_parts_fused_attention_vtable;
+
+/* --- MLP and embedding --- */
+
+/* graft.mlp/1: down(act(gate(x)) * up(x)), or without a gate down(act(up(x))). */
+struct graft_parts_mlp {
+    const char *gate; /* "gate_proj"; NULL: none */
+    const char *up;   /* "up_proj" */
+    const char *down; /* "down_proj" */
+    const char *act;  /* "act_fn" */
+};
+
+/* Declares the children, from the arguments of graft.mlp/1. */
+int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
+
+/* The same of the class's `data`. */
+graft_parts_describe graft_parts_mlp_describe;
+graft_parts_create graft_parts_mlp_create;
+extern const struct graft_mlp graft_parts_mlp_vtable;
+
+/* For a class derived from Embedding: embeddings times the root of their width, which is rounded to bf16 where the
+ * model computes in bf16. A head that is tied to it takes the table as it is. */
+graft_parts_create graft_parts_scaled_embedding_create;
+extern const struct graft_embedding graft_parts_scaled_embedding_vtable;
+
+GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 96);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 32);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 40);
+GRAFT_ASSERT_SIZE(struct graft_parts_model, 64);
+GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 64);
+GRAFT_ASSERT_SIZE(struct graft_parts_layer, 88);
+GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
+GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
+GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
+GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 32);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model with its head, which only sees the tokens whose logits are wanted. */
+#include "graft/describe.h"
+#include "graft/parts.h"
+
+struct kept {
+    const char *model;
+    struct graft_parts_causal_lm_sizes sizes;
+};
+
+struct causal_lm {
+    struct graft_instance base;
+    const struct graft_module *model;
+    const struct graft_module *lm_head; /* hidden_size -> vocab_size */
+    int64_t hidden_size;
+    int64_t vocab_size;
+    float softcap; /* of logits; 0: none */
+};
+
+int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
+                                  const struct graft_parts_causal_lm_sizes *sizes, const struct graft_sink *sink,
+                                  struct graft_error *error) {
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *kept = (struct kept){part->model, *sizes};
+    int status = graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_number(sink, "hidden_size", sizes->hidden_size, error);
+    }
+    if (status == GRAFT_OK && part->learned_positions) {
+        status = graft_describe_number(sink, "max_positions", sizes->max_position_embeddings, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_BASE_MODEL, NULL, 0, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, "lm_head", sizes->hidden_size, sizes->vocab_size, 0, error);
+    }
+    return status == GRAFT_OK && sizes->tie_word_embeddings
+               ? sink->tie(sink->data, "lm_head.weight", part->tied_weight, error)
+               : status;
+}
+
+int graft_parts_causal_lm_describe(const struct graft_class *self, const struct graft_config *config,
+                                   const struct graft_args *args, const struct graft_sink *sink,
+                                   struct graft_error *error) {
+    struct graft_parts_sizes read;
+    int status = graft_parts_read_sizes(config, &read, error);
+    const struct graft_parts_causal_lm_sizes sizes = {
+        .vocab_size = read.vocab_size,
+        .hidden_size = read.hidden_size,
+        .max_position_embeddings = read.max_position_embeddings,
+        .softcap = graft_args_real(args, "softcap", 0.0),
+        .tie_word_embeddings = read.tie_word_embeddings,
+    };
+    return status == GRAFT_OK ? graft_parts_causal_lm_declare(self->data, &sizes, sink, error) : status;
+}
+
+int graft_parts_causal_lm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                                 struct graft_error *error) {
+    const struct kept *kept = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
+    struct causal_lm *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = kept->sizes.hidden_size;
+    self->vocab_size = kept->sizes.vocab_size;
+    self->softcap = (float)kept->sizes.softcap;
+    self->model = graft_build_child(build, kept->model, &status, error);
+    self->lm_head = graft_build_child(build, "lm_head", &status, error);
+    return graft_instance_finish(self, status, instance);
+}
+
+/* logits = softcap * tanh(logits / softcap) */
+static int cap(const struct causal_lm *self, const struct graft_call *call, const struct graft_causal_lm_args *args,
+               struct graft_error *error) {
+    int64_t count = args->n_rows * self->vocab_size;
+    for (int64_t i = 0; i < count; i++) {
+        args->logits[i] /= self->softcap;
+    }
+    int status = call->kernels->activation(call, GRAFT_ACTIVATION_TANH, args->logits, count, args->logits, error);
+    for (int64_t i = 0; i < count; i++) {
+        args->logits[i] *= self->softcap;
+    }
+    return status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_causal_lm_args *args,
+                   struct graft_error *error) {
+    const struct causal_lm *self = instance;
+    float *hidden = graft_scratch_floats(call, args->batch->tokens, self->hidden_size, error); /* [tokens, hidden] */
+    float *wanted = graft_scratch_floats(call, args->n_rows, self->hidden_size, error);        /* [n_rows, hidden] */
+    const struct graft_base_model_args model_args = {
+        .struct_size = sizeof model_args,
+        .batch = args->batch,
+        .input_ids = args->input_ids,
+        .last_hidden_state = hidden,
+        .images = args->images,
+        .n_images = args->n_images,
+        .image_stride = args->image_stride,
+    };
+    const struct graft_linear_args head_args = {sizeof head_args, 0, args->n_rows, wanted, args->logits};
+    if (hidden == NULL || wanted == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_base_model_forward(self->model, call, &model_args, error);
+    if (status != GRAFT_OK || args->n_rows == 0) {
+        return status;
+    }
+    status = call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted, error);
+    if (status == GRAFT_OK) {
+        status = graft_linear_forward(self->lm_head, call, &head_args, error);
+    }
+    return status == GRAFT_OK && self->softcap > 0.0f ? cap(self, call, args, error) : status;
+}
+
+const struct graft_causal_lm graft_parts_causal_lm_vtable = {
+    .struct_size = sizeof graft_parts_causal_lm_vtable,
+    .forward = forward,
+};

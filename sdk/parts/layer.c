@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graft/attention.h"
+#include "graft/describe.h"
+#include "graft/parts.h"
+
+struct layer {
+    struct graft_instance base;
+    const struct graft_module *attention;
+    const struct graft_module *mlp;
+    const struct graft_module *attention_norm; /* each norm NULL: none */
+    const struct graft_module *attention_output_norm;
+    const struct graft_module *mlp_norm;
+    const struct graft_module *mlp_output_norm;
+    int64_t hidden_size;
+    uint32_t attention_features;
+    int32_t parallel;
+};
+
+int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct graft_config *config,
+                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const char *const children[][3] = {
+        {part->attention, part->attention_class, GRAFT_INTERFACE_SELF_ATTENTION},
+        {part->mlp, part->mlp_class, GRAFT_INTERFACE_MLP},
+        {part->attention_norm, part->norm_class, GRAFT_INTERFACE_NORM},
+        {part->attention_output_norm, part->norm_class, GRAFT_INTERFACE_NORM},
+        {part->mlp_norm, part->norm_class, GRAFT_INTERFACE_NORM},
+        {part->mlp_output_norm, part->norm_class, GRAFT_INTERFACE_NORM},
+    };
+    struct graft_parts_layer *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *kept = *part;
+    int status = part->parallel_field != NULL ? graft_config_bool(config, part->parallel_field, &kept->parallel, error)
+                                              : GRAFT_OK;
+    for (size_t i = 0; i < sizeof children / sizeof children[0] && status == GRAFT_OK; i++) {
+        if (children[i][0] != NULL) {
+            status = graft_describe_given(sink, children[i][0], children[i][1], children[i][2], args, error);
+        }
+    }
+    return status;
+}
+
+int graft_parts_layer_describe(const struct graft_class *self, const struct graft_config *config,
+                               const struct graft_args *args, const struct graft_sink *sink,
+                               struct graft_error *error) {
+    return graft_parts_layer_declare(self->data, config, args, sink, error);
+}
+
+/* A norm that is there if it has a name. */
+static const struct graft_module *find_norm(const struct graft_build *build, const char *name, int *status,
+                                            struct graft_error *error) {
+    return name != NULL ? graft_build_child(build, name, status, error) : NULL;
+}
+
+int graft_parts_layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                             struct graft_error *error) {
+    const struct graft_parts_layer *part = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
+    struct layer *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
+    self->attention_features = graft_self_attention_features(build->args);
+    self->parallel = part->parallel;
+    self->attention = graft_build_child(build, part->attention, &status, error);
+    self->mlp = graft_build_child(build, part->mlp, &status, error);
+    self->attention_norm = find_norm(build, part->attention_norm, &status, error);
+    self->attention_output_norm = find_norm(build, part->attention_output_norm, &status, error);
+    self->mlp_norm = find_norm(build, part->mlp_norm, &status, error);
+    self->mlp_output_norm = find_norm(build, part->mlp_output_norm, &status, error);
+    return graft_instance_finish(self, status, instance);
+}
+
+/* A call of the layer, for its steps. Their arrays are [tokens, hidden_size]. */
+struct pass {
+    const struct layer *layer;
+    const struct graft_call *call;
+    const struct graft_decoder_layer_args *args;
+    struct graft_error *error;
+};
+
+static int run_norm(const struct pass *pass, const struct graft_module *norm, const float *residual, float *output) {
+    const struct graft_norm_args args = {sizeof args, 0,     pass->args->batch->tokens, pass->args->hidden_states,
+                                         residual,    output};
+    return graft_norm_forward(norm, pass->call, &args, pass->error);
+}
+
+/* *x becomes its normed copy where there is a norm: then it and `spare` change places. */
+static int norm_output(const struct pass *pass, const struct graft_module *norm, float **x, float **spare) {
+    float *before = *x;
+    const struct graft_norm_args args = {sizeof args, 0, pass->args->batch->tokens, before, NULL, *spare};
+    if (norm == NULL) {
+        return GRAFT_OK;
+    }
+    *x = *spare;
+    *spare = before;
+    return graft_norm_forward(norm, pass->call, &args, pass->error);
+}
+
+static int run_attention(const struct pass *pass, const float *x, float **output, float **spare) {
+    const struct graft_self_attention_args args = {
+        .struct_size = sizeof args,
+        .required_features = pass->layer->attention_features,
+        .batch = pass->args->batch,
+        .hidden_states = x,
+        .cos = pass->args->cos,
+        .sin = pass->args->sin,
+        .mask = pass->args->mask,
+        .output = *output,
+    };
+    int status = graft_self_attention_forward(pass->layer->attention, pass->call, &args, pass->error);
+    return status == GRAFT_OK ? norm_output(pass, pass->layer->attention_output_norm, output, spare) : status;
+}
+
+static int run_mlp(const struct pass *pass, const float *x, float **output, float **spare) {
+    const struct graft_mlp_args args = {sizeof args, 0, pass->args->batch->tokens, x, *output};
+    int status = graft_mlp_forward(pass->layer->mlp, pass->call, &args, pass->error);
+    return status == GRAFT_OK ? norm_output(pass, pass->layer->mlp_output_norm, output, spare) : status;
+}
+
+/* hidden_states += x */
+static int add(const struct pass *pass, const float *x) {
+    return pass->call->kernels->add(pass->call, pass->args->hidden_states, x,
+                                    pass->args->batch->tokens * pass->layer->hidden_size, pass->error);
+}
+
+/* What attention sees: hidden_states, or `normed` filled in. */
+static int begin(const struct pass *pass, float *normed, const float **seen) {
+    const struct graft_module *norm = pass->layer->attention_norm;
+    *seen = norm != NULL ? normed : pass->args->hidden_states;
+    return norm != NULL ? run_norm(pass, norm, NULL, normed) : GRAFT_OK;
+}
+
+static int run_in_turn(const struct pass *pass, float *normed, float *output) {
+    const float *seen;
+    int status = begin(pass, normed, &seen);
+    if (status == GRAFT_OK) {
+        status = run_attention(pass, seen, &output, &normed);
+    }
+    if (status == GRAFT_OK && pass->layer->mlp_norm != NULL) { /* which adds the output before it norms */
+        status = run_norm(pass, pass->layer->mlp_norm, output, normed);
+        seen = normed;
+    } else if (status == GRAFT_OK) {
+        status = add(pass, output);
+        seen = pass->args->hidden_states;
+    }
+    if (status == GRAFT_OK) {
+        status = run_mlp(pass, seen, &output, &normed);
+    }
+    return status == GRAFT_OK ? add(pass, output) : status;
+}
+
+static int run_in_parallel(const struct pass *pass, float *normed, float *attended, float *output) {
+    const float *seen;
+    int status = begin(pass, normed, &seen);
+    if (status == GRAFT_OK) {
+        status = run_attention(pass, seen, &attended, &output);
+    }
+    if (status == GRAFT_OK && pass->layer->mlp_norm != NULL) {
+        status = run_norm(pass, pass->layer->mlp_norm, NULL, normed);
+        seen = normed;
+    }
+    if (status == GRAFT_OK) {
+        status = run_mlp(pass, seen, &output, &normed);
+    }
+    if (status == GRAFT_OK) {
+        status = add(pass, attended);
+    }
+    return status == GRAFT_OK ? add(pass, output) : status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
+                   struct graft_error *error) {
+    const struct layer *self = instance;
+    const struct pass pass = {self, call, args, error};
+    int64_t tokens = args->batch->tokens;
+    float *normed = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
+    float *output = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
+    if (normed == NULL || output == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    if (!self->parallel) {
+        return run_in_turn(&pass, normed, output);
+    }
+    float *attended = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
+    return attended != NULL ? run_in_parallel(&pass, normed, attended, output) : GRAFT_ERROR_INTERNAL;
+}
+
+const struct graft_decoder_layer graft_parts_layer_vtable = {
+    .struct_size = sizeof graft_parts_layer_vtable,
+    .forward = forward,
+};

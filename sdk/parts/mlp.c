@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The MLP of a layer, with a gate (Shazeer 2020) or without one. */
+#include "graft/describe.h"
+#include "graft/parts.h"
+
+struct kept {
+    struct graft_parts_mlp part;
+    int64_t intermediate_size;
+};
+
+struct mlp {
+    struct graft_instance base;
+    const struct graft_module *gate; /* hidden_size -> intermediate_size; NULL: none */
+    const struct graft_module *up;   /* hidden_size -> intermediate_size */
+    const struct graft_module *down; /* intermediate_size -> hidden_size */
+    const struct graft_module *act;
+    int64_t intermediate_size;
+};
+
+int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
+    int64_t intermediate_size = graft_args_int(args, "intermediate_size", 0);
+    int32_t bias = graft_args_int(args, "mlp_bias", 0) != 0;
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */
+    int status = GRAFT_OK;
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *kept = (struct kept){*part, intermediate_size};
+    if (part->gate != NULL) {
+        status = graft_describe_linear(sink, part->gate, hidden_size, intermediate_size, bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, part->up, hidden_size, intermediate_size, bias, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_linear(sink, part->down, intermediate_size, hidden_size, bias, error);
+    }
+    return status == GRAFT_OK ? graft_describe_activation(sink, part->act, config, args, "hidden_act", error) : status;
+}
+
+int graft_parts_mlp_describe(const struct graft_class *self, const struct graft_config *config,
+                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    return graft_parts_mlp_declare(self->data, config, args, sink, error);
+}
+
+int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                           struct graft_error *error) {
+    const struct kept *kept = build->kept;
+    int status = GRAFT_OK;
+    (void)cls;
+    struct mlp *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->intermediate_size = kept->intermediate_size;
+    if (kept->part.gate != NULL) {
+        self->gate = graft_build_child(build, kept->part.gate, &status, error);
+    }
+    self->up = graft_build_child(build, kept->part.up, &status, error);
+    self->down = graft_build_child(build, kept->part.down, &status, error);
+    self->act = graft_build_child(build, kept->part.act, &status, error);
+    return graft_instance_finish(self, status, instance);
+}
+
+/* inner [tokens, intermediate_size] = act(gate(x)) * up(x) */
+static int run_gated(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                     float *inner, struct graft_error *error) {
+    float *up = graft_scratch_floats(call, args->tokens, self->intermediate_size, error); /* as inner */
+    const struct graft_module *projections[] = {self->gate, self->up};
+    const struct graft_linear_args projection_args[] = {
+        {sizeof(struct graft_linear_args), 0, args->tokens, args->hidden_states, inner},
+        {sizeof(struct graft_linear_args), 0, args->tokens, args->hidden_states, up},
+    };
+    if (up == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_linear_forward_all(projections, call, projection_args, 2, error);
+    return status == GRAFT_OK
+               ? graft_activation_gate(self->act, call, inner, up, args->tokens, self->intermediate_size, error)
+               : status;
+}
+
+/* inner [tokens, intermediate_size] = act(up(x)) */
+static int run_plain(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                     float *inner, struct graft_error *error) {
+    const struct graft_linear_args up_args = {sizeof up_args, 0, args->tokens, args->hidden_states, inner};
+    const struct graft_activation_args act_args = {sizeof act_args, 0, args->tokens * self->intermediate_size, inner,
+                                                   inner};
+    int status = graft_linear_forward(self->up, call, &up_args, error);
+    return status == GRAFT_OK ? graft_activation_forward(self->act, call, &act_args, error) : status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
+                   struct graft_error *error) {
+    const struct mlp *self = instance;
+    float *inner = graft_scratch_floats(call, args->tokens, self->intermediate_size, error);
+    const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
+    if (inner == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status =
+        self->gate != NULL ? run_gated(self, call, args, inner, error) : run_plain(self, call, args, inner, error);
+    return status == GRAFT_OK ? graft_linear_forward(self->down, call, &down_args, error) : status;
+}
+
+const struct graft_mlp graft_parts_mlp_vtable = {
+    .struct_size = sizeof graft_parts_mlp_vtable,
+    .forward = forward,
+};

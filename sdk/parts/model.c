@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model without its head: embeddings, layers, a last norm. */
+#include <string.h>
+
+#include "graft/describe.h"
+#include "graft/parts.h"
+
+enum { MAX_NAME = 64, MAX_LAYER_ARGS = 32 };
+
+struct kept {
+    struct graft_parts_model part;
+    int64_t hidden_size;
+    int64_t rotary_width;
+    int64_t n_layers;
+    int64_t windows[]; /* [n_layers] */
+};
+
+struct layer {
+    const struct graft_module *module;
+    struct graft_mask mask;
+};
+
+struct model {
+    struct graft_instance base;
+    const struct graft_module *embeddings;
+    const struct graft_module *position_embeddings; /* NULL: none */
+    const struct graft_module *rotary_emb;          /* NULL: none */
+    const struct graft_module *norm;
+    int64_t hidden_size;
+    int64_t rotary_width;
+    int64_t n_layers;
+    struct layer layers[]; /* [n_layers] */
+};
+
+static void layer_name(const struct graft_parts_model *part, int64_t layer, char name[MAX_NAME]) {
+    (void)snprintf(name, MAX_NAME, "%s.%lld", part->layers, (long long)layer);
+}
+
+static int keep(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
+                const struct graft_sink *sink, struct graft_error *error) {
+    struct kept *kept = sink->keep(
+        sink->data, (int64_t)sizeof *kept + sizes->num_hidden_layers * (int64_t)sizeof kept->windows[0], error);
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    kept->part = *part;
+    kept->hidden_size = sizes->hidden_size;
+    kept->rotary_width = sizes->rotary_width;
+    kept->n_layers = sizes->num_hidden_layers;
+    if (sizes->windows != NULL) {
+        memcpy(kept->windows, sizes->windows, (size_t)kept->n_layers * sizeof kept->windows[0]);
+    }
+    return GRAFT_OK;
+}
+
+static int describe_embedding(const struct graft_sink *sink, const char *name, int64_t rows, int64_t columns,
+                              struct graft_error *error) {
+    const struct graft_arg args[] = {graft_int_arg("num_embeddings", rows), graft_int_arg("embedding_dim", columns)};
+    return graft_describe_child(sink, name, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
+}
+
+static int describe_layers(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
+                           const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_arg args[MAX_LAYER_ARGS];
+    int32_t count = 1;
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < sizes->layer_args->count && count < MAX_LAYER_ARGS; i++) {
+        args[count++] = *graft_args_at(sizes->layer_args, i);
+    }
+    for (int64_t i = 0; i < sizes->num_hidden_layers && status == GRAFT_OK; i++) {
+        char name[MAX_NAME];
+        args[0] = graft_int_arg("layer_idx", i);
+        layer_name(part, i, name);
+        status = graft_describe_child(sink, name, part->layer_class, GRAFT_INTERFACE_DECODER_LAYER, args, count, error);
+    }
+    return status;
+}
+
+int graft_parts_model_declare(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
+                              const struct graft_sink *sink, struct graft_error *error) {
+    int status = keep(part, sizes, sink, error);
+    if (status == GRAFT_OK) {
+        status = describe_embedding(sink, part->embeddings, sizes->vocab_size, sizes->hidden_size, error);
+    }
+    if (status == GRAFT_OK && part->position_embeddings != NULL) {
+        status = describe_embedding(sink, part->position_embeddings, sizes->max_position_embeddings, sizes->hidden_size,
+                                    error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_layers(part, sizes, sink, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_norm(sink, part->norm, part->norm_class, sizes->hidden_size, sizes->eps, error);
+    }
+    return status == GRAFT_OK && part->rotary_class != NULL
+               ? graft_describe_child(sink, "rotary_emb", part->rotary_class, GRAFT_INTERFACE_ROTARY, NULL, 0, error)
+               : status;
+}
+
+int graft_parts_model_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                             struct graft_error *error) {
+    const struct kept *kept = build->kept;
+    const struct graft_parts_model *part = &kept->part;
+    int status = GRAFT_OK;
+    (void)cls;
+    struct model *self =
+        graft_instance_new(build, sizeof *self + (size_t)kept->n_layers * sizeof self->layers[0], error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = kept->hidden_size;
+    self->rotary_width = kept->rotary_width;
+    self->n_layers = kept->n_layers;
+    self->embeddings = graft_build_child(build, part->embeddings, &status, error);
+    self->norm = graft_build_child(build, part->norm, &status, error);
+    if (part->position_embeddings != NULL) {
+        self->position_embeddings = graft_build_child(build, part->position_embeddings, &status, error);
+    }
+    if (part->rotary_class != NULL) {
+        self->rotary_emb = graft_build_child(build, "rotary_emb", &status, error);
+    }
+    for (int64_t i = 0; i < self->n_layers; i++) {
+        char name[MAX_NAME];
+        layer_name(part, i, name);
+        self->layers[i].module = graft_build_child(build, name, &status, error);
+        self->layers[i].mask = (struct graft_mask){
+            .struct_size = sizeof(struct graft_mask),
+            .kind = kept->windows[i] > 0 ? GRAFT_MASK_SLIDING : GRAFT_MASK_CAUSAL,
+            .window = kept->windows[i],
+        };
+    }
+    return graft_instance_finish(self, status, instance);
+}
+
+/* hidden_states [tokens, hidden_size] += position_embeddings. The host keeps positions below the root's
+ * `max_positions`. */
+static int add_positions(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
+                         float *hidden_states, struct graft_error *error) {
+    int32_t *ids = graft_scratch_ints(call, batch->tokens, error);
+    float *embedded = graft_scratch_floats(call, batch->tokens, self->hidden_size, error); /* [tokens, hidden_size] */
+    const struct graft_embedding_args args = {sizeof args, 0, batch->tokens, ids, embedded};
+    if (ids == NULL || embedded == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t t = 0; t < batch->tokens; t++) {
+        ids[t] = (int32_t)batch->positions[t];
+    }
+    int status = graft_embedding_forward(self->position_embeddings, call, &args, error);
+    return status == GRAFT_OK
+               ? call->kernels->add(call, hidden_states, embedded, batch->tokens * self->hidden_size, error)
+               : status;
+}
+
+/* hidden_states [tokens, hidden_size] = embeddings, of the tokens or as they were given. */
+static int embed(const struct model *self, const struct graft_call *call, const struct graft_base_model_args *args,
+                 float *hidden_states, struct graft_error *error) {
+    const struct graft_embedding_args embedding_args = {sizeof embedding_args, 0, args->batch->tokens, args->input_ids,
+                                                        hidden_states};
+    int status = graft_embedding_forward(self->embeddings, call, &embedding_args, error);
+    for (int64_t i = 0; i < args->n_embeddings && status == GRAFT_OK; i++) {
+        memcpy(hidden_states + args->embedding_rows[i] * self->hidden_size, args->embeddings + i * self->hidden_size,
+               (size_t)self->hidden_size * sizeof *hidden_states);
+    }
+    return status == GRAFT_OK && self->position_embeddings != NULL
+               ? add_positions(self, call, args->batch, hidden_states, error)
+               : status;
+}
+
+/* hidden_states [tokens, hidden_size] through all layers. */
+static int run_layers(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
+                      float *hidden_states, struct graft_error *error) {
+    float *cosines = NULL;
+    float *sines = NULL;
+    int status = GRAFT_OK;
+    if (self->rotary_emb != NULL) {
+        cosines = graft_scratch_floats(call, batch->tokens, self->rotary_width, error); /* [tokens, rotary_width] */
+        sines = graft_scratch_floats(call, batch->tokens, self->rotary_width, error);   /* [tokens, rotary_width] */
+        const struct graft_rotary_args rotary_args = {sizeof rotary_args, 0, batch, self->rotary_width, cosines, sines};
+        status = cosines != NULL && sines != NULL ? graft_rotary_forward(self->rotary_emb, call, &rotary_args, error)
+                                                  : GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
+        const struct layer *layer = &self->layers[i];
+        const struct graft_decoder_layer_args args = {sizeof args, 0,     batch,       hidden_states,
+                                                      cosines,     sines, &layer->mask};
+        status = graft_decoder_layer_forward(layer->module, call, &args, error);
+    }
+    return status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_base_model_args *args,
+                   struct graft_error *error) {
+    const struct model *self = instance;
+    int64_t tokens = args->batch->tokens;
+    float *hidden_states = graft_scratch_floats(call, tokens, self->hidden_size, error); /* [tokens, hidden_size] */
+    const struct graft_norm_args norm_args = {sizeof norm_args, 0,    tokens,
+                                              hidden_states,    NULL, args->last_hidden_state};
+    int status = hidden_states != NULL ? embed(self, call, args, hidden_states, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        status = run_layers(self, call, args->batch, hidden_states, error);
+    }
+    return status == GRAFT_OK ? graft_norm_forward(self->norm, call, &norm_args, error) : status;
+}
+
+const struct graft_base_model graft_parts_model_vtable = {
+    .struct_size = sizeof graft_parts_model_vtable,
+    .forward = forward,
+};

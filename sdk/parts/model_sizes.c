@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model of the sizes that config.json gives by general names. */
+#include "graft/describe.h"
+#include "graft/parts.h"
+
+int graft_parts_model_describe(const struct graft_class *self, const struct graft_config *config,
+                               const struct graft_args *args, const struct graft_sink *sink,
+                               struct graft_error *error) {
+    const struct graft_parts_model *part = self->data;
+    struct graft_parts_sizes sizes;
+    int64_t rotary_width = 0;
+    (void)args;
+    int status = graft_parts_read_sizes(config, &sizes, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (part->rotary != NULL) {
+        status = graft_parts_rotary_width(part->rotary, config, sink->host, &rotary_width, error);
+    }
+    const struct graft_arg items[] = {
+        graft_int_arg("hidden_size", sizes.hidden_size),
+        graft_int_arg("intermediate_size", sizes.intermediate_size),
+        graft_int_arg("num_attention_heads", sizes.num_attention_heads),
+        graft_int_arg("num_key_value_heads", sizes.num_key_value_heads),
+        graft_int_arg("head_dim", sizes.head_dim),
+        graft_int_arg("qkv_bias", sizes.attention_bias),
+        graft_int_arg("o_proj_bias", sizes.attention_bias),
+        graft_int_arg("mlp_bias", sizes.mlp_bias),
+        graft_string_arg("hidden_act", sizes.hidden_act),
+        graft_real_arg("eps", sizes.layer_norm_eps),
+        graft_int_arg("rotary_width", rotary_width),
+    };
+    const struct graft_args layer_args =
+        graft_args_of(items, rotary_width > 0 && rotary_width < sizes.head_dim ? 11 : 10);
+    const struct graft_parts_model_sizes numbers = {
+        .vocab_size = sizes.vocab_size,
+        .hidden_size = sizes.hidden_size,
+        .num_hidden_layers = sizes.num_hidden_layers,
+        .max_position_embeddings = sizes.max_position_embeddings,
+        .rotary_width = rotary_width,
+        .eps = sizes.layer_norm_eps,
+        .layer_args = &layer_args,
+    };
+    return status == GRAFT_OK ? graft_parts_model_declare(part, &numbers, sink, error) : status;
+}

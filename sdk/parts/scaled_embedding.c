@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Embeddings times the root of their width. */
+#include <math.h>
+
+#include "graft/describe.h"
+#include "graft/kernels.h"
+#include "graft/parts.h"
+
+struct embedding {
+    struct graft_instance base;
+    const struct graft_weight *weight; /* [num_embeddings, embedding_dim] */
+    float scale;
+    float scale_bf16;
+};
+
+/* The nearest number with eight binary digits. */
+static float round_to_bf16(double x) {
+    int exponent;
+    double fraction = frexp(x, &exponent);
+    return (float)ldexp(rint(ldexp(fraction, 8)), exponent - 8);
+}
+
+int graft_parts_scaled_embedding_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                                        struct graft_error *error) {
+    int status = GRAFT_OK;
+    (void)cls;
+    struct embedding *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->weight = graft_build_weight(build, "weight", &status, error);
+    if (status == GRAFT_OK) {
+        self->scale = (float)sqrt((double)self->weight->columns);
+        self->scale_bf16 = round_to_bf16(sqrt((double)self->weight->columns));
+    }
+    return graft_instance_finish(self, status, instance);
+}
+
+/* The scale is of the type that the model computes in: it was trained with a rounded one. */
+static float scale_for(const struct embedding *self, const struct graft_call *call) {
+    int32_t is_bf16 = graft_weight_block(self->weight, 0)->dtype == GRAFT_DTYPE_BF16;
+    return call->precision == GRAFT_PRECISION_BFLOAT16 || (call->precision == GRAFT_PRECISION_AUTO && is_bf16)
+               ? self->scale_bf16
+               : self->scale;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
+                   struct graft_error *error) {
+    const struct embedding *self = instance;
+    float scale = scale_for(self, call);
+    int status = call->kernels->embedding(call, self->weight, args->ids, args->tokens, args->output, error);
+    for (int64_t i = 0; i < args->tokens * self->weight->columns && status == GRAFT_OK; i++) {
+        args->output[i] *= scale;
+    }
+    return status;
+}
+
+const struct graft_embedding graft_parts_scaled_embedding_vtable = {
+    .struct_size = sizeof graft_parts_scaled_embedding_vtable,
+    .forward = forward,
+};
