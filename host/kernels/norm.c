@@ -46,7 +46,7 @@ int graft_rms_norm(const struct graft_call *call, const struct graft_weight *wei
 struct layer_norm {
     const struct graft_loops *loops;
     const void *weight; /* [columns] */
-    const void *bias;   /* [columns] */
+    const void *bias;   /* [columns]; NULL: none */
     int32_t reading_weight;
     int32_t reading_bias;
     float eps;
@@ -67,7 +67,9 @@ static void layer_norm_rows(void *data, int64_t begin, int64_t end) {
         float variance = loops->centre(x, mean, norm->columns, y) / (float)norm->columns;
         float factor = 1.0f / sqrtf(variance + norm->eps);
         loops->scale_by(norm->reading_weight, norm->weight, 0.0f, y, factor, norm->columns, y);
-        loops->add_stored(norm->reading_bias, norm->bias, norm->columns, y);
+        if (norm->bias != NULL) {
+            loops->add_stored(norm->reading_bias, norm->bias, norm->columns, y);
+        }
     }
 }
 
@@ -75,20 +77,20 @@ int graft_layer_norm(const struct graft_call *call, const struct graft_weight *w
                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
                      int64_t y_stride, struct graft_error *error) {
     int status = graft_check_types(weight, "weight", error);
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && bias != NULL) {
         status = graft_check_types(bias, "bias", error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
     const struct graft_row_block *scales = graft_weight_block(weight, 0);
-    const struct graft_row_block *shifts = graft_weight_block(bias, 0);
+    const struct graft_row_block *shifts = bias != NULL ? graft_weight_block(bias, 0) : NULL;
     struct layer_norm norm = {
         .loops = graft_loops_get(),
         .weight = scales->data,
-        .bias = shifts->data,
+        .bias = shifts != NULL ? shifts->data : NULL,
         .reading_weight = graft_reading_of(scales->dtype),
-        .reading_bias = graft_reading_of(shifts->dtype),
+        .reading_bias = shifts != NULL ? graft_reading_of(shifts->dtype) : 0,
         .eps = eps,
         .x = x,
         .x_stride = x_stride,

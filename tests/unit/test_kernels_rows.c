@@ -134,6 +134,14 @@ static void test_layer_norm(void **state) {
                 assert_true(numbers_close(y[t * n + j], (float)expected, 4.5e-4f, 1e-5f));
             }
         }
+        float *unbiased = numbers_floats(tokens * n);
+        assert_int_equal(
+            call.kernels->layer_norm(&call, &weights[0], NULL, 1e-3f, x, stride, tokens, n, unbiased, n, NULL),
+            GRAFT_OK);
+        for (int64_t k = 0; k < tokens * n; k++) {
+            assert_true(unbiased[k] + (float)numbers_at(GRAFT_DTYPE_F16, shifts, k % n) == y[k]);
+        }
+        numbers_free(unbiased, 4);
         assert_int_equal(
             call.kernels->layer_norm(&call, &weights[0], &weights[1], 1e-3f, x, stride, tokens, n, x, stride, NULL),
             GRAFT_OK);

@@ -5,7 +5,7 @@
 struct layer_norm {
     struct graft_instance base;
     const struct graft_weight *weight; /* [hidden_size] */
-    const struct graft_weight *bias;   /* [hidden_size] */
+    const struct graft_weight *bias;   /* [hidden_size]; NULL: none */
     float eps;
 };
 
@@ -28,7 +28,9 @@ int graft_layer_norm_describe(const struct graft_class *self, const struct graft
     if (status == GRAFT_OK) {
         status = graft_describe_vector(sink, "weight", hidden_size, error);
     }
-    return status == GRAFT_OK ? graft_describe_vector(sink, "bias", hidden_size, error) : status;
+    return status == GRAFT_OK && graft_args_int(args, "bias", 1)
+               ? graft_describe_vector(sink, "bias", hidden_size, error)
+               : status;
 }
 
 int graft_layer_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -41,7 +43,7 @@ int graft_layer_norm_create(const struct graft_class *cls, const struct graft_bu
     }
     self->eps = (float)graft_args_real(build->args, "eps", 1e-5);
     self->weight = graft_build_weight(build, "weight", &status, error);
-    self->bias = graft_build_weight(build, "bias", &status, error);
+    self->bias = build->weight(build->data, "bias");
     return graft_instance_finish(self, status, instance);
 }
 

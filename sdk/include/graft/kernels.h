@@ -202,7 +202,7 @@ struct graft_kernels {
 
     /* y[t] = (x[t] - mean(x[t])) / sqrt(variance(x[t]) + eps) * weight + bias (Ba et al. 2016), the variance being the
      * mean of squared deviations. x [tokens, columns] with `stride`s for x and y, weight and bias [columns] in one
-     * block each; y may be x. */
+     * block each, `bias` NULL: 0; y may be x. */
     int (*layer_norm)(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
                       float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
                       int64_t y_stride, struct graft_error *error);
