@@ -11,6 +11,7 @@
 #include "graft/base_model.h"
 #include "graft/batch.h"
 #include "graft/call.h"
+#include "graft/causal_conv1d.h"
 #include "graft/causal_lm.h"
 #include "graft/chain.h"
 #include "graft/class.h"

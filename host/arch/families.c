@@ -30,6 +30,11 @@ static const struct graft_class basic_classes[] = {
         .conversion_stride = sizeof graft_layer_norm_conversions[0],
     },
     {
+        .name = "Conv1d",
+        .flags = GRAFT_CLASS_BASIC,
+        GRAFT_ROLE(GRAFT_INTERFACE_CAUSAL_CONV1D, graft_causal_conv1d),
+    },
+    {
         .name = "Conv3d",
         .flags = GRAFT_CLASS_BASIC,
         GRAFT_ROLE(GRAFT_INTERFACE_CONV3D, graft_conv3d),

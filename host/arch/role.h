@@ -10,6 +10,7 @@
 #include "graft/attention.h"
 #include "graft/attention_block.h"
 #include "graft/base_model.h"
+#include "graft/causal_conv1d.h"
 #include "graft/causal_lm.h"
 #include "graft/class.h"
 #include "graft/conv3d.h"
@@ -81,11 +82,12 @@ typedef int graft_role_create(const struct graft_class *self, const struct graft
 enum { GRAFT_LAYER_NORM_CONVERSIONS = 2 };
 
 /* In basic/. */
-graft_role_describe graft_conv3d_describe, graft_linear_describe, graft_embedding_describe, graft_layer_norm_describe,
-    graft_identity_describe;
-graft_role_create graft_conv3d_create, graft_linear_create, graft_embedding_create, graft_layer_norm_create,
-    graft_identity_create;
+graft_role_describe graft_causal_conv1d_describe, graft_conv3d_describe, graft_linear_describe,
+    graft_embedding_describe, graft_layer_norm_describe, graft_identity_describe;
+graft_role_create graft_causal_conv1d_create, graft_conv3d_create, graft_linear_create, graft_embedding_create,
+    graft_layer_norm_create, graft_identity_create;
 extern const struct graft_linear graft_linear_vtable;
+extern const struct graft_causal_conv1d graft_causal_conv1d_vtable;
 extern const struct graft_conv3d graft_conv3d_vtable;
 extern const struct graft_embedding graft_embedding_vtable;
 extern const struct graft_norm graft_layer_norm_vtable, graft_identity_vtable;

@@ -7,6 +7,7 @@
 #include "graft/attention.h"
 #include "graft/attention_block.h"
 #include "graft/base_model.h"
+#include "graft/causal_conv1d.h"
 #include "graft/causal_lm.h"
 #include "graft/conv3d.h"
 #include "graft/decoder_layer.h"

@@ -43,7 +43,7 @@ int mamba2_gated_norm_create(const struct graft_class *cls, const struct graft_b
 static int forward(void *instance, const struct graft_call *call, const void *data, struct graft_error *error) {
     const struct gated_norm *self = instance;
     const struct mamba2_gated_norm_args *args = data;
-    const float *numbers = mamba2_widen(call, self->weight, error); /* [hidden_size] */
+    const float *numbers = graft_scratch_widened(call, self->weight, error); /* [hidden_size] */
     if (numbers == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }

@@ -47,7 +47,6 @@ static const struct graft_class classes[] = {
      .data = &model},
     {OWN_CLASS("Mamba2Block", GRAFT_INTERFACE_DECODER_LAYER, block)},
     {OWN_CLASS("Mamba2Mixer", MAMBA2_INTERFACE_MIXER, mixer)},
-    {OWN_CLASS("Conv1d", MAMBA2_INTERFACE_CONV1D, conv1d)},
     {OWN_CLASS("MambaRMSNormGated", MAMBA2_INTERFACE_GATED_NORM, gated_norm)},
     {GRAFT_DERIVED_CLASS("Mamba2RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM)},
 };

@@ -48,19 +48,6 @@ struct mamba2_mixer_args {
     float *output;              /* [tokens, hidden_size] */
 };
 
-/* A convolution over the tokens of each sequence, each channel by itself. A token sees none behind it. Parents give
- * channels, kernel_size and bias. */
-#define MAMBA2_INTERFACE_CONV1D "mamba2.conv1d/1"
-
-struct mamba2_conv1d_args {
-    uint32_t struct_size;
-    uint32_t required_features;
-    const struct graft_batch *batch;
-    const float *x; /* [tokens, channels] */
-    int64_t x_stride;
-    float *y; /* [tokens, channels] */
-};
-
 /* norm(hidden_states * silu(gate)), each group of columns by itself. Parents give hidden_size, group_size and eps. */
 #define MAMBA2_INTERFACE_GATED_NORM "mamba2.gated_norm/1"
 
@@ -75,7 +62,6 @@ struct mamba2_gated_norm_args {
 };
 
 extern const struct graft_vtable mamba2_mixer_vtable;
-extern const struct graft_vtable mamba2_conv1d_vtable;
 extern const struct graft_vtable mamba2_gated_norm_vtable;
 
 /* --- Classes --- */
@@ -95,12 +81,8 @@ int mamba2_model_describe(const struct graft_class *cls, const struct graft_conf
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
 MAMBA2_CLASS(block);
 MAMBA2_CLASS(mixer);
-MAMBA2_CLASS(conv1d);
 MAMBA2_CLASS(gated_norm);
 
 extern const struct graft_decoder_layer mamba2_block_vtable;
-
-/* [forward] A parameter's numbers as f32 in scratch memory; NULL with an error recorded. */
-float *mamba2_widen(const struct graft_call *call, const struct graft_weight *weight, struct graft_error *error);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "graft/causal_conv1d.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "mamba2.h"
@@ -65,7 +67,7 @@ int mamba2_mixer_describe(const struct graft_class *cls, const struct graft_conf
         status = graft_describe_activation(sink, "act", config, NULL, "hidden_act", error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_child(sink, "conv1d", "Conv1d", MAMBA2_INTERFACE_CONV1D, conv_args, 3, error);
+        status = graft_describe_child(sink, "conv1d", "Conv1d", GRAFT_INTERFACE_CAUSAL_CONV1D, conv_args, 3, error);
     }
     if (status == GRAFT_OK) {
         status =
@@ -108,6 +110,7 @@ int mamba2_mixer_create(const struct graft_class *cls, const struct graft_build 
 /* The arrays of one forward. */
 struct run {
     float *projected; /* [tokens, projected_size] */
+    float *unmixed;   /* [tokens, conv_dim] */
     float *xBC;       /* [tokens, conv_dim] */
     float *dt;        /* [tokens, num_heads] */
     float *y;         /* [tokens, intermediate_size] */
@@ -118,11 +121,13 @@ static int run_init(struct run *run, const struct mixer *self, const struct graf
                     struct graft_error *error) {
     const struct mamba2_sizes *sizes = self->sizes;
     run->projected = graft_scratch_floats(call, tokens, projected_size(sizes), error);
+    run->unmixed = graft_scratch_floats(call, tokens, sizes->conv_dim, error);
     run->xBC = graft_scratch_floats(call, tokens, sizes->conv_dim, error);
     run->dt = graft_scratch_floats(call, tokens, sizes->num_heads, error);
     run->y = graft_scratch_floats(call, tokens, sizes->intermediate_size, error);
     run->normed = graft_scratch_floats(call, tokens, sizes->intermediate_size, error);
-    return run->projected != NULL && run->xBC != NULL && run->dt != NULL && run->y != NULL && run->normed != NULL
+    return run->projected != NULL && run->unmixed != NULL && run->xBC != NULL && run->dt != NULL && run->y != NULL &&
+                   run->normed != NULL
                ? GRAFT_OK
                : GRAFT_ERROR_INTERNAL;
 }
@@ -133,15 +138,17 @@ static int project(const struct mixer *self, const struct graft_call *call, cons
     const struct mamba2_sizes *sizes = self->sizes;
     int64_t tokens = args->batch->tokens;
     const struct graft_linear_args in_args = {sizeof in_args, 0, tokens, args->hidden_states, run->projected};
-    const struct mamba2_conv1d_args conv_args = {.struct_size = sizeof conv_args,
-                                                 .batch = args->batch,
-                                                 .x = run->projected + sizes->intermediate_size,
-                                                 .x_stride = projected_size(sizes),
-                                                 .y = run->xBC};
+    const struct graft_causal_conv1d_args conv_args = {
+        .struct_size = sizeof conv_args, .batch = args->batch, .x = run->unmixed, .y = run->xBC};
     const struct graft_activation_args act_args = {sizeof act_args, 0, tokens * sizes->conv_dim, run->xBC, run->xBC};
     int status = graft_linear_forward(self->in_proj, call, &in_args, error);
+    for (int64_t t = 0; t < tokens && status == GRAFT_OK; t++) {
+        memcpy(run->unmixed + t * sizes->conv_dim,
+               run->projected + t * projected_size(sizes) + sizes->intermediate_size,
+               (size_t)sizes->conv_dim * sizeof(float));
+    }
     if (status == GRAFT_OK) {
-        status = graft_module_forward(self->conv1d, call, &conv_args, error);
+        status = graft_causal_conv1d_forward(self->conv1d, call, &conv_args, error);
     }
     return status == GRAFT_OK ? graft_activation_forward(self->act, call, &act_args, error) : status;
 }
@@ -154,7 +161,7 @@ static float softplus(float x) {
 static int find_steps(const struct mixer *self, const struct graft_call *call, int64_t tokens, const struct run *run,
                       struct graft_error *error) {
     const struct mamba2_sizes *sizes = self->sizes;
-    const float *bias = mamba2_widen(call, self->dt_bias, error);
+    const float *bias = graft_scratch_widened(call, self->dt_bias, error);
     if (bias == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -181,8 +188,8 @@ static int scan(const struct mixer *self, const struct graft_call *call, const s
     const struct mamba2_sizes *sizes = self->sizes;
     struct mamba2_scan *scans =
         call->scratch_alloc(call->scratch, batch->sequences * (int64_t)sizeof *scans); /* [sequences] */
-    float *A = mamba2_widen(call, self->A_log, error);
-    const float *D = mamba2_widen(call, self->D, error);
+    float *A = graft_scratch_widened(call, self->A_log, error);
+    const float *D = graft_scratch_widened(call, self->D, error);
     if (scans == NULL) {
         return graft_fail_memory(error, "");
     }

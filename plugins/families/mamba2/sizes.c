@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "graft/kernels.h"
 #include "mamba2.h"
 
 enum { MAX_SIZE = 1 << 24, MAX_LAYERS = 1 << 12, MAX_HEADS = 1 << 14, MAX_WIDTH = 1 << 12, MAX_KERNEL = 64 };
@@ -99,9 +98,4 @@ int mamba2_sizes_keep(const struct graft_config *config, const struct graft_sink
     struct mamba2_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     *kept = sizes;
     return sizes != NULL ? mamba2_sizes_read(config, sizes, error) : GRAFT_ERROR_INTERNAL;
-}
-
-float *mamba2_widen(const struct graft_call *call, const struct graft_weight *weight, struct graft_error *error) {
-    float *numbers = graft_scratch_floats(call, weight->rows, weight->columns, error);
-    return numbers != NULL && call->kernels->widen(call, weight, numbers, error) == GRAFT_OK ? numbers : NULL;
 }

@@ -208,6 +208,14 @@ struct graft_kernels {
                       int64_t y_stride, struct graft_error *error);
 };
 
+/* [forward] A weight's elements in row order as f32, in scratch memory; on failure NULL, with an error recorded. For
+ * parameters so small that their numbers can be had anew in each forward. */
+GRAFT_INLINE float *graft_scratch_widened(const struct graft_call *call, const struct graft_weight *weight,
+                                          struct graft_error *error) {
+    float *numbers = graft_scratch_floats(call, weight->rows, weight->columns, error);
+    return numbers != NULL && call->kernels->widen(call, weight, numbers, error) == GRAFT_OK ? numbers : NULL;
+}
+
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_mask, 48);
 GRAFT_ASSERT_SIZE(struct graft_attention_args, 168);

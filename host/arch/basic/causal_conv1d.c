@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "arch/role.h"
+#include "graft/describe.h"
+#include "graft/kernels.h"
+#include "graft/state.h"
+
+enum { MAX_CHANNELS = 1 << 24, MAX_KERNEL = 64, WORK_AT_ONCE = 1 << 14 /* products that are worth a thread */ };
+
+struct sizes {
+    int64_t channels;
+    int64_t kernel_size;
+    int32_t bias;
+};
+
+struct causal_conv1d {
+    struct graft_instance base;
+    struct sizes sizes;
+    const struct graft_weight *weight;     /* [channels, 1, kernel_size] */
+    const struct graft_weight *bias;       /* [channels] or NULL */
+    const struct graft_state *conv_states; /* [kernel_size - 1, channels] f32 */
+};
+
+static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
+    int status = graft_args_size(args, "channels", MAX_CHANNELS, path, &sizes->channels, error);
+    if (status == GRAFT_OK) {
+        status = graft_args_size(args, "kernel_size", MAX_KERNEL, path, &sizes->kernel_size, error);
+    }
+    if (status == GRAFT_OK && sizes->kernel_size < 2) {
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                                 "argument kernel_size: expected 2 to %d from the parent, got 1", (int)MAX_KERNEL);
+    }
+    sizes->bias = graft_args_int(args, "bias", 0) != 0;
+    return status;
+}
+
+int graft_causal_conv1d_describe(const struct graft_class *self, const struct graft_config *config,
+                                 const struct graft_args *args, const struct graft_sink *sink,
+                                 struct graft_error *error) {
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
+    (void)self;
+    (void)config;
+    int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const int64_t weight[] = {sizes->channels, 1, sizes->kernel_size};
+    const int64_t conv_states[] = {sizes->kernel_size - 1, sizes->channels};
+    status = graft_describe_parameter(sink, "weight", 3, weight, 0, GRAFT_INIT_NONE, error);
+    if (status == GRAFT_OK && sizes->bias) {
+        status = graft_describe_vector(sink, "bias", sizes->channels, error);
+    }
+    return status == GRAFT_OK ? graft_describe_state(sink, "conv_states", 2, conv_states, GRAFT_DTYPE_F32, error)
+                              : status;
+}
+
+int graft_causal_conv1d_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                               struct graft_error *error) {
+    const struct sizes *sizes = build->kept;
+    int status = GRAFT_OK;
+    struct causal_conv1d *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->sizes = *sizes;
+    self->weight = graft_build_weight(build, "weight", &status, error);
+    self->bias = sizes->bias ? graft_build_weight(build, "bias", &status, error) : NULL;
+    self->conv_states = graft_build_state(build, "conv_states", &status, error);
+    return graft_instance_finish(self, status, instance);
+}
+
+/* One sequence. */
+struct work {
+    struct sizes sizes;
+    const float *taps;   /* [kernel_size, channels] */
+    const float *bias;   /* [channels] or NULL */
+    const float *before; /* the state */
+    const float *x;      /* [tokens, channels] */
+    float *y;            /* [tokens, channels] */
+    int64_t tokens;
+};
+
+/* The weight as f32, the channels of a tap next to each other; NULL with an error recorded. */
+static const float *find_taps(const struct causal_conv1d *self, const struct graft_call *call,
+                              struct graft_error *error) {
+    int64_t channels = self->sizes.channels;
+    int64_t kernel_size = self->sizes.kernel_size;
+    float *taps = graft_scratch_floats(call, kernel_size, channels, error); /* [kernel_size, channels] */
+    const float *weight = graft_scratch_widened(call, self->weight, error); /* [channels, kernel_size] */
+    if (taps == NULL || weight == NULL) {
+        return NULL;
+    }
+    for (int64_t c = 0; c < channels; c++) {
+        for (int64_t k = 0; k < kernel_size; k++) {
+            taps[k * channels + c] = weight[c * kernel_size + k];
+        }
+    }
+    return taps;
+}
+
+/* What was given of token `t`; those below 0 are of earlier forwards. */
+static const float *input(const struct work *work, int64_t t) {
+    return t < 0 ? work->before + (work->sizes.kernel_size - 1 + t) * work->sizes.channels
+                 : work->x + t * work->sizes.channels;
+}
+
+/* Some channels of all tokens. */
+static void convolve(void *data, int64_t begin, int64_t end) {
+    const struct work *work = data;
+    int64_t channels = work->sizes.channels;
+    for (int64_t t = 0; t < work->tokens; t++) {
+        float *y = work->y + t * channels;
+        for (int64_t c = begin; c < end; c++) {
+            y[c] = work->bias != NULL ? work->bias[c] : 0.0f;
+        }
+        for (int64_t k = 0; k < work->sizes.kernel_size; k++) {
+            const float *x = input(work, t + k - (work->sizes.kernel_size - 1));
+            const float *tap = work->taps + k * channels;
+            for (int64_t c = begin; c < end; c++) {
+                y[c] += tap[c] * x[c];
+            }
+        }
+    }
+}
+
+/* Each row is taken from a later one, so none is overwritten before it was read. */
+static void remember(const struct work *work, float *conv_states) {
+    int64_t rows = work->sizes.kernel_size - 1;
+    for (int64_t i = 0; i < rows; i++) {
+        memcpy(conv_states + i * work->sizes.channels, input(work, work->tokens - rows + i),
+               (size_t)work->sizes.channels * sizeof *conv_states);
+    }
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_causal_conv1d_args *args,
+                   struct graft_error *error) {
+    const struct causal_conv1d *self = instance;
+    const struct graft_batch *batch = args->batch;
+    const float *taps = find_taps(self, call, error);
+    const float *bias = self->bias != NULL ? graft_scratch_widened(call, self->bias, error) : NULL;
+    if (taps == NULL || (self->bias != NULL && bias == NULL)) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        float *conv_states = graft_state_get(call, batch, self->conv_states, s, error);
+        int64_t first = batch->cu_seqlens[s];
+        struct work work = {.sizes = self->sizes,
+                            .taps = taps,
+                            .bias = bias,
+                            .before = conv_states,
+                            .x = args->x + first * self->sizes.channels,
+                            .y = args->y + first * self->sizes.channels,
+                            .tokens = batch->cu_seqlens[s + 1] - first};
+        if (conv_states == NULL) {
+            return GRAFT_ERROR_INTERNAL;
+        }
+        call->threads->parallel_for(self->sizes.channels, 1 + WORK_AT_ONCE / (work.tokens * self->sizes.kernel_size),
+                                    convolve, &work);
+        remember(&work, conv_states);
+    }
+    return GRAFT_OK;
+}
+
+const struct graft_causal_conv1d graft_causal_conv1d_vtable = {
+    .struct_size = sizeof graft_causal_conv1d_vtable,
+    .forward = forward,
+};
