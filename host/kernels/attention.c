@@ -11,6 +11,10 @@ static int64_t value_dim(const struct graft_attention_args *args) {
     return args->v_head_dim != 0 ? args->v_head_dim : args->head_dim;
 }
 
+static const struct graft_attention_latents *latents_of(const struct graft_attention_args *args) {
+    return GRAFT_HAS(args, struct graft_attention_args, latents) ? args->latents : NULL;
+}
+
 static int is_mask(const struct graft_mask *mask) {
     switch (mask->kind) {
     case GRAFT_MASK_SLIDING:
@@ -28,13 +32,15 @@ static int is_mask(const struct graft_mask *mask) {
 static int check_args(const struct graft_attention_args *args, struct graft_error *error) {
     const struct graft_mask *mask = args->mask;
     int64_t v_head_dim = value_dim(args);
+    const struct graft_attention_latents *latents = latents_of(args);
     if (args->required_features != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
                                "attention requires features 0x%x, but this host supports none",
                                (unsigned)args->required_features);
     }
     if (args->heads <= 0 || args->kv_heads <= 0 || args->heads % args->kv_heads != 0 || args->head_dim <= 0 ||
-        v_head_dim <= 0 || (args->v == NULL && v_head_dim > args->head_dim)) {
+        v_head_dim <= 0 || (args->v == NULL && latents == NULL && v_head_dim > args->head_dim) ||
+        (latents != NULL && latents->width <= 0)) {
         return graft_error_set(error, GRAFT_ERROR_INTERNAL, "",
                                "attention with %lld heads of %lld numbers and %lld key/value heads, values of %lld",
                                (long long)args->heads, (long long)args->head_dim, (long long)args->kv_heads,
@@ -86,24 +92,58 @@ static int64_t or_packed(int64_t head_stride, int64_t dim) {
     return head_stride != 0 ? head_stride : dim;
 }
 
+/* What is kept of the tokens from `first` on of the batch. */
+static struct graft_kv_new kept_of(const struct graft_attention_args *args, int64_t first, int64_t tokens) {
+    const struct graft_attention_latents *latents = latents_of(args);
+    int64_t v_head_dim = value_dim(args);
+    struct graft_kv_new kept = {.tokens = tokens, .kv_heads = args->kv_heads};
+    if (latents != NULL) {
+        kept.kv_heads = 1;
+        kept.keys = (struct graft_kv_rows){latents->rows + first * latents->width, latents->width, 0, latents->width};
+        kept.values = (struct graft_kv_rows){NULL, latents->width, 0, latents->width};
+        return kept;
+    }
+    kept.keys = (struct graft_kv_rows){args->k + first * args->k_stride, args->head_dim,
+                                       or_packed(args->k_head_stride, args->head_dim), args->k_stride};
+    kept.values = (struct graft_kv_rows){args->v != NULL ? args->v + first * args->v_stride : NULL, v_head_dim,
+                                         or_packed(args->v_head_stride, v_head_dim), args->v_stride};
+    return kept;
+}
+
+/* A view of latents becomes one of keys and values, in scratch memory. */
+static int expand(const struct graft_call *call, const struct graft_attention_args *args, struct graft_kv_view *view,
+                  struct graft_error *error) {
+    const struct graft_attention_latents *latents = latents_of(args);
+    int64_t length = view->length;
+    int64_t v_head_dim = value_dim(args);
+    float *keys = graft_scratch_floats(call, args->kv_heads * length, args->head_dim, error);
+    float *values = graft_scratch_floats(call, args->kv_heads * length, v_head_dim, error);
+    if (keys == NULL || values == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = latents->expand(latents->instance, call, view->keys.data, length, keys, values, error);
+    call->scratch_release(call->scratch, mark);
+    view->keys = (struct graft_kv_rows){keys, args->head_dim, length * args->head_dim, args->head_dim};
+    view->values = (struct graft_kv_rows){values, v_head_dim, length * v_head_dim, v_head_dim};
+    return status;
+}
+
 /* Finds the keys and values of one sequence: in the cache, where its new ones are appended, or in the arguments. */
-static int find_keys(const struct graft_attention_args *args, int32_t index, struct graft_attention_sequence *sequence,
-                     struct graft_error *error) {
+static int find_keys(const struct graft_call *call, const struct graft_attention_args *args, int32_t index,
+                     struct graft_attention_sequence *sequence, struct graft_error *error) {
     const struct graft_batch *batch = args->batch;
     int64_t first = batch->cu_seqlens[index];
     int64_t tokens = batch->cu_seqlens[index + 1] - first;
-    int64_t v_head_dim = value_dim(args);
-    const struct graft_kv_rows keys = {args->k + first * args->k_stride, args->head_dim,
-                                       or_packed(args->k_head_stride, args->head_dim), args->k_stride};
-    struct graft_kv_rows values = {NULL, v_head_dim, or_packed(args->v_head_stride, v_head_dim), args->v_stride};
-    if (args->v != NULL) {
-        values.data = args->v + first * args->v_stride;
-    }
-    struct graft_kv_view view = {keys, args->v != NULL ? values : keys, tokens};
+    struct graft_kv_new kept = kept_of(args, first, tokens);
+    struct graft_kv_view view = {kept.keys, kept.values.data != NULL ? kept.values : kept.keys, tokens};
     int status = GRAFT_OK;
     if (batch->cache != NULL && tokens > 0) {
-        struct graft_kv_new added = {keys, values, tokens, args->kv_heads, batch->positions[first]};
-        status = graft_kv_cache_append(batch->cache->kv, args->layer, batch->slots[index], &added, &view, error);
+        kept.position = batch->positions[first];
+        status = graft_kv_cache_append(batch->cache->kv, args->layer, batch->slots[index], &kept, &view, error);
+    }
+    if (status == GRAFT_OK && latents_of(args) != NULL && tokens > 0) {
+        status = expand(call, args, &view, error);
     }
     *sequence = (struct graft_attention_sequence){
         .struct_size = sizeof *sequence,
@@ -156,7 +196,7 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
         return graft_fail_memory(error, "");
     }
     for (int32_t s = 0; s < n && status == GRAFT_OK; s++) {
-        status = find_keys(args, s, &sequences[s], error);
+        status = find_keys(call, args, s, &sequences[s], error);
     }
     const struct graft_attention_input input = input_of(args, sequences);
     if (status == GRAFT_OK && (status = chosen->forward(chosen, call, &input, error)) != GRAFT_OK) {

@@ -33,11 +33,13 @@ int64_t graft_attention_work(const struct graft_attention_input *input);
 
 /* --- Parts of sdpa --- */
 
-/* A run of queries of one sequence, with all the query heads that share one key/value head, so that keys and values are
- * read once for the group. How items are cut does not depend on the number of threads. */
+/* A run of queries of one sequence, with query heads that share one key/value head, so that keys and values are read
+ * once for them. How items are cut does not depend on the number of threads. */
 struct graft_attention_item {
     const struct graft_attention_sequence *sequence;
     int64_t kv_head;
+    int64_t head;  /* the first query head */
+    int64_t heads; /* so many, in order */
     int64_t first; /* query of the sequence */
     int64_t queries;
 };

@@ -53,8 +53,7 @@ static void start(struct block *block, float *scratch) {
     }
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
-        const float *q =
-            input->q + token * input->q_stride + block->item->kv_head * block->group * input->q_head_stride;
+        const float *q = input->q + token * input->q_stride + block->item->head * input->q_head_stride;
         for (int64_t g = 0; g < block->group; g++) {
             for (int64_t d = 0; d < head_dim; d++) {
                 block->q[d * columns + i * block->group + g] = q[g * input->q_head_stride + d] * input->scaling;
@@ -127,7 +126,7 @@ static void run_portion(struct block *block, int64_t first_key, int64_t keys) {
 static void finish(const struct block *block) {
     const struct graft_attention_input *input = block->input;
     int64_t width = input->v_head_dim;
-    int64_t head = block->item->kv_head * block->group;
+    int64_t head = block->item->head;
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
         float *output = input->output + token * input->output_stride + head * width;
@@ -143,13 +142,12 @@ static void finish(const struct block *block) {
 
 void graft_attention_block_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                const struct graft_attention_item *item, float *scratch) {
-    int64_t group = graft_attention_group(input);
     struct block block = {.loops = loops,
                           .input = input,
                           .item = item,
-                          .group = group,
+                          .group = item->heads,
                           .position = item->sequence->past + item->first,
-                          .columns = padded(item->queries * group)};
+                          .columns = padded(item->queries * item->heads)};
     int64_t last = block.position + item->queries - 1;
     int64_t end = graft_attention_end_key(input->mask, last, item->sequence->length);
     start(&block, scratch);

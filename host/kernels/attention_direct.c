@@ -7,20 +7,19 @@
 
 enum { KEYS = 256 }; /* in one portion */
 
-/* One query, with the heads that share a key/value head. */
+/* One query, with heads that share a key/value head. */
 struct direct {
     const struct graft_loops *loops;
     const struct graft_attention_input *input;
     const struct graft_attention_item *item;
-    int64_t group;
     int64_t token;     /* its row in the batch */
     int64_t first_key; /* it sees the keys [first_key, end_key) */
     int64_t end_key;
-    float *q;       /* [group, head_dim], scaled */
-    float *scores;  /* [group, KEYS] */
-    float *out;     /* [group, v_head_dim], not yet divided by the sum */
-    float *maximum; /* [group] */
-    float *sum;     /* [group] */
+    float *q;       /* [heads, head_dim], scaled */
+    float *scores;  /* [heads, KEYS] */
+    float *out;     /* [heads, v_head_dim], not yet divided by the sum */
+    float *maximum; /* [heads] */
+    float *sum;     /* [heads] */
 };
 
 /* For one query. */
@@ -40,15 +39,14 @@ static void start(struct direct *direct, int64_t query, float *scratch) {
     direct->token = sequence->first_token + query;
     direct->first_key = graft_attention_first_key(input->mask, position);
     direct->end_key = graft_attention_end_key(input->mask, position, sequence->length);
-    const float *q =
-        input->q + direct->token * input->q_stride + direct->item->kv_head * direct->group * input->q_head_stride;
+    const float *q = input->q + direct->token * input->q_stride + direct->item->head * input->q_head_stride;
     direct->q = scratch;
-    direct->out = direct->q + direct->group * head_dim;
-    direct->scores = direct->out + direct->group * input->v_head_dim;
-    direct->maximum = direct->scores + direct->group * KEYS;
-    direct->sum = direct->maximum + direct->group;
-    memset(direct->out, 0, (size_t)(direct->group * input->v_head_dim) * sizeof(float));
-    for (int64_t g = 0; g < direct->group; g++) {
+    direct->out = direct->q + direct->item->heads * head_dim;
+    direct->scores = direct->out + direct->item->heads * input->v_head_dim;
+    direct->maximum = direct->scores + direct->item->heads * KEYS;
+    direct->sum = direct->maximum + direct->item->heads;
+    memset(direct->out, 0, (size_t)(direct->item->heads * input->v_head_dim) * sizeof(float));
+    for (int64_t g = 0; g < direct->item->heads; g++) {
         for (int64_t d = 0; d < head_dim; d++) {
             direct->q[g * head_dim + d] = q[g * input->q_head_stride + d] * input->scaling;
         }
@@ -81,9 +79,9 @@ static void weigh(struct direct *direct, int64_t g, const float *bias, int64_t k
 static void finish(const struct direct *direct) {
     const struct graft_attention_input *input = direct->input;
     int64_t width = input->v_head_dim;
-    int64_t head = direct->item->kv_head * direct->group;
+    int64_t head = direct->item->head;
     float *output = input->output + direct->token * input->output_stride + head * width;
-    for (int64_t g = 0; g < direct->group; g++) {
+    for (int64_t g = 0; g < direct->item->heads; g++) {
         float factor = graft_attention_factor(input, head + g, direct->maximum[g], direct->sum[g]);
         for (int64_t i = 0; i < width; i++) {
             output[g * width + i] = direct->out[g * width + i] * factor;
@@ -110,12 +108,12 @@ static void run_portion(struct direct *direct, int64_t index) {
         bias = input->mask->bias + direct->token * input->mask->bias_stride + j;
     }
     loops->dot(GRAFT_READ_F32, keys, sequence->key_row_stride, n, input->head_dim, direct->q, input->head_dim,
-               direct->group, direct->scores, KEYS);
-    for (int64_t g = 0; g < direct->group; g++) {
+               direct->item->heads, direct->scores, KEYS);
+    for (int64_t g = 0; g < direct->item->heads; g++) {
         weigh(direct, g, bias, n);
     }
-    loops->multiply(direct->scores, KEYS, 1, direct->group, values, sequence->value_row_stride, n, input->v_head_dim,
-                    direct->out, input->v_head_dim);
+    loops->multiply(direct->scores, KEYS, 1, direct->item->heads, values, sequence->value_row_stride, n,
+                    input->v_head_dim, direct->out, input->v_head_dim);
 }
 
 /* Each portion is read for all queries while it is in the cache. */
@@ -125,7 +123,7 @@ void graft_attention_direct_run(const struct graft_loops *loops, const struct gr
     int64_t longest = 0;
     for (int64_t i = 0; i < item->queries; i++) {
         struct direct *direct = &queries[i];
-        *direct = (struct direct){.loops = loops, .input = input, .item = item, .group = graft_attention_group(input)};
+        *direct = (struct direct){.loops = loops, .input = input, .item = item};
         start(direct, item->first + i, scratch + i * scratch_floats(input));
         int64_t keys = direct->end_key - direct->first_key;
         longest = keys > longest ? keys : longest;

@@ -4,6 +4,10 @@
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 
+/* Heads of one query that share a key/value head and an item: with as many, keys cost more to multiply than to read,
+ * and further ones are better left to another thread. */
+enum { DIRECT_HEADS = 8 };
+
 struct work {
     const struct graft_loops *loops;
     const struct graft_attention_input *input;
@@ -17,20 +21,34 @@ static int is_direct(const struct graft_attention_sequence *sequence) {
     return sequence->tokens > 0 && sequence->tokens <= GRAFT_FEW_TOKENS;
 }
 
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* Fills the items of one sequence, or only counts them if `items` is NULL. Later queries may have more keys to see;
  * they come first, so that the threads end together. */
 static int64_t cut(const struct graft_attention_input *input, const struct graft_attention_sequence *sequence,
                    struct graft_attention_item *items) {
     int64_t most = is_direct(sequence) ? sequence->tokens : graft_attention_block_queries(input);
     int64_t blocks = (sequence->tokens + most - 1) / most;
-    if (items != NULL) {
-        for (int64_t i = 0; i < blocks * input->kv_heads; i++) {
-            int64_t first = (blocks - 1 - i / input->kv_heads) * most;
-            int64_t left = sequence->tokens - first;
-            items[i] = (struct graft_attention_item){sequence, i % input->kv_heads, first, left < most ? left : most};
-        }
+    int64_t group = graft_attention_group(input);
+    int64_t heads = is_direct(sequence) ? smaller(group, DIRECT_HEADS) : group;
+    int64_t parts = (group + heads - 1) / heads; /* of a group */
+    int64_t row = input->kv_heads * parts;       /* items of one block */
+    for (int64_t i = 0; items != NULL && i < blocks * row; i++) {
+        int64_t first = (blocks - 1 - i / row) * most;
+        int64_t kv_head = i % row / parts;
+        int64_t begin = i % parts * heads;
+        items[i] = (struct graft_attention_item){
+            .sequence = sequence,
+            .kv_head = kv_head,
+            .head = kv_head * group + begin,
+            .heads = smaller(group - begin, heads),
+            .first = first,
+            .queries = smaller(sequence->tokens - first, most),
+        };
     }
-    return blocks * input->kv_heads;
+    return blocks * row;
 }
 
 static int64_t larger(int64_t a, int64_t b) {

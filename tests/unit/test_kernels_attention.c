@@ -26,6 +26,7 @@ struct heads {
     const float *sinks;
     int64_t gap; /* floats between heads; 0: their strides are left to the host */
     int shared;  /* values are the beginnings of the keys */
+    int latents; /* keys and values are made from those, which are both one behind the other */
 };
 
 /* Whole sequences, of which a batch holds the tokens from `past` to `past + tokens` of each. */
@@ -61,6 +62,7 @@ struct batch {
     struct graft_batch batch;
     struct graft_mask mask;
     struct graft_attention_args args;
+    struct graft_attention_latents latents;
     int64_t cu_seqlens[MAX_SEQUENCES + 1];
     int32_t slots[MAX_SEQUENCES];
     int64_t *positions;
@@ -84,6 +86,51 @@ static float *copied(const struct sequences *sequences, const float *from, int64
         }
     }
     return out;
+}
+
+/* A latent is the keys of all heads, then the values; each head's rows become one behind the other. */
+static int expand(void *instance, const struct graft_call *forward_call, const float *rows, int64_t tokens, float *k,
+                  float *v, struct graft_error *error) {
+    const struct heads *heads = instance;
+    int64_t k_width = heads->kv_heads * heads->head_dim;
+    int64_t v_width = heads->kv_heads * heads->v_head_dim;
+    if (graft_scratch_floats(forward_call, tokens, k_width, error) == NULL) { /* the host takes it back */
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t t = 0; t < tokens; t++) {
+        const float *row = rows + t * (k_width + v_width);
+        for (int64_t h = 0; h < heads->kv_heads; h++) {
+            memcpy(k + (h * tokens + t) * heads->head_dim, row + h * heads->head_dim,
+                   (size_t)heads->head_dim * sizeof *k);
+            memcpy(v + (h * tokens + t) * heads->v_head_dim, row + k_width + h * heads->v_head_dim,
+                   (size_t)heads->v_head_dim * sizeof *v);
+        }
+    }
+    return GRAFT_OK;
+}
+
+/* Puts latents into the place of the batch's keys, and takes keys and values away. */
+static void keep_latents(struct batch *batch, const struct heads *heads) {
+    int64_t k_width = heads->kv_heads * heads->head_dim;
+    int64_t width = k_width + heads->kv_heads * heads->v_head_dim;
+    int64_t total = batch->batch.tokens;
+    float *rows = numbers_alloc(total * width + 1, 4);
+    for (int64_t t = 0; t < total; t++) {
+        memcpy(rows + t * width, batch->k + t * batch->args.k_stride, (size_t)k_width * sizeof *rows);
+        memcpy(rows + t * width + k_width, batch->v + t * batch->args.v_stride,
+               (size_t)(width - k_width) * sizeof *rows);
+    }
+    numbers_free(batch->k, 4);
+    batch->k = rows;
+    batch->latents = (struct graft_attention_latents){
+        .struct_size = sizeof batch->latents,
+        .width = width,
+        .rows = rows,
+        .expand = expand,
+        .instance = (void *)(uintptr_t)heads,
+    };
+    batch->args.latents = &batch->latents;
+    batch->args.k = batch->args.v = NULL;
 }
 
 static struct batch *batch_create(const struct heads *heads, const struct sequences *sequences, struct graft_mask mask,
@@ -137,6 +184,9 @@ static struct batch *batch_create(const struct heads *heads, const struct sequen
         .output = batch->output,
         .output_stride = output_stride,
     };
+    if (heads->latents) {
+        keep_latents(batch, heads);
+    }
     return batch;
 }
 
@@ -248,6 +298,7 @@ static const struct heads shapes[] = {
     {SHAPE(3, 1, 5, 40), .gap = 7},
     {SHAPE(4, 1, 20, 12), .shared = 1},
     {SHAPE(6, 2, 12, 9), .softcap = 2.0f, .sinks = sinks, .gap = 1, .shared = 1},
+    {SHAPE(4, 2, 12, 5), .latents = 1},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -534,6 +585,10 @@ static void test_faults(void **state) {
         assert_non_null(strstr(error.message, "softcap"));
     }
     batch->args.softcap = 0.0f;
+    const struct graft_attention_latents no_latents = {.struct_size = sizeof no_latents, .expand = expand};
+    batch->args.latents = &no_latents;
+    assert_int_equal(call.kernels->attention(&call, &batch->args, NULL), GRAFT_ERROR_INTERNAL);
+    batch->args.latents = NULL;
     batch->args.v_head_dim = 9; /* which is more than a key has */
     batch->args.v = NULL;
     assert_int_equal(call.kernels->attention(&call, &batch->args, NULL), GRAFT_ERROR_INTERNAL);
@@ -544,7 +599,7 @@ static void test_faults(void **state) {
 
 static void test_without_memory(void **state) {
     (void)state;
-    const struct heads heads = {SHAPE(70, 1, 200, 200)};
+    const struct heads heads = {SHAPE(70, 1, 200, 200), .latents = 1};
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 200;
     int status = GRAFT_ERROR_INTERNAL;

@@ -125,7 +125,11 @@ static void test_scratch_without_memory(void **state) {
 
 enum { HEADS = 3, DIM = 5, ROW = HEADS * DIM };
 
-/* Token t's keys are t * 100, t * 100 + 1, ..; its values the negatives. */
+/* Values as wide as keys, values narrower than those, and such as are the beginnings of their keys. */
+static const int64_t value_dims[] = {DIM, DIM - 2, DIM - 1};
+enum { WITHIN_KEYS = 2 }; /* the layer of the last */
+
+/* Token t's keys are t * 100, t * 100 + 1, ..; its values the negatives, where they are not the keys'. */
 static int append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, int64_t position, int64_t tokens,
                   struct graft_kv_view *view, struct graft_error *error) {
     float *keys = calloc((size_t)tokens * (ROW + 2), sizeof *keys);
@@ -136,22 +140,32 @@ static int append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, int
             values[t * (ROW + 1) + i] = -(float)((position + t) * 100 + i);
         }
     }
-    const struct graft_kv_new added = {{keys, DIM, DIM, ROW + 2}, {values, DIM, DIM, ROW + 1}, tokens, HEADS, position};
+    const struct graft_kv_new added = {
+        {keys, DIM, DIM, ROW + 2},
+        {layer == WITHIN_KEYS ? NULL : values, value_dims[layer > 0 ? layer : 0], DIM, ROW + 1},
+        tokens,
+        HEADS,
+        position,
+    };
     int status = graft_kv_cache_append(cache, layer, slot, &added, view, error);
     free(keys);
     free(values);
     return status;
 }
 
-static void check_view(const struct graft_kv_view *view, int64_t length) {
+static void check_view(const struct graft_kv_view *view, int32_t layer, int64_t length) {
+    float sign = layer == WITHIN_KEYS ? 1.0f : -1.0f;
     assert_int_equal(view->length, length);
+    assert_int_equal(view->values.dim, value_dims[layer]);
     for (int64_t t = 0; t < length; t++) {
         for (int64_t i = 0; i < ROW; i++) {
             float expected = (float)(t * 100 + i);
             const struct graft_kv_rows *keys = &view->keys;
             const struct graft_kv_rows *values = &view->values;
             assert_true(keys->data[i / DIM * keys->head_stride + t * keys->row_stride + i % DIM] == expected);
-            assert_true(values->data[i / DIM * values->head_stride + t * values->row_stride + i % DIM] == -expected);
+            assert_true(i % DIM >= values->dim ||
+                        values->data[i / DIM * values->head_stride + t * values->row_stride + i % DIM] ==
+                            sign * expected);
         }
     }
 }
@@ -167,7 +181,7 @@ static void test_kv_cache(void **state) {
     for (int64_t tokens = 1; tokens < 300; tokens = tokens * 3 + 1) {
         for (int32_t layer = 0; layer < 3; layer++) {
             assert_int_equal(append(cache, layer, 1, held, tokens, &view, NULL), GRAFT_OK);
-            check_view(&view, held + tokens);
+            check_view(&view, layer, held + tokens);
         }
         held += tokens;
         assert_int_equal(graft_kv_cache_length(cache, 1, &length, NULL), GRAFT_OK);
@@ -177,7 +191,7 @@ static void test_kv_cache(void **state) {
     assert_int_equal(length, 0);
     assert_int_equal(graft_kv_cache_truncate(cache, 1, 7, NULL), GRAFT_OK);
     assert_int_equal(append(cache, 2, 1, 7, 1, &view, NULL), GRAFT_OK);
-    check_view(&view, 8);
+    check_view(&view, 2, 8);
     struct graft_error error = graft_error_none();
     assert_int_equal(graft_kv_cache_length(cache, 1, &length, &error), GRAFT_ERROR_INTERNAL);
     assert_non_null(strstr(error.message, "layer 2 holds 8 tokens and layer 0 7"));
@@ -190,16 +204,16 @@ static void test_kv_cache_copy(void **state) {
     (void)state;
     struct graft_kv_cache *cache = graft_kv_cache_create(3);
     struct graft_kv_view view;
-    for (int32_t layer = 0; layer < 2; layer++) {
+    for (int32_t layer = 0; layer < 3; layer++) {
         assert_int_equal(append(cache, layer, 0, 0, 5, &view, NULL), GRAFT_OK);
         assert_int_equal(append(cache, layer, 1, 0, 100, &view, NULL), GRAFT_OK);
     }
     assert_int_equal(graft_kv_cache_copy(cache, 0, 1, NULL), GRAFT_OK);
     assert_int_equal(graft_kv_cache_copy(cache, 0, 2, NULL), GRAFT_OK);
     for (int32_t slot = 0; slot < 3; slot++) {
-        for (int32_t layer = 0; layer < 2; layer++) {
+        for (int32_t layer = 0; layer < 3; layer++) {
             assert_int_equal(append(cache, layer, slot, 5, 70 + slot, &view, NULL), GRAFT_OK);
-            check_view(&view, 75 + slot);
+            check_view(&view, layer, 75 + slot);
         }
     }
     assert_int_equal(graft_kv_cache_copy(cache, 0, 3, NULL), GRAFT_ERROR_INTERNAL);
@@ -226,7 +240,7 @@ static void test_kv_cache_faults(void **state) {
     const struct graft_kv_new other = {rows, rows, 1, 2, 3};
     assert_int_equal(graft_kv_cache_append(cache, 0, 0, &other, &view, NULL), GRAFT_ERROR_INTERNAL);
     assert_int_equal(append(cache, 0, 0, 3, 2, &view, NULL), GRAFT_OK); /* and nothing was lost */
-    check_view(&view, 5);
+    check_view(&view, 0, 5);
     graft_kv_cache_destroy(cache);
 }
 

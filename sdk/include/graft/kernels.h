@@ -72,6 +72,20 @@ GRAFT_INLINE int64_t graft_mask_behind(const struct graft_mask *mask) {
     return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING ? 0 : right;
 }
 
+/* What keys and values are made from, and what the cache keeps of a token in their place: fewer numbers, for all heads
+ * (DeepSeek-AI 2024, DeepSeek-V2, 2.1). */
+struct graft_attention_latents {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t width;     /* numbers of a token; > 0 */
+    const float *rows; /* [tokens, width] */
+    /* [forward] k [kv_heads, tokens, head_dim] and v [kv_heads, tokens, v_head_dim] of so many tokens of a sequence,
+     * made from their rows [tokens, width]; scratch memory that it takes is given back. */
+    int (*expand)(void *instance, const struct graft_call *call, const float *rows, int64_t tokens, float *k, float *v,
+                  struct graft_error *error);
+    void *instance; /* what `expand` is given */
+};
+
 /* softmax(q k^T * scaling + mask) v per head (Vaswani et al. 2017, eq. 1), with `heads / kv_heads` query heads on each
  * key/value head (Ainslie et al. 2023). With a cache, this batch's keys and values are appended to `layer` first. What
  * not all implementations know (softcap, sinks, heads of values of their own width) an implementation that lacks it is
@@ -102,6 +116,7 @@ struct graft_attention_args {
     int64_t output_stride;      /* floats */
     uint32_t required_features; /* beyond what the fields above say: none yet, 0 */
     uint32_t reserved;
+    const struct graft_attention_latents *latents; /* instead of k and v, which are then not read; NULL: none */
 };
 
 /* Which two numbers of a rotated width make a pair. */
@@ -218,7 +233,8 @@ GRAFT_INLINE float *graft_scratch_widened(const struct graft_call *call, const s
 
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
 GRAFT_ASSERT_SIZE(struct graft_mask, 48);
-GRAFT_ASSERT_SIZE(struct graft_attention_args, 168);
+GRAFT_ASSERT_SIZE(struct graft_attention_latents, 40);
+GRAFT_ASSERT_SIZE(struct graft_attention_args, 176);
 GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);
 GRAFT_ASSERT_SIZE(struct graft_kernels, 128);
 
