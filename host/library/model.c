@@ -149,6 +149,8 @@ static int open_model(struct graft_model *model, struct graft_library *library,
         const struct graft_plan_options wanted = {
             .base_model_prefix = graft_family_prefix(model->family.family),
             .ignored_tensors = model->family.family->ignored_tensors,
+            .ignores =
+                GRAFT_HAS(model->family.family, struct graft_family, ignores) ? model->family.family->ignores : NULL,
             .transforms = &model->lists.transforms,
             .n_forced = model->lists.n_forced,
             .used = model->lists.used,

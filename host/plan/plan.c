@@ -100,20 +100,42 @@ static void bind_ties(struct graft_plan *plan) {
     }
 }
 
-/* Takes those that the pattern hits out of the list. */
-static int ignore(struct graft_plan *plan, const char *pattern, struct graft_error *error) {
-    struct graft_regex *regex = NULL;
+static int32_t matches(const void *regex, const char *name) {
+    struct graft_regex_match match;
+    return graft_regex_search(regex, name, strlen(name), 0, &match) == 1;
+}
+
+static int32_t is_ignored(const void *planner, const char *name) {
+    const struct planner *self = planner;
+    return self->options->ignores(self->config, name) != 0;
+}
+
+/* Takes those out of the list that `unwanted` says yes to. */
+static void drop(struct graft_plan *plan, int32_t (*unwanted)(const void *data, const char *name), const void *data) {
     size_t kept = 0;
-    int status = graft_regex_compile(pattern, strlen(pattern), "ignored_tensors", GRAFT_ERROR_PLUGIN, &regex, error);
-    for (size_t i = 0; i < plan->n_unexpected && status == GRAFT_OK; i++) {
-        struct graft_regex_match match;
-        const char *name = plan->unexpected[i]->name;
-        if (graft_regex_search(regex, name, strlen(name), 0, &match) != 1) {
+    for (size_t i = 0; i < plan->n_unexpected; i++) {
+        if (!unwanted(data, plan->unexpected[i]->name)) {
             plan->unexpected[kept++] = plan->unexpected[i];
         }
     }
-    plan->n_unexpected = status == GRAFT_OK ? kept : plan->n_unexpected;
-    graft_regex_free(regex);
+    plan->n_unexpected = kept;
+}
+
+/* The same for what the family ignores. */
+static int drop_ignored(const struct planner *planner, struct graft_error *error) {
+    const char *const *pattern = planner->options->ignored_tensors;
+    int status = GRAFT_OK;
+    for (; pattern != NULL && *pattern != NULL && status == GRAFT_OK; pattern++) {
+        struct graft_regex *regex = NULL;
+        status = graft_regex_compile(*pattern, strlen(*pattern), "ignored_tensors", GRAFT_ERROR_PLUGIN, &regex, error);
+        if (status == GRAFT_OK) {
+            drop(planner->plan, matches, regex);
+            graft_regex_free(regex);
+        }
+    }
+    if (status == GRAFT_OK && planner->options->ignores != NULL && planner->config != NULL) {
+        drop(planner->plan, is_ignored, planner);
+    }
     return status;
 }
 
@@ -130,12 +152,7 @@ static int list_unexpected(struct planner *planner, struct graft_error *error) {
             plan->unexpected[plan->n_unexpected++] = source->view;
         }
     }
-    int status = GRAFT_OK;
-    const char *const *pattern = planner->options->ignored_tensors;
-    for (; pattern != NULL && *pattern != NULL && status == GRAFT_OK; pattern++) {
-        status = ignore(plan, *pattern, error);
-    }
-    return status;
+    return drop_ignored(planner, error);
 }
 
 static int make(struct planner *planner, struct graft_tree *tree, struct graft_error *error) {

@@ -74,8 +74,9 @@ struct graft_plan_options {
     const struct conversion_filter *without; /* conversions of classes to leave out; NULL: none */
     int32_t layout_patched;                  /* the layout is changed on purpose: the tree may not have what results */
     const char *const *ignored_tensors;      /* patterns of names that nobody need take; NULL-terminated, or NULL */
-    int32_t runtime_layout;                  /* tensors are parameters as they were when a model was saved */
-    const struct graft_adapters *adapters;   /* outlive the plan; NULL: none */
+    int32_t (*ignores)(const struct graft_config *config, const char *tensor); /* of other such names; or NULL */
+    int32_t runtime_layout;                /* tensors are parameters as they were when a model was saved */
+    const struct graft_adapters *adapters; /* outlive the plan; NULL: none */
 };
 
 /* [load] Plans; the tree and the checkpoint outlive the plan. Fails only where no plan can be made; what is missing is

@@ -85,6 +85,9 @@ struct graft_family {
     const struct graft_stand_in *stand_ins; /* [n_stand_ins] */
     int32_t n_stand_ins;
     uint32_t stand_in_stride;
+    /* [load] Whether a tensor is one of `ignored_tensors` because of what config.json says (layers beyond those that
+     * the model has): 1 or 0. NULL: no further one is. */
+    int32_t (*ignores)(const struct graft_config *config, const char *tensor);
 };
 
 /* Initialisers of a family's lists, each an array. */
@@ -104,7 +107,7 @@ struct graft_family {
 GRAFT_ASSERT_SIZE(struct graft_architecture, 16);
 GRAFT_ASSERT_SIZE(struct graft_config_field, 48);
 GRAFT_ASSERT_SIZE(struct graft_stand_in, 16);
-GRAFT_ASSERT_SIZE(struct graft_family, 96);
+GRAFT_ASSERT_SIZE(struct graft_family, 104);
 
 /* [any] Architecture number `i`. */
 GRAFT_INLINE const struct graft_architecture *graft_family_architecture(const struct graft_family *family, int32_t i) {
