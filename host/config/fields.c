@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config.json as the classes of a family read it: under the family's aliases, with its defaults. */
+#include <stdio.h>
 #include <string.h>
 
 #include "config/config.h"
+
+enum { MAX_NAME = 256 }; /* of a field of a family */
 
 /* Where a path leads: to a path of the file, or to a default. */
 struct place {
@@ -21,21 +24,30 @@ static const char *own_name(const struct graft_family *family, const char *path)
     return path;
 }
 
+/* A default below an object ("rope_parameters.factor") is for files without that object. */
+static int32_t is_of_object_in_file(const struct graft_config *whole, const char *name) {
+    char object[MAX_NAME];
+    const char *dot = strrchr(name, '.');
+    (void)snprintf(object, sizeof object, "%.*s", dot != NULL ? (int)(dot - name) : 0, name);
+    return dot != NULL && graft_config_has(whole, object);
+}
+
 static struct place find(const struct graft_model_config *config, const char *path) {
     const struct graft_config *whole = &config->whole;
     struct place place = {own_name(config->family, path), NULL};
-    if (whole->kind(whole->data, place.path) != GRAFT_FIELD_ABSENT) {
+    int32_t kind = whole->kind(whole->data, place.path);
+    if (kind != GRAFT_FIELD_ABSENT && kind != GRAFT_FIELD_NULL) {
         return place;
     }
     for (int32_t i = 0; i < config->family->n_fields; i++) {
         const struct graft_config_field *field = graft_family_field(config->family, i);
-        if (strcmp(field->name, path) != 0) {
+        if (strcmp(field->name, path) != 0 || (kind == GRAFT_FIELD_NULL && field->kind != GRAFT_FIELD_OBJECT)) {
             continue;
         }
         if (field->alias != NULL && whole->kind(whole->data, field->alias) != GRAFT_FIELD_ABSENT) {
             return (struct place){field->alias, NULL};
         }
-        if (field->kind != GRAFT_FIELD_ABSENT && place.fallback == NULL) {
+        if (field->kind != GRAFT_FIELD_ABSENT && place.fallback == NULL && !is_of_object_in_file(whole, path)) {
             place.fallback = field;
         }
     }
@@ -76,10 +88,22 @@ static const char *string(const void *data, const char *path) {
     return config->whole.string(config->whole.data, place.path);
 }
 
+/* How many fields have defaults below this one. */
+static int64_t members(const struct graft_family *family, const struct graft_config_field *object) {
+    size_t length = strlen(object->name);
+    int64_t n = 0;
+    for (int32_t i = 0; i < family->n_fields; i++) {
+        const char *name = graft_family_field(family, i)->name;
+        n += strncmp(name, object->name, length) == 0 && name[length] == '.';
+    }
+    return n;
+}
+
 static int64_t size(const void *data, const char *path) {
     const struct graft_model_config *config = data;
     const struct place place = find(config, path);
-    return place.fallback != NULL ? 0 : config->whole.size(config->whole.data, place.path);
+    return place.fallback != NULL ? members(config->family, place.fallback)
+                                  : config->whole.size(config->whole.data, place.path);
 }
 
 static const char *spelling(const void *data, const char *path) {

@@ -39,6 +39,7 @@ static int validate_default(const struct graft_place *place, const struct graft_
     case GRAFT_FIELD_ABSENT:
     case GRAFT_FIELD_INT:
     case GRAFT_FIELD_REAL:
+    case GRAFT_FIELD_OBJECT:
         return GRAFT_OK;
     case GRAFT_FIELD_BOOL:
         return field->integer == 0 || field->integer == 1
@@ -48,7 +49,8 @@ static int validate_default(const struct graft_place *place, const struct graft_
     case GRAFT_FIELD_STRING:
         return graft_check_text(place, "string", field->string, GRAFT_MAX_LINE, error);
     default:
-        return graft_check_failed(place, "kind", error, "expected the kind of a single value (graft/config.h), got %d",
+        return graft_check_failed(place, "kind", error,
+                                  "expected the kind of a single value or of an object (graft/config.h), got %d",
                                   (int)field->kind);
     }
 }

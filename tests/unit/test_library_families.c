@@ -33,6 +33,14 @@ static const struct graft_config_field renamed_fields[] = {
     {.name = "mlp_bias", .alias = "use_bias", .flags = GRAFT_FIELD_RENAMED},
 };
 
+/* Frequencies of another rope type than others have, where config.json says nothing of any. */
+static const struct graft_architecture turned_architectures[] = {{"TurnedForCausalLM", "LlamaForCausalLM"}};
+static const struct graft_config_field turned_fields[] = {
+    {.name = "rope_parameters", .kind = GRAFT_FIELD_OBJECT},
+    {.name = "rope_parameters.rope_type", .kind = GRAFT_FIELD_STRING, .string = "linear"},
+    {.name = "rope_parameters.factor", .kind = GRAFT_FIELD_REAL, .real = -2.0},
+};
+
 static int describe_nothing(const struct graft_class *self, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *failure) {
     (void)self, (void)config, (void)args, (void)sink, (void)failure;
@@ -169,6 +177,16 @@ static const struct graft_family families[] = {
         .n_classes = 1,
         .class_stride = sizeof sparse_classes[0],
     },
+    {
+        .struct_size = sizeof families[0],
+        .model_type = "turned",
+        .architectures = turned_architectures,
+        .n_architectures = 1,
+        .architecture_stride = sizeof turned_architectures[0],
+        .fields = turned_fields,
+        .n_fields = sizeof turned_fields / sizeof turned_fields[0],
+        .field_stride = sizeof turned_fields[0],
+    },
 };
 
 /* The class of the second family's root is the plugin's own affair. */
@@ -179,7 +197,7 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Families of the tests",
     .families = families,
-    .n_families = 4,
+    .n_families = sizeof families / sizeof families[0],
     .family_stride = sizeof families[0],
     .classes = &silent_class,
     .n_classes = 1,
@@ -317,7 +335,7 @@ static void test_unknown_model_type(void **state) {
     refused("{\"model_type\": \"mystery\"}", GRAFT_ERROR_MODEL,
             "model_type: \"mystery\" is not known; known are bert, derived, llama, mistral, mixtral, qwen2, qwen2_moe, "
             "qwen2_vl, "
-            "qwen3, qwen3_moe, renamed, silent, sparse");
+            "qwen3, qwen3_moe, renamed, silent, sparse, turned");
     assert_string_equal(error.hint, "load a plugin that brings the model type (graft/family.h)");
 }
 
@@ -333,7 +351,7 @@ static void test_listed(void **state) {
     size_t n = 0;
     (void)state;
     assert_int_equal(graft_library_families(library, &list, &n, &error), GRAFT_OK);
-    assert_int_equal(n, 13);
+    assert_int_equal(n, 14);
     assert_string_equal(list[0].family->model_type, "bert");
     assert_null(list[0].plugin);
     assert_ptr_equal(list[10].family, &families[0]);
@@ -412,6 +430,17 @@ static void test_refused_descriptors(void **state) {
 #define SMALL                                                                                              \
     "\"num_hidden_layers\": 1, \"hidden_size\": 8, \"intermediate_size\": 8, \"num_attention_heads\": 2, " \
     "\"vocab_size\": 9"
+
+/* A default that is an object stands for the whole of it: where the file has one, its fields have no defaults. */
+static void test_default_objects(void **state) {
+    static const char bad_default[] = "rope_parameters.factor: expected more than 0, got -2";
+    (void)state;
+    refused("{\"model_type\": \"turned\", " SMALL "}", GRAFT_ERROR_MODEL, bad_default);
+    refused("{\"model_type\": \"turned\", \"rope_parameters\": null, " SMALL "}", GRAFT_ERROR_MODEL, bad_default);
+    refused("{\"model_type\": \"turned\", \"rope_parameters\": {\"rope_type\": \"linear\"}, " SMALL "}",
+            GRAFT_ERROR_MODEL, "rope_parameters.factor: missing, expected a number");
+    opened("{\"model_type\": \"turned\", \"rope_parameters\": {\"rope_theta\": 5.0}, " SMALL "}");
+}
 
 /* What the host's descriptions name is the derived class, and what the family lists. */
 static void test_derived(void **state) {
@@ -530,6 +559,7 @@ int main(void) {
         TEST(test_root_without_numbers),
         TEST(test_listed),
         TEST(test_refused_descriptors),
+        TEST(test_default_objects),
         TEST(test_derived),
         TEST(test_described_beside_the_base),
         TEST(test_arguments_for_the_base),

@@ -18,6 +18,7 @@ struct attention {
     const struct graft_module *o_proj; /* heads * head_dim -> hidden_size */
     struct head_norm q_norm;
     struct head_norm k_norm;
+    const struct graft_weight *sinks; /* [heads], of a class that describes them; NULL: none */
 };
 
 static int describe_projections(const struct graft_parts_attention_sizes *sizes, const struct graft_sink *sink,
@@ -74,6 +75,18 @@ static struct head_norm find_norm(const struct graft_build *build, const char *n
     return norm;
 }
 
+/* Sinks, which a class may describe or not. */
+static const struct graft_weight *find_sinks(const struct graft_build *build, int64_t heads, int *status,
+                                             struct graft_error *error) {
+    const struct graft_weight *sinks = build->weight(build->data, "sinks");
+    if (sinks != NULL && sinks->rows * sinks->columns != heads) {
+        *status =
+            graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path, "parameter sinks: expected %lld elements, got %lld",
+                            (long long)heads, (long long)(sinks->rows * sinks->columns));
+    }
+    return sinks;
+}
+
 int graft_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = build->kept;
@@ -90,6 +103,7 @@ int graft_attention_create(const struct graft_class *cls, const struct graft_bui
     self->o_proj = graft_build_child(build, "o_proj", &status, error);
     self->q_norm = find_norm(build, "q_norm", sizes->heads, sizes->head_dim, &status, error);
     self->k_norm = find_norm(build, "k_norm", sizes->kv_heads, sizes->head_dim, &status, error);
+    self->sinks = find_sinks(build, sizes->heads, &status, error);
     return graft_instance_finish(self, status, instance);
 }
 
@@ -133,6 +147,13 @@ static int norm_heads(const struct head_norm *norm, const struct graft_call *cal
     return graft_norm_forward(norm->module, call, &args, error);
 }
 
+/* Into scratch memory. */
+static int widen_sinks(const struct attention *self, const struct graft_call *call, float **sinks,
+                       struct graft_error *error) {
+    *sinks = graft_scratch_floats(call, self->sizes.heads, 1, error);
+    return *sinks != NULL ? call->kernels->widen(call, self->sinks, *sinks, error) : GRAFT_ERROR_INTERNAL;
+}
+
 /* context [tokens, heads, head_dim] = attention of the rotated queries and keys. */
 static int attend(const struct attention *self, const struct graft_call *call,
                   const struct graft_self_attention_args *args, const struct projected *in, float *context,
@@ -140,6 +161,8 @@ static int attend(const struct attention *self, const struct graft_call *call,
     int64_t tokens = args->batch->tokens;
     int64_t q_size = self->sizes.heads * self->sizes.head_dim;
     int64_t kv_size = self->sizes.kv_heads * self->sizes.head_dim;
+    float *sinks = NULL;
+    int status = self->sinks != NULL ? widen_sinks(self, call, &sinks, error) : GRAFT_OK;
     const struct graft_attention_args attention_args = {
         .struct_size = sizeof attention_args,
         .layer = self->sizes.layer,
@@ -150,6 +173,7 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .head_dim = self->sizes.head_dim,
         .scaling = (float)self->sizes.scaling,
         .softcap = (float)self->sizes.softcap,
+        .sinks = sinks,
         .q = in->q,
         .q_stride = q_size,
         .k = in->k,
@@ -165,7 +189,6 @@ static int attend(const struct attention *self, const struct graft_call *call,
         {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->k, kv_size, 0, tokens, self->sizes.kv_heads,
          self->sizes.rotary_width, args->cos, args->sin},
     };
-    int status = GRAFT_OK;
     for (int i = 0; i < 2 && args->cos != NULL && status == GRAFT_OK; i++) {
         status = call->kernels->rope(call, &rope_args[i], error);
     }
