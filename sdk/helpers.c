@@ -59,6 +59,7 @@
 #include "graft/router.h"
 #include "graft/sequence_classifier.h"
 #include "graft/state.h"
+#include "graft/swiglu.h"
 #include "graft/tensor.h"
 #include "graft/threads.h"
 #include "graft/transform.h"

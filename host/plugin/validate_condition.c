@@ -7,16 +7,17 @@ enum { MAX_CONDITIONS = 256 };
 static int validate_condition(const struct graft_place *place, const struct graft_condition *condition,
                               struct graft_error *error) {
     int status = GRAFT_OK;
+    int of_tensors = condition->kind == GRAFT_CONDITION_TENSOR || condition->kind == GRAFT_CONDITION_NO_TENSOR;
     if (condition->kind == GRAFT_CONDITION_CONFIG || condition->kind == GRAFT_CONDITION_NO_CONFIG) {
         status = graft_check_text(place, "field", condition->field, GRAFT_MAX_NAME, error);
-    } else if (condition->kind != GRAFT_CONDITION_TENSOR) {
+    } else if (!of_tensors) {
         status = graft_check_failed(place, "kind", error, "expected one of GRAFT_CONDITION_..., %d to %d, got %d",
-                                    GRAFT_CONDITION_CONFIG, GRAFT_CONDITION_NO_CONFIG, (int)condition->kind);
+                                    GRAFT_CONDITION_CONFIG, GRAFT_CONDITION_NO_TENSOR, (int)condition->kind);
     } else if (condition->field != NULL) {
         status = graft_check_failed(place, "field", error, "expected NULL, tensors are in any_of");
     }
-    int needs_any_of = condition->kind == GRAFT_CONDITION_TENSOR || condition->any_of != NULL;
-    if (status == GRAFT_OK && needs_any_of && (condition->any_of == NULL || condition->any_of[0] == NULL)) {
+    if (status == GRAFT_OK && (of_tensors || condition->any_of != NULL) &&
+        (condition->any_of == NULL || condition->any_of[0] == NULL)) {
         status = graft_check_failed(place, "any_of", error, "expected one at least");
     }
     return status == GRAFT_OK ? graft_check_names(place, "any_of", condition->any_of, error) : status;

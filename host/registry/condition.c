@@ -46,13 +46,16 @@ static int holds_in_module(const struct graft_condition *condition, const struct
     return 0;
 }
 
+static int is_of_tensors(const struct graft_condition *condition) {
+    return condition->kind == GRAFT_CONDITION_TENSOR || condition->kind == GRAFT_CONDITION_NO_TENSOR;
+}
+
 const struct graft_condition *graft_unmet_in_config(const struct graft_replacement *replacement,
                                                     const struct graft_model_facts *facts) {
     for (int32_t i = 0; i < replacement->n_conditions; i++) {
         const struct graft_condition *condition = graft_replacement_condition(replacement, i);
         int wanted = condition->kind == GRAFT_CONDITION_CONFIG;
-        if (condition->kind != GRAFT_CONDITION_TENSOR &&
-            (facts == NULL || holds_in_config(condition, facts->config) != wanted)) {
+        if (!is_of_tensors(condition) && (facts == NULL || holds_in_config(condition, facts->config) != wanted)) {
             return condition;
         }
     }
@@ -63,7 +66,8 @@ const struct graft_condition *graft_unmet_in_module(const struct graft_replaceme
                                                     const struct graft_model_facts *facts, const char *path) {
     for (int32_t i = 0; i < replacement->n_conditions; i++) {
         const struct graft_condition *condition = graft_replacement_condition(replacement, i);
-        if (condition->kind == GRAFT_CONDITION_TENSOR && (facts == NULL || !holds_in_module(condition, facts, path))) {
+        int wanted = condition->kind == GRAFT_CONDITION_TENSOR;
+        if (is_of_tensors(condition) && (facts == NULL || holds_in_module(condition, facts, path) != wanted)) {
             return condition;
         }
     }
@@ -84,6 +88,8 @@ void graft_condition_tell(const struct graft_condition *condition, struct graft_
     int several = any_of != NULL && any_of[0] != NULL && any_of[1] != NULL;
     if (condition->kind == GRAFT_CONDITION_TENSOR) {
         graft_text_add_string(text, several ? "none of the tensors" : "no tensor");
+    } else if (condition->kind == GRAFT_CONDITION_NO_TENSOR) {
+        graft_text_add_string(text, several ? "one of the tensors" : "a tensor");
     } else if (condition->kind == GRAFT_CONDITION_NO_CONFIG) {
         graft_text_printf(text, "%s is %s", condition->field, any_of == NULL ? "set" : "one of");
     } else {

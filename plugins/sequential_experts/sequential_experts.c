@@ -286,12 +286,19 @@ static const struct graft_class module_list_experts = {
     .conversion_stride = sizeof conversions[0],
 };
 
+/* Experts with biases lie otherwise in files (gpt_oss: inputs before outputs, gate and up in turns). */
+static const char *const foreign[] = {"gate_up_proj_bias", NULL};
+static const struct graft_condition is_known = {sizeof is_known, GRAFT_CONDITION_NO_TENSOR, NULL, foreign};
+
 static const struct graft_replacement replacements[] = {
     {
         .struct_size = sizeof(struct graft_replacement),
         .key = GRAFT_KEY_PATTERN,
         .target = "Experts$", /* Qwen2MoeExperts, MixtralExperts, ...: what has the interface graft.experts/1 */
         .replacement = &module_list_experts,
+        .conditions = &is_known,
+        .n_conditions = 1,
+        .condition_stride = sizeof is_known,
     },
 };
 

@@ -19,9 +19,10 @@ import tempfile
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from transformers import (Gemma2Config, GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, Mamba2Config, Mamba2ForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
+from transformers import (Gemma2Config, GptOssConfig, GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, Mamba2Config, Mamba2ForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
                           Olmo2Config, Olmo2ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM)
+from transformers.models.gpt_oss.modeling_gpt_oss import GptOssMLP
 from transformers.models.mamba2.modeling_mamba2 import Mamba2PreTrainedModel
 
 import weights
@@ -35,13 +36,23 @@ class Gemma2ForCausalLM(transformers.Gemma2ForCausalLM):
         return transformers.Gemma2ForCausalLM.from_pretrained(*args, **{**kw, "attn_implementation": "eager"})
 
 
+class GptOssForCausalLM(transformers.GptOssForCausalLM):
+    """With eager attention, whatever is asked for: sdpa has no sinks."""
+
+    @classmethod
+    def from_pretrained(cls, *args, **kw):
+        return transformers.GptOssForCausalLM.from_pretrained(*args, **{**kw, "attn_implementation": "eager"})
+
+
+GptOssMLP.gate = property(lambda self: self.router)  # what other families call it
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
 STEPS = 16
-CLASSES = {"gemma2": Gemma2ForCausalLM, "gpt2": GPT2LMHeadModel, "gpt_neox": GPTNeoXForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
+CLASSES = {"gemma2": Gemma2ForCausalLM, "gpt2": GPT2LMHeadModel, "gpt_neox": GPTNeoXForCausalLM, "gpt_oss": GptOssForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
            "olmo2": Olmo2ForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
            "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"gemma2": Gemma2Config, "gpt2": GPT2Config, "gpt_neox": GPTNeoXConfig, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
+CONFIGS = {"gemma2": Gemma2Config, "gpt2": GPT2Config, "gpt_neox": GPTNeoXConfig, "gpt_oss": GptOssConfig, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
            "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
@@ -99,6 +110,11 @@ def gpt_neox(part, theta=10000.0, **kw):
     return "gpt_neox", config
 
 
+def gpt_oss(**kw):
+    return "gpt_oss", small(**{"head_dim": 8, "num_hidden_layers": 3, "intermediate_size": 12, "num_local_experts": 5, "num_experts_per_tok": 2,
+                               "sliding_window": 6, "swiglu_limit": 1.5, "rope_parameters": rope(150000.0, **OPEN_YARN), **kw})
+
+
 def with_masks(state):
     """As published: without the base model's prefix, and with the causal masks that older versions stored."""
     masks = {f"h.{i}.attn.bias": torch.tril(torch.ones(32, 32)).view(1, 1, 32, 32) for i in range(2)}
@@ -126,6 +142,8 @@ def qwen3_moe(**kw):
                                  "rope_parameters": rope(1e6), **kw})
 
 
+OPEN_YARN = dict(rope_type="yarn", factor=4.0, beta_fast=4.0, beta_slow=0.5, truncate=False, original_max_position_embeddings=64)
+PUBLISHED_YARN = dict(rope_type="yarn", factor=32.0, beta_fast=32.0, beta_slow=1.0, truncate=False, original_max_position_embeddings=4096)
 LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
 TWO_HEADS = dict(num_attention_heads=2, num_key_value_heads=1)  # larger heads have more frequencies
 DYNAMIC = rope(10000.0, rope_type="dynamic", factor=4.0)
@@ -246,6 +264,12 @@ BROUGHT = {
                                  "attention before MLP, a quarter rotated, bfloat16 on disk; config.json in v5 spelling"),
     "gpt_neox_tied_sharded": (gpt_neox(1.0, tie_word_embeddings=True, hidden_act="gelu_new", attention_bias=False), 693, 12, {"hub_config": False, "shard": "16KB"},
                               "whole heads rotated, no biases in attention; tied embeddings, several files and an index"),
+    "gpt_oss": (gpt_oss(), 661, 20, {}, "sinks, biases everywhere, bounded gating, yarn without truncation; layers 0 and 2 slide"),
+    "gpt_oss_bf16": (gpt_oss(num_hidden_layers=2, layer_types=["full_attention", "sliding_attention"], swiglu_alpha=1.0), 662, 20,
+                     {"dtype": "bfloat16", "hub_config": False}, "bfloat16 on disk; v5 spelling, layer_types in config.json, another swiglu_alpha"),
+    "gpt_oss_sharded": (gpt_oss(num_hidden_layers=2, attention_bias=False, rope_parameters=rope(150000.0, **PUBLISHED_YARN)), 663, 20,
+                        {"shard": "16KB", "drop_fields": ["rope_scaling", "rope_theta"]},
+                        "no biases in attention; nothing about rotary positions, which means yarn; several files and an index"),
     "olmo2": (olmo2(), 671, 12, {}, "norms behind attention and MLP; norms over all queries and all keys"),
     "olmo2_bf16": (olmo2(**TWO_HEADS), 672, 12, {"dtype": "bfloat16"}, "bfloat16 on disk; one key/value head"),
     "olmo2_bias_sharded": (olmo2(attention_bias=True, num_key_value_heads=4), 673, 12, {"shard": "16KB"},
@@ -273,12 +297,12 @@ def spread(family, tied):
     norm = 0 if family == "gemma2" else 1  # its norms add one themselves
     def of(name, shape):
         leaf = name.split(".")[-2]
-        root = math.sqrt(shape[-1])  # of the fan in
-        if len(shape) == 1:
+        root = math.sqrt(shape[-2 if leaf == "experts" and len(shape) == 3 and family == "gpt_oss" else -1])  # of the fan in
+        if len(shape) == 1 or name.endswith("_bias"):
             return (0, 0.1) if name.endswith("bias") else (norm, 0.1)
         if leaf in ("embed_tokens", "embed_in", "wte", "wpe"):
             return 0, 2 / root if tied else 0.7
-        return 0, {"lm_head": 3, "embed_out": 3, "gate": 2, "shared_expert_gate": 2}.get(leaf, 1) / root
+        return 0, {"lm_head": 3, "embed_out": 3, "gate": 2, "router": 2, "shared_expert_gate": 2}.get(leaf, 1) / root
     return of
 
 
@@ -349,11 +373,15 @@ def first_clear_seed(folder, family, config, seed, length, options, stacked):
 
 
 def as_described(runtime):
-    """Modules that do nothing at inference (Dropout) are left out. A Conv1D is described as the Linear that it is transposed to."""
+    """Modules that do nothing at inference (Dropout) are left out. A Conv1D is described as the Linear that it is transposed to,
+    experts as transposed likewise."""
     modules = runtime["modules"]
     for parameter in runtime["parameters"]:
-        if modules[parameter["name"].rpartition(".")[0]] == "Conv1D":
+        owner = modules[parameter["name"].rpartition(".")[0]]
+        if owner == "Conv1D":
             parameter["shape"].reverse()
+        if owner == "GptOssExperts" and len(parameter["shape"]) == 3:
+            parameter["shape"][1:] = parameter["shape"][:0:-1]
     runtime["modules"] = {path: "Linear" if name == "Conv1D" else name for path, name in modules.items() if name != "Dropout"}
 
 
@@ -418,19 +446,24 @@ def facts(folder, family, inputs):
     if family in ("qwen2_moe", "qwen3_moe"):
         out["sparse_layers"] = [i for i, layer in enumerate(model.model.layers) if hasattr(layer.mlp, "gate")]
         out["max_abs_with_norm_topk_prob_flipped"] = changed(lambda c: c.update(norm_topk_prob=not c["norm_topk_prob"]))
+    if family == "gpt_oss":
+        out["compute"] = "weights upcast to float32, attention eager"
+        for field in ("swiglu_limit", "swiglu_alpha"):
+            out[f"max_abs_with_another_{field}"] = changed(lambda c: c.update({field: 2 * getattr(config, field)}))
+        out["max_abs_without_sliding_window"] = changed(lambda c: c.update(layer_types=["full_attention"] * config.num_hidden_layers))
     if family == "gemma2":
         out["compute"] = "weights upcast to float32, attention eager"
         for field in ("attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar"):
             plain = config.head_dim if field == "query_pre_attn_scalar" else None
             out[f"max_abs_without_{field}"] = changed(lambda c: c.update({field: plain}))
         out["max_abs_without_sliding_window"] = changed(lambda c: c.update(layer_types=["full_attention"] * config.num_hidden_layers))
-    elif getattr(config, "sliding_window", None):
+    elif getattr(config, "sliding_window", None) and family != "gpt_oss":
         out["max_abs_without_sliding_window"] = changed(
             lambda c: c.update(use_sliding_window=False, layer_types=None) if "use_sliding_window" in c else c.update(sliding_window=None))
     if getattr(config, "rope_parameters", {"rope_type": "default"})["rope_type"] != "default":
         theta = config.rope_parameters["rope_theta"]
         out["inv_freq"] = model.model.rotary_emb.inv_freq.tolist()
-        out["max_abs_without_rope_scaling"] = changed(lambda c: c.update(rope_scaling=None, rope_parameters=None, rope_theta=theta))
+        out["max_abs_without_rope_scaling"] = changed(lambda c: c.update(rope_scaling=None, rope_parameters=rope(theta)))
     return out
 
 

@@ -168,6 +168,29 @@ static void test_tensor(void **state) {
     assert_class("a", "Leaf");
 }
 
+static void test_no_tensor(void **state) {
+    static const char *const either[] = {"packed", "qweight", NULL};
+    struct graft_condition condition = {sizeof condition, GRAFT_CONDITION_NO_TENSOR, NULL, packed};
+    const struct graft_replacement replacement = named("Leaf", &my_leaf, &condition);
+    (void)state;
+    add("one", &replacement);
+    build();
+    assert_class("a", "Leaf");
+    assert_class("b", "MyLeaf");
+    assert_string_equal(notes, "one: class \"Leaf\" leaves 1 module alone, a: a tensor \"qweight\"\n");
+    condition.any_of = either;
+    build();
+    assert_class("a", "Leaf");
+    assert_string_equal(notes,
+                        "one: class \"Leaf\" leaves 1 module alone, a: one of the tensors \"packed\", \"qweight\"\n");
+    facts.has_tensor = NULL;
+    build();
+    assert_class("a", "MyLeaf");
+    model.facts = NULL;
+    build();
+    assert_class("b", "Leaf");
+}
+
 static void test_any_tensor(void **state) {
     static const char *const either[] = {"packed", "qweight", NULL};
     static const char *const neither[] = {"packed", "codes", NULL};
@@ -239,6 +262,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_no_config, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_of_two, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tensor, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_tensor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_any_tensor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pattern, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stack, set_up, tear_down),

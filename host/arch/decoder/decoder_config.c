@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 30, MAX_EXPERTS = 4096 };
+enum { MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 30 };
 
 struct integer_field {
     const char *name;
@@ -32,8 +32,8 @@ static const struct integer_field window_fields[] = {
 };
 
 static const struct integer_field moe_fields[] = {
-    FIELD(num_experts, 0, MAX_EXPERTS),
-    FIELD(num_experts_per_tok, 1, MAX_EXPERTS),
+    FIELD(num_experts, 0, GRAFT_MAX_EXPERTS),
+    FIELD(num_experts_per_tok, 1, GRAFT_MAX_EXPERTS),
 };
 
 /* Of families that also have dense layers. */
@@ -142,7 +142,7 @@ static int read_expert_count(const struct graft_config *config, const struct gra
                              struct graft_decoder_config *decoder, struct graft_error *error) {
     int status = READ_INTEGERS(moe_fields);
     if (status == GRAFT_OK && traits->num_local_experts) {
-        status = graft_config_int(config, "num_local_experts", 0, MAX_EXPERTS, &decoder->num_experts, error);
+        status = graft_config_int(config, "num_local_experts", 0, GRAFT_MAX_EXPERTS, &decoder->num_experts, error);
     }
     if (status == GRAFT_OK && traits->mlp == NULL && decoder->num_experts == 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "num_local_experts: expected 1 or more");

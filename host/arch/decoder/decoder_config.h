@@ -10,7 +10,7 @@
 #include "graft/config.h"
 #include "graft/parts.h"
 
-enum { GRAFT_MAX_SIZE = GRAFT_PARTS_MAX_SIZE, GRAFT_MAX_LAYERS = GRAFT_PARTS_MAX_LAYERS };
+enum { GRAFT_MAX_SIZE = GRAFT_PARTS_MAX_SIZE, GRAFT_MAX_LAYERS = GRAFT_PARTS_MAX_LAYERS, GRAFT_MAX_EXPERTS = 4096 };
 
 /* Fields have the names they have in config.json. */
 struct graft_decoder_config {

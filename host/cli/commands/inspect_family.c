@@ -22,6 +22,8 @@ static graft_json *default_json(const struct graft_config_field *field) {
         return graft_json_new_real(field->real);
     case GRAFT_FIELD_STRING:
         return graft_json_new_string(field->string);
+    case GRAFT_FIELD_OBJECT:
+        return graft_json_new_object();
     default:
         return NULL;
     }

@@ -31,7 +31,7 @@ static graft_json *conditions_json(struct graft_writer *writer, const struct gra
     graft_json *conditions = graft_json_new_array();
     for (int32_t i = 0; i < replacement->n_conditions; i++) {
         const struct graft_condition *condition = graft_replacement_condition(replacement, i);
-        static const char *const kinds[] = {"", "config", "tensor", "no_config"};
+        static const char *const kinds[] = {"", "config", "tensor", "no_config", "no_tensor"};
         graft_json *object = graft_json_new_object();
         graft_writer_set_string(writer, object, "kind", kinds[condition->kind]);
         graft_writer_set_string(writer, object, "field", condition->field);

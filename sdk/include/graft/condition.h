@@ -23,7 +23,9 @@ enum {
      * `field` is NULL. */
     GRAFT_CONDITION_TENSOR = 2,
     /* The other way round than GRAFT_CONDITION_CONFIG: no such field or, with `any_of`, none of those values. */
-    GRAFT_CONDITION_NO_CONFIG = 3
+    GRAFT_CONDITION_NO_CONFIG = 3,
+    /* The other way round than GRAFT_CONDITION_TENSOR: none of those tensors. */
+    GRAFT_CONDITION_NO_TENSOR = 4
 };
 
 /* Const, as all that it points to, and valid as long as the replacement that it is a part of. */

@@ -3,11 +3,16 @@
  * Interface graft.experts/1: the experts of a mixture, all of them as one module.
  *
  * Arguments that parents give: num_experts, hidden_size, intermediate_size (of one expert).
+ *
+ * Optional: bias (1: both products have one; 0 without it), and swiglu_alpha and swiglu_limit (real numbers, both or
+ * none: what stands between the products is the gating of swiglu.h in the place of act_fn(gate) * up). A parent that
+ * gives them asks for them in each call, too (graft_experts_features).
  */
 #ifndef GRAFT_EXPERTS_H
 #define GRAFT_EXPERTS_H
 
 #include "abi.h"
+#include "args.h"
 #include "call.h"
 #include "error.h"
 #include "module.h"
@@ -18,9 +23,16 @@ extern "C" {
 
 #define GRAFT_INTERFACE_EXPERTS "graft.experts/1"
 
+/* Features, of classes and of experts implementations alike. */
+enum {
+    GRAFT_EXPERTS_BIASES = 1, /* products with biases */
+    GRAFT_EXPERTS_GATING = 2, /* another gating than act_fn's */
+    GRAFT_EXPERTS_FEATURES = 3
+};
+
 struct graft_experts_args {
     uint32_t struct_size;
-    uint32_t required_features;
+    uint32_t required_features; /* GRAFT_EXPERTS_BIASES, ... */
     int64_t tokens;             /* rows of all arrays */
     int64_t k;                  /* config: num_experts_per_tok */
     const float *hidden_states; /* [tokens, hidden] */
@@ -31,7 +43,7 @@ struct graft_experts_args {
 
 struct graft_experts {
     uint32_t struct_size;
-    uint32_t features;
+    uint32_t features; /* GRAFT_EXPERTS_BIASES, ... */
     /* [forward] output[t] = sum over j of top_k_weights[t, j] * expert(top_k_index[t, j])(hidden_states[t]), in f32,
      * the experts of a token in ascending order, so that two implementations agree to the bit. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_experts_args *args,
@@ -40,6 +52,12 @@ struct graft_experts {
 
 GRAFT_ASSERT_SIZE(struct graft_experts_args, 56);
 GRAFT_ASSERT_SIZE(struct graft_experts, 16);
+
+/* [any] What calls of experts with these arguments require. */
+GRAFT_INLINE uint32_t graft_experts_features(const struct graft_args *args) {
+    return (graft_args_int(args, "bias", 0) != 0 ? (uint32_t)GRAFT_EXPERTS_BIASES : 0) |
+           (graft_args_find(args, "swiglu_limit", GRAFT_ARG_REAL) != NULL ? (uint32_t)GRAFT_EXPERTS_GATING : 0);
+}
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
 GRAFT_INLINE int graft_experts_forward(const struct graft_module *module, const struct graft_call *call,

@@ -15,6 +15,7 @@
 #include "activation.h"
 #include "call.h"
 #include "error.h"
+#include "experts.h"
 #include "module.h"
 #include "tensor.h"
 
@@ -49,18 +50,13 @@ struct graft_experts_input {
     void *gating_instance; /* what `gating` is given */
 };
 
-/* Features that follow from the fields: what an implementation may do without, and then is not run with. */
-enum {
-    GRAFT_EXPERTS_BIASES = 1, /* gate_up_bias or down_bias is not NULL */
-    GRAFT_EXPERTS_GATING = 2, /* gating is not NULL */
-    GRAFT_EXPERTS_FEATURES = 3
-};
-
 /* Const until the plugin's `deinit`. */
 struct graft_experts_implementation {
     uint32_t struct_size;
-    uint32_t features; /* GRAFT_EXPERTS_BIASES, ...: those that it supports; a call that needs another is refused */
-    const char *name;  /* "eager": letters, digits, '_', '-', '.'; no other plugin and not the host may have it */
+    /* Those that it supports: GRAFT_EXPERTS_BIASES, gate_up_bias or down_bias that is not NULL, and
+     * GRAFT_EXPERTS_GATING, gating that is not. A call that needs another one is refused. */
+    uint32_t features;
+    const char *name; /* "eager": letters, digits, '_', '-', '.'; no other plugin and not the host may have it */
     /* [forward] output[t] = sum over j of top_k_weights[t, j] * down(act_fn(gate(x[t])) * up(x[t])) of expert
      * top_k_index[t, j], in f32, the experts of a token in ascending order. Required. */
     int (*forward)(const struct graft_experts_implementation *self, const struct graft_call *call,

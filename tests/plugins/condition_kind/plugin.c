@@ -3,7 +3,7 @@
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
     (void)host, (void)error;
-    static const struct graft_condition condition = {.struct_size = sizeof condition, .kind = 4};
+    static const struct graft_condition condition = {.struct_size = sizeof condition, .kind = 5};
     static struct graft_class class;
     static struct graft_replacement replacement;
     static struct graft_plugin plugin;
