@@ -81,6 +81,7 @@ static const struct spec specs[] = {
     {"router-logits", TEXT, offsetof(struct graft_options, router_logits), RUN},
     {"output-ids", FLAG, offsetof(struct graft_options, output_ids), RUN},
     {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), PROMPT | TOKENIZE},
+    {"against", TEXT, offsetof(struct graft_options, against), VERIFY},
     {"tolerance", FRACTION, offsetof(struct graft_options, tolerance), VERIFY},
     {"prompt-tokens", NUMBER, offsetof(struct graft_options, prompt_tokens), BENCH},
     {"new-tokens", NUMBER, offsetof(struct graft_options, new_tokens), BENCH},
@@ -222,7 +223,7 @@ static int one_of(const char *value, const char *const *choices) {
 /* Whether `verify` may have something to compare the original with. Kernels and families come from plugins. */
 static int changes_model(const struct graft_options *options) {
     return options->plugins_dirs.count > 0 || options->fuse.count > 0 || options->attn_implementation != NULL ||
-           options->experts_implementation != NULL;
+           options->experts_implementation != NULL || options->against != NULL;
 }
 
 static int check(const struct graft_options *options, struct graft_error *error) {
@@ -246,8 +247,8 @@ static int check(const struct graft_options *options, struct graft_error *error)
     }
     if (options->command == GRAFT_COMMAND_VERIFY && !changes_model(options)) {
         return usage(error,
-                     "nothing to compare: expected --plugins-dir, --fuse, --attn-implementation or "
-                     "--experts-implementation",
+                     "nothing to compare: expected --plugins-dir, --fuse, --attn-implementation, "
+                     "--experts-implementation or --against",
                      "verify");
     }
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {

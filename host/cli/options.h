@@ -85,7 +85,8 @@ struct graft_options {
     int output_ids;
     int no_special_tokens;
 
-    double tolerance;      /* -1: the default; for `verify` */
+    const char *against;   /* this and the following: for `verify`; NULL: the model without replacements */
+    double tolerance;      /* -1: the default */
     int64_t prompt_tokens; /* this and the following: for `bench` */
     int64_t new_tokens;
     int64_t repeat;

@@ -166,11 +166,26 @@ int graft_setup_original(const struct graft_options *options, struct graft_libra
     usual.kernels = NULL;
     usual.adapters = (struct graft_strings){0};
     usual.adapter_scales = (struct graft_strings){0};
+    if (options->against != NULL) {
+        usual.model = options->against;
+        usual.patch = NULL;
+    }
     int status = graft_library_create(library, error);
     if (status == GRAFT_OK) {
         status = graft_setup_plugins(options, *library, error);
     }
     return status == GRAFT_OK ? open_model(&usual, *library, 1, model, error) : status;
+}
+
+int graft_setup_replaces(const struct graft_model *model, const struct graft_model *original) {
+    const struct graft_named_module *module;
+    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
+        const char *class_name = graft_model_class_at(original, module->path);
+        if (module->original_class != NULL && (class_name == NULL || strcmp(module->class_name, class_name) != 0)) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 int graft_setup_report(const struct graft_options *options, const struct graft_model *model,

@@ -16,11 +16,15 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
 int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
                       struct graft_error *error);
 
-/* The same without replacements and without what is chosen by name: attention and experts are the usual ones, kernels
- * the classes' own, and there are no adapters. What `verify` and `bench` compare with. The model's family may be a
- * plugin's, so `library` is a new one with the same plugins. The caller frees both, also after an error. */
+/* The same, or with --against the model there, without replacements and without what is chosen by name: attention and
+ * experts are the usual ones, kernels the classes' own, and there are no adapters. What `verify` and `bench` compare
+ * with. The model's family may be a plugin's, so `library` is a new one with the same plugins. The caller frees both,
+ * also after an error. */
 int graft_setup_original(const struct graft_options *options, struct graft_library **library,
                          struct graft_model **model, struct graft_error *error);
+
+/* Whether modules of the model have another class than those of its original. */
+int graft_setup_replaces(const struct graft_model *model, const struct graft_model *original);
 
 /* What --adapter and --adapter-scale ask for: `*adapters`, an array of options->adapters.count, which the caller gives
  * to graft_setup_adapters_free, also after an error. */

@@ -71,6 +71,7 @@ static const char *const sections[] = {
     "\n",
 
     "Comparing and measuring\n"
+    "  --against DIR          verify: compare with this checkpoint, such as the one before it was quantized\n"
     "  --tolerance T          verify: how far logits may differ (default 5e-5)\n"
     "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes and runs (default 512, 32, 3)\n"
     "  --modules              bench: time and bytes by class, and of each replaced class\n"

@@ -16,17 +16,33 @@ const char *graft_quantization_field(const struct graft_config *config) {
     return NULL;
 }
 
+enum { METHOD_PATH = 64 };
+
+static void method_path(const char *field, char path[METHOD_PATH]) {
+    (void)snprintf(path, METHOD_PATH, "%s.quant_method", field);
+}
+
+const char *graft_quantization_method(const struct graft_config *config) {
+    const char *field = graft_quantization_field(config);
+    char path[METHOD_PATH];
+    if (field == NULL) {
+        return NULL;
+    }
+    method_path(field, path);
+    return config->string(config->data, path);
+}
+
 int graft_quantization_check(const struct graft_config *config, int (*handles)(const void *data, const char *method),
                              const void *data, struct graft_error *error) {
     const char *field = graft_quantization_field(config), *method = NULL;
-    char path[64];
+    char path[METHOD_PATH];
     if (field == NULL) {
         return GRAFT_OK;
     }
     if (config->kind(config->data, field) != GRAFT_FIELD_OBJECT) {
         return graft_config_expected(config, field, "an object", error);
     }
-    (void)snprintf(path, sizeof path, "%s.quant_method", field);
+    method_path(field, path);
     int status = graft_config_string(config, path, &method, error);
     if (status != GRAFT_OK) {
         return status;

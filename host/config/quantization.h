@@ -9,6 +9,9 @@
  * "text_config.quantization_config"); NULL where the field is absent or null. */
 const char *graft_quantization_field(const struct graft_config *config);
 
+/* [any] The quant_method of such an object, or NULL. */
+const char *graft_quantization_method(const struct graft_config *config);
+
 /* [load] A quantized model whose method `handles` does not know is an error (GRAFT_ERROR_MODEL) that names
  * it: read as they are, its weights mean something else, or are other tensors than a class asks for. */
 int graft_quantization_check(const struct graft_config *config, int (*handles)(const void *data, const char *method),

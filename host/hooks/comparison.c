@@ -72,6 +72,7 @@ struct search {
     struct graft_tree_comparison *comparison;
     const struct graft_tree *tree;
     const struct graft_tree *original;
+    int other_weights;
     size_t capacity;
 };
 
@@ -110,10 +111,15 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
     return NULL;
 }
 
+/* Whether the two may give different results: what is behind a replacement is compared with it. */
+static int is_compared(const struct search *search, const struct graft_node *node) {
+    return node->original != NULL || (search->other_weights && node->n_parameters > 0 && !node->below_super);
+}
+
 static int add(void *data, struct graft_node *node, struct graft_error *error) {
     struct search *search = data;
     struct graft_tree_comparison *comparison = search->comparison;
-    if (node->original == NULL) {
+    if (!is_compared(search, node)) {
         return GRAFT_OK;
     }
     if (graft_grow(&comparison->items, &search->capacity, comparison->count, sizeof *comparison->items) != 0) {
@@ -131,10 +137,10 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int32_t slots,
+int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int other_weights, int32_t slots,
                                 struct graft_tree_comparison *comparison, struct graft_error *error) {
     *comparison = (struct graft_tree_comparison){.slots = slots};
-    struct search search = {comparison, tree, original, 0};
+    struct search search = {comparison, tree, original, other_weights, 0};
     const struct graft_forward_hooks hooks = {wants, before, after, comparison};
     int status = graft_tree_walk(tree, add, &search, error);
     return status == GRAFT_OK ? graft_forward_hooks_register(tree, &hooks, &comparison->handle, error) : status;

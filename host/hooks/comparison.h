@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every replaced module of a model beside the original: the same input, both outputs, the time and the weights of both.
- */
+/* Every replaced module of a model, and every one with other weights, beside the original: the same input, both
+ * outputs, the time and the weights of both. */
 #ifndef GRAFT_HOOKS_COMPARISON_H
 #define GRAFT_HOOKS_COMPARISON_H
 
@@ -27,9 +27,10 @@ struct graft_tree_comparison {
     struct graft_hook_handle *handle;
 };
 
-/* [load] Begins to compare what is replaced in `tree` with `original`, the same model without replacements; both are
- * instantiated and outlive the comparison. Batches have at most `slots` slots. */
-int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int32_t slots,
+/* [load] Begins to compare what is replaced in `tree` with `original`, the same model without replacements; with
+ * `other_weights`, which come from another checkpoint, all that has parameters. Both are instantiated and outlive the
+ * comparison. Batches have at most `slots` slots. */
+int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int other_weights, int32_t slots,
                                 struct graft_tree_comparison *comparison, struct graft_error *error);
 
 /* [load] Stops. The results stay valid until graft_tree_comparison_finish. */

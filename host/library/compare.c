@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The calls of graft/host/compare.h and graft/host/profile.h. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "hooks/comparison.h"
@@ -14,8 +16,13 @@ struct graft_comparison {
 
 static int compare(struct graft_comparison *comparison, struct graft_model *model, struct graft_model *original,
                    int32_t n_sequences, struct graft_error *error) {
+    int other_weights = strcmp(model->directory, original->directory) != 0;
+    int status = other_weights ? graft_model_check_counterpart(model, original, error) : GRAFT_OK;
     comparison->model = model;
-    int status = graft_tree_comparison_begin(model->tree, original->tree, n_sequences, &comparison->trees, error);
+    if (status == GRAFT_OK) {
+        status = graft_tree_comparison_begin(model->tree, original->tree, other_weights, n_sequences,
+                                             &comparison->trees, error);
+    }
     if (status == GRAFT_OK) {
         comparison->shown = graft_alloc(comparison->trees.count, sizeof *comparison->shown);
         status = comparison->shown != NULL ? GRAFT_OK : graft_fail_memory(error, model->directory);

@@ -85,6 +85,10 @@ int graft_model_choose_implementations(struct graft_model *model, const struct g
 int graft_model_check_implementations(const struct graft_model *model, const struct graft_model_options *options,
                                       struct graft_error *error);
 
+/* [load] Whether `other`, of another directory, has modules of the same sizes; else an error that names the field. */
+int graft_model_check_counterpart(const struct graft_model *model, const struct graft_model *other,
+                                  struct graft_error *error);
+
 /* [load] A session of `slots` sequences with the model's implementations. */
 int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,
                         struct graft_error *error);

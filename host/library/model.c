@@ -13,22 +13,14 @@
 #include "plugin/host_services.h"
 #include "save/save.h"
 
-static int handles_method(const void *data, const char *method) {
-    const struct graft_known_plugin *plugin;
-    for (size_t i = 0; (plugin = graft_snapshot_plugin_at(data, i)) != NULL; i++) {
-        for (const char *const *name = plugin->descriptor->quant_methods; name != NULL && *name != NULL; name++) {
-            if (strcmp(*name, method) == 0) {
-                return 1;
-            }
-        }
-    }
-    return 0;
+static int reads_method(const void *data, const char *method) {
+    return graft_snapshot_reads(data, NULL, method);
 }
 
 static int read_config(struct graft_model *model, const struct graft_snapshot *snapshot, struct graft_error *error) {
     int status = graft_model_read_family(model, snapshot, error);
     if (status == GRAFT_OK) {
-        status = graft_quantization_check(&model->config->view, handles_method, snapshot, error);
+        status = graft_quantization_check(&model->config->view, reads_method, snapshot, error);
     }
     return status == GRAFT_OK
                ? graft_generation_settings_read(model->directory, model->config->document, &model->generation, error)
@@ -75,6 +67,9 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
     struct patch_file file = {0};
     struct model_facts facts = {0};
     const struct graft_load_patch *patch = NULL;
+    int originals = chosen != NULL && GRAFT_HAS(chosen, struct graft_model_options, without_replacements) &&
+                    chosen->without_replacements;
+    const char *only_method = originals ? graft_quantization_method(&model->config->view) : NULL;
     int status = graft_model_choose_patch(chosen, &snapshot, &file, &patch, error);
     if (status == GRAFT_OK) {
         status = graft_model_choose_implementations(model, chosen, &snapshot, error);
@@ -84,13 +79,13 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
         .snapshot = snapshot,
         .fusion = &fusion,
         .skip_bad_plugins = library->skip_bad_plugins,
-        .without_replacements = chosen != NULL && GRAFT_HAS(chosen, struct graft_model_options, without_replacements) &&
-                                chosen->without_replacements,
+        .without_replacements = originals && only_method == NULL,
+        .only_method = only_method,
         .class_name = graft_model_root_class(model),
         .family = &model->family,
         .adapters = &model->adapters,
     };
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && !originals) {
         status = graft_model_read_fusion(model, snapshot, &fusion, error);
     }
     if (status == GRAFT_OK) {

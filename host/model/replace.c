@@ -82,6 +82,9 @@ int graft_tree_build(const struct graft_tree_options *options, struct graft_tree
     struct graft_assignment *assignment = graft_assignment_create(options->snapshot, options->config->model_type,
                                                                   options->facts, options->skip_bad_plugins);
     int status = assignment != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);
+    if (status == GRAFT_OK && options->only_method != NULL) {
+        graft_assignment_keep_method(assignment, options->only_method);
+    }
     if (status == GRAFT_OK && !options->without_replacements) {
         status = decide(options, assignment, &fusions, error);
     }

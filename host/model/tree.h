@@ -108,6 +108,7 @@ struct graft_tree_options {
     const char *class_name;                    /* of the root: "LlamaForCausalLM" */
     const struct graft_known_family *family;   /* whose root it is; NULL: the host's */
     int32_t without_replacements;              /* 1: every class is the original one */
+    const char *only_method;                   /* NULL; or only plugins that read this quant_method replace classes */
     int32_t skip_bad_plugins;                  /* 1: one whose pattern hits what it may not is left out, with a note */
     const struct graft_fusion_request *fusion; /* what is to be fused; NULL: nothing */
     const struct graft_model_facts *facts;     /* for the conditions of replacements; NULL: none holds */

@@ -76,6 +76,15 @@ void graft_assignment_free(struct graft_assignment *assignment) {
     }
 }
 
+void graft_assignment_keep_method(struct graft_assignment *assignment, const char *quant_method) {
+    for (size_t i = 0; i < assignment->n; i++) {
+        const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+        assignment->rows[i].skipped |= rule->source != SOURCE_PLUGIN || rule->is_kernel ||
+                                       !graft_snapshot_reads(assignment->snapshot, rule->origin.plugin, quant_method);
+    }
+    undecide(assignment);
+}
+
 int graft_assignment_has_groups(const struct graft_assignment *assignment) {
     for (size_t i = 0; i < assignment->n; i++) {
         if (assignment->rows[i].counts && group_of(assignment, i) != NULL) {

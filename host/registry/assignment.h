@@ -16,6 +16,9 @@ struct graft_assignment *graft_assignment_create(struct graft_snapshot *snapshot
                                                  const struct graft_model_facts *facts, int skip_bad);
 void graft_assignment_free(struct graft_assignment *assignment);
 
+/* Leaves out all but what plugins bring that read weights of `quant_method`: its weights mean nothing without those. */
+void graft_assignment_keep_method(struct graft_assignment *assignment, const char *quant_method);
+
 /* Whether there are groups to decide on. */
 int graft_assignment_has_groups(const struct graft_assignment *assignment);
 

@@ -9,7 +9,7 @@
 /* One for each rule, in the order of graft_snapshot_rule. */
 struct assignment_row {
     int left_out;                        /* it is unasked for, or its group or plugin is left out */
-    int skipped;                         /* its plugin is, which a note says */
+    int skipped;                         /* its plugin is, whatever becomes of groups */
     int counts;                          /* the rule is for this model's type and config */
     const struct graft_condition *unmet; /* of a rule for its type: what its config does not say; or NULL */
     size_t wanted;                       /* modules that its key hits */

@@ -148,6 +148,9 @@ const struct graft_replacement *graft_snapshot_replacement(const struct graft_sn
 /* [any] The plugins, in order of registration; NULL after the last. */
 const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_snapshot *snapshot, size_t i);
 
+/* [any] Whether the plugin of that id (NULL: any) reads weights of a quant_method. */
+int graft_snapshot_reads(const struct graft_snapshot *snapshot, const char *id, const char *quant_method);
+
 /* [any] The classes, in order of registration; NULL after the last. */
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i);
 

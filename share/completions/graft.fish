@@ -13,6 +13,7 @@ complete -c graft -n 'test (count (commandline -opc)) -eq 1' \
 complete -c graft -n 'string match -q -- "-*" (commandline -ct)' -a '(__graft_options)'
 complete -c graft -l plugins-dir -x -a 'default (__fish_complete_directories)'
 complete -c graft -l adapter -x -a '(__fish_complete_directories)'
+complete -c graft -l against -x -a '(__fish_complete_directories)'
 complete -c graft -l dtype -x -a 'auto float32 bfloat16'
 complete -c graft -l report -x -a 'text json none'
 complete -c graft -l attn-implementation -x -a 'eager sdpa'

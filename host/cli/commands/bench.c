@@ -126,6 +126,9 @@ static int run_in_turn(struct graft_bench *bench, struct graft_error *error) {
 static int compare(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
     int status = graft_setup_original(options, plain, &bench->original, error);
+    if (status == GRAFT_OK && !graft_setup_replaces(bench->model, bench->original)) {
+        return GRAFT_OK;
+    }
     if (status == GRAFT_OK) {
         status = graft_model_load(bench->original, error);
     }
@@ -133,16 +136,6 @@ static int compare(const struct graft_options *options, struct graft_bench *benc
         status = run_profiled(bench, bench->original, GRAFT_BENCH_ORIGINAL_BYTES, error);
     }
     return status == GRAFT_OK ? run_in_turn(bench, error) : status;
-}
-
-static int replaces_anything(const struct graft_model *model) {
-    const struct graft_named_module *module;
-    for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
-        if (module->original_class != NULL) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 /* Memory's speed varies from moment to moment: what is seen before and after the runs counts. */
@@ -169,7 +162,7 @@ static int measure(const struct graft_options *options, struct graft_bench *benc
     }
     bench->bytes_per_token = (double)graft_profile_bytes(bench->profiles[GRAFT_BENCH_CLASSES], GRAFT_PHASE_TOKEN) /
                              (double)bench->new_tokens;
-    return options->modules && replaces_anything(bench->model) ? compare(options, bench, plain, error) : GRAFT_OK;
+    return options->modules ? compare(options, bench, plain, error) : GRAFT_OK;
 }
 
 int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `verify`: the model with and without replacements, module by module and end to end. */
+/* `verify`: the model with and without replacements, or two checkpoints, module by module and end to end. */
 #include "cli/commands/verify.h"
 #include "cli/images.h"
 
@@ -142,35 +142,34 @@ static const struct graft_compared *find_worst(const struct graft_comparison *mo
 }
 
 static int judge(const struct graft_verification *run, struct graft_error *error) {
-    const struct graft_compared *module = find_worst(run->modules);
+    const struct graft_compared *worst = find_worst(run->modules);
     if (graft_verification_passed(run)) {
         return GRAFT_OK;
     }
     const char *ids = !graft_verification_generates(run) ? ""
                       : run->same_ids                    ? ", greedy ids are equal"
                                                          : ", greedy ids differ";
-    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, graft_model_plan(run->model)->directory,
-                          "replaced and original differ: %s by %.3g%s", graft_verification_outputs(run),
-                          run->logits.difference, ids);
-    if (module != NULL) {
-        graft_error_hint(error, "the output of %s (%s by %s) differs most from that of %s, by %.3g, on the same input",
-                         module->module->path, module->module->class_name, module->module->plugin,
-                         module->module->original_class, module->outputs.difference);
+    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, graft_model_plan(run->model)->directory, "%s differ: %s by %.3g%s",
+                          run->against ? "the two checkpoints" : "replaced and original",
+                          graft_verification_outputs(run), run->logits.difference, ids);
+    if (worst != NULL) {
+        const struct graft_named_module *module = worst->module;
+        const char *by = module->plugin != NULL ? " by " : "", *plugin = module->plugin != NULL ? module->plugin : "";
+        graft_error_hint(error, "the output of %s (%s%s%s) differs most from that of %s, by %.3g, on the same input",
+                         module->path, module->class_name, by, plugin,
+                         graft_model_class_at(run->original, module->path), worst->outputs.difference);
     }
     return GRAFT_ERROR_VERIFY;
 }
 
 /* Comparing a model with itself would always pass. */
-static int check_replaced(const struct graft_options *options, const struct graft_model *model,
+static int check_replaced(const struct graft_options *options, const struct graft_verification *run,
                           const struct graft_library *library, struct graft_error *error) {
-    const struct graft_named_module *module;
-    int differs = graft_model_chain(model, 0) != NULL ||
-                  !graft_model_implementation(model, GRAFT_IMPLEMENTATION_ATTENTION)->is_default ||
-                  !graft_model_implementation(model, GRAFT_IMPLEMENTATION_EXPERTS)->is_default;
-    for (size_t i = 0; !differs && (module = graft_model_module(model, i)) != NULL; i++) {
-        differs = module->original_class != NULL;
-    }
-    if (differs) {
+    const struct graft_model *model = run->model;
+    if (run->against != NULL || graft_model_chain(model, 0) != NULL ||
+        !graft_model_implementation(model, GRAFT_IMPLEMENTATION_ATTENTION)->is_default ||
+        !graft_model_implementation(model, GRAFT_IMPLEMENTATION_EXPERTS)->is_default ||
+        graft_setup_replaces(model, run->original)) {
         return GRAFT_OK;
     }
     if (!options->quiet) {
@@ -178,11 +177,14 @@ static int check_replaced(const struct graft_options *options, const struct graf
     }
     (void)graft_error_set(error, GRAFT_ERROR_VERIFY, options->model,
                           "nothing is replaced, fused or chosen in this model, so there is nothing to compare");
-    graft_error_hint(error, "%s list --plugins-dir DIR shows what each plugin replaces", graft_program_name());
+    graft_error_hint(error,
+                     "--against DIR compares with another checkpoint; %s list --plugins-dir DIR shows what each "
+                     "plugin replaces",
+                     graft_program_name());
     return GRAFT_ERROR_VERIFY;
 }
 
-/* The model without replacements, without fusion and without what was chosen by name. */
+/* The model, or that of --against, without replacements, without fusion and without what was chosen by name. */
 static int open_original(const struct graft_options *options, struct graft_verification *run,
                          struct graft_error *error) {
     struct graft_error failure = graft_error_none();
@@ -197,8 +199,11 @@ static int open_original(const struct graft_options *options, struct graft_verif
 }
 
 static int run_verification(const struct graft_options *options, struct graft_verification *run,
-                            struct graft_error *error) {
+                            const struct graft_library *library, struct graft_error *error) {
     int status = open_original(options, run, error);
+    if (status == GRAFT_OK) {
+        status = check_replaced(options, run, library, error);
+    }
     if (status == GRAFT_OK) {
         status = read_prompts(options, run, error);
     }
@@ -233,14 +238,12 @@ int graft_command_verify(const struct graft_options *options, struct graft_model
     int is_float32 = strcmp(options->dtype, "float32") == 0;
     struct graft_verification run = {
         .model = model,
+        .against = options->against,
         .new_tokens = options->max_new_tokens >= 0 ? options->max_new_tokens : DEFAULT_NEW_TOKENS,
         .tolerance = options->tolerance >= 0.0 || !is_float32 ? options->tolerance : GRAFT_VERIFY_TOLERANCE,
         .same_ids = 1,
     };
-    int status = check_replaced(options, model, library, error);
-    if (status == GRAFT_OK) {
-        status = run_verification(options, &run, error);
-    }
+    int status = run_verification(options, &run, library, error);
     finish(&run);
     return status;
 }

@@ -12,6 +12,7 @@
 
 struct graft_verification {
     struct graft_model *model;
+    const char *against;         /* the directory of the original; NULL: the model's own */
     struct graft_library *plain; /* of the original; NULL until it is opened */
     struct graft_model *original;
     struct graft_prompts prompts;

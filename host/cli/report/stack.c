@@ -24,6 +24,6 @@ static void add_module(struct graft_text *text, const struct graft_named_module 
 }
 
 void graft_report_stack(struct graft_text *text, const struct graft_named_module *module, int with_files) {
-    graft_text_add_string(text, module->original_class);
+    graft_text_add_string(text, module->original_class != NULL ? module->original_class : module->class_name);
     add_module(text, module, with_files);
 }

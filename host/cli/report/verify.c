@@ -112,6 +112,7 @@ static graft_json *document(struct graft_writer *writer, const struct graft_veri
     graft_writer_set_real(writer, logits, "largest_value", run->logits.value);
     graft_writer_set(writer, logits, "tolerance",
                      run->tolerance >= 0.0 ? graft_json_new_real(run->tolerance) : graft_json_new_string(NULL));
+    graft_writer_set_string(writer, object, "against", run->against);
     graft_writer_set(writer, object, "modules", modules);
     graft_writer_set(writer, object, graft_verification_outputs(run), logits);
     if (graft_verification_generates(run)) {

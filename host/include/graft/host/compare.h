@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares a model with replacements with the same model without them: while the model runs, each replaced module and
- * its original get the same input.
+ * Compares a model with replacements with the same model without them, or with another checkpoint of it: while the
+ * model runs, each replaced module and its original get the same input.
  *
  *     struct graft_comparison *comparison;
  *     graft_model_compare(model, original, 1, &comparison, &error);
@@ -34,7 +34,7 @@ struct graft_difference {
 /* [any] Adds two arrays of `count` numbers to `found`, which starts as {0}. */
 void graft_difference_add(struct graft_difference *found, const float *values, const float *reference, int64_t count);
 
-/* One replaced module. */
+/* One replaced module, or one with other weights. */
 struct graft_compared {
     uint32_t struct_size;
     uint32_t reserved;
@@ -50,9 +50,11 @@ struct graft_compared {
 
 struct graft_comparison;
 
-/* [load] Starts comparing the replaced modules of `model` with `original`: the same model, loaded by a library without
- * replacements. From now on each run of `model`, with at most `n_sequences` sequences, runs the originals as well. Both
- * models outlive the comparison, and one model takes part in one comparison or profile at a time. */
+/* [load] Starts comparing the replaced modules of `model` with `original`: the same model opened without replacements,
+ * or another checkpoint of the same architecture, such as the one that a quantized one was made from; then modules that
+ * only have other weights are compared, too. One of other sizes is an error (GRAFT_ERROR_MODEL) that names the field.
+ * From now on each run of `model`, with at most `n_sequences` sequences, runs the originals as well. Both models
+ * outlive the comparison, and one model takes part in one comparison or profile at a time. */
 int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
                         struct graft_comparison **comparison, struct graft_error *error);
 

@@ -97,7 +97,9 @@ struct graft_model_options {
     /* 1: weight files are ignored, config.json is enough. Parameters get the initial values that their classes declare.
      * If one has none, the model can be loaded and inspected, but not run. */
     int32_t without_weights;
-    int32_t without_replacements; /* 1: every class is the original one, whatever would replace it, patches included */
+    /* 1: every class is the original one, whatever would replace it, patches included. Of a quantized checkpoint
+     * those stay that read its quant_method: without them its weights mean nothing. */
+    int32_t without_replacements;
     /* Which fusion families to use, as a JSON object: "{\"patch_embeddings\": true}"; values are true, false or an
      * object of options. "{}": none. Saving stores it. NULL: as config.json says. */
     const char *fusion_config;
