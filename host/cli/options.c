@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "cli/size.h"
-#include "graft/host/perplexity.h"
 
 enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NUMBER, FRACTION, SIZE };
 
@@ -263,7 +262,7 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->command == GRAFT_COMMAND_PERPLEXITY && options->text == NULL) {
         return usage(error, "missing, expected a text file", "--text");
     }
-    if (options->window < 2) {
+    if (options->window >= 0 && options->window < 2) {
         return usage(error, "expected 2 or more: the first token of a window is not predicted", "--window");
     }
     if (options->fusion.count > 0 && options->fusion_config != NULL) {
@@ -291,7 +290,7 @@ static int check_bench(const struct graft_options *options, struct graft_error *
         const char *name;
         int64_t value;
         int64_t maximum;
-    } counts[] = {{"--prompt-tokens", options->prompt_tokens, MAX_TOKENS},
+    } counts[] = {{"--prompt-tokens", options->prompt_tokens < 0 ? 1 : options->prompt_tokens, MAX_TOKENS},
                   {"--new-tokens", options->new_tokens, MAX_TOKENS},
                   {"--repeat", options->repeat, MAX_REPEATS}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -331,10 +330,10 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .top_k = -1,
         .seed = -1,
         .tolerance = -1.0,
-        .prompt_tokens = 512,
+        .prompt_tokens = -1,
         .new_tokens = 32,
         .repeat = 3,
-        .window = GRAFT_PERPLEXITY_WINDOW,
+        .window = -1,
     };
     int status = parse_command(&parser, error);
     for (; status == GRAFT_OK && parser.at < argc; parser.at++) {

@@ -87,13 +87,13 @@ struct graft_options {
 
     const char *against;   /* this and the following: for `verify`; NULL: the model without replacements */
     double tolerance;      /* -1: the default */
-    int64_t prompt_tokens; /* this and the following: for `bench` */
+    int64_t prompt_tokens; /* this and the following: for `bench`; -1: as many as usual */
     int64_t new_tokens;
     int64_t repeat;
     int modules;
 
     const char *text; /* this and the following: for `perplexity` */
-    int64_t window;
+    int64_t window;   /* -1: the usual one */
 
     const char *html; /* for `plan`: where the page goes; or NULL */
 

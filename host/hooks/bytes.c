@@ -6,6 +6,8 @@
 #include "base/dtype.h"
 #include "graft/embedding.h"
 #include "graft/experts.h"
+#include "graft/kernels.h"
+#include "graft/linear.h"
 
 static int64_t weight_bytes(const struct graft_weight *weight) {
     int64_t bytes = 0;
@@ -32,6 +34,68 @@ int64_t graft_node_bytes(const struct graft_node *node) {
     return node->super != NULL ? bytes + graft_node_bytes(node->super) : bytes;
 }
 
+static int has_interface(const struct graft_node *node, const char *interface_id) {
+    return strcmp(node->maker->cls->interface_id, interface_id) == 0;
+}
+
+/* Codes of quantized weights may share elements, which have scales beside them: the sizes that the parent gave say how
+ * many weights these stand for. 0: they do not say. */
+static int64_t given_weights(const struct graft_node *node) {
+    const struct graft_args *args = &node->args;
+    if (has_interface(node, GRAFT_INTERFACE_LINEAR)) {
+        return graft_args_int(args, "in_features", 0) * graft_args_int(args, "out_features", 0);
+    }
+    if (has_interface(node, GRAFT_INTERFACE_EMBEDDING)) {
+        return graft_args_int(args, "num_embeddings", 0) * graft_args_int(args, "embedding_dim", 0);
+    }
+    if (has_interface(node, GRAFT_INTERFACE_EXPERTS)) { /* gate, up and down */
+        return 3 * graft_args_int(args, "num_experts", 0) * graft_args_int(args, "hidden_size", 0) *
+               graft_args_int(args, "intermediate_size", 0);
+    }
+    return 0;
+}
+
+static int is_float(const struct graft_weight *weight) {
+    for (int32_t i = 0; i < weight->n_blocks; i++) {
+        graft_dtype dtype = graft_weight_block(weight, i)->dtype;
+        if (dtype != GRAFT_DTYPE_F32 && dtype != GRAFT_DTYPE_F16 && dtype != GRAFT_DTYPE_BF16) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether another parameter has the same weight, and counts it. */
+static int is_tied(const struct graft_parameter *parameter) {
+    return parameter->tied_to != NULL && parameter->tied_to->weight == parameter->weight;
+}
+
+static int add_weights(void *data, struct graft_node *node, struct graft_error *error) {
+    struct graft_weight_count *count = data;
+    int64_t elements = 0, biases = 0;
+    int all_floats = 1;
+    (void)error;
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        const struct graft_weight *weight = node->parameters[i]->weight;
+        if (weight != NULL && !is_tied(node->parameters[i])) {
+            int64_t n = weight->rows * weight->columns;
+            all_floats &= is_float(weight);
+            elements += n;
+            biases += strcmp(node->parameters[i]->own_name, "bias") == 0 ? n : 0;
+            count->bytes += weight_bytes(weight);
+        }
+    }
+    int64_t given = all_floats || node->maker == NULL ? 0 : given_weights(node);
+    count->weights += given > 0 ? given + biases : elements;
+    return GRAFT_OK;
+}
+
+struct graft_weight_count graft_tree_weights(struct graft_tree *tree) {
+    struct graft_weight_count count = {0};
+    (void)graft_tree_walk(tree, add_weights, &count, NULL);
+    return count;
+}
+
 /* Whether the number at `i` did not occur before. */
 static int is_new(const int32_t *numbers, int64_t i) {
     for (int64_t j = 0; j < i; j++) {
@@ -50,14 +114,15 @@ static int64_t count_distinct(const int32_t *numbers, int64_t n, int64_t limit) 
     return distinct;
 }
 
-/* Of parameters [experts, .., ..] the chosen ones; others are taken to be read whole. */
+/* Of parameters [num_experts, ..] the chosen ones; others are taken to be read whole. */
 static int64_t expert_bytes(const struct graft_node *node, const struct graft_experts_args *args) {
-    int64_t bytes = 0;
+    int64_t num_experts = graft_args_int(&node->args, "num_experts", 0), bytes = 0;
     for (size_t i = 0; i < node->n_parameters; i++) {
         const struct graft_parameter *parameter = node->parameters[i];
         int64_t all = weight_bytes(parameter->weight);
-        int64_t experts = parameter->rank == 3 ? parameter->shape[0] : 0;
-        bytes += experts > 0 ? all / experts * count_distinct(args->top_k_index, args->tokens * args->k, experts) : all;
+        int is_stacked = parameter->rank > 1 && parameter->shape[0] == num_experts;
+        bytes += is_stacked ? all / num_experts * count_distinct(args->top_k_index, args->tokens * args->k, num_experts)
+                            : all;
     }
     return bytes;
 }
@@ -73,13 +138,19 @@ static int64_t embedding_bytes(const struct graft_node *node, const struct graft
     return bytes;
 }
 
+/* A Linear may have made a weight of its own out of others', as merged adapters are: what it multiplies by counts. */
+static int64_t linear_bytes(const struct graft_hooked_call *hooked) {
+    struct graft_product product = {.struct_size = sizeof product};
+    if (!graft_linear_as_product(hooked->module, hooked->args, &product)) {
+        return own_bytes(hooked->node);
+    }
+    return weight_bytes(product.weight) / product.weight->rows * product.rows + weight_bytes(product.bias);
+}
+
 int64_t graft_hooked_call_bytes(const struct graft_hooked_call *hooked) {
-    const char *interface = hooked->node->maker->cls->interface_id;
-    if (strcmp(interface, GRAFT_INTERFACE_EXPERTS) == 0) {
-        return expert_bytes(hooked->node, hooked->args);
-    }
-    if (strcmp(interface, GRAFT_INTERFACE_EMBEDDING) == 0) {
-        return embedding_bytes(hooked->node, hooked->args);
-    }
-    return own_bytes(hooked->node);
+    const struct graft_node *node = hooked->node;
+    return has_interface(node, GRAFT_INTERFACE_EXPERTS)     ? expert_bytes(node, hooked->args)
+           : has_interface(node, GRAFT_INTERFACE_EMBEDDING) ? embedding_bytes(node, hooked->args)
+           : has_interface(node, GRAFT_INTERFACE_LINEAR)    ? linear_bytes(hooked)
+                                                            : own_bytes(node);
 }

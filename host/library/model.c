@@ -275,6 +275,10 @@ int64_t graft_model_vocab_size(const struct graft_model *model) {
     return model->vocab_size;
 }
 
+int64_t graft_model_max_positions(const struct graft_model *model) {
+    return graft_tree_number(model->tree, "max_positions", 0);
+}
+
 const char *graft_model_class_at(const struct graft_model *model, const char *path) {
     const struct graft_node *node = graft_node_find(model->tree->root, path);
     return node != NULL ? node->class_name : NULL;

@@ -124,10 +124,18 @@ static int measure(struct measurement *m, const struct graft_perplexity_options 
     return status;
 }
 
+static int64_t choose_window(const struct graft_model *model, const struct graft_perplexity_options *options) {
+    int64_t positions = graft_model_max_positions(model);
+    if (options != NULL && options->window != 0) {
+        return options->window;
+    }
+    return positions > 0 && positions < GRAFT_PERPLEXITY_WINDOW ? positions : GRAFT_PERPLEXITY_WINDOW;
+}
+
 int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t n,
                            const struct graft_perplexity_options *options, struct graft_perplexity *result,
                            struct graft_error *error) {
-    int64_t window = options != NULL && options->window != 0 ? options->window : GRAFT_PERPLEXITY_WINDOW;
+    int64_t window = choose_window(model, options);
     struct measurement m = {.model = model, .ids = ids, .n = n, .window = (size_t)window};
     int status = graft_model_check_ready(model, error);
     if (status == GRAFT_OK && window < 2) {
@@ -149,7 +157,7 @@ int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t
     }
     if (status == GRAFT_OK) {
         double mean = m.sum / (double)m.predicted;
-        *result = (struct graft_perplexity){m.windows, m.predicted, mean, exp(mean)};
+        *result = (struct graft_perplexity){window, m.windows, m.predicted, mean, exp(mean)};
     }
     measurement_finish(&m);
     return status;

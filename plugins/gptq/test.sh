@@ -57,6 +57,12 @@ echo 'threads'
 one=$(run --threads 1)
 [ "$one" = "$(run --threads 3)" ] || fail 'differs with the number of threads'
 
+echo 'bits of a weight'
+"$host" bench --plugins-dir "$plugins" --model "$goldens/quantized/gptq_int4_desc_act_llama" --prompt-tokens 2 \
+    --new-tokens 1 --repeat 1 --json >"$scratch/bench"
+grep -q '"weights": 272768,' "$scratch/bench" || fail 'not as many weights as the codes stand for'
+grep -q '"bits_per_weight": 5.976536837165' "$scratch/bench" || fail 'not the bits of codes and scales'
+
 echo 'bad configs'
 config '"bits": 4' '"bits": 3'
 refused config.json quantization_config.bits 'expected 4 or 8, got 3'

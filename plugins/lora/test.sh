@@ -102,6 +102,16 @@ logits one.safetensors lora --adapter "$adapters/patterns_rslora" --threads 1
 logits three.safetensors lora --adapter "$adapters/patterns_rslora" --threads 3
 cmp -s "$scratch/one.safetensors" "$scratch/three.safetensors" || fail 'differs with the number of threads'
 
+echo 'what a token reads'
+bytes() { # bytes OPTIONS: of weights, for each token
+    "$host" bench --model "$model" --plugins-dir "$plugins" --prompt-tokens 2 --new-tokens 1 --repeat 1 --json "$@" |
+        sed -n 's/^ *"bytes_per_token": \([0-9]*\),$/\1/p'
+}
+plain=$(bytes)
+[ "$(bytes --adapter "$adapters/attention_r8")" = $((plain + 3584 * 4)) ] || fail 'the pairs are not counted'
+[ "$(bytes --adapter "$adapters/attention_r8" --plugin-option lora.merge=true)" = "$plain" ] ||
+    fail 'merged, the weights are as large as before'
+
 echo 'adapters that nothing applies, or not in full'
 refused 4 'nothing in this model applies the adapter "a"' run fused_qkv --adapter a="$adapters/head_saved"
 refused 4 'names no module, model.layers.0.mlp (LlamaMLP) has none' run lora \

@@ -142,15 +142,25 @@ check 'inspect: nothing' 2 "$status"
 host bench --model "$moe" --plugins-dir plugins --prompt-tokens 8 --new-tokens 3 --repeat 2 --modules --json
 check 'bench: exit status' 0 "$status"
 for key in threads prompt_tokens new_tokens repeat load_seconds prompt_tokens_per_second generation_tokens_per_second \
-    median minimum maximum bytes_per_token read_bandwidth bandwidth_share modules replaced original_milliseconds \
+    median minimum maximum weights bits_per_weight bytes_per_token read_bandwidth bandwidth_share modules replaced original_milliseconds \
     original_bytes; do
     has "bench: has $key" "\"$key\":" out
 done
-check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|bytes_per_token|read_bandwidth|bandwidth_share)": (0|0\.0|-.*|null),?$' out)"
+check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|weights|bits_per_weight|bytes_per_token|read_bandwidth|bandwidth_share)": (0|0\.0|-.*|null),?$' out)"
 has 'bench: a replaced class' '"original_class": "Qwen2MoeExperts"' out
 host bench --model "$moe" --prompt-tokens 4 --new-tokens 2 --repeat 1
 check 'bench: as text' 0 "$status"
 has 'bench: bytes and bandwidth' 'read per token' out
+# What weights take: packed ones with their scales, merged adapters once, of experts those chosen.
+weights() { # weights MODEL OPTIONS: count, bits of each, bytes read per token
+    model=$1
+    shift
+    host bench --model "$model" --prompt-tokens 2 --new-tokens 1 --repeat 1 --json "$@"
+    sed -n 's/^ *"\(weights\|bits_per_weight\|bytes_per_token\)": \([0-9.]*\),$/\2/p' out | tr '\n' ' '
+}
+check 'bench: bf16, all but an embedding for a token' '37872 16.0 63552 ' "$(weights "$goldens/plain/llama_bf16")"
+check 'bench: tied weights count once' '15104 32.0 60544 ' "$(weights "$goldens/plain/llama_tied")"
+check 'bench: two of six experts' '212544 32.0 506368 ' "$(weights "$goldens/plain/qwen2_moe")"
 for option in prompt-tokens new-tokens repeat; do
     host bench --model "$moe" --$option 0
     check "bench: no $option" 2 "$status"

@@ -11,7 +11,7 @@
 #include "cli/setup.h"
 #include "graft/host/process.h"
 
-enum { BANDWIDTH_BYTES = 512 << 20 };
+enum { BANDWIDTH_BYTES = 512 << 20, DEFAULT_PROMPT = 512 };
 
 /* One run: the first token comes when the prompt is done, the last `new_tokens` after it. */
 struct timing {
@@ -144,7 +144,7 @@ static void measure_bandwidth(struct graft_bench *bench) {
     bench->bandwidth = speed > bench->bandwidth ? speed : bench->bandwidth;
 }
 
-/* A run to warm up, the timed ones, and one that counts the bytes: hooks take time. */
+/* A run to warm up, the timed ones, and those that are watched: hooks take time. */
 static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
     struct timing timing;
@@ -155,14 +155,25 @@ static int measure(const struct graft_options *options, struct graft_bench *benc
     }
     measure_bandwidth(bench);
     if (status == GRAFT_OK) {
+        status = graft_model_weight_use(bench->model, &bench->weights, error);
+    }
+    if (status == GRAFT_OK && options->modules) {
         status = run_profiled(bench, bench->model, GRAFT_BENCH_CLASSES, error);
     }
-    if (status != GRAFT_OK) {
-        return status;
+    return status == GRAFT_OK && options->modules ? compare(options, bench, plain, error) : status;
+}
+
+/* How long the prompt is: as asked for, else as usual, or as long as the model has positions for. */
+static int choose_sizes(const struct graft_options *options, struct graft_bench *bench, struct graft_error *error) {
+    int64_t positions = graft_model_max_positions(bench->model), room = positions - bench->new_tokens;
+    int64_t wanted = options->prompt_tokens > 0 ? options->prompt_tokens : DEFAULT_PROMPT;
+    bench->prompt_tokens = options->prompt_tokens > 0 || positions == 0 || wanted < room ? wanted : room;
+    if (positions > 0 && (bench->prompt_tokens > room || room < 1)) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "--prompt-tokens and --new-tokens",
+                               "%lld and %lld, the model has positions for %lld", (long long)wanted,
+                               (long long)bench->new_tokens, (long long)positions);
     }
-    bench->bytes_per_token = (double)graft_profile_bytes(bench->profiles[GRAFT_BENCH_CLASSES], GRAFT_PHASE_TOKEN) /
-                             (double)bench->new_tokens;
-    return options->modules ? compare(options, bench, plain, error) : GRAFT_OK;
+    return GRAFT_OK;
 }
 
 int graft_command_bench(const struct graft_options *options, struct graft_model *model, struct graft_error *error) {
@@ -173,12 +184,14 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
     }
     struct graft_bench bench = {
         .model = model,
-        .prompt_tokens = options->prompt_tokens,
         .new_tokens = options->new_tokens,
         .repeat = options->repeat,
-        .ids = graft_sample_ids((size_t)options->prompt_tokens, model),
+        .weights = {.struct_size = sizeof bench.weights},
     };
-    int status = bench.ids == NULL ? graft_fail_memory(error, "bench") : GRAFT_OK;
+    int status = choose_sizes(options, &bench, error);
+    if (status == GRAFT_OK && (bench.ids = graft_sample_ids((size_t)bench.prompt_tokens, model)) == NULL) {
+        status = graft_fail_memory(error, "bench");
+    }
     if (status == GRAFT_OK) {
         status = measure(options, &bench, &plain, error);
     }

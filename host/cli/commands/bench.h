@@ -17,7 +17,7 @@ struct graft_spread {
 /* Runs with hooks. They keep products apart that otherwise run together, so the replaced modules and their
  * originals are timed in runs that hook nothing else. */
 enum {
-    GRAFT_BENCH_CLASSES,        /* every module; also counts the bytes */
+    GRAFT_BENCH_CLASSES,        /* every module */
     GRAFT_BENCH_REPLACED,       /* what replaces, `repeat` runs */
     GRAFT_BENCH_ORIGINAL,       /* what was replaced, `repeat` runs */
     GRAFT_BENCH_ORIGINAL_BYTES, /* every module of the original model, for the bytes */
@@ -33,7 +33,7 @@ struct graft_bench {
     int64_t repeat;
     struct graft_spread prompt_speed; /* tokens per second */
     struct graft_spread token_speed;
-    double bytes_per_token;                               /* of weights read for each generated token */
+    struct graft_weight_use weights;
     double bandwidth;                                     /* bytes per second */
     struct graft_profile *profiles[GRAFT_BENCH_PROFILES]; /* NULL: not made */
 };

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
+#include "cli/report/weights.h"
 #include "cli/report/writer.h"
 #include "graft/host/tokenizer.h"
 
@@ -65,7 +66,8 @@ static int on_progress(void *data, int64_t done, int64_t total, struct graft_err
     return GRAFT_OK;
 }
 
-static int print_json(const struct graft_perplexity *result, size_t tokens, int64_t window, struct graft_error *error) {
+static int print_json(const struct graft_perplexity *result, size_t tokens, const struct graft_weight_use *weights,
+                      struct graft_error *error) {
     struct graft_writer writer = {0};
     graft_json *object = graft_json_new_object();
     graft_writer_set_real(&writer, object, "perplexity", result->perplexity);
@@ -73,7 +75,8 @@ static int print_json(const struct graft_perplexity *result, size_t tokens, int6
     graft_writer_set_int(&writer, object, "predicted_tokens", result->predicted);
     graft_writer_set_int(&writer, object, "tokens", (int64_t)tokens);
     graft_writer_set_int(&writer, object, "windows", result->windows);
-    graft_writer_set_int(&writer, object, "window", window);
+    graft_writer_set_int(&writer, object, "window", result->window);
+    graft_weights_json(&writer, object, weights);
     int status = writer.failed ? graft_fail_memory(error, "perplexity") : graft_output_json(object, stdout, 1, error);
     graft_json_free(object);
     return status;
@@ -84,9 +87,10 @@ int graft_command_perplexity(const struct graft_options *options, struct graft_m
     struct screen screen = {0};
     struct graft_ids ids = {0};
     struct graft_perplexity result = {0};
+    struct graft_weight_use weights = {.struct_size = sizeof weights};
     const struct graft_perplexity_options wanted = {
         .struct_size = sizeof wanted,
-        .window = options->window,
+        .window = options->window < 0 ? 0 : options->window,
         .on_progress = !options->quiet && isatty(STDERR_FILENO) ? on_progress : NULL,
         .data = &screen,
     };
@@ -97,11 +101,16 @@ int graft_command_perplexity(const struct graft_options *options, struct graft_m
     if (screen.drawn) {
         (void)fputc('\n', stderr);
     }
+    if (status == GRAFT_OK) {
+        status = graft_model_weight_use(model, &weights, error);
+    }
     if (status == GRAFT_OK && options->json) {
-        status = print_json(&result, ids.n, options->window, error);
+        status = print_json(&result, ids.n, &weights, error);
     } else if (status == GRAFT_OK) {
-        (void)printf("perplexity %.6g: %" PRId64 " tokens predicted in %" PRId64 " windows of %" PRId64 "\n",
-                     result.perplexity, result.predicted, result.windows, options->window);
+        (void)printf("perplexity %.6g: %" PRId64 " tokens predicted in %" PRId64 " windows of %" PRId64
+                     "; %.2f bits per weight, %.2f MB read per token\n",
+                     result.perplexity, result.predicted, result.windows, result.window,
+                     graft_bits_per_weight(&weights), (double)weights.bytes_per_token / 1e6);
     }
     graft_ids_free(&ids);
     return status;

@@ -4,12 +4,14 @@
 
 #include "cli/commands/bench.h"
 #include "cli/output.h"
+#include "cli/report/weights.h"
 #include "cli/report/writer.h"
 #include "graft/host/process.h"
 
 /* Of what memory gives, how much reading the weights took. */
 static double bandwidth_share(const struct graft_bench *bench) {
-    return bench->bandwidth > 0.0 ? bench->bytes_per_token * bench->token_speed.median / bench->bandwidth : 0.0;
+    double bytes = (double)bench->weights.bytes_per_token;
+    return bench->bandwidth > 0.0 ? bytes * bench->token_speed.median / bench->bandwidth : 0.0;
 }
 
 static double load_seconds(const struct graft_bench *bench) {
@@ -106,15 +108,17 @@ static void print_replaced(const struct graft_bench *bench) {
 }
 
 static void print_text(const struct graft_options *options, const struct graft_bench *bench) {
+    double bytes = (double)bench->weights.bytes_per_token;
     (void)printf("%d threads, %lld prompt tokens, %lld new tokens, median of %lld (minimum to maximum)\n",
                  (int)graft_threads_count(), (long long)bench->prompt_tokens, (long long)bench->new_tokens,
                  (long long)bench->repeat);
     (void)printf("load       %.1f ms\n", load_seconds(bench) * 1e3);
     print_spread("prompt    ", &bench->prompt_speed);
     print_spread("generation", &bench->token_speed);
-    (void)printf("weights    %.2f MB read per token: %.2f GB/s, %.0f %% of the measured %.2f GB/s\n",
-                 bench->bytes_per_token / 1e6, bench->bytes_per_token * bench->token_speed.median / 1e9,
-                 bandwidth_share(bench) * 100.0, bench->bandwidth / 1e9);
+    (void)printf(
+        "weights    %.2f M of %.2f bits, %.2f MB read per token: %.2f GB/s, %.0f %% of the measured %.2f GB/s\n",
+        (double)bench->weights.weights / 1e6, graft_bits_per_weight(&bench->weights), bytes / 1e6,
+        bytes * bench->token_speed.median / 1e9, bandwidth_share(bench) * 100.0, bench->bandwidth / 1e9);
     if (options->modules) {
         print_classes(bench);
         print_replaced(bench);
@@ -195,7 +199,7 @@ static graft_json *document(struct graft_writer *writer, const struct graft_opti
     graft_writer_set_real(writer, object, "load_seconds", load_seconds(bench));
     graft_writer_set(writer, object, "prompt_tokens_per_second", spread_json(writer, &bench->prompt_speed));
     graft_writer_set(writer, object, "generation_tokens_per_second", spread_json(writer, &bench->token_speed));
-    graft_writer_set_real(writer, object, "bytes_per_token", bench->bytes_per_token);
+    graft_weights_json(writer, object, &bench->weights);
     graft_writer_set_real(writer, object, "read_bandwidth", bench->bandwidth);
     graft_writer_set_real(writer, object, "bandwidth_share", bandwidth_share(bench));
     if (options->modules) {

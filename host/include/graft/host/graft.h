@@ -137,6 +137,9 @@ const char *graft_model_note(const struct graft_model *model, size_t i);
 /* [any] Number of logits per token. */
 int64_t graft_model_vocab_size(const struct graft_model *model);
 
+/* [any] How many positions a sequence may have; 0: there is no limit. */
+int64_t graft_model_max_positions(const struct graft_model *model);
+
 /* [any] The class built at a module path ("" is the model itself), "ModuleList" or "Sequential" for lists; NULL if
  * there is none. */
 const char *graft_model_class_at(const struct graft_model *model, const char *path);

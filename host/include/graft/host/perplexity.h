@@ -25,7 +25,7 @@ struct graft_model;
 struct graft_perplexity_options {
     uint32_t struct_size;
     uint32_t reserved;
-    int64_t window; /* tokens, 2 or more; 0: GRAFT_PERPLEXITY_WINDOW */
+    int64_t window; /* tokens, 2 or more; 0: GRAFT_PERPLEXITY_WINDOW, or all positions of a model with fewer */
     /* [any] Called on the calling thread with the number of tokens read and of all tokens; may be NULL. Any status but
      * GRAFT_OK stops. */
     int (*on_progress)(void *data, int64_t done, int64_t total, struct graft_error *error);
@@ -33,6 +33,7 @@ struct graft_perplexity_options {
 };
 
 struct graft_perplexity {
+    int64_t window;    /* tokens of each but the last */
     int64_t windows;   /* that predicted something */
     int64_t predicted; /* tokens */
     double mean;       /* negative log likelihood of a predicted token, in nats */

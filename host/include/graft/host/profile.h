@@ -83,6 +83,19 @@ int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
 /* [load] Stops and frees. Accepts NULL. */
 void graft_profile_free(struct graft_profile *profile);
 
+/* What a model's weights take. */
+struct graft_weight_use {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t weights;         /* numbers that it was trained with: of quantized ones, what their codes stand for */
+    int64_t bytes;           /* that hold them: codes, scales and adapters included */
+    int64_t bytes_per_token; /* that generating one token reads: of experts those chosen, of embeddings one row */
+};
+
+/* [any, one thread per model] Fills `use`, whose struct_size is set, of a loaded model that generates: it runs one
+ * token. The model takes part in no profile or comparison. */
+int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error);
+
 #ifdef __cplusplus
 }
 #endif
