@@ -67,11 +67,24 @@ const struct graft_condition *graft_unmet_in_module(const struct graft_replaceme
     for (int32_t i = 0; i < replacement->n_conditions; i++) {
         const struct graft_condition *condition = graft_replacement_condition(replacement, i);
         int wanted = condition->kind == GRAFT_CONDITION_TENSOR;
-        if (is_of_tensors(condition) && (facts == NULL || holds_in_module(condition, facts, path) != wanted)) {
+        if (is_of_tensors(condition) && (facts != NULL && holds_in_module(condition, facts, path)) != wanted) {
             return condition;
         }
     }
     return NULL;
+}
+
+const struct graft_condition *graft_unmet_without_facts(const struct graft_replacement *replacement) {
+    const struct graft_condition *unmet = graft_unmet_in_config(replacement, NULL);
+    return unmet != NULL ? unmet : graft_unmet_in_module(replacement, NULL, "");
+}
+
+int graft_asks_for_tensors(const struct graft_replacement *replacement) {
+    int asks = 0;
+    for (int32_t i = 0; i < replacement->n_conditions; i++) {
+        asks |= is_of_tensors(graft_replacement_condition(replacement, i));
+    }
+    return asks;
 }
 
 int graft_condition_is_of_adapters(const struct graft_condition *condition) {

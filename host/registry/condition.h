@@ -17,11 +17,17 @@ struct graft_model_facts {
 };
 
 /* The first of the replacement's conditions on the config, or else on tensors of the module at `path`, that does not
- * hold; NULL: all hold. Without facts none holds. */
+ * hold; NULL: all hold. Without facts none on the config holds, and there are no tensors. */
 const struct graft_condition *graft_unmet_in_config(const struct graft_replacement *replacement,
                                                     const struct graft_model_facts *facts);
 const struct graft_condition *graft_unmet_in_module(const struct graft_replacement *replacement,
                                                     const struct graft_model_facts *facts, const char *path);
+
+/* The same of both, where no model is known. */
+const struct graft_condition *graft_unmet_without_facts(const struct graft_replacement *replacement);
+
+/* Whether a condition is on tensors. */
+int graft_asks_for_tensors(const struct graft_replacement *replacement);
 
 /* Whether it asks for tensors of adapters only: that most modules have none is no news, and an adapter that is not
  * applied is an error anyway. */

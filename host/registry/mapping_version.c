@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "registry/condition.h"
 #include "registry/fused_modules.h"
 #include "registry/stack.h"
 
@@ -236,8 +237,9 @@ int graft_mapping_version_without(const struct mapping_version *old, const char 
 /* Whether the element depends on nothing but the class and, unless that is NULL, the model type. */
 static int is_general(const struct rule *rule, const char *model_type) {
     int any_type = rule->declared->model_types == NULL;
-    return rule->declared->module_path == NULL && rule->declared->n_conditions == 0 && rule->fused == NULL &&
-           !rule->is_unasked && (any_type || (model_type != NULL && graft_rule_is_for_model(rule, model_type)));
+    return rule->declared->module_path == NULL && graft_unmet_without_facts(rule->declared) == NULL &&
+           rule->fused == NULL && !rule->is_unasked &&
+           (any_type || (model_type != NULL && graft_rule_is_for_model(rule, model_type)));
 }
 
 /* Two plugins without an order want the class. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "registry/assignment_rows.h"
+#include "registry/condition.h"
 #include "registry/fused_modules.h"
 #include "registry/implementations.h"
 #include "registry/nearest.h"
@@ -101,7 +102,7 @@ int graft_snapshot_asks_for_tensors(const struct graft_snapshot *snapshot, const
                                     const struct graft_model_facts *facts) {
     const struct rule *rule;
     for (size_t i = 0; (rule = graft_snapshot_rule(snapshot, i)) != NULL; i++) {
-        if (graft_unmet_in_module(rule->declared, NULL, "") != NULL && graft_rule_is_for_model(rule, model_type) &&
+        if (graft_asks_for_tensors(rule->declared) && graft_rule_is_for_model(rule, model_type) &&
             graft_unmet_in_config(rule->declared, facts) == NULL) {
             return 1;
         }

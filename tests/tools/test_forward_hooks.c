@@ -186,6 +186,7 @@ static void test_bytes(void **state) {
     const struct graft_embedding_args embedding = {.struct_size = sizeof embedding, .tokens = 4, .ids = twice};
     const struct graft_experts_args experts = {
         .struct_size = sizeof experts, .tokens = 2, .k = 2, .top_k_index = twice};
+    const struct graft_linear_args linear = {.struct_size = sizeof linear, .tokens = 1};
     struct graft_hooked_call hooked = {.node = graft_node_find(root, "model.embed_tokens"), .args = &embedding};
     const struct graft_parameter *table = hooked.node->parameters[0];
     (void)state;
@@ -196,6 +197,8 @@ static void test_bytes(void **state) {
     int64_t n = hooked.node->parameters[0]->shape[0];
     assert_int_equal(graft_hooked_call_bytes(&hooked), all / n * 2);
     hooked.node = graft_node_find(root, "lm_head");
+    hooked.module = &hooked.node->module;
+    hooked.args = &linear;
     assert_int_equal(graft_hooked_call_bytes(&hooked), graft_node_bytes(hooked.node));
     assert_int_equal(graft_node_bytes(root), fixture.model->plan->mapped_bytes + fixture.model->plan->copied_bytes);
     close_model(&fixture);

@@ -186,9 +186,9 @@ static void test_no_tensor(void **state) {
     facts.has_tensor = NULL;
     build();
     assert_class("a", "MyLeaf");
-    model.facts = NULL;
+    model.facts = NULL; /* no model, no tensors */
     build();
-    assert_class("b", "Leaf");
+    assert_class("b", "MyLeaf");
 }
 
 static void test_any_tensor(void **state) {
