@@ -354,9 +354,14 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
 }
 
 int graft_options_name_file(const struct graft_options *options) {
+    static const char *const endings[] = {".so", ".family.json"};
     size_t length = options->subject != NULL ? strlen(options->subject) : 0;
-    return length > 0 &&
-           (strchr(options->subject, '/') != NULL || (length > 3 && strcmp(options->subject + length - 3, ".so") == 0));
+    int is_file = length > 0 && strchr(options->subject, '/') != NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t ending = strlen(endings[i]);
+        is_file |= length > ending && strcmp(options->subject + length - ending, endings[i]) == 0;
+    }
+    return is_file;
 }
 
 void graft_options_print(enum graft_command command) {

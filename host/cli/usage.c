@@ -20,7 +20,7 @@ static const char *const commands[] = {
 /* In sections, since compilers need not accept longer strings. */
 static const char *const sections[] = {
     "Plugins\n"
-    "  --plugins-dir DIR      search DIR for NAME.so and NAME/NAME.so; repeatable; \"default\": those installed\n"
+    "  --plugins-dir DIR      search DIR for NAME[/NAME].so or .family.json; repeatable; \"default\": those installed\n"
     "  --plugins ID,ID        use only these; if two want a module, the first listed wraps or replaces it\n"
     "  --plugin-option ID.NAME=VALUE   set an option of a plugin (list and inspect show them); repeatable\n"
     "  --no-plugins           load no plugins\n"

@@ -104,6 +104,7 @@ static struct graft_plugin_options plugin_options(const struct graft_library *li
         .given = given,
         .others = (const struct graft_plugin_set *const *)library->called,
         .n_others = library->n_called,
+        .families = graft_built_in_families(),
     };
 }
 

@@ -18,8 +18,8 @@ static const char *const kinds[] = {
     [GRAFT_TRANSFORM_CONVERTER] = "converter",
 };
 
-/* Keeps a block for the items; it is freed also on failure. */
-static int keep(struct transforms_read *read, void *block_take, const char *file, struct graft_error *error) {
+int graft_transforms_read_keep(struct transforms_read *read, void *block_take, const char *file,
+                               struct graft_error *error) {
     if (block_take == NULL || graft_grow(&read->blocks, &read->block_capacity, read->n_blocks, sizeof(void *)) != 0) {
         graft_free(block_take);
         return graft_fail_memory(error, file);
@@ -44,7 +44,7 @@ static int read_strings(const struct json_place *place, const graft_json *object
     size_t count;
     int status = graft_json_place_strings(place, object, key, &list, &count, error);
     if (status == GRAFT_OK) {
-        status = keep(read, list, place->file, error);
+        status = graft_transforms_read_keep(read, list, place->file, error);
     }
     if (status == GRAFT_OK && count > INT32_MAX) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s.%s: too long", place->field, key);
@@ -179,26 +179,23 @@ static int read_operation(const struct json_place *place, const graft_json *obje
     return status;
 }
 
-static int read_operations(const struct json_place *place, const graft_json *object, struct transforms_read *read,
-                           struct graft_weight_transform *transform, struct graft_error *error) {
+int graft_operations_read(const struct json_place *place, const graft_json *object, struct transforms_read *read,
+                          const struct graft_operation **operations, int32_t *n, struct graft_error *error) {
     const graft_json *array = graft_json_get(object, "operations");
-    size_t n = graft_json_size(array);
-    if (graft_json_type(array) != GRAFT_JSON_ARRAY || n > MAX_OPERATIONS) {
+    size_t count = graft_json_size(array);
+    if (graft_json_type(array) != GRAFT_JSON_ARRAY || count > MAX_OPERATIONS) {
         return graft_json_place_wrong(place, "operations", "an array of operations", array, error);
     }
-    struct graft_operation *operations = graft_alloc(n, sizeof *operations);
-    int status = keep(read, operations, place->file, error);
-    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+    struct graft_operation *list = graft_alloc(count, sizeof *list);
+    int status = graft_transforms_read_keep(read, list, place->file, error);
+    for (size_t i = 0; i < count && status == GRAFT_OK; i++) {
         char field[MAX_FIELD];
         (void)snprintf(field, sizeof field, "%s.operations[%zu]", place->field, i);
         const struct json_place inner = {place->file, field};
-        status = read_operation(&inner, graft_json_at(array, i), read, &operations[i], error);
+        status = read_operation(&inner, graft_json_at(array, i), read, &list[i], error);
     }
-    if (status == GRAFT_OK) {
-        transform->operations = operations;
-        transform->n_operations = (int32_t)n;
-        transform->operation_stride = sizeof *operations;
-    }
+    *operations = list;
+    *n = (int32_t)count;
     return status;
 }
 
@@ -277,7 +274,8 @@ int graft_transform_read(const graft_json *value, const char *file, const char *
         status = read_names(&place, value, &transform, error);
     }
     if (status == GRAFT_OK && transform.kind == GRAFT_TRANSFORM_CONVERTER) {
-        status = read_operations(&place, value, read, &transform, error);
+        status = graft_operations_read(&place, value, read, &transform.operations, &transform.n_operations, error);
+        transform.operation_stride = sizeof *transform.operations;
     }
     if (status == GRAFT_OK && graft_grow(&read->items, &read->capacity, read->n, sizeof transform) != 0) {
         status = graft_fail_memory(error, file);

@@ -28,11 +28,19 @@ int graft_transform_read(const graft_json *value, const char *file, const char *
                          struct graft_error *error);
 void graft_transforms_read_finish(struct transforms_read *read);
 
+/* [any] Has a block freed when reading is finished; on failure, which is out of memory, it is freed now. */
+int graft_transforms_read_keep(struct transforms_read *read, void *block_take, const char *file,
+                               struct graft_error *error);
+
 /* [any] Where a value is: FILE, and "conversions[2]" or "conversions[2].operations[0].dim". */
 struct json_place {
     const char *file;
     const char *field;
 };
+
+/* [any] The member `operations` of an object, an array; `read` keeps it. */
+int graft_operations_read(const struct json_place *place, const graft_json *object, struct transforms_read *read,
+                          const struct graft_operation **operations, int32_t *n, struct graft_error *error);
 
 /* [any] "FILE: FIELD.KEY: expected WHAT, got a string"; `value` (NULL: it is not there) is what was found. */
 int graft_json_place_wrong(const struct json_place *place, const char *key, const char *expected,

@@ -115,6 +115,14 @@ int graft_check_class_name(const struct graft_place *place, const char *field, c
                                     "expected the name of a class (letters, digits, _), got \"%s\"", name);
 }
 
+int graft_check_path(const struct graft_place *place, const char *field, const char *path, struct graft_error *error) {
+    int status = graft_check_text(place, field, path, GRAFT_MAX_NAME, error);
+    if (status == GRAFT_OK && (path[0] == '.' || path[strlen(path) - 1] == '.' || strstr(path, "..") != NULL)) {
+        status = graft_check_failed(place, field, error, "expected a field or a dotted path, got \"%s\"", path);
+    }
+    return status;
+}
+
 int graft_check_id(const struct graft_place *place, const char *field, const char *id, struct graft_error *error) {
     int status = graft_check_text(place, field, id, GRAFT_MAX_NAME, error);
     if (status != GRAFT_OK) {

@@ -40,6 +40,9 @@ int graft_check_names(const struct graft_place *place, const char *field, const 
 int graft_check_class_name(const struct graft_place *place, const char *field, const char *name,
                            struct graft_error *error);
 
+/* As text, and a path as graft_config reads it: "rope_parameters.rope_theta". */
+int graft_check_path(const struct graft_place *place, const char *field, const char *path, struct graft_error *error);
+
 /* As text, and the id of an extension or an interface: "acme.gate/1". */
 int graft_check_id(const struct graft_place *place, const char *field, const char *id, struct graft_error *error);
 

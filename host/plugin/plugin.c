@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "plugin/family_file.h"
+#include "plugin/known_families.h"
 #include "plugin/search.h"
 #include "plugin/start.h"
 #include "plugin/use.h"
@@ -118,10 +120,27 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
     return GRAFT_OK;
 }
 
+/* Of a family file; it may be like a family of the host, or of a plugin that is there already. */
+static int open_family(struct loading *loading, const char *file, struct graft_use **use, struct graft_error *error) {
+    struct graft_known_families known = {0};
+    int status = graft_known_families_collect(loading->options, loading->set, &known, error);
+    if (status == GRAFT_OK) {
+        status = graft_use_open_family(file, known.families, use, error);
+    }
+    for (size_t i = 0; status == GRAFT_OK && i < known.n; i++) {
+        if (known.families[i] == graft_use_like(*use) && known.uses[i] != NULL) {
+            graft_use_hold(*use, known.uses[i]);
+        }
+    }
+    graft_known_families_finish(&known);
+    return status;
+}
+
 static int load_file(struct loading *loading, const char *file, int must_be_plugin, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     struct graft_use *use = NULL;
-    int status = graft_use_open(file, &use, &cause);
+    int status =
+        graft_family_file_is(file) ? open_family(loading, file, &use, &cause) : graft_use_open(file, &use, &cause);
     if (status == GRAFT_OK && use == NULL && must_be_plugin) {
         status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "not a plugin: it exports no graft_plugin_entry");
     }
@@ -245,8 +264,13 @@ static int load_all(struct loading *loading, const struct wanted *wanted, struct
                           graft_format("%s: contains no plugins; expected NAME.so or NAME/NAME.so", wanted->empty[i]),
                           error);
     }
-    for (size_t i = 0; i < wanted->n && status == GRAFT_OK; i++) {
-        status = load_file(loading, wanted->files[i], wanted->must_be_plugins, error);
+    /* Family files may be like the family of any object. */
+    for (int families = 0; families < 2; families++) {
+        for (size_t i = 0; i < wanted->n && status == GRAFT_OK; i++) {
+            if (graft_family_file_is(wanted->files[i]) == families) {
+                status = load_file(loading, wanted->files[i], wanted->must_be_plugins, error);
+            }
+        }
     }
     return status;
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "graft/error.h"
+#include "graft/family.h"
 #include "graft/host/plugins.h"
 #include "graft/plugin.h"
 #include "plugin/options.h"
@@ -31,7 +32,8 @@ struct graft_loaded_plugin {
 };
 
 struct graft_plugin_set {
-    struct graft_loaded_plugin *plugins; /* in the order of the directories, then of the file names */
+    /* In the order of the directories, then of the file names; family files behind all others. */
+    struct graft_loaded_plugin *plugins;
     size_t n;
     char **notes; /* one line each: files that are no plugins, or could not be used */
     size_t n_notes;
@@ -45,6 +47,8 @@ struct graft_plugin_options {
     struct graft_given_options given;
     const struct graft_plugin_set *const *others; /* [n_others] started before, which may offer extensions */
     size_t n_others;
+    const struct graft_family *const
+        *families; /* the host's, which family files may be like; NULL-terminated, or NULL */
 };
 
 /* Loads the plugins of `n` directories (search.h says which files are looked at). `options` may be NULL. The caller

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "plugin/family_file.h"
 
 static int compare_names(const void *left, const void *right) {
     const struct graft_plugin_file *a = left;
@@ -50,13 +51,19 @@ static int add_entry(struct graft_plugin_files *files, const char *directory, co
         return 0;
     }
     char *path = graft_path_join(directory, entry);
-    char *inner = path != NULL ? graft_format("%s/%s.so", path, entry) : NULL;
-    if (inner != NULL) {
+    char *object = path != NULL ? graft_format("%s/%s.so", path, entry) : NULL;
+    char *family = path != NULL ? graft_format("%s/%s.family.json", path, entry) : NULL;
+    if (object != NULL && family != NULL) {
         int is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-        int is_object = length > 3 && strcmp(entry + length - 3, ".so") == 0;
-        result = is_folder ? add_regular(files, inner) : is_object ? add_regular(files, path) : 0;
+        int is_plugin = (length > 3 && strcmp(entry + length - 3, ".so") == 0) || graft_family_file_is(entry);
+        if (is_folder) {
+            result = add_regular(files, object) == 0 ? add_regular(files, family) : -1;
+        } else {
+            result = is_plugin ? add_regular(files, path) : 0;
+        }
     }
-    graft_free(inner);
+    graft_free(family);
+    graft_free(object);
     graft_free(path);
     return result;
 }
@@ -66,7 +73,8 @@ static int read_directory(const char *directory, struct graft_plugin_files *foun
     int status = GRAFT_OK;
     if (stream == NULL) {
         status = graft_fail_errno(error, GRAFT_ERROR_PLUGIN, directory, "cannot be read as a plugins directory", errno);
-        graft_error_hint(error, "expected a folder that contains NAME.so or NAME/NAME.so");
+        graft_error_hint(error,
+                         "expected a folder that contains NAME.so or NAME/NAME.so, or the like with .family.json");
         return status;
     }
     for (;;) {

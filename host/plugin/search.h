@@ -24,9 +24,10 @@ struct graft_plugin_files {
     size_t empty_capacity;
 };
 
-/* [any] Appends the regular files DIR/NAME.so and DIR/NAME/NAME.so of each directory (links to such files count), those
- * of one directory in the order of strcmp. Names that start with a dot and everything else are skipped; a file that
- * was found before, under whatever name, is not found again. A directory that cannot be read is an error. */
+/* [any] Appends the regular files DIR/NAME.so and DIR/NAME/NAME.so of each directory (links to such files count), and
+ * those that end in .family.json instead, those of one directory in the order of strcmp. Names that start with a dot
+ * and everything else are skipped; a file that was found before, under whatever name, is not found again. A directory
+ * that cannot be read is an error. */
 int graft_plugin_files_find(const char *const *directories, int n, struct graft_plugin_files *files,
                             struct graft_error *error);
 void graft_plugin_files_free(struct graft_plugin_files *files);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "plugin/family_file.h"
 #include "plugin/host_services.h"
 #include "plugin/loader.h"
 #include "plugin/validate.h"
@@ -25,6 +26,8 @@ struct graft_use {
     const void *entry;           /* of its function: one plugin, by whatever name its object was opened; NULL: none */
     struct graft_object *object; /* NULL: the descriptor is a program's */
     const struct graft_plugin *descriptor;
+    struct graft_family_file *family;   /* that the descriptor is of; NULL: it is of an object, or a program's */
+    struct graft_use *like;             /* of the plugin whose family that is like; NULL: the host's is */
     struct graft_option_values *values; /* from before `init` to after `deinit`; so are the links */
     struct link *links;
     size_t n_links;
@@ -169,6 +172,38 @@ int graft_use_take(const struct graft_plugin *descriptor, struct graft_use **use
     return GRAFT_OK;
 }
 
+int graft_use_open_family(const char *file, const struct graft_family *const *families, struct graft_use **use,
+                          struct graft_error *error) {
+    struct graft_use *made = graft_alloc(1, sizeof *made);
+    *use = NULL;
+    if (made == NULL) {
+        return graft_fail_memory(error, file);
+    }
+    int status = graft_family_file_read(file, families, &made->family, error);
+    if (status == GRAFT_OK) {
+        made->descriptor = graft_family_file_plugin(made->family);
+        status = graft_plugin_validate_identity(file, made->descriptor, error);
+    }
+    if (status != GRAFT_OK) {
+        graft_family_file_free(made->family);
+        graft_free(made);
+        return status;
+    }
+    made->users = 1;
+    add_use(made);
+    *use = made;
+    return GRAFT_OK;
+}
+
+const struct graft_family *graft_use_like(const struct graft_use *use) {
+    return use->family != NULL ? graft_family_file_like(use->family) : NULL;
+}
+
+void graft_use_hold(struct graft_use *use, struct graft_use *like) {
+    use->like = like;
+    like->users++;
+}
+
 const struct graft_plugin *graft_use_descriptor(const struct graft_use *use) {
     return use->descriptor;
 }
@@ -267,6 +302,8 @@ void graft_use_close(struct graft_use *use) {
     graft_use_forget(use);
     remove_use(use);
     graft_object_close(use->object);
+    graft_family_file_free(use->family);
+    graft_use_close(use->like);
     graft_free(use);
 }
 

@@ -7,6 +7,7 @@
 #define GRAFT_PLUGIN_USE_H
 
 #include "graft/error.h"
+#include "graft/family.h"
 #include "graft/plugin.h"
 #include "plugin/options.h"
 
@@ -15,6 +16,17 @@ struct graft_use;
 /* Opens the file, calls its entry function and validates the descriptor's identity; what is in use already is only
  * counted. `*use` is NULL when the object does not export the entry function. The caller ends with graft_use_close. */
 int graft_use_open(const char *file, struct graft_use **use, struct graft_error *error);
+
+/* As graft_use_open, for a family file, which may be like one of `families` (family_file.h). Each call reads it anew.
+ */
+int graft_use_open_family(const char *file, const struct graft_family *const *families, struct graft_use **use,
+                          struct graft_error *error);
+
+/* The family that a family file is like; NULL for all else. */
+const struct graft_family *graft_use_like(const struct graft_use *use);
+
+/* The plugin that brings that family is in use as long as this one is. */
+void graft_use_hold(struct graft_use *use, struct graft_use *like);
 
 /* As graft_use_open, for a descriptor in memory, which stays const and valid until the last graft_use_close. */
 int graft_use_take(const struct graft_plugin *descriptor, struct graft_use **use, struct graft_error *error);

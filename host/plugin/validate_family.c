@@ -7,16 +7,6 @@
 
 enum { MAX_FAMILIES = 256, MAX_ELEMENTS = 4096, MAX_PATTERNS = 256 };
 
-/* A path as graft_config reads it. */
-static int validate_path(const struct graft_place *place, const char *field, const char *path,
-                         struct graft_error *error) {
-    int status = graft_check_text(place, field, path, GRAFT_MAX_NAME, error);
-    if (status == GRAFT_OK && (path[0] == '.' || path[strlen(path) - 1] == '.' || strstr(path, "..") != NULL)) {
-        status = graft_check_failed(place, field, error, "expected a field or a dotted path, got \"%s\"", path);
-    }
-    return status;
-}
-
 static int validate_architectures(const struct graft_place *place, const struct graft_family *family,
                                   struct graft_error *error) {
     for (int32_t i = 0; i < family->n_architectures; i++) {
@@ -40,6 +30,7 @@ static int validate_default(const struct graft_place *place, const struct graft_
     case GRAFT_FIELD_INT:
     case GRAFT_FIELD_REAL:
     case GRAFT_FIELD_OBJECT:
+    case GRAFT_FIELD_NULL:
         return GRAFT_OK;
     case GRAFT_FIELD_BOOL:
         return field->integer == 0 || field->integer == 1
@@ -60,9 +51,9 @@ static int validate_fields(const struct graft_place *place, const struct graft_f
     for (int32_t i = 0; i < family->n_fields; i++) {
         const struct graft_place element = {.parent = place, .field = "fields", .index = i};
         const struct graft_config_field *field = graft_family_field(family, i);
-        int status = validate_path(&element, "name", field->name, error);
+        int status = graft_check_path(&element, "name", field->name, error);
         if (status == GRAFT_OK && field->alias != NULL) {
-            status = validate_path(&element, "alias", field->alias, error);
+            status = graft_check_path(&element, "alias", field->alias, error);
         }
         if (status == GRAFT_OK) {
             status = validate_default(&element, field, error);
@@ -152,7 +143,7 @@ static int validate_family(const struct graft_place *place, const struct graft_f
         status = graft_check_text(place, "model_type", family->model_type, GRAFT_MAX_NAME, error);
     }
     if (status == GRAFT_OK && family->base_model_prefix != NULL) {
-        status = validate_path(place, "base_model_prefix", family->base_model_prefix, error);
+        status = graft_check_path(place, "base_model_prefix", family->base_model_prefix, error);
     }
     if (status == GRAFT_OK) {
         status = validate_lists(place, family, error);

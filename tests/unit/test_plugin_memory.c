@@ -3,11 +3,17 @@
  */
 #include "plugin_fixture.h"
 
+#include "arch/arch.h"
 #include "base/alloc.h"
 
 static void test_each_allocation(void **state) {
-    static const char *const ids[] = {"good", "other"};
-    static const struct graft_plugin_options options = {.allow = ids, .n_allow = 2, .skip_bad = 1};
+    static const char *const ids[] = {"good", "other", "acme"};
+    static const char family[] = "{\"model_type\": \"acme\", \"like\": \"llama\", \"aliases\": {\"a\": \"b\"}, "
+                                 "\"ignored_tensors\": \"x\", \"classes\": {\"A\": {\"base\": \"LlamaMLP\", "
+                                 "\"conversions\": [{\"sources\": \"a\", \"targets\": [\"b\", \"c\"], "
+                                 "\"operations\": [{\"op\": \"Chunk\"}]}]}}}";
+    const struct graft_plugin_options options = {
+        .allow = ids, .n_allow = 3, .skip_bad = 1, .families = graft_built_in_families()};
     char folder[PATH_ROOM];
     const char *directory = folder;
     long n = 1;
@@ -17,6 +23,7 @@ static void test_each_allocation(void **state) {
     copy_plugin(folder, "no_entry", "b.so");
     copy_plugin(folder, "other", "c.so");
     copy_plugin(folder, "rename_two", "d.so");
+    write_bytes(folder, "acme.family.json", family, sizeof family - 1);
     for (;; n++) {
         struct graft_error error = graft_error_none();
         struct graft_plugin_set *set = NULL;
@@ -25,7 +32,7 @@ static void test_each_allocation(void **state) {
         long left = graft_alloc_fail_at(0);
         if (status == GRAFT_OK) {
             /* All succeeded, or the one that failed was PCRE2's for JIT code, which it can do without. */
-            assert_int_equal(set->n, 2);
+            assert_int_equal(set->n, 3);
             graft_plugin_set_free(set);
         } else {
             assert_int_equal(status, GRAFT_ERROR_INTERNAL);

@@ -178,7 +178,7 @@ static int inspect_class(const struct graft_options *options, struct graft_libra
     struct graft_model *model = NULL;
     int status = graft_library_find_class(library, options->subject, &cls, error);
     if (status != GRAFT_OK) {
-        graft_error_hint(error, "%s list --classes lists the classes; a plugin's file name ends in .so",
+        graft_error_hint(error, "%s list --classes lists the classes; a plugin's file name ends in .so or .family.json",
                          graft_program_name());
     }
     if (status == GRAFT_OK && options->model != NULL) {

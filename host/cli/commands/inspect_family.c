@@ -24,6 +24,8 @@ static graft_json *default_json(const struct graft_config_field *field) {
         return graft_json_new_string(field->string);
     case GRAFT_FIELD_OBJECT:
         return graft_json_new_object();
+    case GRAFT_FIELD_NULL:
+        return graft_json_new_string(NULL);
     default:
         return NULL;
     }

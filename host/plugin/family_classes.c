@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The classes of a family file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "graft/describe.h"
+#include "plugin/family_members.h"
+#include "plugin/validate.h"
+
+enum { MAX_PLACE = 512, MAX_CONVERSIONS = 4096 };
+
+/* A class that some family has; what is derived from one has its interface. */
+static const struct graft_class *find_base(const struct graft_family *const *families, const char *name) {
+    for (size_t i = 0; families[i] != NULL; i++) {
+        for (int32_t k = 0; k < families[i]->n_classes; k++) {
+            if (strcmp(graft_family_class(families[i], k)->name, name) == 0) {
+                return graft_family_class(families[i], k);
+            }
+        }
+    }
+    return NULL;
+}
+
+static int set_base(struct graft_class *cls, const struct json_place *place, const char *name,
+                    const struct graft_family *const *families, struct graft_error *error) {
+    const struct graft_class *base = find_base(families, name);
+    if (base == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, place->file, "%s: no family has a class \"%.100s\"",
+                               place->field, name);
+    }
+    cls->base = name;
+    cls->interface_id = base->interface_id;
+    return GRAFT_OK;
+}
+
+/* {"sources": ..., "targets": ..., "operations": [...]}, the last left out for a renaming. */
+static int read_conversion(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
+                           struct graft_conversion *conversion, struct graft_error *error) {
+    static const char *const members[] = {"sources", "targets", "operations", NULL};
+    const char **names[] = {NULL, NULL};
+    size_t counts[] = {0, 0};
+    int status = graft_json_place_only(place, value, members, error);
+    for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
+        status = graft_json_place_strings(place, value, members[i], &names[i], &counts[i], error);
+        if (status == GRAFT_OK) {
+            status = graft_transforms_read_keep(&file->blocks, names[i], place->file, error);
+        }
+    }
+    *conversion = (struct graft_conversion){
+        .struct_size = sizeof *conversion,
+        .n_sources = (int32_t)counts[0],
+        .sources = names[0],
+        .n_targets = (int32_t)counts[1],
+        .targets = names[1],
+        .operation_stride = sizeof(struct graft_operation),
+    };
+    return status == GRAFT_OK && graft_json_get(value, "operations") != NULL
+               ? graft_operations_read(place, value, &file->blocks, &conversion->operations, &conversion->n_operations,
+                                       error)
+               : status;
+}
+
+static int read_conversions(struct graft_family_file *file, const struct json_place *place, const graft_json *array,
+                            struct graft_class *cls, struct graft_error *error) {
+    char field[MAX_PLACE];
+    size_t n = graft_json_size(array);
+    if (graft_json_type(array) != GRAFT_JSON_ARRAY || n == 0 || n > MAX_CONVERSIONS) {
+        return graft_json_place_wrong(place, "conversions", "an array of 1 to 4096 conversions", array, error);
+    }
+    (void)snprintf(field, sizeof field, "%s.conversions", place->field);
+    const struct graft_place top = {.file = place->file, .index = -1};
+    struct graft_conversion *list = graft_family_room(file, place->file, n, sizeof *list, error);
+    int status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        char element[MAX_PLACE];
+        const struct json_place inner = {place->file, element};
+        const struct graft_place checked = {.parent = &top, .field = field, .index = (int32_t)i};
+        (void)snprintf(element, sizeof element, "%.400s[%zu]", field, i);
+        status = read_conversion(file, &inner, graft_json_at(array, i), &list[i], error);
+        if (status == GRAFT_OK) {
+            status = graft_conversion_validate(&checked, &list[i], error);
+        }
+    }
+    cls->conversions = list;
+    cls->n_conversions = (int32_t)n;
+    cls->conversion_stride = sizeof *list;
+    cls->describe = graft_describe_base;
+    return status;
+}
+
+/* {"base": ..., "conversions": [...]} */
+static int read_class(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
+                      const struct graft_family *const *families, struct graft_class *cls, struct graft_error *error) {
+    static const char *const members[] = {"base", "conversions", NULL};
+    const char *base = NULL;
+    int status = graft_json_place_only(place, value, members, error);
+    if (status == GRAFT_OK) {
+        status = graft_json_place_string(place, value, "base", &base, error);
+    }
+    if (status == GRAFT_OK && base == NULL) {
+        status = graft_json_place_wrong(place, "base", "a class name", graft_json_get(value, "base"), error);
+    }
+    if (status == GRAFT_OK) {
+        status = set_base(cls, place, base, families, error);
+    }
+    const graft_json *conversions = graft_json_get(value, "conversions");
+    return status == GRAFT_OK && conversions != NULL ? read_conversions(file, place, conversions, cls, error) : status;
+}
+
+int graft_family_read_classes(struct graft_family_file *file, const char *path,
+                              const struct graft_family *const *families, struct graft_error *error) {
+    const struct graft_place top = {.file = path, .index = -1};
+    const struct graft_place checked = {.parent = &top, .field = "classes", .index = -1};
+    const graft_json *object, *value;
+    const char *key;
+    void *iterator = NULL;
+    size_t n;
+    int status = graft_family_member(file, path, "classes", &object, &n, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct graft_class *list = graft_family_room(file, path, n, sizeof *list, error);
+    status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    file->family.classes = list;
+    file->family.class_stride = sizeof *list;
+    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
+        struct graft_class *cls = &list[file->family.n_classes++];
+        char field[MAX_PLACE];
+        const struct json_place place = {path, field};
+        (void)snprintf(field, sizeof field, "classes.%.100s", key);
+        cls->struct_size = sizeof *cls;
+        cls->name = key;
+        status = graft_check_class_name(&checked, key, key, error);
+        if (status == GRAFT_OK) {
+            status = graft_json_type(value) == GRAFT_JSON_STRING
+                         ? set_base(cls, &place, graft_json_string(value, NULL), families, error)
+                         : read_class(file, &place, value, families, cls, error);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/family_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "plugin/family_members.h"
+
+#define SUFFIX ".family.json"
+
+enum { MAX_FILE_BYTES = 4 << 20 };
+
+int graft_family_file_is(const char *path) {
+    const size_t suffix = strlen(SUFFIX);
+    size_t length = strlen(path);
+    return length > suffix && strcmp(path + length - suffix, SUFFIX) == 0;
+}
+
+/* NAME of DIR/NAME.family.json. */
+static char *id_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    return graft_strndup(name, strlen(name) - (graft_family_file_is(name) ? strlen(SUFFIX) : 0));
+}
+
+static int find_like(struct graft_family_file *file, const struct json_place *top, const char *like,
+                     const struct graft_family *const *families, struct graft_error *error) {
+    struct graft_text known = {0};
+    for (size_t i = 0; families[i] != NULL && file->like == NULL; i++) {
+        file->like = strcmp(families[i]->model_type, like) == 0 ? families[i] : NULL;
+        graft_text_printf(&known, "%s%s", i > 0 ? ", " : "", families[i]->model_type);
+    }
+    int status = GRAFT_OK;
+    if (file->like == NULL) {
+        status = known.failed ? graft_fail_memory(error, top->file)
+                              : graft_error_set(error, GRAFT_ERROR_PLUGIN, top->file,
+                                                "like: model type \"%.100s\" is not known; known are %s", like,
+                                                known.bytes != NULL ? known.bytes : "none");
+        graft_error_hint(error, "a family of a plugin is known where the plugin is loaded, too");
+    }
+    graft_text_free(&known);
+    return status;
+}
+
+/* What is left out of the members that are single strings. */
+static int complete_texts(struct graft_family_file *file, const struct json_place *top, struct graft_error *error) {
+    struct graft_plugin *plugin = &file->plugin;
+    if (file->family.base_model_prefix == NULL) {
+        file->family.base_model_prefix = file->like->base_model_prefix;
+    }
+    plugin->version = plugin->version != NULL ? plugin->version : "0";
+    plugin->license = plugin->license != NULL ? plugin->license : "none given";
+    if (plugin->description != NULL) {
+        return GRAFT_OK;
+    }
+    char *made = graft_format("The model type %s, like %s", file->family.model_type, file->like->model_type);
+    plugin->description = made;
+    return graft_transforms_read_keep(&file->blocks, made, top->file, error);
+}
+
+/* The members that are single strings. */
+static int read_texts(struct graft_family_file *file, const struct json_place *top,
+                      const struct graft_family *const *families, struct graft_error *error) {
+    const char *like = NULL;
+    const struct {
+        const char *key;
+        const char **text;
+        int is_needed;
+    } texts[] = {
+        {"model_type", &file->family.model_type, 1},
+        {"like", &like, 1},
+        {"base_model_prefix", &file->family.base_model_prefix, 0},
+        {"version", &file->plugin.version, 0},
+        {"license", &file->plugin.license, 0},
+        {"description", &file->plugin.description, 0},
+    };
+    const struct graft_place place = {.file = top->file, .index = -1};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == GRAFT_OK; i++) {
+        status = graft_json_place_string(top, file->document, texts[i].key, texts[i].text, error);
+        if (status == GRAFT_OK && *texts[i].text != NULL) {
+            status = graft_check_text(&place, texts[i].key, *texts[i].text, GRAFT_MAX_NAME, error);
+        } else if (status == GRAFT_OK && texts[i].is_needed) {
+            status = graft_json_place_wrong(top, texts[i].key, "a model type",
+                                            graft_json_get(file->document, texts[i].key), error);
+        }
+    }
+    if (status == GRAFT_OK && file->family.base_model_prefix != NULL) {
+        status = graft_check_path(&place, "base_model_prefix", file->family.base_model_prefix, error);
+    }
+    if (status == GRAFT_OK) {
+        status = find_like(file, top, like, families, error);
+    }
+    return status == GRAFT_OK ? complete_texts(file, top, error) : status;
+}
+
+static int read_all(struct graft_family_file *file, const char *path, const struct graft_family *const *families,
+                    struct graft_error *error) {
+    static const char *const members[] = {
+        "$schema",       "model_type", "like",      "base_model_prefix", "version",  "license",         "description",
+        "architectures", "classes",    "stand_ins", "aliases",           "defaults", "ignored_tensors", NULL};
+    const struct json_place top = {path, ""};
+    int status = graft_json_place_only(&top, file->document, members, error);
+    if (status == GRAFT_OK) {
+        status = read_texts(file, &top, families, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_family_read_classes(file, path, families, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_family_read_architectures(file, path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_family_read_stand_ins(file, path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_family_read_fields(file, path, error);
+    }
+    return status == GRAFT_OK ? graft_family_read_ignored(file, path, error) : status;
+}
+
+static struct graft_family_file *create(graft_json *document_take, const char *path) {
+    struct graft_family_file *file = graft_alloc(1, sizeof *file);
+    char *id = id_of(path);
+    if (file == NULL || id == NULL) {
+        graft_free(file);
+        graft_free(id);
+        graft_json_free(document_take);
+        return NULL;
+    }
+    file->document = document_take;
+    file->id = id;
+    file->family.struct_size = sizeof file->family;
+    file->plugin = graft_plugin_header();
+    file->plugin.id = id;
+    file->plugin.families = &file->family;
+    file->plugin.n_families = 1;
+    file->plugin.family_stride = sizeof file->family;
+    return file;
+}
+
+int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family *const *families,
+                           struct graft_family_file **file, struct graft_error *error) {
+    struct graft_error cause = graft_error_none();
+    struct graft_family_file *made = create(document_take, path);
+    if (made == NULL) {
+        return graft_fail_memory(error, path);
+    }
+    int status = read_all(made, path, families, &cause);
+    if (status == GRAFT_OK) {
+        *file = made;
+        return GRAFT_OK;
+    }
+    graft_family_file_free(made);
+    status = status == GRAFT_ERROR_INTERNAL ? status : GRAFT_ERROR_PLUGIN;
+    (void)graft_error_set(error, status, cause.source, "%s", cause.message);
+    if (cause.hint[0] != '\0') {
+        graft_error_hint(error, "%s", cause.hint);
+    }
+    return status;
+}
+
+int graft_family_file_read(const char *path, const struct graft_family *const *families,
+                           struct graft_family_file **file, struct graft_error *error) {
+    struct graft_error cause = graft_error_none();
+    graft_json *document = NULL;
+    int status = graft_json_read(path, MAX_FILE_BYTES, &document, &cause);
+    if (status == GRAFT_OK) {
+        return graft_family_file_take(document, path, families, file, error);
+    }
+    return status == GRAFT_ERROR_INTERNAL ? graft_fail_memory(error, path)
+                                          : graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "%s", cause.message);
+}
+
+const struct graft_plugin *graft_family_file_plugin(const struct graft_family_file *file) {
+    return &file->plugin;
+}
+
+const struct graft_family *graft_family_file_like(const struct graft_family_file *file) {
+    return file->like;
+}
+
+void graft_family_file_free(struct graft_family_file *file) {
+    if (file != NULL) {
+        graft_transforms_read_finish(&file->blocks);
+        graft_json_free(file->document);
+        graft_free(file->id);
+        graft_free(file);
+    }
+}

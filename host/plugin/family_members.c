@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/family_members.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { MAX_MEMBERS = 4096 };
+
+int graft_family_member(const struct graft_family_file *file, const char *path, const char *key,
+                        const graft_json **object, size_t *n, struct graft_error *error) {
+    const struct json_place top = {path, ""};
+    const graft_json *value = graft_json_get(file->document, key);
+    *object = value;
+    *n = graft_json_size(value);
+    return value == NULL || (graft_json_type(value) == GRAFT_JSON_OBJECT && *n <= MAX_MEMBERS)
+               ? GRAFT_OK
+               : graft_json_place_wrong(&top, key, "an object of at most 4096 members", value, error);
+}
+
+void *graft_family_room(struct graft_family_file *file, const char *path, size_t n, size_t size,
+                        struct graft_error *error) {
+    void *room = graft_alloc(n, size);
+    return graft_transforms_read_keep(&file->blocks, room, path, error) == GRAFT_OK ? room : NULL;
+}
+
+/* A member's value that is the name of a class. */
+static int read_class_name(const graft_json *value, const struct graft_place *place, const char *key, const char **name,
+                           struct graft_error *error) {
+    size_t length = 0;
+    *name = graft_json_string(value, &length);
+    return *name != NULL && strlen(*name) == length
+               ? graft_check_class_name(place, key, *name, error)
+               : graft_check_failed(place, key, error, "expected a class name, got %s", graft_json_type_name(value));
+}
+
+int graft_family_read_architectures(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    const struct graft_place top = {.file = path, .index = -1};
+    const struct graft_place place = {.parent = &top, .field = "architectures", .index = -1};
+    struct graft_architecture *list;
+    const graft_json *object, *value;
+    const char *key;
+    void *iterator = NULL;
+    size_t n;
+    int status = graft_family_member(file, path, "architectures", &object, &n, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    file->family.architecture_stride = sizeof *list;
+    if (n == 0) {
+        file->family.architectures = file->like->architectures;
+        file->family.n_architectures = file->like->n_architectures;
+        file->family.architecture_stride = file->like->architecture_stride;
+        return GRAFT_OK;
+    }
+    list = graft_family_room(file, path, n, sizeof *list, error);
+    status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    file->family.architectures = list;
+    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
+        struct graft_architecture *architecture = &list[file->family.n_architectures++];
+        architecture->name = key;
+        status = graft_check_class_name(&place, key, key, error);
+        if (status == GRAFT_OK) {
+            status = read_class_name(value, &place, key, &architecture->class_name, error);
+        }
+    }
+    return status;
+}
+
+static void add_stand_in(struct graft_family_file *file, struct graft_stand_in *list, const char *name,
+                         const char *class_name) {
+    list[file->family.n_stand_ins++] = (struct graft_stand_in){name, class_name};
+}
+
+/* What stands for a class of the other family: one of this one's that is derived from it, or itself. */
+static const char *own_class(const struct graft_family_file *file, const char *name) {
+    for (int32_t i = 0; i < file->family.n_classes; i++) {
+        const struct graft_class *cls = graft_family_class(&file->family, i);
+        if (strcmp(cls->base, name) == 0) {
+            return cls->name;
+        }
+    }
+    return name;
+}
+
+/* What the other family's classes stand for, by its list or as derived ones. */
+static void add_inherited(struct graft_family_file *file, struct graft_stand_in *list) {
+    const struct graft_family *like = file->like;
+    for (int32_t i = 0; i < like->n_stand_ins; i++) {
+        const struct graft_stand_in *stand_in = graft_family_stand_in(like, i);
+        add_stand_in(file, list, stand_in->name, own_class(file, stand_in->class_name));
+    }
+    for (int32_t i = 0; i < like->n_classes; i++) {
+        const struct graft_class *cls = graft_family_class(like, i);
+        if (cls->base != NULL) {
+            add_stand_in(file, list, cls->base, own_class(file, cls->name));
+        }
+    }
+}
+
+int graft_family_read_stand_ins(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    const struct graft_place top = {.file = path, .index = -1};
+    const struct graft_place place = {.parent = &top, .field = "stand_ins", .index = -1};
+    const struct graft_family *like = file->like;
+    const graft_json *object, *value;
+    const char *key;
+    void *iterator = NULL;
+    size_t n;
+    int status = graft_family_member(file, path, "stand_ins", &object, &n, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    n += (size_t)file->family.n_classes + (size_t)like->n_stand_ins + (size_t)like->n_classes;
+    struct graft_stand_in *list = graft_family_room(file, path, n, sizeof *list, error);
+    status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    file->family.stand_ins = list;
+    file->family.stand_in_stride = sizeof *list;
+    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
+        const char *class_name = NULL;
+        status = graft_check_class_name(&place, key, key, error);
+        if (status == GRAFT_OK) {
+            status = read_class_name(value, &place, key, &class_name, error);
+        }
+        add_stand_in(file, list, key, class_name);
+    }
+    for (int32_t i = 0; i < file->family.n_classes && status == GRAFT_OK; i++) { /* which go before those inherited */
+        const struct graft_class *cls = graft_family_class(&file->family, i);
+        add_stand_in(file, list, cls->base, cls->name);
+    }
+    if (status == GRAFT_OK) {
+        add_inherited(file, list);
+    }
+    return status;
+}
+
+/* The default that a value of JSON is. */
+static int read_default(const graft_json *value, const struct graft_place *place, const char *key,
+                        struct graft_config_field *field, struct graft_error *error) {
+    size_t length = 0;
+    switch (graft_json_type(value)) {
+    case GRAFT_JSON_NULL:
+        field->kind = GRAFT_FIELD_NULL;
+        return GRAFT_OK;
+    case GRAFT_JSON_BOOL:
+        field->kind = GRAFT_FIELD_BOOL;
+        field->integer = graft_json_bool(value);
+        return GRAFT_OK;
+    case GRAFT_JSON_INT:
+        field->kind = GRAFT_FIELD_INT;
+        field->integer = graft_json_int(value);
+        return GRAFT_OK;
+    case GRAFT_JSON_REAL:
+        field->kind = GRAFT_FIELD_REAL;
+        field->real = graft_json_real(value);
+        return GRAFT_OK;
+    case GRAFT_JSON_STRING:
+        field->kind = GRAFT_FIELD_STRING;
+        field->string = graft_json_string(value, &length);
+        if (strlen(field->string) == length) {
+            return graft_check_text(place, key, field->string, GRAFT_MAX_LINE, error);
+        }
+        break;
+    default:
+        break;
+    }
+    return graft_check_failed(place, key, error, "expected a number, a string, true, false or null, got %s",
+                              graft_json_type_name(value));
+}
+
+/* A member's value that is a field or a dotted path. */
+static int read_path(const graft_json *value, const struct graft_place *place, const char *key, const char **path,
+                     struct graft_error *error) {
+    size_t length = 0;
+    *path = graft_json_string(value, &length);
+    return *path != NULL && strlen(*path) == length
+               ? graft_check_path(place, key, *path, error)
+               : graft_check_failed(place, key, error, "expected a field's name, got %s", graft_json_type_name(value));
+}
+
+/* The members of "aliases" or "defaults". */
+static int read_fields(struct graft_family_file *file, const char *path, const char *member, const graft_json *object,
+                       struct graft_config_field *list, struct graft_error *error) {
+    const struct graft_place top = {.file = path, .index = -1};
+    const struct graft_place place = {.parent = &top, .field = member, .index = -1};
+    int is_alias = strcmp(member, "aliases") == 0;
+    const graft_json *value;
+    const char *key;
+    void *iterator = NULL;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
+        struct graft_config_field *field = &list[file->family.n_fields++];
+        field->name = key;
+        status = graft_check_path(&place, key, key, error);
+        if (status == GRAFT_OK) {
+            status = is_alias ? read_path(value, &place, key, &field->alias, error)
+                              : read_default(value, &place, key, field, error);
+        }
+    }
+    return status;
+}
+
+int graft_family_read_fields(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    const graft_json *aliases, *defaults;
+    size_t n_aliases;
+    size_t n_defaults = 0;
+    int status = graft_family_member(file, path, "aliases", &aliases, &n_aliases, error);
+    if (status == GRAFT_OK) {
+        status = graft_family_member(file, path, "defaults", &defaults, &n_defaults, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct graft_config_field *list =
+        graft_family_room(file, path, n_aliases + n_defaults + (size_t)file->like->n_fields, sizeof *list, error);
+    status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    file->family.fields = list;
+    file->family.field_stride = sizeof *list;
+    if (status == GRAFT_OK) {
+        status = read_fields(file, path, "aliases", aliases, list, error);
+    }
+    if (status == GRAFT_OK) {
+        status = read_fields(file, path, "defaults", defaults, list, error);
+    }
+    for (int32_t i = 0; i < file->like->n_fields && status == GRAFT_OK; i++) {
+        list[file->family.n_fields++] = *graft_family_field(file->like, i);
+    }
+    return status;
+}
+
+int graft_family_read_ignored(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    const struct json_place top = {path, ""};
+    const struct graft_place place = {.file = path, .index = -1};
+    const char **own = NULL;
+    size_t n = 0;
+    size_t n_like = 0;
+    int status = GRAFT_OK;
+    while (file->like->ignored_tensors != NULL && file->like->ignored_tensors[n_like] != NULL) {
+        n_like++;
+    }
+    if (graft_json_get(file->document, "ignored_tensors") != NULL) {
+        status = graft_json_place_strings(&top, file->document, "ignored_tensors", &own, &n, error);
+    }
+    const char **list = status == GRAFT_OK ? graft_family_room(file, path, n + n_like + 1, sizeof *list, error) : NULL;
+    if (list == NULL) {
+        graft_free(own);
+        return status != GRAFT_OK ? status : GRAFT_ERROR_INTERNAL;
+    }
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        const struct graft_place element = {.parent = &place, .field = "ignored_tensors", .index = (int32_t)i};
+        list[i] = own[i];
+        status = graft_check_pattern(&element, NULL, own[i], error);
+    }
+    for (size_t i = 0; i < n_like; i++) {
+        list[n + i] = file->like->ignored_tensors[i];
+    }
+    file->family.ignored_tensors = list;
+    graft_free(own);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The members of a family file that are lists, for family_file.c. Names are the document's, lists are kept in `blocks`.
+ * Errors name file and field. */
+#ifndef GRAFT_PLUGIN_FAMILY_MEMBERS_H
+#define GRAFT_PLUGIN_FAMILY_MEMBERS_H
+
+#include "names/transform_read.h"
+#include "plugin/check.h"
+#include "plugin/family_file.h"
+
+struct graft_family_file {
+    graft_json *document;
+    char *id;
+    struct transforms_read blocks; /* whatever the family points to */
+    const struct graft_family *like;
+    struct graft_family family;
+    struct graft_plugin plugin;
+};
+
+/* "classes": derived classes, with conversions of their own or their base's. */
+int graft_family_read_classes(struct graft_family_file *file, const char *path,
+                              const struct graft_family *const *families, struct graft_error *error);
+
+/* "architectures", or else those of the family that it is like. */
+int graft_family_read_architectures(struct graft_family_file *file, const char *path, struct graft_error *error);
+
+/* "stand_ins", then those of the family that it is like. */
+int graft_family_read_stand_ins(struct graft_family_file *file, const char *path, struct graft_error *error);
+
+/* "aliases" and "defaults", then those of the family that it is like. */
+int graft_family_read_fields(struct graft_family_file *file, const char *path, struct graft_error *error);
+
+/* "ignored_tensors", then those of the family that it is like. */
+int graft_family_read_ignored(struct graft_family_file *file, const char *path, struct graft_error *error);
+
+/* An optional member that is an object of at most 4096 members, of which there are `*n`. */
+int graft_family_member(const struct graft_family_file *file, const char *path, const char *key,
+                        const graft_json **object, size_t *n, struct graft_error *error);
+
+/* Zeroed room for `n` elements of `size` bytes in `blocks`; NULL with an error recorded. */
+void *graft_family_room(struct graft_family_file *file, const char *path, size_t n, size_t size,
+                        struct graft_error *error);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Family files: read strictly; what is accepted is a plugin that a library takes. */
+#include <stdlib.h>
+
+#include "arch/arch.h"
+#include "fuzz/target.h"
+#include "library/library.h"
+#include "plugin/family_file.h"
+
+/* Whatever the file says, the descriptor made of it has no fault of its own. */
+static void use(const struct graft_family_file *file) {
+    struct graft_error error = graft_error_none();
+    struct graft_library *library = NULL;
+    struct graft_family_info *families = NULL;
+    size_t n = 0;
+    if (graft_library_create(&library, NULL) != GRAFT_OK ||
+        graft_library_register_plugin(library, graft_family_file_plugin(file), &error) != GRAFT_OK ||
+        graft_library_families(library, &families, &n, &error) != GRAFT_OK) {
+        abort();
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (graft_family_root(families[i].family, NULL) == NULL) {
+            abort();
+        }
+    }
+    graft_families_free(families);
+    graft_library_free(library);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    struct graft_error error = graft_error_none();
+    struct graft_family_file *file = NULL;
+    graft_json *document = NULL;
+    if (graft_json_parse((const char *)bytes, size, "fuzz.family.json", &document, &error) != GRAFT_OK) {
+        return 0;
+    }
+    int status = graft_family_file_take(document, "fuzz.family.json", graft_built_in_families(), &file, &error);
+    if (status != error.code || (status == GRAFT_OK) != (file != NULL) ||
+        (status != GRAFT_OK && error.message[0] == '\0')) {
+        abort();
+    }
+    if (status == GRAFT_OK) {
+        use(file);
+    }
+    graft_family_file_free(file);
+    return 0;
+}
