@@ -17,9 +17,10 @@
 #else
 #define ID "int8_linear"
 #define WHAT "Projections of attention and MLPs in int8, a scale for each row or group of weights"
-/* Decoders, experts that are modules, and vision MLPs call them ..._proj; what encoders and vision blocks call
- * otherwise is taken inside their numbered layers. Routers and gates of shared experts are neither. */
-#define MODULE_PATH "_proj$|\\.(layer|blocks)\\.\\d+\\..*\\b(query|key|value|dense|qkv|proj|fc1|fc2)$"
+/* Decoders, experts that are modules, and vision MLPs call them ..._proj, or ..._proj_with_mqa; what encoders and
+ * vision blocks call otherwise is taken inside their numbered layers. Routers and gates of shared experts are neither.
+ */
+#define MODULE_PATH "_proj(_\\w+)?$|\\.(layer|blocks)\\.\\d+\\..*\\b(query|key|value|dense|qkv|proj|fc1|fc2)$"
 #endif
 
 static const struct graft_replacement replacements[] = {
