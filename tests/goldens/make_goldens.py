@@ -7,6 +7,7 @@ fixed starting points: a case takes the first seed whose greedy choices and rout
 Weights come from recipes (weights.py), which are kept in their place.
 """
 import argparse
+import collections
 import functools
 import json
 import math
@@ -19,7 +20,7 @@ import tempfile
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from transformers import (Gemma2Config, GptOssConfig, GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, Mamba2Config, Mamba2ForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
+from transformers import (DeepseekV2Config, DeepseekV2ForCausalLM, DeepseekV3Config, DeepseekV3ForCausalLM, Gemma2Config, GptOssConfig, GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, Mamba2Config, Mamba2ForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
                           Olmo2Config, Olmo2ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM)
 from transformers.models.gpt_oss.modeling_gpt_oss import GptOssMLP
@@ -49,10 +50,10 @@ GptOssMLP.gate = property(lambda self: self.router)  # what other families call 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
 STEPS = 16
-CLASSES = {"gemma2": Gemma2ForCausalLM, "gpt2": GPT2LMHeadModel, "gpt_neox": GPTNeoXForCausalLM, "gpt_oss": GptOssForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
+CLASSES = {"deepseek_v2": DeepseekV2ForCausalLM, "deepseek_v3": DeepseekV3ForCausalLM, "gemma2": Gemma2ForCausalLM, "gpt2": GPT2LMHeadModel, "gpt_neox": GPTNeoXForCausalLM, "gpt_oss": GptOssForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
            "olmo2": Olmo2ForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
            "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"gemma2": Gemma2Config, "gpt2": GPT2Config, "gpt_neox": GPTNeoXConfig, "gpt_oss": GptOssConfig, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
+CONFIGS = {"deepseek_v2": DeepseekV2Config, "deepseek_v3": DeepseekV3Config, "gemma2": Gemma2Config, "gpt2": GPT2Config, "gpt_neox": GPTNeoXConfig, "gpt_oss": GptOssConfig, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
            "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
@@ -94,6 +95,24 @@ def small(**kw):
 def gemma2(**kw):
     return "gemma2", small(**{"head_dim": 8, "num_hidden_layers": 3, "query_pre_attn_scalar": 12, "sliding_window": 6,
                               "attn_logit_softcapping": 2.0, "final_logit_softcapping": 4.0, **kw})
+
+
+def deepseek(family, **kw):
+    return family, {**small(), "num_key_value_heads": 4, "kv_lora_rank": 16, "q_lora_rank": 12, "qk_nope_head_dim": 6, "qk_rope_head_dim": 8,
+                    "v_head_dim": 5, "n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 3, "moe_intermediate_size": 8,
+                    "n_group": 4, "topk_group": 2, "first_k_dense_replace": 1, **kw}
+
+
+def with_biases(state):
+    """As published: correction biases are f32 whatever the rest is."""
+    return {name: tensor.float() if "correction" in name else tensor for name, tensor in state.items()}
+
+
+def with_predictors(state):
+    """As published: with layers that predict further tokens, numbered on."""
+    layer = {name.split("layers.1.")[1]: tensor for name, tensor in state.items() if "layers.1." in name}
+    layer["eh_proj.weight"] = torch.zeros(24, 48)
+    return {**state, **{f"model.layers.{i}.{name}": tensor.clone() for i in (2, 3) for name, tensor in layer.items()}}
 
 
 def mistral(**kw):
@@ -247,6 +266,17 @@ PLAIN.update({
 })
 # The same of families that plugins bring.
 BROUGHT = {
+    "deepseek_v3": (deepseek("deepseek_v3", rope_parameters=dict(YARN, mscale=1.0, mscale_all_dim=0.8)), 701, 20,
+                    {"rename": with_predictors, "config_extra": {"topk_method": "noaux_tc", "scoring_func": "sigmoid", "moe_layer_freq": 1,
+                                                                 "num_nextn_predict_layers": 2}, "drop_fields": ["rope_interleave", "head_dim"]},
+                    "yarn with its magnitude in the scaling, groups; field names as published, layers that predict further tokens"),
+    "deepseek_v3_bf16": (deepseek("deepseek_v3", q_lora_rank=None, n_group=1, topk_group=1, num_hidden_layers=3), 702, 20,
+                         {"dtype": "bfloat16", "rename": with_biases}, "bfloat16 on disk, correction biases in f32; no groups, queries by one product"),
+    "deepseek_v3_bias_sharded": (deepseek("deepseek_v3", rope_interleave=False, attention_bias=True, norm_topk_prob=False, first_k_dense_replace=0,
+                                          n_shared_experts=1, tie_word_embeddings=True), 703, 20, {"hub_config": False, "shard": "16KB"},
+                                 "halves are rotated, biases, experts in all layers, weights not normed; v5 spelling, several files and an index"),
+    "deepseek_v3_stacked": (deepseek("deepseek_v3", num_hidden_layers=1, first_k_dense_replace=0), 704, 12, {"hub_config": False},
+                            "the runtime layout: stacked experts"),
     "gemma2": (gemma2(), 681, 20, {}, "layers 0 and 2 slide, both softcaps, tied embeddings"),
     "gemma2_bf16": (gemma2(num_hidden_layers=2, layer_types=["full_attention", "sliding_attention"]), 682, 20,
                     {"dtype": "bfloat16", "hub_config": False}, "bfloat16 on disk; v5 spelling, layer_types in config.json"),
@@ -320,6 +350,37 @@ def layout(folder, family, config, seed, options, stacked):
     weights.refill(folder, seed, spread(family, config.get("tie_word_embeddings", family == "gemma2")))
 
 
+def choice_margin(model, got):
+    """The smallest gap in what routers compare that choose by groups, on the scale of logits: a sigmoid's slope is a quarter at most."""
+    config, gaps = model.config, []
+    for i, layer in enumerate(model.model.layers):
+        if not hasattr(layer.mlp, "gate"):
+            continue
+        choice, ranked = got[f"router.{i}.logits"], 1
+        if hasattr(layer.mlp.gate, "e_score_correction_bias"):
+            choice, ranked = 4 * (choice.sigmoid() + layer.mlp.gate.e_score_correction_bias.float()), 2
+        groups = config.n_group if getattr(config, "topk_method", "noaux_tc") != "greedy" else 1
+        if groups > 1:
+            grouped = choice.unflatten(-1, (groups, -1))
+            scores = grouped.topk(ranked).values.sum(-1)
+            best = scores.sort(-1, descending=True)
+            gaps.append((best.values[:, config.topk_group - 1] - best.values[:, config.topk_group]).min().item())
+            hidden = torch.ones_like(scores).scatter(1, best.indices[:, :config.topk_group], 0).bool()
+            choice = grouped.masked_fill(hidden.unsqueeze(-1), -math.inf).flatten(-2)
+        top = choice.sort(-1, descending=True).values
+        gaps.append((top[:, config.num_experts_per_tok - 1] - top[:, config.num_experts_per_tok]).min().item())
+    return min(gaps)
+
+
+def router_margin(model, got):
+    return choice_margin(model, got) if model.config.model_type.startswith("deepseek") else ol.router_margin(got)
+
+
+def disk_dtype(folder):
+    """That of most tensors: biases of routers stay f32."""
+    return collections.Counter(str(t.dtype).removeprefix("torch.") for t in ol.state_dict_of(folder).values()).most_common(1)[0][0]
+
+
 def clear_enough(folder, cls, inputs):
     """True if rounding noise cannot change a greedy or router choice; stricter where a low-precision run is recorded too. Greedy
     ids are to vary."""
@@ -327,7 +388,7 @@ def clear_enough(folder, cls, inputs):
     model = ol.load(cls, folder, torch.float32)
     got = ol.forward(model, inputs)
     ids, margins, _ = ol.greedy(model, inputs, STEPS)
-    router = ol.router_margin(got)
+    router = router_margin(model, got)
     low = dtype != "float32"
     # Tied weights repeat the last token whatever the layers do.
     if len(set(ids)) < 5 and not model.config.tie_word_embeddings:
@@ -374,8 +435,10 @@ def first_clear_seed(folder, family, config, seed, length, options, stacked):
 
 def as_described(runtime):
     """Modules that do nothing at inference (Dropout) are left out. A Conv1D is described as the Linear that it is transposed to,
-    experts as transposed likewise."""
+    experts as transposed likewise, a
+    correction bias, there a buffer, as a parameter."""
     modules = runtime["modules"]
+    runtime["parameters"] += [buffer for buffer in runtime["buffers"] if buffer["name"].endswith("e_score_correction_bias")]
     for parameter in runtime["parameters"]:
         owner = modules[parameter["name"].rpartition(".")[0]]
         if owner == "Conv1D":
@@ -451,6 +514,13 @@ def facts(folder, family, inputs):
         for field in ("swiglu_limit", "swiglu_alpha"):
             out[f"max_abs_with_another_{field}"] = changed(lambda c: c.update({field: 2 * getattr(config, field)}))
         out["max_abs_without_sliding_window"] = changed(lambda c: c.update(layer_types=["full_attention"] * config.num_hidden_layers))
+    if family.startswith("deepseek"):
+        out["router_min_margin"] = router_margin(model, ol.forward(model, inputs))
+        out["max_abs_without_groups"] = changed(lambda c: c.update(n_group=1, topk_group=1))
+        out["max_abs_with_routed_scaling_factor_1.75"] = changed(lambda c: c.update(routed_scaling_factor=1.75))
+        for field in ("norm_topk_prob", "rope_interleave"):
+            if hasattr(config, field):
+                out[f"max_abs_with_{field}_flipped"] = changed(lambda c: c.update({field: not getattr(config, field)}))
     if family == "gemma2":
         out["compute"] = "weights upcast to float32, attention eager"
         for field in ("attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar"):
@@ -493,6 +563,7 @@ if __name__ == "__main__":
     sys.path.insert(0, args.oracle)
     import oracle_lib as ol
     CACHED_GREEDY = ol.greedy
+    ol.disk_dtype = disk_dtype
     for wanted in args.names or [*PLAIN, *BROUGHT, *PATCHED]:
         if wanted in PLAIN or wanted in BROUGHT:
             make_plain(wanted, args.out)
