@@ -43,6 +43,7 @@
 #include "graft/linear.h"
 #include "graft/log.h"
 #include "graft/masked_lm.h"
+#include "graft/mixer.h"
 #include "graft/mlp.h"
 #include "graft/module.h"
 #include "graft/norm.h"

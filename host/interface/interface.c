@@ -20,6 +20,7 @@
 #include "graft/input_embeddings.h"
 #include "graft/linear.h"
 #include "graft/masked_lm.h"
+#include "graft/mixer.h"
 #include "graft/mlp.h"
 #include "graft/norm.h"
 #include "graft/patch_embed.h"

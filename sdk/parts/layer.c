@@ -5,9 +5,10 @@
 
 struct layer {
     struct graft_instance base;
-    const struct graft_module *attention;
-    const struct graft_module *mlp;
-    const struct graft_module *attention_norm; /* each norm NULL: none */
+    const struct graft_module *attention; /* NULL: a mixer */
+    const struct graft_module *mixer;
+    const struct graft_module *mlp; /* this and each norm NULL: none */
+    const struct graft_module *attention_norm;
     const struct graft_module *attention_output_norm;
     const struct graft_module *mlp_norm;
     const struct graft_module *mlp_output_norm;
@@ -20,6 +21,7 @@ int graft_parts_layer_declare(const struct graft_parts_layer *part, const struct
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const char *const children[][3] = {
         {part->attention, part->attention_class, GRAFT_INTERFACE_SELF_ATTENTION},
+        {part->mixer, part->mixer_class, GRAFT_INTERFACE_MIXER},
         {part->mlp, part->mlp_class, GRAFT_INTERFACE_MLP},
         {part->attention_norm, part->norm_class, GRAFT_INTERFACE_NORM},
         {part->attention_output_norm, part->norm_class, GRAFT_INTERFACE_NORM},
@@ -47,9 +49,9 @@ int graft_parts_layer_describe(const struct graft_class *self, const struct graf
     return graft_parts_layer_declare(self->data, config, args, sink, error);
 }
 
-/* A norm that is there if it has a name. */
-static const struct graft_module *find_norm(const struct graft_build *build, const char *name, int *status,
-                                            struct graft_error *error) {
+/* A child that is there if it has a name. */
+static const struct graft_module *find_child(const struct graft_build *build, const char *name, int *status,
+                                             struct graft_error *error) {
     return name != NULL ? graft_build_child(build, name, status, error) : NULL;
 }
 
@@ -65,12 +67,13 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
     self->attention_features = graft_self_attention_features(build->args);
     self->parallel = part->parallel;
-    self->attention = graft_build_child(build, part->attention, &status, error);
-    self->mlp = graft_build_child(build, part->mlp, &status, error);
-    self->attention_norm = find_norm(build, part->attention_norm, &status, error);
-    self->attention_output_norm = find_norm(build, part->attention_output_norm, &status, error);
-    self->mlp_norm = find_norm(build, part->mlp_norm, &status, error);
-    self->mlp_output_norm = find_norm(build, part->mlp_output_norm, &status, error);
+    self->attention = find_child(build, part->attention, &status, error);
+    self->mixer = find_child(build, part->mixer, &status, error);
+    self->mlp = find_child(build, part->mlp, &status, error);
+    self->attention_norm = find_child(build, part->attention_norm, &status, error);
+    self->attention_output_norm = find_child(build, part->attention_output_norm, &status, error);
+    self->mlp_norm = find_child(build, part->mlp_norm, &status, error);
+    self->mlp_output_norm = find_child(build, part->mlp_output_norm, &status, error);
     return graft_instance_finish(self, status, instance);
 }
 
@@ -100,7 +103,7 @@ static int norm_output(const struct pass *pass, const struct graft_module *norm,
     return graft_norm_forward(norm, pass->call, &args, pass->error);
 }
 
-static int run_attention(const struct pass *pass, const float *x, float **output, float **spare) {
+static int attend(const struct pass *pass, const float *x, float *output) {
     const struct graft_self_attention_args args = {
         .struct_size = sizeof args,
         .required_features = pass->layer->attention_features,
@@ -109,9 +112,18 @@ static int run_attention(const struct pass *pass, const float *x, float **output
         .cos = pass->args->cos,
         .sin = pass->args->sin,
         .mask = pass->args->mask,
-        .output = *output,
+        .output = output,
     };
-    int status = graft_self_attention_forward(pass->layer->attention, pass->call, &args, pass->error);
+    return graft_self_attention_forward(pass->layer->attention, pass->call, &args, pass->error);
+}
+
+static int mix(const struct pass *pass, const float *x, float *output) {
+    const struct graft_mixer_args args = {sizeof args, 0, pass->args->batch, x, output};
+    return graft_mixer_forward(pass->layer->mixer, pass->call, &args, pass->error);
+}
+
+static int run_attention(const struct pass *pass, const float *x, float **output, float **spare) {
+    int status = pass->layer->mixer != NULL ? mix(pass, x, *output) : attend(pass, x, *output);
     return status == GRAFT_OK ? norm_output(pass, pass->layer->attention_output_norm, output, spare) : status;
 }
 
@@ -127,7 +139,7 @@ static int add(const struct pass *pass, const float *x) {
                                     pass->args->batch->tokens * pass->layer->hidden_size, pass->error);
 }
 
-/* What attention sees: hidden_states, or `normed` filled in. */
+/* What attention or mixer sees: hidden_states, or `normed` filled in. */
 static int begin(const struct pass *pass, float *normed, const float **seen) {
     const struct graft_module *norm = pass->layer->attention_norm;
     *seen = norm != NULL ? normed : pass->args->hidden_states;
@@ -139,6 +151,9 @@ static int run_in_turn(const struct pass *pass, float *normed, float *output) {
     int status = begin(pass, normed, &seen);
     if (status == GRAFT_OK) {
         status = run_attention(pass, seen, &output, &normed);
+    }
+    if (pass->layer->mlp == NULL) {
+        return status == GRAFT_OK ? add(pass, output) : status;
     }
     if (status == GRAFT_OK && pass->layer->mlp_norm != NULL) { /* which adds the output before it norms */
         status = run_norm(pass, pass->layer->mlp_norm, output, normed);

@@ -31,6 +31,12 @@ static const struct graft_parts_model model = {
     .norm = "norm_f",
     .norm_class = "Mamba2RMSNorm",
 };
+static const struct graft_parts_layer block = {
+    .mixer = "mixer",
+    .mixer_class = "Mamba2Mixer",
+    .norm_class = "Mamba2RMSNorm",
+    .attention_norm = "norm",
+};
 
 static const struct graft_class classes[] = {
     {.struct_size = sizeof(struct graft_class),
@@ -45,8 +51,8 @@ static const struct graft_class classes[] = {
      .describe = mamba2_model_describe,
      GRAFT_PARTS_INSTANCE(graft_parts_model),
      .data = &model},
-    {OWN_CLASS("Mamba2Block", GRAFT_INTERFACE_DECODER_LAYER, block)},
-    {OWN_CLASS("Mamba2Mixer", MAMBA2_INTERFACE_MIXER, mixer)},
+    {GRAFT_PARTS_CLASS("Mamba2Block", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer), .data = &block},
+    {OWN_CLASS("Mamba2Mixer", GRAFT_INTERFACE_MIXER, mixer)},
     {OWN_CLASS("MambaRMSNormGated", MAMBA2_INTERFACE_GATED_NORM, gated_norm)},
     {GRAFT_DERIVED_CLASS("Mamba2RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM)},
 };

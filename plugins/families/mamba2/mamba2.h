@@ -8,6 +8,7 @@
 #include "graft/class.h"
 #include "graft/config.h"
 #include "graft/error.h"
+#include "graft/mixer.h"
 #include "graft/module.h"
 
 /* What config.json says; sizes.c has checked that the numbers fit together, and that no product of them overflows. */
@@ -36,17 +37,7 @@ int mamba2_sizes_read(const struct graft_config *config, struct mamba2_sizes *si
 int mamba2_sizes_keep(const struct graft_config *config, const struct graft_sink *sink,
                       const struct mamba2_sizes **kept, struct graft_error *error);
 
-/* --- Interfaces of the plugin's own --- */
-
-#define MAMBA2_INTERFACE_MIXER "mamba2.mixer/1"
-
-struct mamba2_mixer_args {
-    uint32_t struct_size;
-    uint32_t required_features;
-    const struct graft_batch *batch;
-    const float *hidden_states; /* [tokens, hidden_size] */
-    float *output;              /* [tokens, hidden_size] */
-};
+/* --- An interface of the plugin's own --- */
 
 /* norm(hidden_states * silu(gate)), each group of columns by itself. Parents give hidden_size, group_size and eps. */
 #define MAMBA2_INTERFACE_GATED_NORM "mamba2.gated_norm/1"
@@ -61,7 +52,7 @@ struct mamba2_gated_norm_args {
     float *output; /* [tokens, hidden_size] */
 };
 
-extern const struct graft_vtable mamba2_mixer_vtable;
+extern const struct graft_mixer mamba2_mixer_vtable;
 extern const struct graft_vtable mamba2_gated_norm_vtable;
 
 /* --- Classes --- */
@@ -79,10 +70,7 @@ int mamba2_causal_lm_describe(const struct graft_class *cls, const struct graft_
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
 int mamba2_model_describe(const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
-MAMBA2_CLASS(block);
 MAMBA2_CLASS(mixer);
 MAMBA2_CLASS(gated_norm);
-
-extern const struct graft_decoder_layer mamba2_block_vtable;
 
 #endif

@@ -133,7 +133,7 @@ static int run_init(struct run *run, const struct mixer *self, const struct graf
 }
 
 /* in_proj, then the convolution with its activation. */
-static int project(const struct mixer *self, const struct graft_call *call, const struct mamba2_mixer_args *args,
+static int project(const struct mixer *self, const struct graft_call *call, const struct graft_mixer_args *args,
                    const struct run *run, struct graft_error *error) {
     const struct mamba2_sizes *sizes = self->sizes;
     int64_t tokens = args->batch->tokens;
@@ -221,9 +221,9 @@ static int scan(const struct mixer *self, const struct graft_call *call, const s
     return GRAFT_OK;
 }
 
-static int forward(void *instance, const struct graft_call *call, const void *data, struct graft_error *error) {
+static int forward(void *instance, const struct graft_call *call, const struct graft_mixer_args *args,
+                   struct graft_error *error) {
     const struct mixer *self = instance;
-    const struct mamba2_mixer_args *args = data;
     int64_t tokens = args->batch->tokens;
     struct run run;
     int status = run_init(&run, self, call, tokens, error);
@@ -249,4 +249,4 @@ static int forward(void *instance, const struct graft_call *call, const void *da
     return status == GRAFT_OK ? graft_linear_forward(self->out_proj, call, &out_args, error) : status;
 }
 
-const struct graft_vtable mamba2_mixer_vtable = {.struct_size = sizeof mamba2_mixer_vtable, .forward = forward};
+const struct graft_mixer mamba2_mixer_vtable = {.struct_size = sizeof mamba2_mixer_vtable, .forward = forward};

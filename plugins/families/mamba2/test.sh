@@ -38,6 +38,7 @@ done
 grep -q MySiLU "$scratch/verify"
 "$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
 grep -q '"class": "Mamba2Block"' "$scratch/bench.json"
+grep -q '"class": "Mamba2Mixer"' "$scratch/bench.json"
 "$host" --quiet --model "$model" --plugins-dir "$folder" --input-ids 5,6,7 --max-new-tokens 1 --output-ids \
     --hidden-states "$scratch/hidden.safetensors" >"$scratch/ids"
 grep -q 'hidden_states.layer.1' "$scratch/hidden.safetensors"

@@ -22,6 +22,7 @@
 #include "decoder_layer.h"
 #include "embedding.h"
 #include "instance.h"
+#include "mixer.h"
 #include "mlp.h"
 #include "norm.h"
 #include "rotary.h"
@@ -165,11 +166,13 @@ extern const struct graft_base_model graft_parts_model_vtable;
 
 /* --- A layer --- */
 
-/* graft.decoder_layer/1: attention and MLP, with residuals, and norms where there are names for them. */
+/* graft.decoder_layer/1: attention or a mixer, and an MLP, with residuals, and norms where there are names for them. */
 struct graft_parts_layer {
-    const char *attention;             /* "self_attn" */
+    const char *attention;             /* "self_attn"; NULL with a mixer */
     const char *attention_class;       /* "LlamaAttention" */
-    const char *mlp;                   /* "mlp" */
+    const char *mixer;                 /* "linear_attn", of graft.mixer/1; NULL: attention */
+    const char *mixer_class;           /* "Qwen3NextGatedDeltaNet" */
+    const char *mlp;                   /* "mlp"; NULL: none, and then not `parallel` */
     const char *mlp_class;             /* "LlamaMLP" */
     const char *norm_class;            /* "LlamaRMSNorm" */
     const char *attention_norm;        /* of what attention sees: "input_layernorm" */
@@ -257,7 +260,7 @@ GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 40);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 64);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_layer, 88);
+GRAFT_ASSERT_SIZE(struct graft_parts_layer, 104);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);

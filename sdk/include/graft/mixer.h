@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interface graft.mixer/1: what mixes the tokens of a sequence in the place of attention, and remembers in states of
+ * its own (state.h) what attention would keep keys and values for. It adds no residual and applies no norm to its
+ * input.
+ *
+ * Arguments that parents give: layer_idx and hidden_size.
+ */
+#ifndef GRAFT_MIXER_H
+#define GRAFT_MIXER_H
+
+#include "abi.h"
+#include "batch.h"
+#include "call.h"
+#include "error.h"
+#include "module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_INTERFACE_MIXER "graft.mixer/1"
+
+struct graft_mixer_args {
+    uint32_t struct_size;
+    uint32_t required_features;
+    const struct graft_batch *batch; /* whose tokens these are, and the cache of their states */
+    const float *hidden_states;      /* [tokens, hidden] */
+    float *output;                   /* [tokens, hidden]; does not overlap hidden_states */
+};
+
+struct graft_mixer {
+    uint32_t struct_size;
+    uint32_t features;
+    /* [forward] output = mixer(hidden_states). Required. */
+    int (*forward)(void *self, const struct graft_call *call, const struct graft_mixer_args *args,
+                   struct graft_error *error);
+};
+
+GRAFT_ASSERT_SIZE(struct graft_mixer_args, 32);
+GRAFT_ASSERT_SIZE(struct graft_mixer, 16);
+
+/* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
+GRAFT_INLINE int graft_mixer_forward(const struct graft_module *module, const struct graft_call *call,
+                                     const struct graft_mixer_args *args, struct graft_error *error) {
+    const struct graft_mixer *vtable = (const struct graft_mixer *)module->forward;
+    int64_t mark = call->scratch_mark(call->scratch);
+    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    if (status == GRAFT_OK) {
+        status = vtable->forward(module->instance, call, args, error);
+    }
+    call->scratch_release(call->scratch, mark);
+    return graft_module_status(module, status, error);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
