@@ -11,6 +11,7 @@ struct kept {
     struct graft_parts_model part;
     int64_t hidden_size;
     int64_t rotary_width;
+    int32_t typed_rotary;
     int64_t n_layers;
     int64_t windows[]; /* [n_layers] */
 };
@@ -28,6 +29,7 @@ struct model {
     const struct graft_module *norm;
     int64_t hidden_size;
     int64_t rotary_width;
+    int32_t typed_rotary;
     int64_t n_layers;
     struct layer layers[]; /* [n_layers] */
 };
@@ -46,6 +48,7 @@ static int keep(const struct graft_parts_model *part, const struct graft_parts_m
     kept->part = *part;
     kept->hidden_size = sizes->hidden_size;
     kept->rotary_width = sizes->rotary_width;
+    kept->typed_rotary = sizes->typed_rotary;
     kept->n_layers = sizes->num_hidden_layers;
     if (sizes->windows != NULL) {
         memcpy(kept->windows, sizes->windows, (size_t)kept->n_layers * sizeof kept->windows[0]);
@@ -110,6 +113,7 @@ int graft_parts_model_create(const struct graft_class *cls, const struct graft_b
     }
     self->hidden_size = kept->hidden_size;
     self->rotary_width = kept->rotary_width;
+    self->typed_rotary = kept->typed_rotary;
     self->n_layers = kept->n_layers;
     self->embeddings = graft_build_child(build, part->embeddings, &status, error);
     self->norm = graft_build_child(build, part->norm, &status, error);
@@ -166,23 +170,46 @@ static int embed(const struct model *self, const struct graft_call *call, const 
                : status;
 }
 
+/* The angles of a batch, NULL without rotary positions. */
+struct angles {
+    float *cos; /* [tokens, rotary_width] */
+    float *sin; /* likewise */
+};
+
+/* By GRAFT_LAYER_..., or only the first, where all layers have the same. */
+static int find_angles(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
+                       struct angles angles[GRAFT_PARTS_LAYER_TYPES], struct graft_error *error) {
+    int status = GRAFT_OK;
+    int32_t types = self->typed_rotary ? GRAFT_PARTS_LAYER_TYPES : 1;
+    for (int32_t type = 0; type < types && self->rotary_emb != NULL && status == GRAFT_OK; type++) {
+        angles[type].cos = graft_scratch_floats(call, batch->tokens, self->rotary_width, error);
+        angles[type].sin = graft_scratch_floats(call, batch->tokens, self->rotary_width, error);
+        const struct graft_rotary_args args = {
+            .struct_size = sizeof args,
+            .required_features = self->typed_rotary ? GRAFT_ROTARY_LAYER_TYPES : 0,
+            .batch = batch,
+            .head_dim = self->rotary_width,
+            .cos = angles[type].cos,
+            .sin = angles[type].sin,
+            .layer_type = type,
+        };
+        status = args.cos != NULL && args.sin != NULL ? graft_rotary_forward(self->rotary_emb, call, &args, error)
+                                                      : GRAFT_ERROR_INTERNAL;
+    }
+    return status;
+}
+
 /* hidden_states [tokens, hidden_size] through all layers. */
 static int run_layers(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
                       float *hidden_states, struct graft_error *error) {
-    float *cosines = NULL;
-    float *sines = NULL;
-    int status = GRAFT_OK;
-    if (self->rotary_emb != NULL) {
-        cosines = graft_scratch_floats(call, batch->tokens, self->rotary_width, error); /* [tokens, rotary_width] */
-        sines = graft_scratch_floats(call, batch->tokens, self->rotary_width, error);   /* [tokens, rotary_width] */
-        const struct graft_rotary_args rotary_args = {sizeof rotary_args, 0, batch, self->rotary_width, cosines, sines};
-        status = cosines != NULL && sines != NULL ? graft_rotary_forward(self->rotary_emb, call, &rotary_args, error)
-                                                  : GRAFT_ERROR_INTERNAL;
-    }
+    struct angles angles[GRAFT_PARTS_LAYER_TYPES] = {{NULL, NULL}};
+    int status = find_angles(self, call, batch, angles, error);
     for (int64_t i = 0; i < self->n_layers && status == GRAFT_OK; i++) {
         const struct layer *layer = &self->layers[i];
-        const struct graft_decoder_layer_args args = {sizeof args, 0,     batch,       hidden_states,
-                                                      cosines,     sines, &layer->mask};
+        int32_t slides = self->typed_rotary && layer->mask.kind == GRAFT_MASK_SLIDING;
+        const struct angles *own = &angles[slides ? GRAFT_LAYER_SLIDING_ATTENTION : GRAFT_LAYER_FULL_ATTENTION];
+        const struct graft_decoder_layer_args args = {sizeof args, 0,        batch,       hidden_states,
+                                                      own->cos,    own->sin, &layer->mask};
         status = graft_decoder_layer_forward(layer->module, call, &args, error);
     }
     return status;

@@ -72,6 +72,7 @@ static int declare(const struct graft_decoder_traits *traits, const struct graft
         .eps = decoder->rms_norm_eps,
         .windows = windows,
         .layer_args = &layer_args,
+        .typed_rotary = graft_args_int(given, "typed_rotary", 0) != 0,
     };
     return graft_parts_model_declare(&part, &sizes, sink, error);
 }

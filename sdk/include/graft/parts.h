@@ -129,6 +129,36 @@ extern const struct graft_rotary graft_parts_rotary_vtable;
     .describe = graft_parts_rotary_describe, .create = graft_parts_rotary_create,                            \
     .destroy = graft_parts_rotary_destroy, .forward = &graft_parts_rotary_vtable
 
+enum { GRAFT_PARTS_LAYER_TYPES = 2 };
+
+/* Where the parameters of one type of layer are. */
+struct graft_parts_rotary_type {
+    const char *layer_type;       /* in rope_parameters: "full_attention" */
+    const char *rope_theta_field; /* the base, where it is not there: "rope_local_base_freq" */
+    double rope_theta;            /* where config.json has neither */
+    int32_t scaled;               /* 1: without rope_parameters, rope_scaling holds for the type */
+    uint32_t reserved;
+};
+
+/* The same of a model whose types of layers have angles of their own, for whole heads. Such a class has
+ * graft_parts_typed_rotary_destroy as its `destroy`. */
+struct graft_parts_typed_rotary {
+    struct graft_parts_rotary_type types[GRAFT_PARTS_LAYER_TYPES]; /* by GRAFT_LAYER_... */
+};
+
+/* Of the class's `data`, with struct graft_parts_sizes. */
+graft_parts_describe graft_parts_typed_rotary_describe;
+graft_parts_create graft_parts_typed_rotary_create;
+/* Frees the instance. */
+void graft_parts_typed_rotary_destroy(void *instance);
+extern const struct graft_rotary graft_parts_typed_rotary_vtable;
+
+/* The first initialisers of such a class. */
+#define GRAFT_PARTS_TYPED_ROTARY_CLASS(class_name)                                                           \
+    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_ROTARY, \
+    .describe = graft_parts_typed_rotary_describe, .create = graft_parts_typed_rotary_create,                \
+    .destroy = graft_parts_typed_rotary_destroy, .forward = &graft_parts_typed_rotary_vtable
+
 /* --- The model --- */
 
 /* graft.base_model/1: embeddings, layers, a last norm. */
@@ -153,6 +183,8 @@ struct graft_parts_model_sizes {
     double eps;                          /* of the last norm */
     const int64_t *windows;              /* [num_hidden_layers]: how many keys a query sees; 0: all; NULL: all 0 */
     const struct graft_args *layer_args; /* what each layer is given besides layer_idx */
+    int32_t typed_rotary;                /* 1: layers with a window have angles of their own, by layer_type */
+    uint32_t reserved;
 };
 
 /* Declares the children. A query sees no keys behind it. */
@@ -259,11 +291,13 @@ GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 96);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 40);
 GRAFT_ASSERT_SIZE(struct graft_parts_model, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 64);
+GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer, 104);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
+GRAFT_ASSERT_SIZE(struct graft_parts_rotary_type, 32);
+GRAFT_ASSERT_SIZE(struct graft_parts_typed_rotary, 64);
 GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 32);
 
 #ifdef __cplusplus

@@ -17,26 +17,36 @@ extern "C" {
 
 #define GRAFT_INTERFACE_ROTARY "graft.rotary/1"
 
+/* Features. */
+enum {
+    GRAFT_ROTARY_LAYER_TYPES = 1 /* layer_type */
+};
+
+/* Types of layers that may have angles of their own, as in `layer_types`. */
+enum { GRAFT_LAYER_FULL_ATTENTION = 0, GRAFT_LAYER_SLIDING_ATTENTION = 1 };
+
 struct graft_rotary_args {
     uint32_t struct_size;
-    uint32_t required_features;
+    uint32_t required_features;      /* GRAFT_ROTARY_... */
     const struct graft_batch *batch; /* the positions */
     int64_t head_dim;                /* numbers of a token in cos and sin; even */
     /* [tokens, head_dim]: both halves hold the same numbers, scaled by the attention factor if there is one. */
     float *cos;
-    float *sin; /* [tokens, head_dim], likewise */
+    float *sin;         /* [tokens, head_dim], likewise */
+    int32_t layer_type; /* with GRAFT_ROTARY_LAYER_TYPES: GRAFT_LAYER_..., whose angles are wanted */
+    uint32_t reserved;
 };
 
 struct graft_rotary {
     uint32_t struct_size;
-    uint32_t features;
+    uint32_t features; /* GRAFT_ROTARY_... */
     /* [forward] Fills cos and sin for the positions of the batch: `rotary_positions` where a family has three and the
      * batch gives them, else `positions`. Required. */
     int (*forward)(void *self, const struct graft_call *call, const struct graft_rotary_args *args,
                    struct graft_error *error);
 };
 
-GRAFT_ASSERT_SIZE(struct graft_rotary_args, 40);
+GRAFT_ASSERT_SIZE(struct graft_rotary_args, 48);
 GRAFT_ASSERT_SIZE(struct graft_rotary, 16);
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
