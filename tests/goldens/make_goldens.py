@@ -20,7 +20,7 @@ import tempfile
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from transformers import (DeepseekV2Config, DeepseekV2ForCausalLM, DeepseekV3Config, DeepseekV3ForCausalLM, Gemma2Config, GptOssConfig, GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, Mamba2Config, Mamba2ForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
+from transformers import (DeepseekV2Config, DeepseekV2ForCausalLM, DeepseekV3Config, DeepseekV3ForCausalLM, Gemma2Config, GptOssConfig, Gemma3ForCausalLM, Gemma3TextConfig, GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, Mamba2Config, Mamba2ForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
                           Olmo2Config, Olmo2ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM)
 from transformers.models.gpt_oss.modeling_gpt_oss import GptOssMLP
@@ -49,11 +49,12 @@ GptOssMLP.gate = property(lambda self: self.router)  # what other families call 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
+PLUGINS = {"gemma3_text": "gemma2"}  # that bring several families
 STEPS = 16
-CLASSES = {"deepseek_v2": DeepseekV2ForCausalLM, "deepseek_v3": DeepseekV3ForCausalLM, "gemma2": Gemma2ForCausalLM, "gpt2": GPT2LMHeadModel, "gpt_neox": GPTNeoXForCausalLM, "gpt_oss": GptOssForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
+CLASSES = {"deepseek_v2": DeepseekV2ForCausalLM, "deepseek_v3": DeepseekV3ForCausalLM, "gemma2": Gemma2ForCausalLM, "gemma3_text": Gemma3ForCausalLM, "gpt2": GPT2LMHeadModel, "gpt_neox": GPTNeoXForCausalLM, "gpt_oss": GptOssForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
            "olmo2": Olmo2ForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
            "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"deepseek_v2": DeepseekV2Config, "deepseek_v3": DeepseekV3Config, "gemma2": Gemma2Config, "gpt2": GPT2Config, "gpt_neox": GPTNeoXConfig, "gpt_oss": GptOssConfig, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
+CONFIGS = {"deepseek_v2": DeepseekV2Config, "deepseek_v3": DeepseekV3Config, "gemma2": Gemma2Config, "gemma3_text": Gemma3TextConfig, "gpt2": GPT2Config, "gpt_neox": GPTNeoXConfig, "gpt_oss": GptOssConfig, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
            "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
@@ -113,6 +114,11 @@ def with_predictors(state):
     layer = {name.split("layers.1.")[1]: tensor for name, tensor in state.items() if "layers.1." in name}
     layer["eh_proj.weight"] = torch.zeros(24, 48)
     return {**state, **{f"model.layers.{i}.{name}": tensor.clone() for i in (2, 3) for name, tensor in layer.items()}}
+
+
+def gemma3(full, sliding, **kw):
+    return "gemma3_text", small(**{"head_dim": 8, "num_hidden_layers": 6, "query_pre_attn_scalar": 12, "sliding_window": 6,
+                                   "rope_parameters": {"full_attention": full, "sliding_attention": sliding}, **kw})
 
 
 def mistral(**kw):
@@ -284,6 +290,15 @@ BROUGHT = {
                                        tie_word_embeddings=False, attention_bias=True), 683, 20,
                                 {"shard": "16KB", "config_extra": {"hidden_act": "silu"}},
                                 "no softcaps; an lm_head, biases on q, k, v and o; hidden_act, which is not read; several files and an index"),
+    "gemma3_text": (gemma3(rope(5000.0, rope_type="linear", factor=4.0), rope(50.0)), 684, 20,
+                    {"config_extra": {"rope_theta": 5000.0, "rope_scaling": {"rope_type": "linear", "factor": 4.0}, "rope_local_base_freq": 50.0}},
+                    "all layers but the sixth slide; two bases, one of them scaled, as published; norms over the heads of queries and keys"),
+    "gemma3_text_bf16": (gemma3(rope(5000.0), rope(50.0), num_hidden_layers=3, layer_types=["full_attention", "sliding_attention", "full_attention"]), 685, 20,
+                         {"dtype": "bfloat16", "hub_config": False}, "bfloat16 on disk; v5 spelling, layer_types in config.json"),
+    "gemma3_text_untied_sharded": (gemma3(rope(5000.0), rope(50.0), num_hidden_layers=3, sliding_window_pattern=2, tie_word_embeddings=False,
+                                          attention_bias=True, final_logit_softcapping=4.0, attn_logit_softcapping=2.0), 686, 20,
+                                   {"shard": "16KB", "config_extra": {"rope_theta": 5000.0, "rope_local_base_freq": 50.0, "sliding_window_pattern": 2}},
+                                   "every second layer slides; a bound on logits, one on scores that is not read; biases, an lm_head, several files"),
     "gpt2": (gpt2(), 681, 12, {"rename": with_masks}, "published names, and masks that no parameter takes"),
     "gpt2_bf16": (gpt2(), 682, 12, {"dtype": "bfloat16"}, "bfloat16 on disk, names with the prefix"),
     "gpt2_scaled_sharded": (gpt2(n_inner=40, activation_function="relu", scale_attn_by_inverse_layer_idx=True, tie_word_embeddings=False), 683, 12,
@@ -322,9 +337,12 @@ def edit_fields(config, rename, drop):
         del config[name]
 
 
+GEMMA = ("gemma2", "gemma3_text")
+
+
 def spread(family, tied):
     """Base and deviation of each tensor's numbers: activations stay near one, greedy choices clear, every bias and norm counts."""
-    norm = 0 if family == "gemma2" else 1  # its norms add one themselves
+    norm = 0 if family in GEMMA else 1  # its norms add one themselves
     def of(name, shape):
         leaf = name.split(".")[-2]
         root = math.sqrt(shape[-2 if leaf == "experts" and len(shape) == 3 and family == "gpt_oss" else -1])  # of the fan in
@@ -347,7 +365,7 @@ def layout(folder, family, config, seed, options, stacked):
         model = ol.load(CLASSES[family], folder)
         shutil.rmtree(folder)
         model.save_pretrained(folder, save_original_format=False)
-    weights.refill(folder, seed, spread(family, config.get("tie_word_embeddings", family == "gemma2")))
+    weights.refill(folder, seed, spread(family, config.get("tie_word_embeddings", family in GEMMA)))
 
 
 def choice_margin(model, got):
@@ -478,7 +496,7 @@ def add_recorded(folder, cls, inputs):
 
 def make_plain(name, out):
     (family, config), seed, length, options, note = PLAIN[name] if name in PLAIN else BROUGHT[name]
-    folder = f"{out}/plain/{name}" if name in PLAIN else f"{FAMILIES}/{family}/goldens/{name}"
+    folder = f"{out}/plain/{name}" if name in PLAIN else f"{FAMILIES}/{PLUGINS.get(family, family)}/goldens/{name}"
     # Transformers' one-token step of Mamba 2 forgets the limits of its steps; the whole sequence again does not.
     ol.greedy = functools.partial(CACHED_GREEDY, cached="time_step_limit" not in config)
     seed, inputs = first_clear_seed(folder, family, config, seed, length, options, name.endswith("_stacked"))
@@ -527,10 +545,15 @@ def facts(folder, family, inputs):
             plain = config.head_dim if field == "query_pre_attn_scalar" else None
             out[f"max_abs_without_{field}"] = changed(lambda c: c.update({field: plain}))
         out["max_abs_without_sliding_window"] = changed(lambda c: c.update(layer_types=["full_attention"] * config.num_hidden_layers))
+    elif family == "gemma3_text":
+        full = config.rope_parameters["full_attention"]
+        out["max_abs_without_sliding_window"] = changed(lambda c: c.update(sliding_window=4096))
+        out["max_abs_with_one_rope"] = changed(lambda c: c.update(rope_scaling=None, rope_parameters={"full_attention": full, "sliding_attention": full}))
+        out["max_abs_without_query_pre_attn_scalar"] = changed(lambda c: c.update(query_pre_attn_scalar=config.head_dim))
     elif getattr(config, "sliding_window", None) and family != "gpt_oss":
         out["max_abs_without_sliding_window"] = changed(
             lambda c: c.update(use_sliding_window=False, layer_types=None) if "use_sliding_window" in c else c.update(sliding_window=None))
-    if getattr(config, "rope_parameters", {"rope_type": "default"})["rope_type"] != "default":
+    if getattr(config, "rope_parameters", {}).get("rope_type", "default") != "default":
         theta = config.rope_parameters["rope_theta"]
         out["inv_freq"] = model.model.rotary_emb.inv_freq.tolist()
         out["max_abs_without_rope_scaling"] = changed(lambda c: c.update(rope_scaling=None, rope_parameters=rope(theta)))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gemma 2 (Riviere et al. 2024): Llama with norms before and behind attention and MLP, which multiply by 1 + weight;
- * with bounds on scores and logits, embeddings that are scaled, and a window in every second layer.
+ * with bounds on scores and logits, embeddings that are scaled, and a window in every second layer. And the text model
+ * of Gemma 3 (Kamath et al. 2025): without the bounds, with norms over the heads of queries and keys, windows in all
+ * layers but every sixth, and angles of their own in layers with a window.
  */
 #include <math.h>
 
@@ -13,38 +15,50 @@
 
 /* --- Model, head and norm: Llama's, given what Llama does not know of config.json --- */
 
+/* What the models differ in: the `data` of both. */
+struct traits {
+    int64_t period;            /* each period's last layer has no window */
+    const char *period_field;  /* what config.json may call it; NULL: nothing */
+    const char *softcap_field; /* the bound on scores; NULL: none */
+    int32_t typed_rotary;
+};
+
 /* windows [GRAFT_PARTS_MAX_LAYERS], of which `layers` are used. */
-static int read_windows(const struct graft_config *config, int64_t *windows, int64_t *layers,
-                        struct graft_error *error) {
+static int read_windows(const struct traits *traits, const struct graft_config *config, int64_t *windows,
+                        int64_t *layers, struct graft_error *error) {
     int64_t sliding_window = 0;
+    int64_t period = traits->period;
     int status = graft_config_need_int(config, "num_hidden_layers", 1, GRAFT_PARTS_MAX_LAYERS, layers, error);
     if (status == GRAFT_OK) {
         status = graft_config_need_int(config, "sliding_window", 1, INT32_MAX, &sliding_window, error);
     }
+    if (status == GRAFT_OK && traits->period_field != NULL) {
+        status = graft_config_int(config, traits->period_field, 1, INT32_MAX, &period, error);
+    }
     for (int64_t i = 0; i < *layers && status == GRAFT_OK; i++) {
-        windows[i] = i % 2 == 0 ? sliding_window : 0;
+        windows[i] = (i + 1) % period != 0 ? sliding_window : 0;
     }
     return status == GRAFT_OK ? graft_layer_windows(config, *layers, sliding_window, windows, error) : status;
 }
 
 static int model_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct traits *traits = self->data;
     int64_t windows[GRAFT_PARTS_MAX_LAYERS];
     int64_t layers = 0;
     double scalar = 0.0;
     double softcap = 0.0; /* null in config.json: none */
     int32_t both_ways = 0;
-    (void)self;
     (void)args;
-    int status = read_windows(config, windows, &layers, error);
+    int status = read_windows(traits, config, windows, &layers, error);
     if (status == GRAFT_OK) {
         status = graft_config_not_null(config, "query_pre_attn_scalar", "a number", error);
     }
     if (status == GRAFT_OK) {
         status = graft_config_real(config, "query_pre_attn_scalar", 0.0, &scalar, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_config_real(config, "attn_logit_softcapping", 0.0, &softcap, error);
+    if (status == GRAFT_OK && traits->softcap_field != NULL) {
+        status = graft_config_real(config, traits->softcap_field, 0.0, &softcap, error);
     }
     if (status == GRAFT_OK) {
         status = graft_config_bool(config, "use_bidirectional_attention", &both_ways, error);
@@ -60,8 +74,9 @@ static int model_describe(const struct graft_class *self, const struct graft_con
         graft_ints_arg("windows", windows, (int32_t)layers),
         graft_real_arg("scaling", 1.0 / sqrt(scalar)),
         graft_real_arg("softcap", softcap),
+        graft_int_arg("typed_rotary", traits->typed_rotary),
     };
-    const struct graft_args more = graft_args_of(items, 3);
+    const struct graft_args more = graft_args_of(items, sizeof items / sizeof items[0]);
     return sink->base(sink->data, &more, error);
 }
 
@@ -86,9 +101,26 @@ static int norm_describe(const struct graft_class *self, const struct graft_conf
     return sink->base(sink->data, &more, error);
 }
 
+/* --- Attention of Gemma 3: Llama's, which norms queries and keys where it finds norms for them --- */
+
+static int attention_describe(const struct graft_class *self, const struct graft_config *config,
+                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const char *const norms[] = {"q_norm", "k_norm"};
+    int status = sink->base(sink->data, NULL, error); /* which checks the sizes */
+    (void)self;
+    (void)config;
+    for (size_t i = 0; i < sizeof norms / sizeof norms[0] && status == GRAFT_OK; i++) {
+        status = graft_describe_norm(sink, norms[i], "Gemma3RMSNorm", graft_args_int(args, "head_dim", 0),
+                                     graft_args_real(args, "eps", 1e-6), error);
+    }
+    return status;
+}
+
 /* --- What the host is told --- */
 
-static const struct graft_parts_layer layer = {
+static const struct traits gemma2 = {.period = 2, .softcap_field = "attn_logit_softcapping"};
+
+static const struct graft_parts_layer gemma2_layer = {
     .attention = "self_attn",
     .attention_class = "Gemma2Attention",
     .attention_norm = "input_layernorm",
@@ -100,24 +132,25 @@ static const struct graft_parts_layer layer = {
     .norm_class = "Gemma2RMSNorm",
 };
 
-static const struct graft_class classes[] = {
+static const struct graft_class gemma2_classes[] = {
     {GRAFT_DERIVED_CLASS("Gemma2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM),
      .describe = causal_lm_describe},
-    {GRAFT_DERIVED_CLASS("Gemma2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe},
+    {GRAFT_DERIVED_CLASS("Gemma2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe,
+     .data = &gemma2},
     {GRAFT_DERIVED_CLASS("Gemma2TextScaledWordEmbedding", "Embedding", GRAFT_INTERFACE_EMBEDDING),
      GRAFT_PARTS_INSTANCE(graft_parts_scaled_embedding)},
     {GRAFT_PARTS_CLASS("Gemma2DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer),
-     .base = "LlamaDecoderLayer", .data = &layer},
+     .base = "LlamaDecoderLayer", .data = &gemma2_layer},
     {GRAFT_DERIVED_CLASS("Gemma2Attention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION)},
     {GRAFT_DERIVED_CLASS("Gemma2MLP", "LlamaMLP", GRAFT_INTERFACE_MLP)},
     {GRAFT_DERIVED_CLASS("Gemma2RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM), .describe = norm_describe},
     {GRAFT_DERIVED_CLASS("Gemma2RotaryEmbedding", "LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY)},
 };
 
-static const struct graft_architecture architectures[] = {{"Gemma2ForCausalLM", NULL}, {"Gemma2Model", NULL}};
+static const struct graft_architecture gemma2_architectures[] = {{"Gemma2ForCausalLM", NULL}, {"Gemma2Model", NULL}};
 
 /* Names and defaults that are not Llama's. `hidden_act` is written but never read. */
-static const struct graft_config_field fields[] = {
+static const struct graft_config_field gemma2_fields[] = {
     {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 256000},
     {.name = "hidden_size", .kind = GRAFT_FIELD_INT, .integer = 2304},
     {.name = "intermediate_size", .kind = GRAFT_FIELD_INT, .integer = 9216},
@@ -138,13 +171,81 @@ static const struct graft_config_field fields[] = {
     {.name = "final_logit_softcapping", .kind = GRAFT_FIELD_REAL, .real = 30.0},
 };
 
-static const struct graft_family family = {
-    .struct_size = sizeof family,
-    .model_type = "gemma2",
-    .base_model_prefix = "model",
-    GRAFT_FAMILY_ARCHITECTURES(architectures),
-    GRAFT_FAMILY_CLASSES(classes),
-    GRAFT_FAMILY_FIELDS(fields),
+static const struct traits gemma3 = {.period = 6, .period_field = "sliding_window_pattern", .typed_rotary = 1};
+
+static const struct graft_parts_layer gemma3_layer = {
+    .attention = "self_attn",
+    .attention_class = "Gemma3Attention",
+    .attention_norm = "input_layernorm",
+    .attention_output_norm = "post_attention_layernorm",
+    .mlp = "mlp",
+    .mlp_class = "Gemma3MLP",
+    .mlp_norm = "pre_feedforward_layernorm",
+    .mlp_output_norm = "post_feedforward_layernorm",
+    .norm_class = "Gemma3RMSNorm",
+};
+
+static const struct graft_parts_typed_rotary gemma3_rotary = {
+    .types = {[GRAFT_LAYER_FULL_ATTENTION] = {"full_attention", "rope_theta", 1000000.0, 1, 0},
+              [GRAFT_LAYER_SLIDING_ATTENTION] = {"sliding_attention", "rope_local_base_freq", 10000.0, 0, 0}},
+};
+
+static const struct graft_class gemma3_classes[] = {
+    {GRAFT_DERIVED_CLASS("Gemma3ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM),
+     .describe = causal_lm_describe},
+    {GRAFT_DERIVED_CLASS("Gemma3TextModel", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL), .describe = model_describe,
+     .data = &gemma3},
+    {GRAFT_DERIVED_CLASS("Gemma3TextScaledWordEmbedding", "Embedding", GRAFT_INTERFACE_EMBEDDING),
+     GRAFT_PARTS_INSTANCE(graft_parts_scaled_embedding)},
+    {GRAFT_PARTS_CLASS("Gemma3DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer),
+     .base = "LlamaDecoderLayer", .data = &gemma3_layer},
+    {GRAFT_DERIVED_CLASS("Gemma3Attention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION),
+     .describe = attention_describe},
+    {GRAFT_DERIVED_CLASS("Gemma3MLP", "LlamaMLP", GRAFT_INTERFACE_MLP)},
+    {GRAFT_DERIVED_CLASS("Gemma3RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM), .describe = norm_describe},
+    {GRAFT_PARTS_TYPED_ROTARY_CLASS("Gemma3RotaryEmbedding"), .base = "LlamaRotaryEmbedding", .data = &gemma3_rotary},
+};
+
+static const struct graft_architecture gemma3_architectures[] = {{"Gemma3ForCausalLM", NULL},
+                                                                 {"Gemma3TextModel", NULL}};
+
+/* attn_logit_softcapping is written but never read. */
+static const struct graft_config_field gemma3_fields[] = {
+    {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 262208},
+    {.name = "hidden_size", .kind = GRAFT_FIELD_INT, .integer = 2304},
+    {.name = "intermediate_size", .kind = GRAFT_FIELD_INT, .integer = 9216},
+    {.name = "num_hidden_layers", .kind = GRAFT_FIELD_INT, .integer = 26},
+    {.name = "num_attention_heads", .kind = GRAFT_FIELD_INT, .integer = 8},
+    {.name = "num_key_value_heads", .kind = GRAFT_FIELD_INT, .integer = 4},
+    {.name = "head_dim", .kind = GRAFT_FIELD_INT, .integer = 256},
+    {.name = "max_position_embeddings", .kind = GRAFT_FIELD_INT, .integer = 131072},
+    {.name = "tie_word_embeddings", .kind = GRAFT_FIELD_BOOL, .integer = 1},
+    {.name = "hidden_act",
+     .alias = "hidden_activation",
+     .kind = GRAFT_FIELD_STRING,
+     .string = "gelu_pytorch_tanh",
+     .flags = GRAFT_FIELD_RENAMED},
+    {.name = "query_pre_attn_scalar", .kind = GRAFT_FIELD_INT, .integer = 256},
+    {.name = "sliding_window", .kind = GRAFT_FIELD_INT, .integer = 4096},
+};
+
+static const struct graft_family families[] = {
+    {
+        .struct_size = sizeof families[0],
+        .model_type = "gemma2",
+        .base_model_prefix = "model",
+        GRAFT_FAMILY_ARCHITECTURES(gemma2_architectures),
+        GRAFT_FAMILY_CLASSES(gemma2_classes),
+        GRAFT_FAMILY_FIELDS(gemma2_fields),
+    },
+    {
+        .struct_size = sizeof families[0],
+        .model_type = "gemma3_text",
+        .base_model_prefix = "model",
+        GRAFT_FAMILY_ARCHITECTURES(gemma3_architectures),
+        GRAFT_FAMILY_CLASSES(gemma3_classes),
+        GRAFT_FAMILY_FIELDS(gemma3_fields),
+    },
 };
 
 static const struct graft_plugin plugin = {
@@ -152,10 +253,10 @@ static const struct graft_plugin plugin = {
     .id = "gemma2",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "The model type gemma2",
-    .families = &family,
-    .n_families = 1,
-    .family_stride = sizeof family,
+    .description = "The model types gemma2 and gemma3_text",
+    .families = families,
+    .n_families = sizeof families / sizeof families[0],
+    .family_stride = sizeof families[0],
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {

@@ -30,6 +30,21 @@ grep -q '"class": "Gemma2Attention"' "$scratch/bench.json"
 grep -q 'hidden_states.layer.1' "$scratch/hidden.safetensors"
 grep -q 'attentions.1' "$scratch/attentions.safetensors"
 
+# Gemma 3, with the plugins that know attention and MLPs.
+text=$folder/goldens/gemma3_text
+"$host" list --families --plugins-dir "$folder" |
+    grep -q '^gemma3_text: Gemma3ForCausalLM, Gemma3TextModel; by plugin gemma2 ('
+"$host" plan --model "$text" --plugins-dir "$folder" --strict --json >"$scratch/plan.json"
+for class in Gemma3TextModel Gemma3TextScaledWordEmbedding Gemma3DecoderLayer Gemma3Attention Gemma3MLP Gemma3RMSNorm Gemma3RotaryEmbedding; do
+    grep -q "\"class\": \"$class\"" "$scratch/plan.json"
+done
+if grep 'Llama\|Gemma2' "$scratch/plan.json"; then exit 1; fi
+"$host" plan --model "$text" --plugins-dir "$folder" --html "$scratch/plan.html"
+grep -q Gemma3DecoderLayer "$scratch/plan.html"
+"$host" --quiet --model "$text" --plugins-dir "$folder" --input-ids 5,6,7 --max-new-tokens 1 --output-ids \
+    --hidden-states "$scratch/hidden.safetensors" --attentions "$scratch/attentions.safetensors" >"$scratch/ids"
+grep -q 'attentions.5' "$scratch/attentions.safetensors"
+
 # What config.json cannot say.
 refused() {
     cp -r "$model/." "$scratch/model"
@@ -50,6 +65,18 @@ refused 's/"query_pre_attn_scalar": 12/"query_pre_attn_scalar": 0/' 'query_pre_a
 refused 's/"attn_logit_softcapping": 2.0/"attn_logit_softcapping": -2.0/' 'attn_logit_softcapping: expected more than 0'
 refused 's/"hidden_activation": "gelu_pytorch_tanh"/"hidden_activation": "mish"/' 'hidden_activation: unknown activation "mish"'
 refused 's/"use_bidirectional_attention": null/"use_bidirectional_attention": true/' \
+    'use_bidirectional_attention: true is not supported'
+
+model=$text
+refused 's/"rope_local_base_freq": 50.0/"rope_local_base_freq": -1.0/' 'rope_local_base_freq: expected more than 0, got -1'
+refused 's/"rope_theta"/"rope_parameters": {"full_attention": {"rope_theta": 5.0}}, &/' \
+    'rope_scaling: not supported beside rope_parameters'
+refused 's/"rope_scaling"/"rope_parameters": {"sliding_attention": {"rope_type": "?"}}, "_"/' \
+    'rope_parameters.sliding_attention.rope_type: "?" is not supported'
+refused 's/"rope_scaling"/"rope_parameters": {"full_attention": {"partial_rotary_factor": 0.5}}, "_"/' \
+    'rope_parameters.full_attention.partial_rotary_factor: expected 1: the model rotates whole heads'
+refused 's/"hidden_size"/"sliding_window_pattern": 0, &/' 'sliding_window_pattern: expected 1 to '
+refused 's/"use_bidirectional_attention": false/"use_bidirectional_attention": true/' \
     'use_bidirectional_attention: true is not supported'
 
 # The embedding's scale, sqrt(24), is rounded to bf16 where the model computes in bf16.
