@@ -49,6 +49,7 @@
 #include "graft/norm.h"
 #include "graft/option.h"
 #include "graft/packed.h"
+#include "graft/packed_rows.h"
 #include "graft/packed_tensors.h"
 #include "graft/patch_embed.h"
 #include "graft/patch_merger.h"

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linears of FP8 checkpoints (quant_method "fp8"): F8_E4M3 weights, read where they lie in the file, times a scale for
+ * each block of `weight_block_size`, or one for all of a weight. The last blocks of rows and columns may be smaller.
+ * Activations stay as they are: the scale that a checkpoint may have for them is kept and not used.
+ */
+#include <stdlib.h>
+
+#include "graft/packed_rows.h"
+#include "graft/plugin.h"
+#include "loops.h"
+
+static const struct graft_packed_loops *const tables[] = {
+    &fp8_loops_scalar,
+#if defined(__x86_64__)
+    &fp8_loops_avx2,
+    &fp8_loops_avx512,
+#endif
+};
+
+enum { MAX_SIZE = 1 << 30 };
+
+#define FIELD(name) "quantization_config." name
+
+/* Refuses a string of config.json that is none of two. */
+static int check_string(const struct graft_config *config, const char *field, const char *one, const char *two,
+                        struct graft_error *error) {
+    const char *value = one;
+    int status = graft_config_string(config, field, &value, error);
+    return status == GRAFT_OK && strcmp(value, one) != 0 && strcmp(value, two) != 0
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected \"%s\" or \"%s\", got \"%s\"",
+                                 field, one, two, value)
+               : status;
+}
+
+static int read_config(const struct graft_config *config, struct graft_packed_rows *self, struct graft_error *error) {
+    static const char field[] = FIELD("weight_block_size");
+    int status = check_string(config, FIELD("fmt"), "e4m3", "float8_e4m3fn", error);
+    if (status == GRAFT_OK) {
+        status = check_string(config, FIELD("activation_scheme"), "dynamic", "static", error);
+    }
+    if (status != GRAFT_OK || !graft_config_has(config, field)) {
+        self->block_rows = self->packed.out_features;
+        self->packed.group_size = self->packed.in_features;
+        return status;
+    }
+    if (config->kind(config->data, field) != GRAFT_FIELD_ARRAY || config->size(config->data, field) != 2) {
+        return graft_config_expected(config, field, "an array of rows and columns", error);
+    }
+    status = graft_config_need_int(config, FIELD("weight_block_size.0"), 1, MAX_SIZE, &self->block_rows, error);
+    return status == GRAFT_OK ? graft_config_need_int(config, FIELD("weight_block_size.1"), 1, MAX_SIZE,
+                                                      &self->packed.group_size, error)
+                              : status;
+}
+
+static int is_static(const struct graft_config *config) {
+    const char *scheme = config->string(config->data, FIELD("activation_scheme"));
+    return scheme != NULL && strcmp(scheme, "static") == 0;
+}
+
+/* `weight_scale_inv` has two dimensions where there are blocks, be it a single one. */
+static int describe_tensors(const struct graft_sink *sink, const struct graft_config *config,
+                            const struct graft_packed_rows *self, struct graft_error *error) {
+    const int64_t scales[2] = {graft_packed_rows_blocks(self->packed.out_features, self->block_rows),
+                               self->packed.groups};
+    const int32_t rank = graft_config_has(config, FIELD("weight_block_size")) ? 2 : 1;
+    int status = graft_packed_rows_codes(sink, "weight", self->packed.out_features, self->packed.in_features,
+                                         GRAFT_DTYPE_F8_E4M3, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_parameter(sink, "weight_scale_inv", rank, scales, 0, GRAFT_INIT_NONE, error);
+    }
+    return status == GRAFT_OK && is_static(config)
+               ? graft_describe_parameter(sink, "activation_scale", 1, (int64_t[]){1}, 0, GRAFT_INIT_NONE, error)
+               : status;
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_packed_rows *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
+    (void)cls;
+    int status = self != NULL ? graft_packed_rows_sizes(args, sink->path, self, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        status = read_config(config, self, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    self->row_bytes = self->packed.in_features;
+    self->packed.bits = 8;
+    self->packed.groups = graft_packed_rows_blocks(self->packed.in_features, self->packed.group_size);
+    status = describe_tensors(sink, config, self, error);
+    return status == GRAFT_OK ? graft_packed_rows_describe(sink, &self->packed, args, error) : status;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    struct graft_packed_rows *self = malloc(sizeof *self);
+    (void)cls;
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
+    }
+    memcpy(self, build->kept, sizeof *self);
+    self->packed.loops = graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
+    int status = graft_packed_rows_bind(build, "weight", "weight_scale_inv", self, error);
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    const struct graft_packed_rows *self = instance;
+    return graft_packed_forward(&self->packed, call, args, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+/* What other tools call the scales. */
+static const char *const scale[] = {"weight_scale"};
+static const char *const scale_inv[] = {"weight_scale_inv"};
+static const char *const input_scale[] = {"input_scale"};
+static const char *const activation_scale[] = {"activation_scale"};
+
+static const struct graft_conversion conversions[] = {
+    GRAFT_RENAMING(scale, scale_inv),
+    GRAFT_RENAMING(input_scale, activation_scale),
+};
+
+static const struct graft_class fp8_linear_class = {
+    .struct_size = sizeof fp8_linear_class,
+    .name = "FP8Linear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+    .create = create,
+    .destroy = free,
+    .forward = &vtable,
+    .conversions = conversions,
+    .n_conversions = sizeof conversions / sizeof conversions[0],
+    .conversion_stride = sizeof conversions[0],
+};
+
+static const char *const methods[] = {"fp8", NULL};
+static const char *const scales[] = {"weight_scale_inv", "weight_scale", NULL};
+
+static const struct graft_condition conditions[] = {
+    {sizeof conditions[0], GRAFT_CONDITION_CONFIG, FIELD("quant_method"), methods},
+    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, scales},
+};
+
+static const struct graft_replacement replacement = {
+    .struct_size = sizeof replacement,
+    .key = GRAFT_KEY_NAME,
+    .target = "Linear",
+    .replacement = &fp8_linear_class,
+    .conditions = conditions,
+    .n_conditions = sizeof conditions / sizeof conditions[0],
+    .condition_stride = sizeof conditions[0],
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "fp8",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Linears of FP8 checkpoints, scaled by blocks or as a whole, multiplied as they are stored",
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
+    .quant_methods = methods,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}

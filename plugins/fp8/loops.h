@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FP8_LOOPS_H
+#define FP8_LOOPS_H
+
+#include "graft/packed.h"
+
+/* Plain C, and what this processor may run beside it. */
+extern const struct graft_packed_loops fp8_loops_scalar;
+#if defined(__x86_64__)
+extern const struct graft_packed_loops fp8_loops_avx2;
+extern const struct graft_packed_loops fp8_loops_avx512;
+#endif
+
+#endif

@@ -1,0 +1,93 @@
+#!/bin/sh
+# What an FP8 checkpoint may have wrong is an error that names tensor or field, modules that were not converted are left
+# alone, shards may split a module, and the number of threads changes nothing. The build's goldens hold logits, exact
+# weights and saving.
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
+set -eu
+host=$1 plugins=$2 goldens=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+fresh() { # fresh [CASE]: a sound checkpoint, with ragged blocks unless another is named
+    rm -rf "$scratch/model"
+    cp -r "$goldens/quantized/${1:-fp8_block_partial_llama}" "$scratch/model"
+    chmod -R u+w "$scratch/model"
+}
+
+run() {
+    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 4 --output-ids \
+        "$@"
+}
+
+refused() { # refused WORDS...: exit status 4, and each of the words in the message
+    status=0
+    run >"$scratch/out" 2>&1 || status=$?
+    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
+    for words; do
+        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
+    done
+}
+
+config() { # config FROM TO: an edit of config.json, all in one line, that must change something
+    fresh
+    tr -d '\n' <"$scratch/model/config.json" | sed "s/$1/$2/" >"$scratch/edited"
+    grep -qF "$2" "$scratch/edited" || fail "$1 is not in config.json"
+    cp "$scratch/edited" "$scratch/model/config.json"
+}
+
+rename() { # rename FROM TO: in the names of tensors, as long as each other
+    LC_ALL=C sed -i "s/$1/$2/g" "$scratch/model/model.safetensors"
+}
+
+echo 'nothing to name: the config selects the plugin'
+fresh
+one=$(run --threads 1)
+[ "$one" = "$(run --threads 3)" ] || fail 'differs with the number of threads'
+"$host" plan --plugins-dir "$plugins" --model "$scratch/model" >"$scratch/plan"
+grep -q 'Linear -> FP8Linear by fp8' "$scratch/plan" || fail 'the plugin was not used'
+grep -q 'note .*leaves 1 module alone, lm_head: none of the tensors' "$scratch/plan" || fail 'no note on lm_head'
+
+echo 'shards that split a module'
+"$host" save --quiet --plugins-dir "$plugins" --model "$scratch/model" --output "$scratch/sharded" --max-shard-size 20000
+grep -o '"model.layers.0.mlp.up_proj.weight[a-z_]*": *"[^"]*"' "$scratch/sharded/model.safetensors.index.json" |
+    sed 's/.*: *//' | sort -u >"$scratch/files"
+[ "$(wc -l <"$scratch/files")" = 2 ] || fail "up_proj is in $(wc -l <"$scratch/files") files, not in two"
+mv "$scratch/sharded" "$scratch/whole" && rm -rf "$scratch/model" && mv "$scratch/whole" "$scratch/model"
+[ "$one" = "$(run)" ] || fail 'differs in shards'
+
+echo 'other names of the scales'
+fresh fp8_tensor_static_llama
+one=$(run)
+rename '\.activation_scale"' '.input_scale"     '
+rename '\.weight_scale_inv"' '.weight_scale"    '
+[ "$one" = "$(run)" ] || fail 'differs with weight_scale and input_scale'
+
+echo 'bad configs'
+block='"weight_block_size": \[ *128, *128 *\]'
+config "$block" '"weight_block_size": [0, 128]'
+refused config.json quantization_config.weight_block_size.0 'got 0'
+config "$block" '"weight_block_size": 128'
+refused config.json quantization_config.weight_block_size 'an array of rows and columns'
+config "$block" '"weight_block_size": [64, 128]'
+refused model.layers.0.self_attn.q_proj.weight_scale_inv '[3, 2]' '[2, 2]'
+config "$block" '"weight_block_size": null'
+refused weight_scale_inv '[1]'
+config '"e4m3"' '"e5m2"'
+refused config.json quantization_config.fmt e5m2
+config '"dynamic"' '"static"'
+refused model.layers.0.self_attn.q_proj.activation_scale
+config '"dynamic"' '"sometimes"'
+refused config.json quantization_config.activation_scheme sometimes
+
+echo 'bad tensors'
+fresh
+rename '0\.mlp\.up_proj\.weight_scale_inv"' '0.mlp.up_proj.weight_scale_out"'
+refused model.layers.0.mlp.up_proj.weight F8_E4M3
+fresh
+rename '0\.mlp\.up_proj\.weight"' '0.mlp.up_proj.wait"  '
+refused model.layers.0.mlp.up_proj.weight
