@@ -13,6 +13,7 @@ struct translation {
 
 /* Fields of struct graft_model_options, as sources of errors. */
 static const struct translation sources[] = {
+    {"adapter", "--prompt-adapter"},
     {"attn_implementation", "--attn-implementation"},
     {"experts_implementation", "--experts-implementation"},
     {"kernels", "--kernels"},

@@ -189,8 +189,9 @@ static int place(struct placing *placing, size_t i, struct graft_error *error) {
     }
     graft_ids_free(from);
     *from = to;
-    prompts->prompts[i] =
-        (struct graft_prompt){from->ids, from->n, prompts->images + first, placing->n_ordered - first};
+    struct graft_prompt *prompt = &prompts->prompts[i];
+    *prompt =
+        (struct graft_prompt){from->ids, from->n, prompts->images + first, placing->n_ordered - first, prompt->adapter};
     return status;
 }
 

@@ -59,6 +59,7 @@ static const struct spec specs[] = {
     {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT},
     {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), PROMPT},
     {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), PROMPT},
+    {"prompt-adapter", TEXTS, offsetof(struct graft_options, prompt_adapters), RUN},
     {"image", NAMED_TEXTS, offsetof(struct graft_options, images), PROMPT},
     {"video", NAMED_TEXTS, offsetof(struct graft_options, images), PROMPT},
     {"pixel-values", TEXT, offsetof(struct graft_options, pixel_values), PROMPT},
@@ -385,6 +386,7 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->prompts.items);
     graft_free(options->prompt_files.items);
     graft_free(options->input_ids.items);
+    graft_free(options->prompt_adapters.items);
     graft_free(options->token_type_ids.items);
     graft_free(options->text_pairs.items);
 }

@@ -64,6 +64,7 @@ struct graft_options {
     struct graft_strings prompts;
     struct graft_strings prompt_files;
     struct graft_strings input_ids;
+    struct graft_strings prompt_adapters; /* a name for each prompt; or none */
     struct graft_named_strings images;   /* of --image and --video */
     const char *pixel_values;            /* a safetensors file; or NULL */
     struct graft_strings token_type_ids; /* this and the following: for encoders */

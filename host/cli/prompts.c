@@ -52,10 +52,22 @@ static int read_one(const struct graft_options *options, const struct graft_toke
     return graft_prompts_read_ids(options->input_ids.items[i - options->prompt_files.count], "--input-ids", ids, error);
 }
 
+/* One for each prompt, so that nobody has to count which is whose. */
+static int check_adapters(const struct graft_options *options, size_t prompts, struct graft_error *error) {
+    size_t given = options->prompt_adapters.count;
+    if (given == 0 || given == prompts) {
+        return GRAFT_OK;
+    }
+    (void)graft_error_set(error, GRAFT_ERROR_USAGE, "--prompt-adapter", "expected one for each of %zu prompts, got %zu",
+                          prompts, given);
+    graft_error_hint(error, "%s is the model without an adapter", GRAFT_BASE_MODEL);
+    return GRAFT_ERROR_USAGE;
+}
+
 int graft_prompts_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
                        struct graft_prompts *prompts, struct graft_error *error) {
     size_t count = options->prompts.count + options->prompt_files.count + options->input_ids.count;
-    int status = GRAFT_OK;
+    int status = check_adapters(options, count, error);
     *prompts = (struct graft_prompts){
         .ids = graft_alloc(count + 1, sizeof *prompts->ids),
         .prompts = graft_alloc(count + 1, sizeof *prompts->prompts),
@@ -72,7 +84,10 @@ int graft_prompts_read(const struct graft_options *options, const struct graft_t
         if (status == GRAFT_OK && ids->n == 0) {
             status = graft_error_set(error, GRAFT_ERROR_IO, "prompt", "prompt %zu has no tokens", prompts->count + 1);
         }
-        prompts->prompts[prompts->count] = (struct graft_prompt){.ids = ids->ids, .count = ids->n};
+        prompts->prompts[prompts->count] = (struct graft_prompt){
+            .ids = ids->ids,
+            .count = ids->n,
+            .adapter = options->prompt_adapters.count > 0 ? options->prompt_adapters.items[prompts->count] : NULL};
     }
     return status;
 }

@@ -41,6 +41,7 @@ static const char *const sections[] = {
 
     "Prompt\n"
     "  --prompt TEXT, --prompt-file FILE, --input-ids 1,2,3         repeat for a batch\n"
+    "  --prompt-adapter NAME  the only adapter for this prompt; for each prompt one, in their order; __base__: none\n"
     "  --image FILE           a PNG or JPEG, for models that take images; repeatable\n"
     "  --video DIR            a video: the PNG or JPEG files in DIR, in order of name; repeatable\n"
     "  --pixel-values FILE    prepared images and videos: a safetensors file with pixel_values, image_grid_thw,\n"

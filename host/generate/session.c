@@ -21,6 +21,8 @@ struct graft_session {
     struct graft_scratch *scratch;
     struct graft_call call;
     struct sequence *sequences; /* [slots] */
+    int32_t *adapters;          /* [slots] */
+    int32_t chooses_adapters;   /* whether any of them is not all */
     float *logits;              /* [logits_rows, vocab_size] */
     int64_t logits_rows;
 };
@@ -36,9 +38,13 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
     result->cache = graft_cache_create(slots);
     result->scratch = graft_scratch_create();
     result->sequences = graft_alloc((size_t)slots, sizeof *result->sequences);
-    if (result->cache == NULL || result->scratch == NULL || result->sequences == NULL) {
+    result->adapters = graft_alloc((size_t)slots, sizeof *result->adapters);
+    if (result->cache == NULL || result->scratch == NULL || result->sequences == NULL || result->adapters == NULL) {
         graft_session_free(result);
         return graft_fail_memory(error, "generation");
+    }
+    for (int32_t i = 0; i < slots; i++) {
+        result->adapters[i] = GRAFT_ADAPTER_ALL;
     }
     graft_call_init(&result->call, precision, result->scratch);
     *session = result;
@@ -50,6 +56,7 @@ void graft_session_free(struct graft_session *session) {
         graft_cache_destroy(session->cache);
         graft_scratch_destroy(session->scratch);
         graft_free(session->sequences);
+        graft_free(session->adapters);
         graft_free(session->logits);
         graft_free(session);
     }
@@ -66,6 +73,11 @@ void graft_session_use(struct graft_session *session, const struct graft_attenti
     session->call.experts = experts;
 }
 
+void graft_session_choose_adapter(struct graft_session *session, int32_t slot, int32_t adapter) {
+    session->adapters[slot] = adapter;
+    session->chooses_adapters |= adapter != GRAFT_ADAPTER_ALL;
+}
+
 /* The arrays of one ragged batch. */
 struct step {
     int64_t tokens;
@@ -75,6 +87,7 @@ struct step {
     int32_t *rows;       /* [n_rows] */
     int64_t n_rows;
     int64_t *offsets;           /* [2, n]: of rotary positions, before this step and after it */
+    int32_t *adapters;          /* [n] of sequences, then [tokens] of their tokens */
     struct graft_image *images; /* [n_images] */
     size_t n_images;
 };
@@ -85,6 +98,7 @@ static void step_finish(struct step *step) {
     graft_free(step->ids);
     graft_free(step->rows);
     graft_free(step->offsets);
+    graft_free(step->adapters);
     graft_free(step->images);
 }
 
@@ -144,9 +158,10 @@ static int step_init(struct step *step, const struct graft_session *session, con
     step->ids = graft_alloc(tokens, sizeof *step->ids);
     step->rows = graft_alloc(tokens, sizeof *step->rows);
     step->offsets = graft_alloc(2 * n, sizeof *step->offsets);
+    step->adapters = graft_alloc(n + tokens, sizeof *step->adapters);
     step->images = graft_alloc(images + 1, sizeof *step->images);
     if (step->cu_seqlens == NULL || step->positions == NULL || step->ids == NULL || step->rows == NULL ||
-        step->offsets == NULL || step->images == NULL) {
+        step->offsets == NULL || step->adapters == NULL || step->images == NULL) {
         return -1;
     }
     place_images(step, session, slots, news, n);
@@ -154,11 +169,13 @@ static int step_init(struct step *step, const struct graft_session *session, con
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < news[i].count; j++, at++) {
             step->ids[at] = news[i].ids[j];
+            step->adapters[n + (size_t)at] = session->adapters[slots[i]];
             step->positions[at] = session->sequences[slots[i]].length + (int64_t)j;
             if (which == GRAFT_LOGITS_ALL || j + 1 == news[i].count) {
                 step->rows[step->n_rows++] = (int32_t)at;
             }
         }
+        step->adapters[i] = session->adapters[slots[i]];
         step->cu_seqlens[i + 1] = at;
     }
     return 0;
@@ -189,7 +206,12 @@ static int run(struct graft_session *session, const struct step *step, const int
         .cache = session->cache,
         .rotary_offsets = step->offsets,
         .next_rotary_offsets = step->offsets + n,
+        .adapters = session->chooses_adapters ? step->adapters : NULL,
     };
+    const struct graft_row_adapters rows = {
+        .struct_size = sizeof rows, .rows = step->tokens, .adapters = step->adapters + n};
+    struct graft_call call = session->call;
+    call.row_adapters = session->chooses_adapters ? &rows : NULL;
     struct graft_causal_lm_args args = {
         .struct_size = sizeof args,
         .batch = &batch,
@@ -201,7 +223,7 @@ static int run(struct graft_session *session, const struct step *step, const int
         .n_images = (int32_t)step->n_images,
         .image_stride = sizeof *step->images,
     };
-    return graft_causal_lm_forward(session->model, &session->call, &args, error);
+    return graft_causal_lm_forward(session->model, &call, &args, error);
 }
 
 /* Makes a step part of the sequences; or of none, if it failed: some modules have run, and others have not. */
@@ -260,5 +282,6 @@ int graft_session_rewind(struct graft_session *session, int32_t slot, int64_t le
 int graft_session_fork(struct graft_session *session, int32_t from, int32_t to, struct graft_error *error) {
     int status = graft_cache_fork(session->cache, from, to, error);
     session->sequences[to] = status == GRAFT_OK ? session->sequences[from] : (struct sequence){0};
+    session->adapters[to] = session->adapters[from];
     return status;
 }

@@ -35,6 +35,9 @@ void graft_session_limit(struct graft_session *session, int64_t max_positions);
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
                        int32_t asked_attention, const struct graft_experts_implementation *experts);
 
+/* The adapter that takes effect on the sequence in a slot from now on, as in graft_batch; at first it is all of them. */
+void graft_session_choose_adapter(struct graft_session *session, int32_t slot, int32_t adapter);
+
 /* Which rows of logits a step gives. */
 enum graft_logits_rows {
     GRAFT_LOGITS_LAST, /* one per sequence: of its last token */

@@ -117,6 +117,10 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                               struct graft_error *error);
 
+/* [any] Tells the session, whose slot i is for prompt i, which adapter each prompt names. */
+int graft_model_choose_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                                struct graft_session *session, struct graft_error *error);
+
 /* [load] How the model directory says that images, or videos, are prepared; checked against the model. */
 int graft_model_read_processor(const struct graft_model *model, int32_t is_video, struct graft_processor_config *config,
                                struct graft_error *error);

@@ -22,6 +22,9 @@ static int run_decoder(struct graft_model *model, const void *prompts, size_t n,
         slots[i] = (int32_t)i;
     }
     if (status == GRAFT_OK) {
+        status = graft_model_choose_adapters(model, in, n, session, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_session_step(session, slots, views, n, GRAFT_LOGITS_LAST, &logits, error);
     }
     graft_session_free(session);

@@ -66,7 +66,8 @@ static int request_init(struct request *request, const struct graft_model *model
             (struct graft_ids_view){prompts[i].ids, prompts[i].count, prompts[i].images, prompts[i].n_images};
         request->slots[i] = (int32_t)i;
     }
-    return graft_model_session(model, (int32_t)n, &request->session, error);
+    status = graft_model_session(model, (int32_t)n, &request->session, error);
+    return status == GRAFT_OK ? graft_model_choose_adapters(model, prompts, n, request->session, error) : status;
 }
 
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {

@@ -71,12 +71,15 @@ static int open_file(struct graft_adapter *adapter, struct graft_error *error) {
     return status == GRAFT_OK ? name_tensors(adapter, error) : status;
 }
 
+/* It stands for the model without any (GRAFT_BASE_MODEL). */
+static const char base_name[] = "__base__";
+
 int graft_adapters_add(struct graft_adapters *adapters, const char *name, const char *directory, double scale,
                        struct graft_error *error) {
-    if (!is_name(name)) {
+    if (!is_name(name) || strcmp(name, base_name) == 0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "adapters",
-                               "\"%.100s\" is no name: expected at most %d letters, digits, '_' and '-'", name,
-                               GRAFT_ADAPTER_NAME);
+                               "\"%.100s\" is no name: expected at most %d letters, digits, '_' and '-', not %s", name,
+                               GRAFT_ADAPTER_NAME, base_name);
     }
     if (graft_adapters_named(adapters, name, strlen(name)) != NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "adapters", "two of them are called \"%s\"", name);

@@ -24,6 +24,11 @@ void lora_child_name(const struct graft_config *config, int64_t i, char child[LO
     (void)snprintf(child, LORA_CHILD_NAME, "adapter.%s", config->string(config->data, path));
 }
 
+int lora_describe_by_row(const struct graft_sink *sink, struct graft_error *error) {
+    const int64_t yes = 1;
+    return sink->attribute(sink->data, "adapters_by_row", &yes, 1, error);
+}
+
 /* The value of the first key of `field` that matches the module as PEFT has it, `(.*\.)?(KEY)`; else `*value` stays. */
 static int read_pattern(const struct lora_fields *fields, const char *field, const char *module, double *value,
                         struct graft_error *error) {

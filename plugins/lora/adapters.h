@@ -35,6 +35,9 @@ int64_t lora_count(const struct graft_config *config);
 int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i, struct lora_adapter *adapter,
               struct graft_error *error);
 
+/* Says that the class applies each adapter to the rows that it takes effect on. */
+int lora_describe_by_row(const struct graft_sink *sink, struct graft_error *error);
+
 /* "adapter.NAME" of adapter number `i`. */
 void lora_child_name(const struct graft_config *config, int64_t i, char child[LORA_CHILD_NAME]);
 

@@ -6,11 +6,19 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "lora.h"
+#include "rows.h"
+
+/* What an adapter has for the module. */
+struct part {
+    const struct graft_module *module;
+    int32_t adapter;
+    int32_t is_table; /* takes the place of the original, on the rows that the adapter takes effect on */
+};
 
 struct lora_embedding {
-    const struct graft_module *first;   /* the original; or what an adapter has in its place */
-    const struct graft_module **others; /* [n_others] to be added */
-    int32_t n_others;
+    const struct graft_module *original;
+    struct part *parts; /* [n_parts]: one with a table goes first */
+    int32_t n_parts;
     int64_t embedding_dim;
 };
 
@@ -52,7 +60,17 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
         }
         *table = has_table(&adapter) ? i : *table;
     }
-    return status;
+    return status == GRAFT_OK ? lora_describe_by_row(sink, error) : status;
+}
+
+static void add_part(struct lora_embedding *self, const struct graft_module *module, int32_t adapter, int is_table) {
+    struct part *part = &self->parts[self->n_parts++];
+    *part = (struct part){module, adapter, is_table};
+    if (is_table) {
+        struct part first = self->parts[0];
+        self->parts[0] = *part;
+        *part = first;
+    }
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -61,20 +79,18 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     const int64_t *table = build->kept;
     struct lora_embedding *self = calloc(1, sizeof *self);
     (void)cls;
-    if (self == NULL || (self->others = calloc((size_t)n, sizeof *self->others)) == NULL) {
+    if (self == NULL || (self->parts = calloc((size_t)n, sizeof *self->parts)) == NULL) {
         free(self);
         return graft_fail_memory(error, build->path);
     }
-    self->first = build->super;
+    self->original = build->super;
     self->embedding_dim = graft_args_int(build->args, "embedding_dim", 0);
     for (int64_t i = 0; i < n; i++) {
         char name[LORA_CHILD_NAME];
         lora_child_name(build->config, i, name);
-        const struct graft_module *part = build->child(build->data, name);
-        if (i == *table) {
-            self->first = part;
-        } else if (part != NULL) {
-            self->others[self->n_others++] = part;
+        const struct graft_module *module = build->child(build->data, name);
+        if (module != NULL) {
+            add_part(self, module, (int32_t)i, i == *table);
         }
     }
     *instance = self;
@@ -83,24 +99,40 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 
 static void destroy(void *instance) {
     struct lora_embedding *self = instance;
-    free(self->others);
+    free(self->parts);
     free(self);
+}
+
+/* What a part gives for the ids of its adapter: in their place, or added to them. */
+static int run_part(const struct lora_embedding *self, const struct graft_call *call, const struct part *part,
+                    const struct lora_rows *rows, const struct graft_embedding_args *args, struct graft_error *error) {
+    float *output = graft_scratch_floats(call, rows->n, self->embedding_dim, error);
+    int32_t *ids = graft_scratch_ints(call, rows->n, error);
+    if (output == NULL || ids == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < rows->n; i++) {
+        ids[i] = args->ids[rows->index != NULL ? rows->index[i] : i];
+    }
+    const struct graft_embedding_args own = {
+        .struct_size = sizeof own, .tokens = rows->n, .ids = ids, .output = output};
+    int status = graft_embedding_forward(part->module, call, &own, error);
+    if (status == GRAFT_OK && part->is_table) {
+        lora_rows_copy(rows, output, self->embedding_dim, args->output);
+        return GRAFT_OK;
+    }
+    return status == GRAFT_OK ? lora_rows_add(rows, call, output, self->embedding_dim, args->output, error) : status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
                    struct graft_error *error) {
     const struct lora_embedding *self = instance;
-    struct graft_embedding_args added = *args;
-    int status = graft_embedding_forward(self->first, call, args, error);
-    if (status != GRAFT_OK || self->n_others == 0) {
-        return status;
-    }
-    added.output = graft_scratch_floats(call, args->tokens, self->embedding_dim, error);
-    status = added.output != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    for (int32_t i = 0; i < self->n_others && status == GRAFT_OK; i++) {
-        status = graft_embedding_forward(self->others[i], call, &added, error);
-        if (status == GRAFT_OK) {
-            status = call->kernels->add(call, args->output, added.output, args->tokens * self->embedding_dim, error);
+    int status = graft_embedding_forward(self->original, call, args, error);
+    for (int32_t i = 0; i < self->n_parts && status == GRAFT_OK; i++) {
+        struct lora_rows rows;
+        status = lora_rows_of(call, args->tokens, self->parts[i].adapter, &rows, error);
+        if (status == GRAFT_OK && rows.n > 0) {
+            status = run_part(self, call, &self->parts[i], &rows, args, error);
         }
     }
     return status;

@@ -8,13 +8,22 @@
 #include "graft/kernels.h"
 #include "lora.h"
 #include "merge.h"
+#include "rows.h"
+
+/* What an adapter has for the module. */
+struct part {
+    const struct graft_module *module;
+    int32_t adapter;
+    int32_t is_whole; /* takes the place of the original, on the rows that the adapter takes effect on */
+};
 
 struct lora_linear {
-    const struct graft_module *linear; /* the original, or the adapter's */
-    const struct graft_module **pairs; /* [n_pairs] */
-    int32_t n_pairs;
+    const struct graft_module *original;
+    struct part *parts; /* [n_parts]: one that is whole goes first */
+    int32_t n_parts;
+    int64_t in_features;
     int64_t out_features;
-    struct lora_merged merged; /* takes the place of both, unless it is empty */
+    struct lora_merged merged; /* takes the place of all, unless it is empty */
 };
 
 static int32_t merging;
@@ -23,6 +32,10 @@ static const struct graft_threads *threads;
 void lora_set_merging(int32_t merges, const struct graft_threads *given) {
     merging = merges;
     threads = given;
+}
+
+static int merges(const struct graft_config *config) {
+    return merging && lora_count(config) == 1;
 }
 
 static int describe_part(const struct graft_sink *sink, const struct lora_adapter *adapter,
@@ -57,15 +70,15 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                                      "two adapters store this module whole (modules_to_save): load one of them");
         }
     }
-    return status;
+    return status == GRAFT_OK && !merges(config) ? lora_describe_by_row(sink, error) : status;
 }
 
 static int merge(struct lora_linear *self, const char *path, struct graft_error *error) {
     const struct graft_linear_args none = {.struct_size = sizeof none};
     struct graft_product original, a, b;
     float factor;
-    return graft_linear_as_product(self->linear, &none, &original) &&
-                   lora_pair_products(self->pairs[0], &a, &b, &factor)
+    return graft_linear_as_product(self->original, &none, &original) &&
+                   lora_pair_products(self->parts[0].module, &a, &b, &factor)
                ? lora_merge(&original, &a, &b, factor, threads, path, &self->merged, error)
                : GRAFT_OK;
 }
@@ -73,8 +86,18 @@ static int merge(struct lora_linear *self, const char *path, struct graft_error 
 static void destroy(void *instance) {
     struct lora_linear *self = instance;
     free(self->merged.data);
-    free(self->pairs);
+    free(self->parts);
     free(self);
+}
+
+static void add_part(struct lora_linear *self, const struct graft_module *module, int32_t adapter) {
+    struct part *part = &self->parts[self->n_parts++];
+    *part = (struct part){module, adapter, strcmp(module->class_name, lora_pair_class.name) != 0};
+    if (part->is_whole) {
+        struct part first = self->parts[0];
+        self->parts[0] = *part;
+        *part = first;
+    }
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -82,23 +105,24 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     int64_t n = lora_count(build->config);
     struct lora_linear *self = calloc(1, sizeof *self);
     (void)cls;
-    if (self == NULL || (self->pairs = calloc((size_t)n, sizeof *self->pairs)) == NULL) {
+    if (self == NULL || (self->parts = calloc((size_t)n, sizeof *self->parts)) == NULL) {
         free(self);
         return graft_fail_memory(error, build->path);
     }
-    self->linear = build->super;
+    self->original = build->super;
+    self->in_features = graft_args_int(build->args, "in_features", 0);
     self->out_features = graft_args_int(build->args, "out_features", 0);
     for (int64_t i = 0; i < n; i++) {
         char name[LORA_CHILD_NAME];
         lora_child_name(build->config, i, name);
-        const struct graft_module *part = build->child(build->data, name);
-        if (part != NULL && strcmp(part->class_name, lora_pair_class.name) == 0) {
-            self->pairs[self->n_pairs++] = part;
-        } else if (part != NULL) {
-            self->linear = part;
+        const struct graft_module *module = build->child(build->data, name);
+        if (module != NULL) {
+            add_part(self, module, (int32_t)i);
         }
     }
-    int status = merging && n == 1 && self->n_pairs == 1 ? merge(self, build->path, error) : GRAFT_OK;
+    int status = merges(build->config) && self->n_parts == 1 && !self->parts[0].is_whole
+                     ? merge(self, build->path, error)
+                     : GRAFT_OK;
     if (status != GRAFT_OK) {
         destroy(self);
         return status;
@@ -111,7 +135,7 @@ static int32_t as_product(void *instance, const struct graft_linear_args *args, 
     const struct lora_linear *self = instance;
     const struct graft_weight *weight = &self->merged.weight;
     if (weight->rows == 0) {
-        return self->n_pairs == 0 ? graft_linear_as_product(self->linear, args, product) : 0;
+        return 0;
     }
     const struct graft_product value = {
         .struct_size = sizeof value,
@@ -128,20 +152,41 @@ static int32_t as_product(void *instance, const struct graft_linear_args *args, 
     return 1;
 }
 
-/* The product of the original and, added to it, those of the pairs. */
-static int add_pairs(const struct lora_linear *self, const struct graft_call *call,
-                     const struct graft_linear_args *args, struct graft_error *error) {
-    struct graft_linear_args added = *args;
-    int status = graft_linear_forward(self->linear, call, args, error);
-    if (status != GRAFT_OK || self->n_pairs == 0) {
-        return status;
+/* What a part gives for the rows of its adapter: in their place, or added to them. */
+static int run_part(const struct lora_linear *self, const struct graft_call *call, const struct part *part,
+                    const struct lora_rows *rows, const struct graft_linear_args *args, struct graft_error *error) {
+    struct graft_linear_args own = {.struct_size = sizeof own, .tokens = rows->n, .x = args->x};
+    float *y = graft_scratch_floats(call, rows->n, self->out_features, error);
+    float *x = rows->index != NULL ? graft_scratch_floats(call, rows->n, self->in_features, error) : NULL;
+    int status = y != NULL && (x != NULL || rows->index == NULL) ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && rows->index != NULL) {
+        own.x = x;
+        status = call->kernels->gather_rows(call, args->x, rows->index, rows->n, self->in_features, x, error);
     }
-    added.y = graft_scratch_floats(call, args->tokens, self->out_features, error);
-    status = added.y != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    for (int32_t i = 0; i < self->n_pairs && status == GRAFT_OK; i++) {
-        status = graft_linear_forward(self->pairs[i], call, &added, error);
-        if (status == GRAFT_OK) {
-            status = call->kernels->add(call, args->y, added.y, args->tokens * self->out_features, error);
+    own.y = y;
+    if (status == GRAFT_OK) {
+        status = graft_linear_forward(part->module, call, &own, error);
+    }
+    if (status == GRAFT_OK && part->is_whole) {
+        lora_rows_copy(rows, y, self->out_features, args->y);
+        return GRAFT_OK;
+    }
+    return status == GRAFT_OK ? lora_rows_add(rows, call, y, self->out_features, args->y, error) : status;
+}
+
+/* The product of the original, unless all rows have another in its place, and what the parts make of it. */
+static int run_parts(const struct lora_linear *self, const struct graft_call *call,
+                     const struct graft_linear_args *args, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < self->n_parts && status == GRAFT_OK; i++) {
+        const struct part *part = &self->parts[i];
+        struct lora_rows rows;
+        status = lora_rows_of(call, args->tokens, part->adapter, &rows, error);
+        if (status == GRAFT_OK && i == 0 && !(part->is_whole && rows.n == args->tokens)) {
+            status = graft_linear_forward(self->original, call, args, error);
+        }
+        if (status == GRAFT_OK && rows.n > 0) {
+            status = run_part(self, call, part, &rows, args, error);
         }
     }
     return status;
@@ -151,7 +196,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     struct graft_product product = {.struct_size = sizeof product};
     return as_product(instance, args, &product) ? call->kernels->linear(call, &product, 1, sizeof product, error)
-                                                : add_pairs(instance, call, args, error);
+                                                : run_parts(instance, call, args, error);
 }
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_product = as_product};

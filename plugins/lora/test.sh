@@ -102,6 +102,57 @@ logits one.safetensors lora --adapter "$adapters/patterns_rslora" --threads 1
 logits three.safetensors lora --adapter "$adapters/patterns_rslora" --threads 3
 cmp -s "$scratch/one.safetensors" "$scratch/three.safetensors" || fail 'differs with the number of threads'
 
+echo 'an adapter for each prompt: as alone'
+batch() { # batch MODEL OPTIONS: the prompts of each adapter alone, then together
+    base=$1
+    shift
+    : >"$scratch/alone"
+    together='' all=''
+    for name in one two __base__; do
+        case $name in
+        one) one="--adapter one=$base/adapters/$1" ;;
+        two) one="--adapter two=$base/adapters/$2" ;;
+        *) one='' ;;
+        esac
+        all="$all $one"
+        for ids in 5,6,7,8,9 3,1; do
+            together="$together --input-ids $ids --prompt-adapter $name"
+            # shellcheck disable=SC2086 # words
+            "$host" --quiet --plugins-dir "$plugins" --plugins "$3" --model "$base" --dtype float32 --output-ids \
+                --max-new-tokens 8 $one --input-ids $ids >>"$scratch/alone"
+        done
+    done
+    # shellcheck disable=SC2086
+    "$host" --quiet --plugins-dir "$plugins" --plugins "$3" --model "$base" --dtype float32 --output-ids \
+        --max-new-tokens 8 $all $together >"$scratch/together"
+    cmp "$scratch/alone" "$scratch/together" || fail "together: $base $1 $2"
+    [ "$(sort -u "$scratch/alone" | wc -l)" -ge 4 ] || fail "adapters make no difference: $base"
+}
+batch "$lora/llama" attention_r8 patterns_rslora lora
+batch "$lora/llama" head_saved embedding lora
+batch "$lora/llama_gptq" on_quantized on_quantized lora,gptq
+batch "$lora/qwen2_moe" every_expert attention_shared lora,sequential_experts
+chosen="--adapter a=$adapters/attention_r8"
+# shellcheck disable=SC2086
+run lora $chosen --prompt-adapter a --speculate 8 >"$scratch/speculated"
+# shellcheck disable=SC2086
+run lora $chosen | cmp -s - "$scratch/speculated" || fail 'with guesses'
+# shellcheck disable=SC2086
+logits chosen.safetensors lora $chosen --prompt-adapter __base__
+cmp -s "$scratch/plain.safetensors" "$scratch/chosen.safetensors" || fail 'logits of the base'
+# shellcheck disable=SC2086
+run lora --hidden-states "$scratch/states" $chosen --prompt-adapter __base__ >/dev/null
+run lora --hidden-states "$scratch/states.plain" >/dev/null
+cmp -s "$scratch/states" "$scratch/states.plain" || fail 'recorded states of the base'
+# shellcheck disable=SC2086
+refused 2 'LoraLinear applies its adapters to all prompts' run lora $chosen --prompt-adapter a \
+    --plugin-option lora.merge=true
+# shellcheck disable=SC2086
+refused 2 'prompt 1: there is no adapter "b"' run lora $chosen --prompt-adapter b
+# shellcheck disable=SC2086
+refused 2 'expected one for each of 1 prompts, got 2' run lora $chosen --prompt-adapter a --prompt-adapter a
+refused 2 '"__base__" is no name' run lora --adapter __base__="$adapters/attention_r8"
+
 echo 'what a token reads'
 bytes() { # bytes OPTIONS: of weights, for each token
     "$host" bench --model "$model" --plugins-dir "$plugins" --prompt-tokens 2 --new-tokens 1 --repeat 1 --json "$@" |

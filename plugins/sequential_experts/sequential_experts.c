@@ -179,6 +179,26 @@ static int64_t find_tokens(const struct graft_experts_args *args, int64_t expert
     return n;
 }
 
+/* output += what expert `e` makes of its `n` tokens. */
+static int run_expert(const struct experts *self, const struct graft_call *call, const struct graft_experts_args *args,
+                      int64_t e, int64_t n, const struct share *share, struct graft_error *error) {
+    const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, n, share->gathered, share->processed};
+    int64_t hidden = self->sizes.hidden_size;
+    struct graft_gathered_call space;
+    const struct graft_call *expert_call = graft_call_gather(call, share->tokens, n, &space, error);
+    if (expert_call == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status =
+        call->kernels->gather_rows(call, args->hidden_states, share->tokens, n, hidden, share->gathered, error);
+    if (status == GRAFT_OK) {
+        status = graft_mlp_forward(self->items[e], expert_call, &mlp_args, error);
+    }
+    return status == GRAFT_OK ? call->kernels->scatter_add_rows(call, share->processed, share->weights, share->tokens,
+                                                                n, hidden, args->output, error)
+                              : status;
+}
+
 static int experts_forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
                            struct graft_error *error) {
     const struct experts *self = instance;
@@ -196,18 +216,7 @@ static int experts_forward(void *instance, const struct graft_call *call, const 
     memset(args->output, 0, (size_t)(args->tokens * hidden) * sizeof(float));
     for (int64_t e = 0; e < self->sizes.num_experts && status == GRAFT_OK; e++) {
         int64_t n = find_tokens(args, e, &share);
-        const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, n, share.gathered, share.processed};
-        if (n == 0) {
-            continue;
-        }
-        status = call->kernels->gather_rows(call, args->hidden_states, share.tokens, n, hidden, share.gathered, error);
-        if (status == GRAFT_OK) {
-            status = graft_mlp_forward(self->items[e], call, &mlp_args, error);
-        }
-        if (status == GRAFT_OK) {
-            status = call->kernels->scatter_add_rows(call, share.processed, share.weights, share.tokens, n, hidden,
-                                                     args->output, error);
-        }
+        status = n > 0 ? run_expert(self, call, args, e, n, &share, error) : GRAFT_OK;
     }
     return status;
 }

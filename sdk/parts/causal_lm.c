@@ -104,7 +104,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         .image_stride = args->image_stride,
     };
     const struct graft_linear_args head_args = {sizeof head_args, 0, args->n_rows, wanted, args->logits};
-    if (hidden == NULL || wanted == NULL) {
+    struct graft_gathered_call space;
+    const struct graft_call *head_call = graft_call_gather(call, args->rows, args->n_rows, &space, error);
+    if (head_call == NULL || hidden == NULL || wanted == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     int status = graft_base_model_forward(self->model, call, &model_args, error);
@@ -113,7 +115,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     status = call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted, error);
     if (status == GRAFT_OK) {
-        status = graft_linear_forward(self->lm_head, call, &head_args, error);
+        status = graft_linear_forward(self->lm_head, head_call, &head_args, error);
     }
     return status == GRAFT_OK && self->softcap > 0.0f ? cap(self, call, args, error) : status;
 }

@@ -261,7 +261,8 @@ int main(int argc, char **argv) {
     check(strcmp(embedding, argc > 3 ? "FusedPatchEmbed" : "PatchEmbed") == 0, "the patch embedding is a %s",
           embedding);
     read_images(&golden, &images);
-    const struct graft_prompt prompt = {golden.ids, golden.n_ids, images.items, images.n};
+    const struct graft_prompt prompt = {
+        .ids = golden.ids, .count = golden.n_ids, .images = images.items, .n_images = images.n};
     if (argc == 2) {
         compare_structure(&golden, &runner);
     }

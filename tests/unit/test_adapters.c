@@ -84,6 +84,7 @@ static void test_refused(void **state) {
     put(A, "lm_head.weight");
     refused(&adapters, "", GRAFT_ERROR_USAGE, "no name");
     refused(&adapters, "a.b", GRAFT_ERROR_USAGE, "no name");
+    refused(&adapters, "__base__", GRAFT_ERROR_USAGE, "no name");
     assert_int_equal(graft_adapters_add(&adapters, "a", folder, 1.0, NULL), GRAFT_OK);
     refused(&adapters, "a", GRAFT_ERROR_USAGE, "two of them");
     graft_adapters_finish(&adapters);

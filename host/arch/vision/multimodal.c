@@ -92,14 +92,20 @@ int graft_multimodal_create(const struct graft_class *cls, const struct graft_bu
     return graft_instance_finish(self, status, instance);
 }
 
-/* embeddings [as many as were counted, hidden_size] of all images and videos, one after another. */
+/* embeddings [as many as were counted, hidden_size] of all images and videos, one after another. Adapters are those of
+ * the sequence that an image is in, for all of its rows. */
 static int see(const struct multimodal *self, const struct graft_call *call, const struct graft_base_model_args *args,
                float *embeddings, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < args->n_images && status == GRAFT_OK; i++) {
         const struct graft_image *image = graft_placement_image(args, i);
         const struct graft_vision_tower_args tower_args = {sizeof tower_args, 0, image, embeddings};
-        status = graft_vision_tower_forward(self->visual, call, &tower_args, error);
+        const int32_t *adapters = args->batch->adapters;
+        const struct graft_row_adapters own = {.struct_size = sizeof own,
+                                               .adapter = adapters != NULL ? adapters[image->sequence] : 0};
+        struct graft_call tower_call = *call;
+        tower_call.row_adapters = adapters != NULL ? &own : NULL;
+        status = graft_vision_tower_forward(self->visual, &tower_call, &tower_args, error);
         embeddings += image->grid[0] * (image->grid[1] / self->sizes.merge) * (image->grid[2] / self->sizes.merge) *
                       self->sizes.hidden_size;
     }

@@ -181,12 +181,15 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
     struct graft_prompts prompts = {0};
     size_t texts = options->prompts.count + options->prompt_files.count;
     int status = GRAFT_OK;
+    if (graft_model_task(model) != GRAFT_TASK_CAUSAL_LM && options->prompt_adapters.count > 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "--prompt-adapter", "is for models that generate text");
+    }
     if (graft_model_task(model) != GRAFT_TASK_CAUSAL_LM) {
         status = graft_images_place(options, model, NULL, &prompts, error);
         return status == GRAFT_OK ? graft_encode_command(options, model, error) : status;
     }
     status = check_generates(options, error);
-    if (status == GRAFT_OK && texts + options->input_ids.count == 0) {
+    if (status == GRAFT_OK && texts + options->input_ids.count + options->prompt_adapters.count == 0) {
         /* Loading and reporting is all that is asked for, unless there are images. */
         return graft_images_place(options, model, NULL, &prompts, error);
     }

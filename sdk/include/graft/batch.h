@@ -15,6 +15,9 @@ extern "C" {
  * host's. */
 struct graft_cache;
 
+/* In the place of the number of an adapter: every one of them, or none. */
+enum { GRAFT_ADAPTER_ALL = -1, GRAFT_ADAPTER_NONE = -2 };
+
 /* The caller's, until the forward returns that it was given to. */
 struct graft_batch {
     uint32_t struct_size;
@@ -34,9 +37,22 @@ struct graft_batch {
     /* [sequences]: the same behind this batch, for the model to write and for the host to remember; NULL: not wanted.
      */
     int64_t *next_rotary_offsets;
+    /* [sequences]: the adapter that takes effect on each, a number in the config's `adapters`, or GRAFT_ADAPTER_...;
+     * NULL: all adapters on all of them. Modules that see rows and no batch read `row_adapters` of the call. */
+    const int32_t *adapters;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_batch, 72);
+GRAFT_ASSERT_SIZE(struct graft_batch, 80);
+
+/* The adapters of the rows that modules are given. The caller's, as the batch. */
+struct graft_row_adapters {
+    uint32_t struct_size;
+    int32_t adapter;         /* of all rows, where `adapters` is NULL */
+    int64_t rows;            /* of `adapters` */
+    const int32_t *adapters; /* [rows]: as in the batch; or NULL */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_adapters, 24);
 
 #ifdef __cplusplus
 }

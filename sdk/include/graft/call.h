@@ -6,6 +6,7 @@
 #define GRAFT_CALL_H
 
 #include "abi.h"
+#include "batch.h"
 #include "error.h"
 #include "threads.h"
 
@@ -52,9 +53,12 @@ struct graft_call {
     /* `attention` where the user asked for it by its name, or for its weights; else NULL. A class may hand its children
      * a copy of the call with another `attention`, but where this is not NULL kernels->attention refuses that. */
     const struct graft_attention_implementation *asked_attention;
+    /* Which adapter takes effect on each row that this module is given; NULL: all of them on all rows. A class that
+     * hands its children other rows than its own, as heads and experts do, hands them the call of graft_call_gather. */
+    const struct graft_row_adapters *row_adapters;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_call, 88);
+GRAFT_ASSERT_SIZE(struct graft_call, 96);
 
 /* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
 GRAFT_INLINE float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,
@@ -73,6 +77,36 @@ GRAFT_INLINE float *graft_scratch_floats(const struct graft_call *call, int64_t 
 /* [forward] Scratch for `count` 32-bit integers; on failure NULL, with an error recorded. */
 GRAFT_INLINE int32_t *graft_scratch_ints(const struct graft_call *call, int64_t count, struct graft_error *error) {
     return (int32_t *)(void *)graft_scratch_floats(call, count, 1, error);
+}
+
+/* Space for a call that graft_call_gather makes; of the plugin's own, so that it holds structs by value. */
+struct graft_gathered_call {
+    struct graft_call call;
+    struct graft_row_adapters row_adapters;
+};
+
+/* [forward] The call for children that are given `n` rows, those numbered `rows` [n] of what this module was given:
+ * `call` itself where rows do not differ, else `space` filled in. NULL on failure, with an error recorded. */
+GRAFT_INLINE const struct graft_call *graft_call_gather(const struct graft_call *call, const int32_t *rows, int64_t n,
+                                                        struct graft_gathered_call *space, struct graft_error *error) {
+    const struct graft_row_adapters *own = GRAFT_HAS(call, struct graft_call, row_adapters) ? call->row_adapters : NULL;
+    if (own == NULL || own->adapters == NULL) {
+        return call;
+    }
+    int32_t *adapters = graft_scratch_ints(call, n, error);
+    if (adapters == NULL) {
+        return NULL;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        adapters[i] = own->adapters[rows[i]];
+    }
+    memset(&space->row_adapters, 0, sizeof space->row_adapters);
+    space->row_adapters.struct_size = (uint32_t)sizeof space->row_adapters;
+    space->row_adapters.rows = n;
+    space->row_adapters.adapters = adapters;
+    graft_struct_copy(&space->call, sizeof space->call, call);
+    space->call.row_adapters = &space->row_adapters;
+    return &space->call;
 }
 
 #ifdef __cplusplus

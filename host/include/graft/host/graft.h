@@ -86,7 +86,7 @@ const char *graft_library_note(const struct graft_library *library, size_t i);
 struct graft_adapter_options {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *name;      /* at most 64 letters, digits, '_' and '-'; each adapter has its own */
+    const char *name;      /* at most 64 letters, digits, '_' and '-', not GRAFT_BASE_MODEL; each has its own */
     const char *directory; /* must not be NULL */
     double scale;          /* how strongly it takes effect; 1: as it was trained */
 };
@@ -144,6 +144,9 @@ int64_t graft_model_max_positions(const struct graft_model *model);
  * there is none. */
 const char *graft_model_class_at(const struct graft_model *model, const char *path);
 
+/* In the place of an adapter's name: the model without any. */
+#define GRAFT_BASE_MODEL "__base__"
+
 /* A prompt: `count` token ids and their images (graft/host/images.h). Each run of image tokens takes one image, in
  * order, and has one token for each of its merged patches. */
 struct graft_prompt {
@@ -151,6 +154,9 @@ struct graft_prompt {
     size_t count;                     /* tokens; > 0 */
     const struct graft_image *images; /* [n_images] and videos, which take runs of video tokens */
     size_t n_images;
+    /* The only adapter that takes effect on this prompt and what follows it, by its name, or GRAFT_BASE_MODEL; NULL:
+     * all adapters of the model. An error (GRAFT_ERROR_USAGE) where a class applies its adapters to all sequences. */
+    const char *adapter;
 };
 
 /* [any] Called for each new token, on the thread that generates; `last` is 1 for the one that ends its sequence. Any

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rows.h"
+
+#include "graft/kernels.h"
+
+int lora_rows_of(const struct graft_call *call, int64_t rows, int32_t adapter, struct lora_rows *found,
+                 struct graft_error *error) {
+    const struct graft_row_adapters *chosen =
+        GRAFT_HAS(call, struct graft_call, row_adapters) ? call->row_adapters : NULL;
+    int32_t of_all = chosen != NULL && chosen->adapters == NULL ? chosen->adapter : GRAFT_ADAPTER_ALL;
+    *found = (struct lora_rows){of_all == GRAFT_ADAPTER_ALL || of_all == adapter ? rows : 0, NULL};
+    if (chosen == NULL || chosen->adapters == NULL) {
+        return GRAFT_OK;
+    }
+    if (chosen->rows != rows) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
+                               "given %lld rows and adapters of %lld: a class above it takes rows out without "
+                               "graft_call_gather",
+                               (long long)rows, (long long)chosen->rows);
+    }
+    *found = (struct lora_rows){0, graft_scratch_ints(call, rows, error)};
+    if (found->index == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        if (chosen->adapters[i] == adapter || chosen->adapters[i] == GRAFT_ADAPTER_ALL) {
+            found->index[found->n++] = (int32_t)i;
+        }
+    }
+    found->index = found->n < rows ? found->index : NULL;
+    return GRAFT_OK;
+}
+
+int lora_rows_add(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
+                  float *to, struct graft_error *error) {
+    if (rows->index == NULL) {
+        return call->kernels->add(call, to, from, rows->n * width, error);
+    }
+    float *ones = graft_scratch_floats(call, rows->n, 1, error);
+    for (int64_t i = 0; ones != NULL && i < rows->n; i++) {
+        ones[i] = 1.0F;
+    }
+    return ones != NULL ? call->kernels->scatter_add_rows(call, from, ones, rows->index, rows->n, width, to, error)
+                        : GRAFT_ERROR_INTERNAL;
+}
+
+void lora_rows_copy(const struct lora_rows *rows, const float *from, int64_t width, float *to) {
+    for (int64_t i = 0; i < rows->n; i++) {
+        int64_t row = rows->index != NULL ? rows->index[i] : i;
+        memcpy(to + row * width, from + i * width, (size_t)width * sizeof *to);
+    }
+}
