@@ -8,8 +8,10 @@
 #include "base/dtype.h"
 #include "plan/conflicts.h"
 
+/* A scalar is a vector of one: parameters have a dimension at least. */
 static int same_shape(const struct graft_parameter *parameter, const struct graft_value *value) {
-    return parameter->rank == value->rank && memcmp(parameter->shape, value->shape, sizeof value->shape) == 0;
+    int32_t rank = value->rank > 0 ? value->rank : 1;
+    return parameter->rank == rank && memcmp(parameter->shape, value->shape, sizeof value->shape) == 0;
 }
 
 static int is_weight_type(graft_dtype dtype) {

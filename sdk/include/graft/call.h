@@ -81,9 +81,11 @@ GRAFT_INLINE int32_t *graft_scratch_ints(const struct graft_call *call, int64_t 
 
 /* Space for a call that graft_call_gather makes; of the plugin's own, so that it holds structs by value. */
 struct graft_gathered_call {
-    struct graft_call call;
-    struct graft_row_adapters row_adapters;
+    struct graft_call call;                 /* the other one, but for its row_adapters */
+    struct graft_row_adapters row_adapters; /* of the rows taken out */
 };
+
+GRAFT_ASSERT_SIZE(struct graft_gathered_call, 120);
 
 /* [forward] The call for children that are given `n` rows, those numbered `rows` [n] of what this module was given:
  * `call` itself where rows do not differ, else `space` filled in. NULL on failure, with an error recorded. */

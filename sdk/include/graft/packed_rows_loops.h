@@ -30,7 +30,9 @@ enum { GRAFT_ROW_LANES = 8, GRAFT_ROW_TILE = 4 };
 enum { GRAFT_ROW_LANES = 4, GRAFT_ROW_TILE = 4 };
 #endif
 
+/* A register of numbers. */
 typedef float graft_row_floats __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
+/* The same, of integers. */
 typedef int32_t graft_row_ints __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
 
 /* [any] The codes of a row from input `input` on, as many as there are lanes, less `zero`. */
@@ -105,7 +107,7 @@ GRAFT_PACKED_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes,
 
 /* A row of the weight. */
 struct graft_packed_row {
-    const unsigned char *codes;
+    const unsigned char *codes;           /* of its first input on */
     const struct graft_row_block *scales; /* the block that has its scales */
     int64_t scale;                        /* that of group 0 in it */
     int64_t output;                       /* its number */
