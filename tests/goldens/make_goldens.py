@@ -270,8 +270,14 @@ PLAIN.update({
     "qwen3_moe_dynamic": (qwen3_moe(max_position_embeddings=16, rope_parameters=dict(DYNAMIC, rope_theta=1e6)), 645, 30, {"hub_config": False},
                           "rope type dynamic beyond the original length; v5 spelling, num_local_experts"),
 })
+BROUGHT_BY = {"deepseek_v2": "deepseek_v3"}  # the plugin, where it is not called like the family
 # The same of families that plugins bring.
 BROUGHT = {
+    "deepseek_v2": (deepseek("deepseek_v2", topk_method="group_limited_greedy", routed_scaling_factor=1.5, mlp_bias=True,
+                             rope_parameters=dict(YARN, mscale=0.7, mscale_all_dim=0.7)), 711, 20, {"drop_fields": ["head_dim"]},
+                    "groups by their best experts, softmax, biases in MLPs; yarn with its magnitude in the scaling"),
+    "deepseek_v2_greedy_bf16": (deepseek("deepseek_v2", q_lora_rank=None, n_group=1, topk_group=1), 712, 20, {"dtype": "bfloat16"},
+                                "bfloat16 on disk; no groups, queries by one product"),
     "deepseek_v3": (deepseek("deepseek_v3", rope_parameters=dict(YARN, mscale=1.0, mscale_all_dim=0.8)), 701, 20,
                     {"rename": with_predictors, "config_extra": {"topk_method": "noaux_tc", "scoring_func": "sigmoid", "moe_layer_freq": 1,
                                                                  "num_nextn_predict_layers": 2}, "drop_fields": ["rope_interleave", "head_dim"]},
@@ -496,7 +502,7 @@ def add_recorded(folder, cls, inputs):
 
 def make_plain(name, out):
     (family, config), seed, length, options, note = PLAIN[name] if name in PLAIN else BROUGHT[name]
-    folder = f"{out}/plain/{name}" if name in PLAIN else f"{FAMILIES}/{PLUGINS.get(family, family)}/goldens/{name}"
+    folder = f"{out}/plain/{name}" if name in PLAIN else f"{FAMILIES}/{PLUGINS.get(BROUGHT_BY.get(family, family)}/goldens/{name}"
     # Transformers' one-token step of Mamba 2 forgets the limits of its steps; the whole sequence again does not.
     ol.greedy = functools.partial(CACHED_GREEDY, cached="time_step_limit" not in config)
     seed, inputs = first_clear_seed(folder, family, config, seed, length, options, name.endswith("_stacked"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DeepSeek-V3 (DeepSeek-AI 2024): Llama with latent attention and, from some layer on, experts chosen by groups beside
- * shared ones.
+ * DeepSeek-V3 and DeepSeek-V2 (DeepSeek-AI 2024): Llama with latent attention and, from some layer on, experts chosen
+ * by groups beside shared ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +62,15 @@ static const struct deepseek_traits v3 = {
     .sigmoid = 1,
 };
 
+static const struct deepseek_traits v2 = {
+    .attention = "DeepseekV2Attention",
+    .mlp = "DeepseekV2MLP",
+    .moe = "DeepseekV2Moe",
+    .router = "DeepseekV2TopkRouter",
+    .experts = "DeepseekV2Experts",
+    .rms_norm = "DeepseekV2RMSNorm",
+};
+
 /* A class whose functions are those of one file. */
 #define OWN_CLASS(class_name, interface, file, destroyer, traits)                                       \
     .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = (interface),       \
@@ -81,6 +90,23 @@ static const struct graft_class v3_classes[] = {
     {GRAFT_DERIVED_CLASS("DeepseekV3RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM)},
     {GRAFT_DERIVED_CLASS("DeepseekV3RotaryEmbedding", "LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY)},
 };
+
+static const struct graft_class v2_classes[] = {
+    {GRAFT_DERIVED_CLASS("DeepseekV2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM)},
+    {GRAFT_DERIVED_CLASS("DeepseekV2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL)},
+    {GRAFT_DERIVED_CLASS("DeepseekV2DecoderLayer", "LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER),
+     .describe = layer_describe, .data = &v2},
+    {OWN_CLASS("DeepseekV2Attention", GRAFT_INTERFACE_SELF_ATTENTION, attention, deepseek_attention_destroy, v2)},
+    {GRAFT_DERIVED_CLASS("DeepseekV2MLP", "LlamaMLP", GRAFT_INTERFACE_MLP)},
+    {OWN_CLASS("DeepseekV2Moe", GRAFT_INTERFACE_MLP, moe, free, v2)},
+    {OWN_CLASS("DeepseekV2TopkRouter", GRAFT_INTERFACE_ROUTER, router, free, v2)},
+    {GRAFT_DERIVED_CLASS("DeepseekV2Experts", "Qwen3MoeExperts", GRAFT_INTERFACE_EXPERTS)},
+    {GRAFT_DERIVED_CLASS("DeepseekV2RMSNorm", "LlamaRMSNorm", GRAFT_INTERFACE_NORM)},
+    {GRAFT_DERIVED_CLASS("DeepseekV2RotaryEmbedding", "LlamaRotaryEmbedding", GRAFT_INTERFACE_ROTARY)},
+};
+
+static const struct graft_architecture v2_architectures[] = {{"DeepseekV2ForCausalLM", NULL},
+                                                             {"DeepseekV2Model", NULL}};
 
 static const struct graft_architecture v3_architectures[] = {{"DeepseekV3ForCausalLM", NULL},
                                                              {"DeepseekV3Model", NULL}};
@@ -118,7 +144,42 @@ static const struct graft_config_field v3_fields[] = {
     {.name = "max_position_embeddings", .kind = GRAFT_FIELD_INT, .integer = 4096},
 };
 
+static const struct graft_config_field v2_fields[] = {
+    {.name = "head_dim",
+     .alias = "qk_rope_head_dim",
+     .kind = GRAFT_FIELD_INT,
+     .integer = 64,
+     .flags = GRAFT_FIELD_RENAMED},
+    {.name = "num_experts",
+     .alias = "n_routed_experts",
+     .kind = GRAFT_FIELD_INT,
+     .integer = 64,
+     .flags = GRAFT_FIELD_RENAMED},
+    {.name = "vocab_size", .kind = GRAFT_FIELD_INT, .integer = 102400},
+    {.name = "moe_intermediate_size", .kind = GRAFT_FIELD_INT, .integer = 1407},
+    {.name = "n_shared_experts", .kind = GRAFT_FIELD_INT, .integer = 2},
+    {.name = "routed_scaling_factor", .kind = GRAFT_FIELD_REAL, .real = 1.0},
+    {.name = "q_lora_rank", .kind = GRAFT_FIELD_INT, .integer = 1536},
+    {.name = "kv_lora_rank", .kind = GRAFT_FIELD_INT, .integer = 512},
+    {.name = "qk_nope_head_dim", .kind = GRAFT_FIELD_INT, .integer = 128},
+    {.name = "v_head_dim", .kind = GRAFT_FIELD_INT, .integer = 128},
+};
+
 static const struct graft_family families[] = {
+    {
+        .struct_size = sizeof families[0],
+        .model_type = "deepseek_v2",
+        .base_model_prefix = "model",
+        .architectures = v2_architectures,
+        .n_architectures = sizeof v2_architectures / sizeof v2_architectures[0],
+        .architecture_stride = sizeof v2_architectures[0],
+        .classes = v2_classes,
+        .n_classes = sizeof v2_classes / sizeof v2_classes[0],
+        .class_stride = sizeof v2_classes[0],
+        .fields = v2_fields,
+        .n_fields = sizeof v2_fields / sizeof v2_fields[0],
+        .field_stride = sizeof v2_fields[0],
+    },
     {
         .struct_size = sizeof families[0],
         .model_type = "deepseek_v3",
@@ -141,7 +202,7 @@ static const struct graft_plugin plugin = {
     .id = "deepseek_v3",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "The model type deepseek_v3",
+    .description = "The model types deepseek_v2 and deepseek_v3",
     .families = families,
     .n_families = sizeof families / sizeof families[0],
     .family_stride = sizeof families[0],

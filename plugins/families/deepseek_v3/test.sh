@@ -14,6 +14,9 @@ grep -q 'model_type: "deepseek_v3" is not known; known are bert, llama, ' "$scra
 
 "$host" list --families --plugins-dir "$folder" |
     grep -q '^deepseek_v3: DeepseekV3ForCausalLM, DeepseekV3Model; by plugin deepseek_v3 ('
+"$host" plan --model "$folder/goldens/deepseek_v2" --plugins-dir "$folder" --strict --json >"$scratch/plan.json"
+grep -q '"class": "DeepseekV2Moe"' "$scratch/plan.json"
+if grep 'Llama\|Qwen\|DeepseekV3' "$scratch/plan.json"; then exit 1; fi
 "$host" plan --model "$model" --plugins-dir "$folder" --strict >"$scratch/plan"
 grep -q 'DeepseekV3ForCausalLM (deepseek_v3, by plugin deepseek_v3), ' "$scratch/plan"
 grep -q ' 0 bytes copied' "$scratch/plan"
@@ -26,8 +29,7 @@ if grep 'Llama\|Qwen' "$scratch/plan.json"; then exit 1; fi
 "$host" plan --model "$model" --plugins-dir "$folder" --html "$scratch/plan.html"
 grep -q DeepseekV3MoE "$scratch/plan.html"
 
-# edited SED-SCRIPT: a copy of the model
-edited() {
+edited() { # edited SED-SCRIPT: a copy of the model
     rm -rf "$scratch/model"
     cp -r "$model" "$scratch/model"
     chmod -R u+w "$scratch/model"
@@ -101,3 +103,8 @@ refused 's/"scoring_func": "sigmoid"/"scoring_func": "softmax"/' \
 refused 's/"topk_method": "noaux_tc"/"topk_method": "greedy"/' \
     'config.json: topk_method: expected "noaux_tc", got "greedy"'
 refused 's/"moe_layer_freq": 1/"moe_layer_freq": 2/' 'config.json: moe_layer_freq: expected 1 to 1, got 2'
+model=$folder/goldens/deepseek_v2
+refused 's/"topk_method": "group_limited_greedy"/"topk_method": "noaux_tc"/' \
+    'config.json: topk_method: expected "greedy" or "group_limited_greedy", got "noaux_tc"'
+refused 's/"n_group": 4/"n_group": null/' 'config.json: n_group: missing, expected an integer'
+refused 's/"hidden_size"/"scoring_func": "sigmoid", &/' 'config.json: scoring_func: expected "softmax", got "sigmoid"'
