@@ -263,6 +263,10 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
     return status;
 }
 
+int64_t graft_session_token_bytes(const struct graft_session *session, int32_t slot) {
+    return graft_kv_cache_token_bytes(session->cache->kv, slot);
+}
+
 int graft_session_rewind(struct graft_session *session, int32_t slot, int64_t length, int64_t *reached,
                          struct graft_error *error) {
     struct sequence *sequence = &session->sequences[slot];

@@ -50,6 +50,9 @@ enum graft_logits_rows {
 int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                        enum graft_logits_rows which, const float **logits, struct graft_error *error);
 
+/* Bytes of keys and values, or of what they are made from, that are kept of each token of the sequence in a slot. */
+int64_t graft_session_token_bytes(const struct graft_session *session, int32_t slot);
+
 /* Takes the sequence in a slot back to its first `length` tokens, or to fewer, `reached`: the caller feeds those in
  * between again. Keys and values can be cut anywhere. States of modules (graft/state.h) are known where they are,
  * before the last step, and at the start; rotary positions behind the last image, and at the start. A length of 0

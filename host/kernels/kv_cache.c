@@ -205,6 +205,15 @@ int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int6
     return status;
 }
 
+int64_t graft_kv_cache_token_bytes(const struct graft_kv_cache *cache, int32_t slot) {
+    int64_t numbers = 0;
+    for (int32_t layer = 0; layer < cache->layers && check_slot(cache, slot, NULL) == GRAFT_OK; layer++) {
+        const struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+        numbers += entry->kv_heads * (entry->keys.dim + entry->values.dim);
+    }
+    return numbers * (int64_t)sizeof(float);
+}
+
 int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error) {
     int status = check_slot(cache, slot, error);
     if (status == GRAFT_OK && length < 0) {

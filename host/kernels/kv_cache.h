@@ -50,6 +50,9 @@ int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t s
 /* How many tokens a slot holds; an error if its layers differ, as after a forward that failed. */
 int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int64_t *length, struct graft_error *error);
 
+/* Bytes that a slot takes for each of its tokens, in all layers; 0 before it holds any. */
+int64_t graft_kv_cache_token_bytes(const struct graft_kv_cache *cache, int32_t slot);
+
 /* Forgets all but the first `length` tokens of a slot, in every layer; 0 empties it. Memory is kept for reuse. */
 int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
 

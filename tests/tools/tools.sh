@@ -142,11 +142,11 @@ check 'inspect: nothing' 2 "$status"
 host bench --model "$moe" --plugins-dir plugins --prompt-tokens 8 --new-tokens 3 --repeat 2 --modules --json
 check 'bench: exit status' 0 "$status"
 for key in threads prompt_tokens new_tokens repeat load_seconds prompt_tokens_per_second generation_tokens_per_second \
-    median minimum maximum weights bits_per_weight bytes_per_token read_bandwidth bandwidth_share modules replaced original_milliseconds \
+    median minimum maximum weights bits_per_weight bytes_per_token cache_bytes_per_token read_bandwidth bandwidth_share modules replaced original_milliseconds \
     original_bytes; do
     has "bench: has $key" "\"$key\":" out
 done
-check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|weights|bits_per_weight|bytes_per_token|read_bandwidth|bandwidth_share)": (0|0\.0|-.*|null),?$' out)"
+check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|weights|bits_per_weight|bytes_per_token|cache_bytes_per_token|read_bandwidth|bandwidth_share)": (0|0\.0|-.*|null),?$' out)"
 has 'bench: a replaced class' '"original_class": "Qwen2MoeExperts"' out
 host bench --model "$moe" --prompt-tokens 4 --new-tokens 2 --repeat 1
 check 'bench: as text' 0 "$status"

@@ -187,8 +187,11 @@ static void test_kv_cache(void **state) {
         assert_int_equal(graft_kv_cache_length(cache, 1, &length, NULL), GRAFT_OK);
         assert_int_equal(length, held);
     }
+    assert_int_equal(graft_kv_cache_token_bytes(cache, 1), (3 * DIM + DIM + DIM - 2) * HEADS * (int)sizeof(float));
     assert_int_equal(graft_kv_cache_length(cache, 0, &length, NULL), GRAFT_OK);
     assert_int_equal(length, 0);
+    assert_int_equal(graft_kv_cache_token_bytes(cache, 0), 0);
+    assert_int_equal(graft_kv_cache_token_bytes(cache, 2), 0);
     assert_int_equal(graft_kv_cache_truncate(cache, 1, 7, NULL), GRAFT_OK);
     assert_int_equal(append(cache, 2, 1, 7, 1, &view, NULL), GRAFT_OK);
     check_view(&view, 2, 8);

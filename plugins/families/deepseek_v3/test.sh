@@ -72,6 +72,7 @@ if grep 'mlp.gate.qweight' "$scratch/plan.json"; then exit 1; fi
 
 "$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
 grep -q '"class": "DeepseekV3TopkRouter"' "$scratch/bench.json"
+grep -q '"cache_bytes_per_token": 192,' "$scratch/bench.json" # two layers of 16 + 8 floats
 "$host" --quiet --model "$model" --plugins-dir "$folder" --input-ids 5,6,7 --max-new-tokens 1 --output-ids \
     --hidden-states "$scratch/hidden.safetensors" --attentions "$scratch/attentions.safetensors" \
     --router-logits "$scratch/router.safetensors" >"$scratch/ids"

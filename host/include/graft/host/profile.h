@@ -83,13 +83,15 @@ int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
 /* [load] Stops and frees. Accepts NULL. */
 void graft_profile_free(struct graft_profile *profile);
 
-/* What a model's weights take. */
+/* What a model's weights take, and what it keeps of a token. */
 struct graft_weight_use {
     uint32_t struct_size;
     uint32_t reserved;
     int64_t weights;         /* numbers that it was trained with: of quantized ones, what their codes stand for */
     int64_t bytes;           /* that hold them: codes, scales and adapters included */
     int64_t bytes_per_token; /* that generating one token reads: of experts those chosen, of embeddings one row */
+    int64_t
+        cache_bytes_per_token; /* that each token of a sequence takes: keys and values, or what they are made from */
 };
 
 /* [any, one thread per model] Fills `use`, whose struct_size is set, of a loaded model that generates: it runs one
