@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kv_b_proj is as a matrix. Linears need not have one that is stored (int8, adapters): it is what becomes of the
- * unit vectors. */
+/* What kv_b_proj is as a matrix: where none is stored (int8, adapters), what becomes of the unit vectors. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "deepseek.h"
 #include "graft/describe.h"
+#include "graft/kernels.h"
 
 /* A matrix in memory of its own. */
 struct matrix {
@@ -62,63 +62,90 @@ static void matrix_set(struct matrix *matrix, int64_t row, int64_t column, float
     }
 }
 
-/* transposed [kv_lora, heads, nope + v]: row k is what kv_b_proj makes of unit vector k. */
-static void take_apart(const struct deepseek_sizes *sizes, const float *transposed, struct owned *owned) {
-    int64_t width = sizes->nope + sizes->v;
-    for (int64_t k = 0; k < sizes->kv_lora; k++) {
-        for (int64_t h = 0; h < sizes->heads; h++) {
-            const float *head = transposed + (k * sizes->heads + h) * width;
+/* What is taken apart, by heads. */
+struct parts {
+    const struct deepseek_sizes *sizes;
+    const float *matrix; /* [heads, nope + v, kv_lora] */
+    struct owned *owned;
+};
+
+static void take_apart(void *data, int64_t begin, int64_t end) {
+    const struct parts *parts = data;
+    const struct deepseek_sizes *sizes = parts->sizes;
+    for (int64_t h = begin; h < end; h++) {
+        const float *head = parts->matrix + h * (sizes->nope + sizes->v) * sizes->kv_lora;
+        for (int64_t k = 0; k < sizes->kv_lora; k++) {
             for (int64_t i = 0; i < sizes->nope; i++) {
-                matrix_set(&owned->key, h * sizes->kv_lora + k, i, head[i]);
+                matrix_set(&parts->owned->key, h * sizes->kv_lora + k, i, head[i * sizes->kv_lora + k]);
             }
-            for (int64_t i = 0; i < sizes->v; i++) {
-                matrix_set(&owned->value, h * sizes->v + i, k, head[sizes->nope + i]);
+        }
+        for (int64_t i = 0; i < sizes->v; i++) {
+            for (int64_t k = 0; k < sizes->kv_lora; k++) {
+                matrix_set(&parts->owned->value, h * sizes->v + i, k, head[(sizes->nope + i) * sizes->kv_lora + k]);
             }
         }
     }
 }
 
-/* What becomes of the unit vectors, in exact arithmetic: [kv_lora, columns]. */
-static float *transpose(const struct graft_module *linear, const struct graft_call *call, int64_t kv_lora,
-                        int64_t columns, struct graft_error *error) {
-    float *units = graft_scratch_floats(call, kv_lora, kv_lora, error);
-    float *transposed = graft_scratch_floats(call, kv_lora, columns, error);
-    const struct graft_linear_args args = {sizeof args, 0, kv_lora, units, transposed};
+/* matrix [rows, columns]: what becomes of the unit vectors, in exact arithmetic. */
+static int run_units(const struct graft_module *linear, const struct graft_call *call, int64_t rows, int64_t columns,
+                     float *matrix, struct graft_error *error) {
+    float *units = graft_scratch_floats(call, columns, columns, error);
+    float *transposed = graft_scratch_floats(call, columns, rows, error);
+    const struct graft_linear_args args = {sizeof args, 0, columns, units, transposed};
     struct graft_call exact;
     if (units == NULL || transposed == NULL) {
-        return NULL;
+        return GRAFT_ERROR_INTERNAL;
     }
-    memset(units, 0, (size_t)(kv_lora * kv_lora) * sizeof *units);
-    for (int64_t k = 0; k < kv_lora; k++) {
-        units[k * kv_lora + k] = 1.0f;
+    memset(units, 0, (size_t)(columns * columns) * sizeof *units);
+    for (int64_t k = 0; k < columns; k++) {
+        units[k * columns + k] = 1.0f;
     }
     graft_struct_copy(&exact, sizeof exact, call);
     exact.precision = GRAFT_PRECISION_FLOAT32;
-    return graft_linear_forward(linear, &exact, &args, error) == GRAFT_OK ? transposed : NULL;
+    int status = graft_linear_forward(linear, &exact, &args, error);
+    for (int64_t i = 0; i < rows * columns && status == GRAFT_OK; i++) {
+        matrix[i] = transposed[i % columns * rows + i / columns];
+    }
+    return status;
+}
+
+static int read_matrix(const struct graft_module *linear, const struct graft_call *call, int64_t rows, int64_t columns,
+                       float *matrix, struct graft_error *error) {
+    const struct graft_linear_args args = {sizeof args, 0, 0, NULL, NULL};
+    struct graft_product product;
+    int is_stored = graft_linear_as_product(linear, &args, &product) && product.required_features == 0 &&
+                    product.bias == NULL && product.first_row == 0 && product.rows == rows &&
+                    product.weight->rows == rows && product.weight->columns == columns;
+    return is_stored ? call->kernels->widen(call, product.weight, matrix, error)
+                     : run_units(linear, call, rows, columns, matrix, error);
+}
+
+static struct owned *make(const struct deepseek_sizes *sizes, const float *matrix, const struct graft_call *call,
+                          struct graft_error *error) {
+    graft_dtype dtype = dtype_of(matrix, sizes->heads * (sizes->nope + sizes->v) * sizes->kv_lora);
+    struct owned *owned = calloc(1, sizeof *owned);
+    struct parts parts = {sizes, matrix, owned};
+    if (owned == NULL || !matrix_init(&owned->key, dtype, sizes->heads * sizes->kv_lora, sizes->nope) ||
+        !matrix_init(&owned->value, dtype, sizes->heads * sizes->v, sizes->kv_lora)) {
+        deepseek_absorbed_free(owned != NULL ? &owned->absorbed : NULL);
+        (void)graft_fail_memory(error, "");
+        return NULL;
+    }
+    owned->absorbed = (struct deepseek_absorbed){&owned->key.weight, &owned->value.weight};
+    call->threads->parallel_for(sizes->heads, 1, take_apart, &parts);
+    return owned;
 }
 
 struct deepseek_absorbed *deepseek_absorbed_make(const struct deepseek_sizes *sizes,
                                                  const struct graft_module *kv_b_proj, const struct graft_call *call,
                                                  struct graft_error *error) {
-    int64_t columns = sizes->heads * (sizes->nope + sizes->v);
+    int64_t rows = sizes->heads * (sizes->nope + sizes->v);
     int64_t mark = call->scratch_mark(call->scratch);
-    const float *transposed = transpose(kv_b_proj, call, sizes->kv_lora, columns, error);
-    struct owned *owned = transposed != NULL ? calloc(1, sizeof *owned) : NULL;
-    if (owned != NULL) {
-        graft_dtype dtype = dtype_of(transposed, sizes->kv_lora * columns);
-        int made = matrix_init(&owned->key, dtype, sizes->heads * sizes->kv_lora, sizes->nope) &&
-                   matrix_init(&owned->value, dtype, sizes->heads * sizes->v, sizes->kv_lora);
-        owned->absorbed = (struct deepseek_absorbed){&owned->key.weight, &owned->value.weight};
-        if (made) {
-            take_apart(sizes, transposed, owned);
-        } else {
-            deepseek_absorbed_free(&owned->absorbed);
-            owned = NULL;
-        }
-    }
-    if (transposed != NULL && owned == NULL) {
-        (void)graft_fail_memory(error, "");
-    }
+    float *matrix = graft_scratch_floats(call, rows, sizes->kv_lora, error);
+    int status =
+        matrix != NULL ? read_matrix(kv_b_proj, call, rows, sizes->kv_lora, matrix, error) : GRAFT_ERROR_INTERNAL;
+    struct owned *owned = status == GRAFT_OK ? make(sizes, matrix, call, error) : NULL;
     call->scratch_release(call->scratch, mark);
     return owned != NULL ? &owned->absorbed : NULL;
 }
