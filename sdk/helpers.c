@@ -50,6 +50,7 @@
 #include "graft/option.h"
 #include "graft/packed.h"
 #include "graft/packed_rows.h"
+#include "graft/packed_experts.h"
 #include "graft/packed_tensors.h"
 #include "graft/patch_embed.h"
 #include "graft/patch_merger.h"

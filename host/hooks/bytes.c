@@ -114,15 +114,15 @@ static int64_t count_distinct(const int32_t *numbers, int64_t n, int64_t limit) 
     return distinct;
 }
 
-/* Of parameters [num_experts, ..] the chosen ones; others are taken to be read whole. */
+/* Of parameters [num_experts, ..] what the chosen ones have; others are taken to be read whole. */
 static int64_t expert_bytes(const struct graft_node *node, const struct graft_experts_args *args) {
-    int64_t num_experts = graft_args_int(&node->args, "num_experts", 0), bytes = 0;
+    int64_t bytes = 0;
+    int64_t experts = graft_args_int(&node->args, "num_experts", 0);
+    int64_t chosen = count_distinct(args->top_k_index, args->tokens * args->k, experts);
     for (size_t i = 0; i < node->n_parameters; i++) {
         const struct graft_parameter *parameter = node->parameters[i];
         int64_t all = weight_bytes(parameter->weight);
-        int is_stacked = parameter->rank > 1 && parameter->shape[0] == num_experts;
-        bytes += is_stacked ? all / num_experts * count_distinct(args->top_k_index, args->tokens * args->k, num_experts)
-                            : all;
+        bytes += parameter->rank > 1 && parameter->shape[0] == experts ? all / experts * chosen : all;
     }
     return bytes;
 }

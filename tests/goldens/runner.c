@@ -1,9 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runner.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+
+enum { MAX_DIRECTORIES = 4 };
+
+static void load_plugins(struct graft_library *library, const char *plugins) {
+    struct graft_error error = graft_error_none();
+    const char *directories[MAX_DIRECTORIES];
+    int32_t n = 0;
+    char *names = need_memory(strlen(plugins) + 1, 1);
+    char *rest = strcpy(names, plugins);
+    while (n < MAX_DIRECTORIES && rest != NULL) {
+        directories[n++] = rest;
+        rest = strchr(rest, ':');
+        if (rest != NULL) {
+            *rest++ = '\0';
+        }
+    }
+    need(graft_library_load_plugins(library, directories, n, NULL, &error), &error);
+    free(names);
+}
 
 void runner_open_with(struct runner *runner, const char *directory, const char *plugins,
                       const struct graft_model_options *options) {
@@ -11,7 +31,7 @@ void runner_open_with(struct runner *runner, const char *directory, const char *
     *runner = (struct runner){0};
     need(graft_library_create(&runner->library, &error), &error);
     if (plugins != NULL) {
-        need(graft_library_load_plugins(runner->library, &plugins, 1, NULL, &error), &error);
+        load_plugins(runner->library, plugins);
     }
     need(graft_model_open(runner->library, directory, options, &runner->model, &error), &error);
     need(graft_model_load(runner->model, &error), &error);

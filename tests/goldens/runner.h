@@ -11,7 +11,8 @@ struct runner {
     size_t vocab_size;
 };
 
-/* Loads the model of a directory, with the plugins of another one unless that is NULL. */
+/* Loads the model of a directory, with the plugins of another one, or of several divided by ':', unless that is NULL.
+ */
 void runner_open(struct runner *runner, const char *directory, const char *plugins, int32_t precision);
 void runner_close(struct runner *runner);
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Experts of checkpoints in MXFP4 (quant_method "mxfp4"), read where they lie in the file. Blocks and scales have a row
+ * for each output, of gate and up by turns: it is the architecture's own parameter, [experts, in, out], that is turned.
+ */
+#include <stdlib.h>
+
+#include "graft/describe.h"
+#include "graft/plugin.h"
+#include "loops.h"
+
+enum { MAX_EXPERTS = 4096, MAX_SIZE = 1 << 20 };
+
+static const struct graft_packed_stack_loops *const tables[] = {
+    &mxfp4_loops_scalar,
+#if defined(__x86_64__)
+    &mxfp4_loops_avx2,
+    &mxfp4_loops_avx512,
+#endif
+};
+
+/* What the parent gives (graft/experts.h). */
+struct sizes {
+    int64_t num_experts;
+    int64_t hidden_size;
+    int64_t intermediate_size;
+};
+
+struct experts {
+    struct graft_packed_experts packed;
+    struct mxfp4_weight gate_up;
+    struct mxfp4_weight down;
+};
+
+static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
+    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, path, &sizes->num_experts, error);
+    if (status == GRAFT_OK) {
+        status = graft_args_size(args, "hidden_size", MAX_SIZE, path, &sizes->hidden_size, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_args_size(args, "intermediate_size", MAX_SIZE, path, &sizes->intermediate_size, error);
+    }
+    if (status == GRAFT_OK && (sizes->hidden_size % MXFP4_BLOCK != 0 || sizes->intermediate_size % MXFP4_BLOCK != 0)) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                                 "hidden_size is %lld and intermediate_size %lld, expected multiples of %d: so many "
+                                 "inputs are a block of MXFP4",
+                                 (long long)sizes->hidden_size, (long long)sizes->intermediate_size, MXFP4_BLOCK);
+    }
+    return status;
+}
+
+/* NAME_blocks, NAME_scales and NAME_bias of `rows` outputs and `columns` inputs. */
+static int describe_stack(const struct graft_sink *sink, const char *name, int64_t experts, int64_t rows,
+                          int64_t columns, struct graft_error *error) {
+    const int64_t shape[] = {experts, rows, columns / MXFP4_BLOCK, MXFP4_BYTES};
+    char parameter[32];
+    (void)snprintf(parameter, sizeof parameter, "%s_blocks", name);
+    int status = graft_describe_typed(sink, parameter, 4, shape, GRAFT_DTYPE_U8, error);
+    if (status == GRAFT_OK) {
+        (void)snprintf(parameter, sizeof parameter, "%s_scales", name);
+        status = graft_describe_typed(sink, parameter, 3, shape, GRAFT_DTYPE_U8, error);
+    }
+    if (status == GRAFT_OK) {
+        (void)snprintf(parameter, sizeof parameter, "%s_bias", name);
+        status = graft_describe_parameter(sink, parameter, 2, shape, 0, GRAFT_INIT_NONE, error);
+    }
+    return status;
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
+    (void)cls;
+    (void)config;
+    int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        status = graft_swiglu_check(args, sink->path, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_stack(sink, "gate_up_proj", sizes->num_experts, 2 * sizes->intermediate_size,
+                                sizes->hidden_size, error);
+    }
+    return status == GRAFT_OK ? describe_stack(sink, "down_proj", sizes->num_experts, sizes->hidden_size,
+                                               sizes->intermediate_size, error)
+                              : status;
+}
+
+/* Points to what describe_stack described. */
+static int bind_stack(const struct graft_build *build, const char *name, struct mxfp4_weight *weight,
+                      struct graft_packed_stack *stack, struct graft_error *error) {
+    int status = GRAFT_OK;
+    char parameter[32];
+    (void)snprintf(parameter, sizeof parameter, "%s_blocks", name);
+    const struct graft_weight *blocks = graft_build_weight(build, parameter, &status, error);
+    (void)snprintf(parameter, sizeof parameter, "%s_scales", name);
+    const struct graft_weight *scales = graft_build_weight(build, parameter, &status, error);
+    (void)snprintf(parameter, sizeof parameter, "%s_bias", name);
+    const struct graft_weight *bias = graft_build_weight(build, parameter, &status, error);
+    if (status == GRAFT_OK) {
+        *weight = (struct mxfp4_weight){graft_weight_block(blocks, 0)->data, graft_weight_block(scales, 0)->data};
+        *stack = (struct graft_packed_stack){
+            .loops = graft_packed_stack_choose(tables, sizeof tables / sizeof tables[0]),
+            .weight = weight,
+            .rows = blocks->shape[1],
+            .columns = blocks->shape[2] * MXFP4_BLOCK,
+            .bias = bias,
+        };
+    }
+    return status;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    const struct sizes *sizes = build->kept;
+    struct experts *self = calloc(1, sizeof *self);
+    (void)cls;
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
+    }
+    self->packed.num_experts = sizes->num_experts;
+    self->packed.swiglu = graft_swiglu_of(build->args);
+    int status = bind_stack(build, "gate_up_proj", &self->gate_up, &self->packed.gate_up, error);
+    if (status == GRAFT_OK) {
+        status = bind_stack(build, "down_proj", &self->down, &self->packed.down, error);
+    }
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
+                   struct graft_error *error) {
+    const struct experts *self = instance;
+    return graft_packed_experts_forward(&self->packed, call, args, error);
+}
+
+static const struct graft_experts vtable = {
+    .struct_size = sizeof vtable, .features = GRAFT_EXPERTS_FEATURES, .forward = forward};
+
+static const struct graft_class experts_class = {
+    .struct_size = sizeof experts_class,
+    .name = "Mxfp4GptOssExperts",
+    .interface_id = GRAFT_INTERFACE_EXPERTS,
+    .describe = describe,
+    .create = create,
+    .destroy = free,
+    .forward = &vtable,
+};
+
+static const char *const methods[] = {"mxfp4", NULL};
+static const char *const packed_tensors[] = {"gate_up_proj_blocks", NULL};
+
+static const struct graft_condition conditions[] = {
+    {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
+};
+
+static const struct graft_replacement replacement = {
+    .struct_size = sizeof replacement,
+    .key = GRAFT_KEY_NAME,
+    .target = "GptOssExperts",
+    .replacement = &experts_class,
+    .conditions = conditions,
+    .n_conditions = sizeof conditions / sizeof conditions[0],
+    .condition_stride = sizeof conditions[0],
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "mxfp4",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Experts of checkpoints in MXFP4, multiplied from their packed form",
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
+    .quant_methods = methods,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}
