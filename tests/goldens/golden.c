@@ -60,6 +60,12 @@ double golden_spread(const struct golden *golden, const char *dtype) {
     return graft_json_type(spread) == GRAFT_JSON_REAL ? graft_json_real(spread) : -1.0;
 }
 
+double golden_f64_difference(const struct golden *golden) {
+    const graft_json *spread = graft_json_get(golden->document, "reference_spread");
+    const graft_json *difference = graft_json_get(spread, "fp32_vs_fp64");
+    return graft_json_type(difference) == GRAFT_JSON_REAL ? graft_json_real(difference) : 0.0;
+}
+
 double golden_cache_difference(const struct golden *golden) {
     return graft_json_real(graft_json_get(golden->document, "cache_vs_no_cache_max_abs"));
 }

@@ -29,6 +29,9 @@ const float *golden_tensor(const struct golden *golden, const char *name, size_t
 /* How far the reference's own run in `dtype` ("bfloat16") is from its f32 run; negative where it has none. */
 double golden_spread(const struct golden *golden, const char *dtype);
 
+/* How far the reference's run in f64 is from that in f32; 0 where it has none. */
+double golden_f64_difference(const struct golden *golden);
+
 /* How far the reference's greedy logits with a cache are from those without one. It is much where the rotation of a key
  * depends on the length at which it was made (rope type dynamic): there, one piece is not the same as two. */
 double golden_cache_difference(const struct golden *golden);

@@ -20,10 +20,11 @@ import tempfile
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from transformers import (DeepseekV2Config, DeepseekV2ForCausalLM, DeepseekV3Config, DeepseekV3ForCausalLM, Gemma2Config, GptOssConfig, Gemma3ForCausalLM, Gemma3TextConfig, GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, Mamba2Config, Mamba2ForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig, MixtralForCausalLM,
-                          Olmo2Config, Olmo2ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen2MoeConfig, Qwen2MoeForCausalLM, Qwen3Config, Qwen3ForCausalLM,
-                          Qwen3MoeConfig, Qwen3MoeForCausalLM)
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
+from transformers.models.falcon_mamba.modeling_falcon_mamba import FalconMambaPreTrainedModel
 from transformers.models.gpt_oss.modeling_gpt_oss import GptOssMLP
+from transformers.models.mamba.modeling_mamba import MambaPreTrainedModel
 from transformers.models.mamba2.modeling_mamba2 import Mamba2PreTrainedModel
 
 import weights
@@ -49,13 +50,19 @@ GptOssMLP.gate = property(lambda self: self.router)  # what other families call 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
-PLUGINS = {"gemma3_text": "gemma2"}  # that bring several families
+PLUGINS = {"deepseek_v2": "deepseek_v3", "gemma3_text": "gemma2"}  # those that bring several families
 STEPS = 16
-CLASSES = {"deepseek_v2": DeepseekV2ForCausalLM, "deepseek_v3": DeepseekV3ForCausalLM, "gemma2": Gemma2ForCausalLM, "gemma3_text": Gemma3ForCausalLM, "gpt2": GPT2LMHeadModel, "gpt_neox": GPTNeoXForCausalLM, "gpt_oss": GptOssForCausalLM, "llama": LlamaForCausalLM, "mistral": MistralForCausalLM, "mixtral": MixtralForCausalLM,
-           "olmo2": Olmo2ForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen2_moe": Qwen2MoeForCausalLM, "qwen3": Qwen3ForCausalLM,
-           "qwen3_moe": Qwen3MoeForCausalLM}
-CONFIGS = {"deepseek_v2": DeepseekV2Config, "deepseek_v3": DeepseekV3Config, "gemma2": Gemma2Config, "gemma3_text": Gemma3TextConfig, "gpt2": GPT2Config, "gpt_neox": GPTNeoXConfig, "gpt_oss": GptOssConfig, "llama": LlamaConfig, "mistral": MistralConfig, "mixtral": MixtralConfig, "olmo2": Olmo2Config, "qwen2": Qwen2Config,
-           "qwen2_moe": Qwen2MoeConfig, "qwen3": Qwen3Config, "qwen3_moe": Qwen3MoeConfig}
+EAGER = {"gemma2": Gemma2ForCausalLM, "gpt_oss": GptOssForCausalLM}
+
+
+def config_class(family):
+    return CONFIG_MAPPING[family]
+
+
+def model_class(family):
+    return EAGER.get(family) or MODEL_FOR_CAUSAL_LM_MAPPING[config_class(family)]
+
+
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
               max_position_embeddings=256, **IDS)
@@ -63,7 +70,7 @@ WIDE = dict(hidden_size=48, intermediate_size=40)
 
 
 def cache_as_others(forward):
-    """Mamba2's forward with its cache under the name that all other models have for it."""
+    """The forward of a Mamba with its cache under the name that all other models have for it."""
     @functools.wraps(forward)
     def run(self, *args, past_key_values=None, cache_params=None, **kw):
         out = forward(self, *args, cache_params=cache_params if past_key_values is None else past_key_values, **kw)
@@ -72,8 +79,10 @@ def cache_as_others(forward):
     return run
 
 
-Mamba2ForCausalLM.forward = cache_as_others(Mamba2ForCausalLM.forward)
-Mamba2PreTrainedModel._supports_sdpa = True  # it has no attention to choose, but refuses
+for mamba in (transformers.FalconMambaForCausalLM, transformers.MambaForCausalLM, transformers.Mamba2ForCausalLM):
+    mamba.forward = cache_as_others(mamba.forward)
+for mamba in (FalconMambaPreTrainedModel, MambaPreTrainedModel, Mamba2PreTrainedModel):
+    mamba._supports_sdpa = True  # it has no attention to choose, but refuses
 
 
 def rope(theta, **kw):
@@ -169,6 +178,22 @@ def qwen3_moe(**kw):
 
 OPEN_YARN = dict(rope_type="yarn", factor=4.0, beta_fast=4.0, beta_slow=0.5, truncate=False, original_max_position_embeddings=64)
 PUBLISHED_YARN = dict(rope_type="yarn", factor=32.0, beta_fast=32.0, beta_slow=1.0, truncate=False, original_max_position_embeddings=4096)
+def mamba2(**kw):
+    return "mamba2", {"vocab_size": 64, "hidden_size": 24, "num_hidden_layers": 2, "num_heads": 6, "head_dim": 8, "state_size": 10, "n_groups": 2,
+                      "chunk_size": 8, **IDS, "pad_token_id": 1, **kw}
+
+
+def qwen3_next(**kw):
+    return "qwen3_next", small(**{"num_hidden_layers": 4, "head_dim": 8, "linear_num_key_heads": 2, "linear_key_head_dim": 6, "linear_num_value_heads": 4,
+                                  "linear_value_head_dim": 10, "moe_intermediate_size": 8, "shared_expert_intermediate_size": 12, "num_experts": 5,
+                                  "num_experts_per_tok": 2, "rope_parameters": rope(1e6, partial_rotary_factor=0.5), **kw})
+
+
+def with_predictor(state):
+    """As published: with a layer that predicts further tokens."""
+    return {**state, "mtp.fc.weight": torch.zeros(24, 48)}
+
+
 LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
 TWO_HEADS = dict(num_attention_heads=2, num_key_value_heads=1)  # larger heads have more frequencies
 DYNAMIC = rope(10000.0, rope_type="dynamic", factor=4.0)
@@ -270,7 +295,6 @@ PLAIN.update({
     "qwen3_moe_dynamic": (qwen3_moe(max_position_embeddings=16, rope_parameters=dict(DYNAMIC, rope_theta=1e6)), 645, 30, {"hub_config": False},
                           "rope type dynamic beyond the original length; v5 spelling, num_local_experts"),
 })
-BROUGHT_BY = {"deepseek_v2": "deepseek_v3"}  # the plugin, where it is not called like the family
 # The same of families that plugins bring.
 BROUGHT = {
     "deepseek_v2": (deepseek("deepseek_v2", topk_method="group_limited_greedy", routed_scaling_factor=1.5, mlp_bias=True,
@@ -321,10 +345,23 @@ BROUGHT = {
     "gpt_oss_sharded": (gpt_oss(num_hidden_layers=2, attention_bias=False, rope_parameters=rope(150000.0, **PUBLISHED_YARN)), 663, 20,
                         {"shard": "16KB", "drop_fields": ["rope_scaling", "rope_theta"]},
                         "no biases in attention; nothing about rotary positions, which means yarn; several files and an index"),
+    "mamba2": (mamba2(), 681, 40, {}, "no attention; groups of heads share B and C, and are normed by themselves"),
+    "mamba2_tied_bf16": (mamba2(n_groups=1, tie_word_embeddings=True), 682, 40, {"dtype": "bfloat16"}, "tied embeddings, one group, bfloat16 on disk"),
+    "mamba2_bias_limit_sharded": (mamba2(use_bias=True, use_conv_bias=False, conv_kernel=3, time_step_limit=[0.3, 0.8]), 683, 40, {"shard": "16KB"},
+                                  "biases on in_proj and out_proj, none on the convolution; steps are cut on both sides; several files and an index"),
     "olmo2": (olmo2(), 671, 12, {}, "norms behind attention and MLP; norms over all queries and all keys"),
     "olmo2_bf16": (olmo2(**TWO_HEADS), 672, 12, {"dtype": "bfloat16"}, "bfloat16 on disk; one key/value head"),
     "olmo2_bias_sharded": (olmo2(attention_bias=True, num_key_value_heads=4), 673, 12, {"shard": "16KB"},
                            "biases on q, k, v and o; several files and an index"),
+    "qwen3_next": (qwen3_next(), 701, 40, {"rename": with_predictor, "config_extra": {"partial_rotary_factor": 0.5, "full_attention_interval": 4}},
+                   "attention in layer 3 of 4, half of each head rotated; tensors of a predictor, which no parameter takes"),
+    "qwen3_next_bias_bf16": (qwen3_next(attention_bias=True, linear_num_value_heads=2, linear_key_head_dim=20, linear_value_head_dim=18,
+                                        layer_types=["linear_attention", "full_attention", "full_attention", "linear_attention"]),
+                             702, 40, {"dtype": "bfloat16", "hub_config": False},
+                             "biases on q, k, v and o, as many heads of keys as of values, bfloat16 on disk; v5 spelling, layer_types in config.json"),
+    "qwen3_next_dense_sharded": (qwen3_next(mlp_only_layers=[1], linear_conv_kernel_dim=3, tie_word_embeddings=True, norm_topk_prob=False), 704, 40,
+                                 {"shard": "16KB", "config_extra": {"partial_rotary_factor": 0.5, "full_attention_interval": 4}},
+                                 "layer 1 is dense, norm_topk_prob false; tied embeddings, several files and an index"),
 }
 RECORDED = {"llama_one_kv_head", "mistral_sliding", "qwen2_moe_gqa", "qwen3", "qwen3_moe_mlp_only_bias"}
 PATCHED = {
@@ -348,13 +385,17 @@ GEMMA = ("gemma2", "gemma3_text")
 
 def spread(family, tied):
     """Base and deviation of each tensor's numbers: activations stay near one, greedy choices clear, every bias and norm counts."""
-    norm = 0 if family in GEMMA else 1  # its norms add one themselves
+    norm = 0 if family in GEMMA or family == "qwen3_next" else 1  # their norms add one themselves
     def of(name, shape):
         leaf = name.split(".")[-2]
         root = math.sqrt(shape[-2 if leaf == "experts" and len(shape) == 3 and family == "gpt_oss" else -1])  # of the fan in
+        if family == "qwen3_next" and name.endswith(".A_log"):
+            return 0, 2  # some heads forget at once, some hardly
+        if name.endswith(".linear_attn.norm.weight"):
+            return 1, 0.1
         if len(shape) == 1 or name.endswith("_bias"):
             return (0, 0.1) if name.endswith("bias") else (norm, 0.1)
-        if leaf in ("embed_tokens", "embed_in", "wte", "wpe"):
+        if leaf in ("embed_tokens", "embed_in", "embeddings", "wte", "wpe"):
             return 0, 2 / root if tied else 0.7
         return 0, {"lm_head": 3, "embed_out": 3, "gate": 2, "router": 2, "shared_expert_gate": 2}.get(leaf, 1) / root
     return of
@@ -365,10 +406,10 @@ def layout(folder, family, config, seed, options, stacked):
     fresh = json.loads(json.dumps(config))
     options = dict(options)
     rename, drop = options.pop("rename_fields", {}), options.pop("drop_fields", [])
-    ol.make_checkpoint(folder, CLASSES[family], CONFIGS[family](**fresh), seed, generation=IDS, **options)
+    ol.make_checkpoint(folder, model_class(family), config_class(family)(**fresh), seed, generation=IDS, **options)
     ol.rewrite_json(f"{folder}/config.json", lambda c: edit_fields(c, rename, drop))
     if stacked:
-        model = ol.load(CLASSES[family], folder)
+        model = ol.load(model_class(family), folder)
         shutil.rmtree(folder)
         model.save_pretrained(folder, save_original_format=False)
     weights.refill(folder, seed, spread(family, config.get("tie_word_embeddings", family in GEMMA)))
@@ -452,7 +493,7 @@ def first_clear_seed(folder, family, config, seed, length, options, stacked):
     while True:
         layout(folder, family, config, seed, options, stacked)
         ids = torch.randint(3, config["vocab_size"], (1, length), generator=torch.Generator().manual_seed(seed))
-        if clear_enough(folder, CLASSES[family], {"input_ids": ids}):
+        if clear_enough(folder, model_class(family), {"input_ids": ids}):
             return seed, {"input_ids": ids}
         seed += 1000
 
@@ -500,29 +541,38 @@ def add_recorded(folder, cls, inputs):
     save_file(stored, path)
 
 
+def add_states(folder, cls, inputs):
+    """Add what recurrent layers keep of the prompt."""
+    path = f"{folder}/golden.safetensors"
+    states = fl.states(ol.load(cls, folder, torch.float32), inputs["input_ids"])
+    if states:
+        save_file({**load_file(path), **{name: state.contiguous() for name, state in states.items()}}, path)
+
+
 def make_plain(name, out):
     (family, config), seed, length, options, note = PLAIN[name] if name in PLAIN else BROUGHT[name]
-    folder = f"{out}/plain/{name}" if name in PLAIN else f"{FAMILIES}/{PLUGINS.get(BROUGHT_BY.get(family, family)}/goldens/{name}"
+    folder = f"{out}/plain/{name}" if name in PLAIN else f"{FAMILIES}/{PLUGINS.get(family, family)}/goldens/{name}"
     # Transformers' one-token step of Mamba 2 forgets the limits of its steps; the whole sequence again does not.
     ol.greedy = functools.partial(CACHED_GREEDY, cached="time_step_limit" not in config)
     seed, inputs = first_clear_seed(folder, family, config, seed, length, options, name.endswith("_stacked"))
-    ol.record(folder, name, CLASSES[family], inputs, steps=STEPS, note=note, extra={"seed": seed, **facts(folder, family, inputs)}, keep=kept)
-    add_rms(folder, CLASSES[family], inputs)
+    ol.record(folder, name, model_class(family), inputs, steps=STEPS, note=note, extra={"seed": seed, **facts(folder, family, inputs)}, keep=kept)
+    add_rms(folder, model_class(family), inputs)
     if name in RECORDED:
-        add_recorded(folder, CLASSES[family], inputs)
+        add_recorded(folder, model_class(family), inputs)
+    add_states(folder, model_class(family), inputs)
     finish(folder)
 
 
 def facts(folder, family, inputs):
     """What the feature under test changes, so that a test which misses it cannot pass unnoticed."""
-    model = ol.load(CLASSES[family], folder, torch.float32)
+    model = ol.load(model_class(family), folder, torch.float32)
     base = ol.forward(model, inputs, False)["logits"]
 
     def changed(edit):
         with tempfile.TemporaryDirectory() as scratch:
             other = shutil.copytree(folder, f"{scratch}/model")
             ol.rewrite_json(f"{other}/config.json", edit)
-            return ol.max_diff(base, ol.forward(ol.load(CLASSES[family], other, torch.float32), inputs, False)["logits"])
+            return ol.max_diff(base, ol.forward(ol.load(model_class(family), other, torch.float32), inputs, False)["logits"])
 
     out = {}
     config = model.config
@@ -559,6 +609,8 @@ def facts(folder, family, inputs):
     elif getattr(config, "sliding_window", None) and family != "gpt_oss":
         out["max_abs_without_sliding_window"] = changed(
             lambda c: c.update(use_sliding_window=False, layer_types=None) if "use_sliding_window" in c else c.update(sliding_window=None))
+    if list(getattr(config, "time_step_limit", [0.0, math.inf])) != [0.0, math.inf]:
+        out["max_abs_without_time_step_limit"] = changed(lambda c: c.update(time_step_limit=[0.0, {"__float__": "Infinity"}]))
     if getattr(config, "rope_parameters", {}).get("rope_type", "default") != "default":
         theta = config.rope_parameters["rope_theta"]
         out["inv_freq"] = model.model.rotary_emb.inv_freq.tolist()
@@ -569,7 +621,7 @@ def facts(folder, family, inputs):
 def make_patched(name, out):
     import patched_lib as pl
     (family, config), seed, length, options, note = PATCHED[name]
-    folder, cls = f"{out}/patched/{name}", CLASSES[family]
+    folder, cls = f"{out}/patched/{name}", model_class(family)
     seed, inputs = first_clear_seed(folder, family, config, seed, length, options, False)
     register = pl.register_doc_example if family == "qwen2_moe" else lambda: pl.register_llama_fused(True)
     golden = pl.patched_case(folder, name, cls, inputs, register, note=note, steps=STEPS)
@@ -590,6 +642,7 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     sys.path.insert(0, args.oracle)
+    import families_lib as fl
     import oracle_lib as ol
     CACHED_GREEDY = ol.greedy
     ol.disk_dtype = disk_dtype

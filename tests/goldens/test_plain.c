@@ -122,6 +122,7 @@ int main(int argc, char **argv) {
     compare_structure(&golden, &runner);
     compare_logits(&golden, &runner, "float32");
     compare_greedy(&golden, &runner);
+    compare_states(&golden, &runner);
     compare_spread(&golden, argv[2]);
     check_ragged(&golden, &runner);
     if (golden_cache_difference(&golden) <= F32_TOLERANCE) {

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gated delta rule (Yang et al. 2024). A head keeps a matrix `state` of each sequence, and for each token with key
+ * k, query q, value v, decay g (below 0) and step beta
+ *
+ *     state = exp(g) * state
+ *     state = state + beta * k (v - state^T k)^T
+ *     y     = state^T q
+ *
+ * Whole chunks of tokens are computed at once (section 3.3 there): what each token changes follows from the state
+ * before the chunk and from what those before it in the chunk change, and both are matrix products. Tokens that do not
+ * fill a chunk go one by one. So what a token gives depends on the cut of a prompt by rounding alone, and not at all
+ * where few tokens are fed at once.
+ */
+#ifndef QWEN3_NEXT_DELTA_RULE_H
+#define QWEN3_NEXT_DELTA_RULE_H
+
+#include <stdint.h>
+
+/* One sequence. All arrays are f32. Heads of values share keys and queries: `value_heads` is a multiple of `key_heads`.
+ */
+struct delta_rule {
+    int64_t key_heads;
+    int64_t key_dim;
+    int64_t value_heads;
+    int64_t value_dim;
+    int64_t tokens;
+    const float *g;    /* [tokens, value_heads] */
+    const float *beta; /* [tokens, value_heads] */
+    /* [tokens, conv_dim]: q and k [key_heads, key_dim] each, v [value_heads, value_dim], which is overwritten */
+    float *qkv;
+    float *y;     /* [tokens, value_heads, value_dim] */
+    float *state; /* [value_heads, key_dim, value_dim] */
+};
+
+/* [any] One head of values, by its number. */
+void delta_rule_head(const struct delta_rule *rule, int64_t number);
+
+/* [any] Scales q and k of token `t` to length 1, q to 1 / sqrt(key_dim), before any head runs. */
+void delta_rule_normalise(const struct delta_rule *rule, int64_t t);
+
+#endif
