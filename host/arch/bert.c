@@ -29,14 +29,13 @@ static const struct graft_encoder_traits traits = {
             .type_vocab_size = 2,
             .layer_norm_eps = 1e-12,
             .tie_word_embeddings = 1,
-            .num_labels = 2,
         },
 };
 
 static const struct graft_class classes[] = {
-    {GRAFT_FAMILY_CLASS("BertForMaskedLM", GRAFT_INTERFACE_MASKED_LM, graft_masked_lm)},
-    {GRAFT_FAMILY_CLASS("BertForSequenceClassification", GRAFT_INTERFACE_SEQUENCE_CLASSIFIER,
-                        graft_sequence_classifier)},
+    {GRAFT_FAMILY_PART("BertForMaskedLM", GRAFT_INTERFACE_MASKED_LM, graft_masked_lm, graft_parts_masked_lm)},
+    {GRAFT_FAMILY_PART("BertForSequenceClassification", GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, graft_sequence_classifier,
+                       graft_parts_sequence_classifier)},
     {GRAFT_FAMILY_CLASS("BertModel", GRAFT_INTERFACE_ENCODER_MODEL, graft_encoder_model)},
     {GRAFT_FAMILY_CLASS("BertEmbeddings", GRAFT_INTERFACE_INPUT_EMBEDDINGS, graft_input_embeddings)},
     {GRAFT_FAMILY_CLASS("BertEncoder", GRAFT_INTERFACE_ENCODER, graft_encoder)},

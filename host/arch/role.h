@@ -108,12 +108,10 @@ graft_role_describe graft_masked_lm_describe, graft_sequence_classifier_describe
     graft_attention_block_describe, graft_encoder_attention_describe, graft_residual_output_describe,
     graft_intermediate_describe, graft_pooler_describe, graft_mlm_head_describe, graft_prediction_head_describe,
     graft_prediction_transform_describe;
-graft_role_create graft_masked_lm_create, graft_sequence_classifier_create, graft_encoder_model_create,
-    graft_input_embeddings_create, graft_encoder_create, graft_encoder_layer_create, graft_attention_block_create,
-    graft_encoder_attention_create, graft_residual_output_create, graft_intermediate_create, graft_pooler_create,
-    graft_mlm_head_create, graft_prediction_head_create, graft_prediction_transform_create;
-extern const struct graft_masked_lm graft_masked_lm_vtable;
-extern const struct graft_sequence_classifier graft_sequence_classifier_vtable;
+graft_role_create graft_encoder_model_create, graft_input_embeddings_create, graft_encoder_create,
+    graft_encoder_layer_create, graft_attention_block_create, graft_encoder_attention_create,
+    graft_residual_output_create, graft_intermediate_create, graft_pooler_create, graft_mlm_head_create,
+    graft_prediction_head_create, graft_prediction_transform_create;
 extern const struct graft_encoder_model graft_encoder_model_vtable;
 extern const struct graft_input_embeddings graft_input_embeddings_vtable;
 extern const struct graft_encoder graft_encoder_vtable;

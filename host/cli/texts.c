@@ -23,11 +23,13 @@ int graft_texts_reads_lines(const struct graft_options *options) {
 }
 
 int graft_texts_begin(struct graft_texts *texts, const struct graft_options *options,
-                      const struct graft_tokenizer *tokenizer, int64_t max_tokens, struct graft_error *error) {
+                      const struct graft_tokenizer *tokenizer, const struct graft_encoder_info *info,
+                      struct graft_error *error) {
     *texts = (struct graft_texts){
         .options = options,
         .tokenizer = tokenizer,
-        .max_tokens = max_tokens,
+        .max_tokens = info->max_tokens,
+        .token_types = info->token_types,
         .given = options->prompts.count + options->prompt_files.count + options->input_ids.count,
     };
     if (options->text_pairs.count > 0 && options->text_pairs.count != options->prompts.count) {
@@ -59,7 +61,9 @@ static int encode(struct graft_texts *texts, const struct graft_text_view *first
                   struct graft_text_ids *text, struct graft_error *error) {
     int add = !texts->options->no_special_tokens;
     if (second != NULL || texts->cut_to == 0 || !add) {
-        return graft_tokenizer_encode_pair(texts->tokenizer, first, second, add, &text->ids, &text->types, error);
+        int paired = graft_tokenizer_encode_pair(texts->tokenizer, first, second, add, &text->ids, &text->types, error);
+        text->types.n = texts->token_types > 1 ? text->types.n : 0; /* which become zeros */
+        return paired;
     }
     int cut = 0;
     int status = graft_tokenizer_encode_within(texts->tokenizer, first->text, first->length, (size_t)texts->cut_to,
@@ -147,9 +151,8 @@ static int check(const struct graft_texts *texts, const struct place *place, str
         return graft_error_set(error, GRAFT_ERROR_IO, place->name, "has no tokens");
     }
     if ((int64_t)text->ids.n > texts->max_tokens) {
-        return graft_error_set(error, GRAFT_ERROR_IO, place->name,
-                               "%zu tokens, but the model reads at most %lld (max_position_embeddings)", text->ids.n,
-                               (long long)texts->max_tokens);
+        return graft_error_set(error, GRAFT_ERROR_IO, place->name, "%zu tokens, but the model reads at most %lld",
+                               text->ids.n, (long long)texts->max_tokens);
     }
     return GRAFT_OK;
 }

@@ -11,6 +11,7 @@ struct graft_texts {
     const struct graft_options *options;
     const struct graft_tokenizer *tokenizer; /* NULL when there are ids alone */
     int64_t max_tokens;                      /* of a text; more are an error */
+    int64_t token_types;                     /* of the model; with one alone a tokenizer's are left out */
     int64_t cut_to;                          /* longer texts lose their end; 0: they are left as they are */
     size_t given;                            /* how many the command line has */
     size_t next;                             /* the number of the next one, lines included */
@@ -33,7 +34,8 @@ int graft_texts_reads_lines(const struct graft_options *options);
 
 /* Checks that what belongs together was given together. */
 int graft_texts_begin(struct graft_texts *texts, const struct graft_options *options,
-                      const struct graft_tokenizer *tokenizer, int64_t max_tokens, struct graft_error *error);
+                      const struct graft_tokenizer *tokenizer, const struct graft_encoder_info *info,
+                      struct graft_error *error);
 void graft_texts_end(struct graft_texts *texts);
 
 /* Adds the next text to `text`, which starts as {0}; `*more` becomes 0 when there is none. Errors name the line. */

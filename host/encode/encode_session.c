@@ -85,8 +85,8 @@ static int check(const struct graft_encode_session *session, const struct graft_
     }
     if ((uint64_t)prompt->count > (uint64_t)limits->max_tokens) {
         return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
-                               "sequence %zu: %zu tokens, but the model reads at most %lld (max_position_embeddings)",
-                               text, prompt->count, (long long)limits->max_tokens);
+                               "sequence %zu: %zu tokens, but the model reads at most %lld", text, prompt->count,
+                               (long long)limits->max_tokens);
     }
     int status = check_range(text, "token id", prompt->ids, prompt->count, limits->vocab_size, error);
     return status == GRAFT_OK && prompt->token_type_ids != NULL

@@ -198,7 +198,7 @@ static int read_length(struct reading *reading, struct graft_error *error) {
         if (graft_json_type(length) != GRAFT_JSON_INT || graft_json_int(length) < 1 ||
             graft_json_int(length) > reading->max_tokens) {
             status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                     "max_seq_length: expected 1 to %lld (max_position_embeddings)",
+                                     "max_seq_length: expected 1 to %lld, as many as the model reads",
                                      (long long)reading->max_tokens);
         } else {
             reading->sentence->max_tokens = graft_json_int(length);

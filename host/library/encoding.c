@@ -95,7 +95,7 @@ int graft_model_encoding_read(struct graft_model *model, struct graft_error *err
     info->hidden_size = graft_tree_number(model->tree, "hidden_size", 0);
     info->max_tokens = graft_tree_number(model->tree, "max_positions", INT32_MAX);
     info->token_types = graft_tree_number(model->tree, "token_types", 1);
-    info->has_pooler = encoding->task == GRAFT_TASK_FEATURES;
+    info->has_pooler = encoding->task == GRAFT_TASK_FEATURES && graft_tree_number(model->tree, "has_pooler", 1) != 0;
     int status = check_numbers(model, error);
     if (status == GRAFT_OK && encoding->task == GRAFT_TASK_SEQUENCE_CLASSIFICATION) {
         status = read_labels(encoding, config, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_encoder CASE-DIRECTORY: an encoder against the reference: every text alone and all as one ragged batch, every
- * form of the kernels, any number of threads; pooled vectors; saved bit by bit under the names it was read from. */
+/* test_encoder CASE-DIRECTORY [PLUGINS]: an encoder against the reference: every text alone and all as one ragged
+ * batch, every form of the kernels, any number of threads; pooled vectors; saved bit by bit under the names it was read
+ * from. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +207,7 @@ static void check_same(const char *a, const char *b) {
 }
 
 /* The runtime layout has the names that the classes have; it leads back. */
-static void check_saved(const struct golden *golden, const struct runner *runner) {
+static void check_saved(const struct golden *golden, const struct runner *runner, const char *plugins) {
     char folder[64];
     struct graft_error error = graft_error_none();
     struct runner again;
@@ -215,7 +216,7 @@ static void check_saved(const struct golden *golden, const struct runner *runner
     need(graft_model_save(runner->model, folder_path(folder, "original"), NULL, &error), &error);
     check_same(golden->directory, folder_path(folder, "original"));
     need(graft_model_save(runner->model, folder_path(folder, "runtime"), &runtime, &error), &error);
-    runner_open(&again, folder_path(folder, "runtime"), NULL, GRAFT_PRECISION_FLOAT32);
+    runner_open(&again, folder_path(folder, "runtime"), plugins, GRAFT_PRECISION_FLOAT32);
     check_texts(golden, &again);
     need(graft_model_save(again.model, folder_path(folder, "back"), NULL, &error), &error);
     check_same(golden->directory, folder_path(folder, "back"));
@@ -226,19 +227,20 @@ static void check_saved(const struct golden *golden, const struct runner *runner
 int main(int argc, char **argv) {
     struct golden golden;
     struct runner runner;
-    if (argc != 2) {
-        (void)fputs("usage: test_encoder CASE-DIRECTORY\n", stderr);
+    if (argc != 2 && argc != 3) {
+        (void)fputs("usage: test_encoder CASE-DIRECTORY [PLUGINS]\n", stderr);
         return 2;
     }
+    const char *plugins = argc == 3 ? argv[2] : NULL;
     golden_open(&golden, argv[1]);
-    runner_open(&runner, argv[1], NULL, GRAFT_PRECISION_FLOAT32);
+    runner_open(&runner, argv[1], plugins, GRAFT_PRECISION_FLOAT32);
     compare_structure(&golden, &runner);
     check(runner.model->plan->n_unexpected == 0, "%zu tensors unexpected", runner.model->plan->n_unexpected);
     check(runner.model->plan->copied_bytes == 0, "%lld bytes copied", (long long)runner.model->plan->copied_bytes);
     check_texts(&golden, &runner);
     check_threads(&golden, &runner);
     check_vectors(&golden, &runner);
-    check_saved(&golden, &runner);
+    check_saved(&golden, &runner, plugins);
     runner_close(&runner);
     golden_close(&golden);
     return check_failures() != 0;

@@ -11,14 +11,20 @@ struct embeddings {
     const struct graft_module *token_type_embeddings;
     const struct graft_module *norm;
     int64_t hidden_size;
+    int32_t padding_idx; /* of argument `padding_idx` (input_embeddings.h); -1: none */
 };
 
 int graft_input_embeddings_describe(const struct graft_class *self, const struct graft_config *config,
                                     const struct graft_args *args, const struct graft_sink *sink,
                                     struct graft_error *error) {
     const struct graft_encoder_config *encoder;
-    (void)args;
+    int64_t padding_idx = graft_args_int(args, "padding_idx", -1);
     int status = graft_encoder_config_keep(config, self->data, sink, &encoder, error);
+    if (status == GRAFT_OK && (padding_idx < -1 || padding_idx > encoder->max_position_embeddings - 2)) {
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
+                                 "argument padding_idx: %lld leaves no position of %lld", (long long)padding_idx,
+                                 (long long)encoder->max_position_embeddings);
+    }
     if (status != GRAFT_OK) {
         return status;
     }
@@ -51,6 +57,7 @@ int graft_input_embeddings_create(const struct graft_class *cls, const struct gr
         return GRAFT_ERROR_INTERNAL;
     }
     self->hidden_size = encoder->hidden_size;
+    self->padding_idx = (int32_t)graft_args_int(build->args, "padding_idx", -1);
     self->word_embeddings = graft_build_child(build, "word_embeddings", &status, error);
     self->position_embeddings = graft_build_child(build, "position_embeddings", &status, error);
     self->token_type_embeddings = graft_build_child(build, "token_type_embeddings", &status, error);
@@ -76,6 +83,18 @@ static int add(const struct graft_module *table, const struct graft_call *call, 
     return status;
 }
 
+/* positions [tokens]: counted behind padding_idx, from 0 without one. */
+static void count_positions(const struct embeddings *self, const struct graft_input_embeddings_args *args,
+                            int32_t *positions) {
+    for (int32_t s = 0; s < args->batch->sequences; s++) {
+        int32_t last = self->padding_idx;
+        for (int64_t t = args->batch->cu_seqlens[s]; t < args->batch->cu_seqlens[s + 1]; t++) {
+            int32_t is_padding = args->input_ids[t] == self->padding_idx;
+            positions[t] = is_padding ? self->padding_idx : ++last;
+        }
+    }
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_input_embeddings_args *args,
                    struct graft_error *error) {
     const struct embeddings *self = instance;
@@ -90,9 +109,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (sum.total == NULL || sum.part == NULL || positions == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    for (int64_t t = 0; t < tokens; t++) {
-        positions[t] = (int32_t)args->batch->positions[t];
-    }
+    count_positions(self, args, positions);
     const struct graft_embedding_args word_args = {sizeof word_args, 0, tokens, args->input_ids, sum.total};
     const struct graft_norm_args norm_args = {sizeof norm_args, 0, tokens, sum.total, NULL, args->output};
     int status = graft_embedding_forward(self->word_embeddings, call, &word_args, error);

@@ -8,7 +8,7 @@
 #include "graft/describe.h"
 
 /* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
-enum { MAX_SIZE = 1 << 20, MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 24, MAX_LAYERS = 4096, MAX_LABELS = 1 << 20 };
+enum { MAX_SIZE = 1 << 20, MAX_VOCAB = 1 << 28, MAX_POSITIONS = 1 << 24, MAX_LAYERS = 4096 };
 
 static int read_sizes(const struct graft_config *config, struct graft_encoder_config *encoder,
                       struct graft_error *error) {
@@ -59,27 +59,8 @@ static int check_kind(const struct graft_config *config, struct graft_error *err
     return status;
 }
 
-/* As in transformers `id2label` decides: num_labels is not written where it is there. */
-static int read_labels(const struct graft_config *config, struct graft_encoder_config *encoder,
-                       struct graft_error *error) {
-    int status = graft_config_int(config, "num_labels", 1, MAX_LABELS, &encoder->num_labels, error);
-    if (status != GRAFT_OK || !graft_config_has(config, "id2label")) {
-        return status;
-    }
-    if (config->kind(config->data, "id2label") != GRAFT_FIELD_OBJECT) {
-        return graft_config_expected(config, "id2label", "an object", error);
-    }
-    int64_t size = config->size(config->data, "id2label");
-    if (size < 1 || size > MAX_LABELS) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "id2label: expected 1 to %d labels, got %lld",
-                               MAX_LABELS, (long long)size);
-    }
-    encoder->num_labels = size;
-    return GRAFT_OK;
-}
-
-static int read(const struct graft_config *config, const struct graft_encoder_traits *traits,
-                struct graft_encoder_config *encoder, struct graft_error *error) {
+int graft_encoder_config_read(const struct graft_config *config, const struct graft_encoder_traits *traits,
+                              struct graft_encoder_config *encoder, struct graft_error *error) {
     *encoder = traits->defaults;
     int status = check_kind(config, error);
     if (status == GRAFT_OK) {
@@ -91,28 +72,18 @@ static int read(const struct graft_config *config, const struct graft_encoder_tr
     if (status == GRAFT_OK) {
         status = graft_config_real(config, "layer_norm_eps", 0.0, &encoder->layer_norm_eps, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_config_bool(config, "tie_word_embeddings", &encoder->tie_word_embeddings, error);
-    }
-    return status == GRAFT_OK ? read_labels(config, encoder, error) : status;
+    return status == GRAFT_OK ? graft_config_bool(config, "tie_word_embeddings", &encoder->tie_word_embeddings, error)
+                              : status;
 }
 
-int graft_encoder_describe_root(const struct graft_sink *sink, const struct graft_encoder_config *encoder,
-                                struct graft_error *error) {
-    const struct {
-        const char *name;
-        int64_t value;
-    } numbers[] = {
-        {"vocab_size", encoder->vocab_size},
-        {"hidden_size", encoder->hidden_size},
-        {"max_positions", encoder->max_position_embeddings},
-        {"token_types", encoder->type_vocab_size},
+struct graft_parts_encoder_sizes graft_encoder_config_sizes(const struct graft_encoder_config *encoder) {
+    return (struct graft_parts_encoder_sizes){
+        .vocab_size = encoder->vocab_size,
+        .hidden_size = encoder->hidden_size,
+        .max_positions = encoder->max_position_embeddings,
+        .token_types = encoder->type_vocab_size,
+        .decoder_bias = 1,
     };
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && status == GRAFT_OK; i++) {
-        status = graft_describe_number(sink, numbers[i].name, numbers[i].value, error);
-    }
-    return status;
 }
 
 int graft_encoder_config_keep(const struct graft_config *config, const struct graft_encoder_traits *traits,
@@ -120,7 +91,7 @@ int graft_encoder_config_keep(const struct graft_config *config, const struct gr
                               struct graft_error *error) {
     struct graft_encoder_config *kept = sink->keep(sink->data, sizeof *kept, error);
     *encoder = kept;
-    return kept != NULL ? read(config, traits, kept, error) : GRAFT_ERROR_INTERNAL;
+    return kept != NULL ? graft_encoder_config_read(config, traits, kept, error) : GRAFT_ERROR_INTERNAL;
 }
 
 int graft_encoder_describe_activation(const struct graft_sink *sink, const char *name,

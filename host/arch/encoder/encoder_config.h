@@ -7,6 +7,7 @@
 
 #include "graft/class.h"
 #include "graft/config.h"
+#include "graft/encoder_parts.h"
 
 /* Fields have the names they have in config.json. */
 struct graft_encoder_config {
@@ -19,7 +20,6 @@ struct graft_encoder_config {
     int64_t type_vocab_size;
     double layer_norm_eps;
     int32_t tie_word_embeddings;
-    int64_t num_labels; /* of a classifier: as many as id2label has, else num_labels, else 2 */
 };
 
 /* The `data` of each class of a family: the names of its classes, and its defaults. */
@@ -41,15 +41,17 @@ struct graft_encoder_traits {
     struct graft_encoder_config defaults;
 };
 
-/* [load] Reads and checks the whole config, into memory that `create` is given as `kept`; errors name file and field.
- */
+/* [load] Reads and checks the whole config; errors name file and field. */
+int graft_encoder_config_read(const struct graft_config *config, const struct graft_encoder_traits *traits,
+                              struct graft_encoder_config *encoder, struct graft_error *error);
+
+/* [load] The same, into memory that `create` is given as `kept`. */
 int graft_encoder_config_keep(const struct graft_config *config, const struct graft_encoder_traits *traits,
                               const struct graft_sink *sink, const struct graft_encoder_config **encoder,
                               struct graft_error *error);
 
-/* [load] What a root owes the host (graft/family.h). */
-int graft_encoder_describe_root(const struct graft_sink *sink, const struct graft_encoder_config *encoder,
-                                struct graft_error *error);
+/* What a root owes the host, for the parts of roots. */
+struct graft_parts_encoder_sizes graft_encoder_config_sizes(const struct graft_encoder_config *encoder);
 
 /* [load] A child of the class that `hidden_act` names; "gelu" without that field. */
 int graft_encoder_describe_activation(const struct graft_sink *sink, const char *name,

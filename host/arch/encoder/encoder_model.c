@@ -18,7 +18,9 @@ int graft_encoder_model_describe(const struct graft_class *self, const struct gr
     const struct graft_encoder_config *encoder;
     int status = graft_encoder_config_keep(config, traits, sink, &encoder, error);
     if (status == GRAFT_OK) {
-        status = graft_encoder_describe_root(sink, encoder, error);
+        struct graft_parts_encoder_sizes sizes = graft_encoder_config_sizes(encoder);
+        sizes.max_positions = graft_args_int(args, "max_positions", sizes.max_positions);
+        status = graft_parts_encoder_numbers(&sizes, sink, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_child(sink, "embeddings", traits->embeddings, GRAFT_INTERFACE_INPUT_EMBEDDINGS, NULL, 0,

@@ -169,7 +169,7 @@ static int run_all(struct graft_encode_run *run, struct graft_error *error) {
     if (status != GRAFT_OK) {
         return status;
     }
-    status = graft_texts_begin(&texts, run->options, run->tokenizer, info.max_tokens, error);
+    status = graft_texts_begin(&texts, run->options, run->tokenizer, &info, error);
     texts.cut_to = embedding.max_tokens;
     if (status == GRAFT_OK && writes_files(run->options)) {
         status = write_files(run, &texts, error);

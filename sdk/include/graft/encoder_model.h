@@ -2,7 +2,8 @@
 /*
  * Interface graft.encoder_model/1: an encoder without a head: ids in, hidden states out (BertModel).
  *
- * Arguments that parents give: add_pooling_layer (0 or 1; 1 without it).
+ * Arguments that parents give: add_pooling_layer (0 or 1; 1 without it). Optional: max_positions, where a sequence can
+ * have fewer tokens than config.json's max_position_embeddings.
  */
 #ifndef GRAFT_ENCODER_MODEL_H
 #define GRAFT_ENCODER_MODEL_H

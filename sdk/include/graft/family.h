@@ -10,6 +10,7 @@
  *     max_positions  how many tokens a sequence can have at most, as with learned positions: no module is given a
  *                    position beyond; left out where there is no end, as with rotary positions
  *     token_types    of an encoder: type ids are below it; left out: 1
+ *     has_pooler     of an encoder without a head: 0 if it has no pooler_output; left out: 1
  */
 #ifndef GRAFT_FAMILY_H
 #define GRAFT_FAMILY_H

@@ -2,6 +2,9 @@
 /*
  * Interface graft.input_embeddings/1: what goes into the first layer of an encoder: for each token the sum of the
  * embeddings of its id, its position and its type, normed (BertEmbeddings; Devlin et al. 2018, figure 2).
+ *
+ * Optional argument: padding_idx, a row of the position embeddings (RobertaEmbeddings). Positions begin behind it;
+ * tokens of that id are not counted and have that row.
  */
 #ifndef GRAFT_INPUT_EMBEDDINGS_H
 #define GRAFT_INPUT_EMBEDDINGS_H

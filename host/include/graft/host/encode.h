@@ -47,7 +47,7 @@ struct graft_encoder_info {
     uint32_t struct_size;
     int32_t problem;           /* GRAFT_PROBLEM_... of a classifier */
     int64_t hidden_size;       /* numbers in a hidden state */
-    int64_t max_tokens;        /* of one text (max_position_embeddings) */
+    int64_t max_tokens;        /* of one text: as many as the model reads */
     int64_t token_types;       /* type ids are below this (type_vocab_size) */
     int64_t n_labels;          /* of a classifier, else 0 */
     const char *const *labels; /* [n_labels]: id2label, or LABEL_0, LABEL_1, ... */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Encoders with a head: they predict masked tokens, or tell which class a sequence belongs to. */
+#include "graft/describe.h"
+#include "graft/encoder_model.h"
+#include "graft/encoder_parts.h"
+#include "graft/head.h"
+#include "graft/instance.h"
+#include "graft/transform.h"
+
+/* What `describe` hands to `create`. */
+struct kept {
+    struct graft_parts_encoder_root part;
+    int64_t hidden_size;
+    int32_t pooling;
+};
+
+struct encoder_root {
+    struct graft_instance base;
+    const struct graft_module *model;
+    const struct graft_module *head;    /* NULL: none */
+    const struct graft_module *decoder; /* NULL: none */
+    int64_t hidden_size;
+    int32_t pooling;
+};
+
+int graft_parts_encoder_numbers(const struct graft_parts_encoder_sizes *sizes, const struct graft_sink *sink,
+                                struct graft_error *error) {
+    int status = graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_number(sink, "hidden_size", sizes->hidden_size, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_describe_number(sink, "token_types", sizes->token_types, error);
+    }
+    return status == GRAFT_OK && sizes->max_positions > 0
+               ? graft_describe_number(sink, "max_positions", sizes->max_positions, error)
+               : status;
+}
+
+static int describe_head(const struct graft_parts_encoder_root *part, const struct graft_parts_encoder_sizes *sizes,
+                         const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg head_args[] = {graft_int_arg("out_features", sizes->logits)};
+    const struct graft_arg transform_args[] = {graft_int_arg("in_features", sizes->hidden_size),
+                                               graft_int_arg("out_features", sizes->hidden_size)};
+    if (part->head == NULL) {
+        return GRAFT_OK;
+    }
+    return part->decoder == NULL
+               ? graft_describe_child(sink, part->head, part->head_class, GRAFT_INTERFACE_HEAD, head_args, 1, error)
+               : graft_describe_child(sink, part->head, part->head_class, GRAFT_INTERFACE_TRANSFORM, transform_args, 2,
+                                      error);
+}
+
+int graft_parts_encoder_root_declare(const struct graft_parts_encoder_root *part,
+                                     const struct graft_parts_encoder_sizes *sizes, const struct graft_sink *sink,
+                                     struct graft_error *error) {
+    const struct graft_arg model_args[] = {graft_int_arg("add_pooling_layer", sizes->pooling == GRAFT_POOLING_POOLER)};
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    kept->part = *part;
+    kept->hidden_size = sizes->hidden_size;
+    kept->pooling = sizes->pooling;
+    int status = graft_parts_encoder_numbers(sizes, sink, error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_child(sink, part->model, part->model_class, GRAFT_INTERFACE_ENCODER_MODEL, model_args,
+                                      1, error);
+    }
+    if (status == GRAFT_OK) {
+        status = describe_head(part, sizes, sink, error);
+    }
+    return status == GRAFT_OK && part->decoder != NULL
+               ? graft_describe_linear(sink, part->decoder, sizes->hidden_size, sizes->logits, sizes->decoder_bias,
+                                       error)
+               : status;
+}
+
+static int create(const struct graft_build *build, void **instance, struct graft_error *error) {
+    const struct kept *kept = build->kept;
+    int status = GRAFT_OK;
+    struct encoder_root *self = graft_instance_new(build, sizeof *self, error);
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->hidden_size = kept->hidden_size;
+    self->pooling = kept->pooling;
+    self->model = graft_build_child(build, kept->part.model, &status, error);
+    if (kept->part.head != NULL) {
+        self->head = graft_build_child(build, kept->part.head, &status, error);
+    }
+    if (kept->part.decoder != NULL) {
+        self->decoder = graft_build_child(build, kept->part.decoder, &status, error);
+    }
+    return graft_instance_finish(self, status, instance);
+}
+
+/* logits [rows, logits of a row] of hidden_states [rows, hidden_size]. */
+static int find_logits(const struct encoder_root *self, const struct graft_call *call, int64_t rows,
+                       const float *hidden_states, float *logits, struct graft_error *error) {
+    const float *transformed = hidden_states;
+    int status = GRAFT_OK;
+    if (self->decoder == NULL) {
+        const struct graft_head_args head_args = {sizeof head_args, 0, rows, hidden_states, logits};
+        return graft_head_forward(self->head, call, &head_args, error);
+    }
+    if (self->head != NULL) {
+        float *output = graft_scratch_floats(call, rows, self->hidden_size, error); /* [rows, hidden_size] */
+        const struct graft_transform_args transform_args = {sizeof transform_args, 0, rows, hidden_states, output};
+        status =
+            output != NULL ? graft_transform_forward(self->head, call, &transform_args, error) : GRAFT_ERROR_INTERNAL;
+        transformed = output;
+    }
+    const struct graft_linear_args decoder_args = {sizeof decoder_args, 0, rows, transformed, logits};
+    return status == GRAFT_OK ? graft_linear_forward(self->decoder, call, &decoder_args, error) : status;
+}
+
+/* --- graft.masked_lm/1 --- */
+
+int graft_parts_masked_lm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                                 struct graft_error *error) {
+    (void)cls;
+    return create(build, instance, error);
+}
+
+static int run_masked_lm(void *instance, const struct graft_call *call, const struct graft_masked_lm_args *args,
+                         struct graft_error *error) {
+    const struct encoder_root *self = instance;
+    float *hidden = args->last_hidden_state;                                            /* [tokens, hidden_size] */
+    float *wanted = graft_scratch_floats(call, args->n_rows, self->hidden_size, error); /* [n_rows, hidden_size] */
+    if (hidden == NULL) {
+        hidden = graft_scratch_floats(call, args->batch->tokens, self->hidden_size, error);
+    }
+    if (hidden == NULL || wanted == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct graft_encoder_model_args model_args = {
+        sizeof model_args, 0, args->batch, args->input_ids, args->token_type_ids, hidden, NULL,
+    };
+    int status = graft_encoder_model_forward(self->model, call, &model_args, error);
+    if (status != GRAFT_OK || args->n_rows == 0) {
+        return status;
+    }
+    status = call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted, error);
+    return status == GRAFT_OK ? find_logits(self, call, args->n_rows, wanted, args->logits, error) : status;
+}
+
+const struct graft_masked_lm graft_parts_masked_lm_vtable = {
+    .struct_size = sizeof graft_parts_masked_lm_vtable,
+    .forward = run_masked_lm,
+};
+
+/* --- graft.sequence_classifier/1 --- */
+
+int graft_parts_sequence_classifier_create(const struct graft_class *cls, const struct graft_build *build,
+                                           void **instance, struct graft_error *error) {
+    (void)cls;
+    return create(build, instance, error);
+}
+
+/* pooled [sequences, hidden_size] of hidden_states [tokens, hidden_size]: the first row of each sequence. */
+static void take_first(const struct graft_batch *batch, const float *hidden_states, int64_t hidden_size,
+                       float *pooled) {
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        memcpy(pooled + s * hidden_size, hidden_states + batch->cu_seqlens[s] * hidden_size,
+               (size_t)hidden_size * sizeof *pooled);
+    }
+}
+
+/* The same, the mean of its rows. */
+static void take_mean(const struct graft_batch *batch, const float *hidden_states, int64_t hidden_size, float *pooled) {
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        int64_t begin = batch->cu_seqlens[s];
+        int64_t end = batch->cu_seqlens[s + 1];
+        for (int64_t i = 0; i < hidden_size; i++) {
+            double sum = 0.0;
+            for (int64_t t = begin; t < end; t++) {
+                sum += hidden_states[t * hidden_size + i];
+            }
+            pooled[s * hidden_size + i] = (float)(sum / (double)(end - begin));
+        }
+    }
+}
+
+static int run_classifier(void *instance, const struct graft_call *call,
+                          const struct graft_sequence_classifier_args *args, struct graft_error *error) {
+    const struct encoder_root *self = instance;
+    int32_t sequences = args->batch->sequences;
+    float *pooled = graft_scratch_floats(call, sequences, self->hidden_size, error); /* [sequences, hidden_size] */
+    float *hidden = args->last_hidden_state;                                         /* [tokens, hidden_size] */
+    if (hidden == NULL) {
+        hidden = graft_scratch_floats(call, args->batch->tokens, self->hidden_size, error);
+    }
+    if (hidden == NULL || pooled == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    const struct graft_encoder_model_args model_args = {
+        sizeof model_args,
+        0,
+        args->batch,
+        args->input_ids,
+        args->token_type_ids,
+        hidden,
+        self->pooling == GRAFT_POOLING_POOLER ? pooled : NULL,
+    };
+    int status = graft_encoder_model_forward(self->model, call, &model_args, error);
+    if (status != GRAFT_OK || args->logits == NULL) {
+        return status;
+    }
+    if (self->pooling == GRAFT_POOLING_CLS) {
+        take_first(args->batch, hidden, self->hidden_size, pooled);
+    } else if (self->pooling == GRAFT_POOLING_MEAN) {
+        take_mean(args->batch, hidden, self->hidden_size, pooled);
+    }
+    return find_logits(self, call, sequences, pooled, args->logits, error);
+}
+
+const struct graft_sequence_classifier graft_parts_sequence_classifier_vtable = {
+    .struct_size = sizeof graft_parts_sequence_classifier_vtable,
+    .forward = run_classifier,
+};
