@@ -18,9 +18,10 @@
 #define ID "int8_linear"
 #define WHAT "Projections of attention and MLPs in int8, a scale for each row or group of weights"
 /* Decoders, experts that are modules, and vision MLPs call them ..._proj, or ..._proj_with_mqa; what encoders and
- * vision blocks call otherwise is taken inside their numbered layers. Routers and gates of shared experts are neither.
+ * vision blocks call otherwise is taken inside their numbered layers, or has a name like Wqkv. Routers and gates of shared experts are
+ * none of these.
  */
-#define MODULE_PATH "_proj(_\\w+)?$|\\.(layer|blocks)\\.\\d+\\..*\\b(query|key|value|dense|qkv|proj|fc1|fc2)$"
+#define MODULE_PATH "_proj(_\\w+)?$|\\.(layer|blocks)\\.\\d+\\..*\\b(query|key|value|dense|qkv|proj|fc1|fc2)$|\\bW(qkv|i|o)$"
 #endif
 
 static const struct graft_replacement replacements[] = {
