@@ -1,4 +1,4 @@
-"""Make the small encoders and recorded outputs listed in README.md under "Encoders".
+"""Make the small encoders and recorded outputs listed in README.md under "Encoders", and those of families that plugins bring.
 
     python make_encoder_goldens.py [--out DIR] [NAME ...]
 
@@ -12,19 +12,21 @@ import shutil
 
 import torch
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from transformers import (BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel, ModernBertConfig, ModernBertForMaskedLM,
+                          ModernBertForSequenceClassification, ModernBertModel, RobertaConfig, RobertaForMaskedLM, RobertaForSequenceClassification,
+                          RobertaModel)
 
 import weights
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ("the a board table leg saw plane joiner carpenter sands planes cuts oak pine is are on in with and of who what , . ? ! "
          "good bad smooth rough ##s ##ed ##ing ##er wood nail ##ly one two three old new very not it he she they").split()
 LETTERS = [p + c for c in "bcdfgkmnoprtuvwy" for p in ("", "##")]
 VOCAB = list(dict.fromkeys(SPECIAL + WORDS + LETTERS))
-SMALL = dict(vocab_size=len(VOCAB), hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, max_position_embeddings=24,
-             pad_token_id=0)
+SIZES = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20)
 PROMPTS = [[2, 5, 12, 4, 6, 7, 3], [2, 26, 9, 5, 8, 10, 30, 3, 13, 14, 4, 15, 3], [2, 3]]
 TYPES = [[0] * 7, [0] * 8 + [1] * 5, [0] * 2]
 TEXTS = ["The joiner planes a board.", "who saws?", "Oak and pine are rough; the carpenter cuts the old table leg with a saw, and it is good."]
@@ -41,23 +43,77 @@ def tokenizer():
     return out
 
 
+def byte_level(special, post_processor, normalizer=None):
+    """Pieces of bytes as GPT-2 has them, of few letters: others are unknown. A mask takes the space before it."""
+    merges = ["t h", "th e", "Ġ the", "e r", "i n", "in er", "a r", "ar d", "o ard", "b oard", "Ġ board", "Ġ a", "n d", "Ġa nd"]
+    pieces = special + list("abcdefghijklmnopqrstuvwxyzO.,;?Ġ") + [m.replace(" ", "") for m in merges]
+    out = Tokenizer(models.BPE({p: i for i, p in enumerate(pieces)}, [tuple(m.split(" ")) for m in merges], unk_token=special[3]))
+    if normalizer is not None:
+        out.normalizer = normalizer
+    out.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    out.decoder = decoders.ByteLevel()
+    out.post_processor = post_processor
+    out.add_special_tokens([AddedToken(t, lstrip=t == special[4]) for t in special])
+    return out
+
+
+def roberta_tokenizer():
+    return byte_level(["<s>", "<pad>", "</s>", "<unk>", "<mask>"], processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False))
+
+
+def modernbert_tokenizer():
+    template = processors.TemplateProcessing(single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 0), ("[SEP]", 2)])
+    return byte_level(["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"], template, normalizers.NFC())
+
+
 def legacy(tensors):
     return {n.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): t for n, t in tensors.items()}
 
 
 def spread(name, shape):
     """Larger weights than the initial ones, so that a mistake shows."""
-    norm = name.endswith(("LayerNorm.weight", "LayerNorm.gamma"))
+    norm = name.lower().endswith(("norm.weight", "norm.gamma"))
     return 1 if norm else 0, 0.3 if len(shape) == 2 else 0.2
 
 
+def published(config):
+    """ModernBERT's config.json in the spelling of its first checkpoints, with a field that nobody reads."""
+    rope = config.pop("rope_parameters")
+    del config["layer_types"]
+    config.update(global_attn_every_n_layers=3, global_rope_theta=rope["full_attention"]["rope_theta"], local_rope_theta=rope["sliding_attention"]["rope_theta"], layer_norm_eps=0.5)
+
+
+LABELS = dict(id2label={0: "bad", 1: "middling", 2: "good"}, label2id={"bad": 0, "middling": 1, "good": 2})
+BYTE_PROMPTS = [[0, 9, 4, 20, 31, 2], [0, 12, 6, 1, 25, 40, 5, 17, 2, 2, 33, 8, 44, 21, 2], [0, 2]]  # with a token called padding
+# Sizes, tokenizer, prompts and their types of each model type.
+KINDS = {
+    "bert": (dict(SIZES, vocab_size=len(VOCAB), max_position_embeddings=24, pad_token_id=0), tokenizer, PROMPTS, TYPES),
+    "roberta": (dict(SIZES, vocab_size=51, max_position_embeddings=26, type_vocab_size=1, layer_norm_eps=1e-5), roberta_tokenizer, BYTE_PROMPTS, None),
+    "modernbert": (dict(SIZES, vocab_size=51, max_position_embeddings=64, num_hidden_layers=4, local_attention=6, attention_dropout=0.1, pad_token_id=1,
+                        bos_token_id=0, cls_token_id=0, eos_token_id=2, sep_token_id=2), modernbert_tokenizer, BYTE_PROMPTS, None),
+}
+YARN = {"rope_type": "yarn", "rope_theta": 1000.0, "factor": 4.0, "original_max_position_embeddings": 16}
 CASES = {
     "bert_mlm": (BertForMaskedLM, {}, 701, {"rename": legacy}, "LayerNorm's older names gamma and beta; decoder tied to the word embeddings"),
     "bert_mlm_untied": (BertForMaskedLM, dict(tie_word_embeddings=False, hidden_act="relu", layer_norm_eps=1e-5, type_vocab_size=3), 702, {},
                         "decoder with a weight and a bias of its own; relu"),
-    "bert_classifier": (BertForSequenceClassification, dict(id2label={0: "bad", 1: "middling", 2: "good"}, label2id={"bad": 0, "middling": 1, "good": 2}),
-                        703, {"dtype": torch.bfloat16}, "three labels; bfloat16 on disk"),
+    "bert_classifier": (BertForSequenceClassification, LABELS, 703, {"dtype": torch.bfloat16}, "three labels; bfloat16 on disk"),
     "bert_sentence": (BertModel, {}, 704, {"sentence": True}, "names without `bert.`; files of sentence-transformers: cls and mean, normalised"),
+    "roberta_mlm": (RobertaForMaskedLM, dict(hidden_act="relu"), 711, {"rename": legacy},
+                    "LayerNorm's older names gamma and beta; relu, but in the head; a padding token in a prompt"),
+    "roberta_mlm_untied_sharded": (RobertaForMaskedLM, dict(tie_word_embeddings=False), 712, {"shard": "8KB"},
+                                   "decoder with a weight and a bias of its own; several files and an index"),
+    "roberta_classifier_bf16": (RobertaForSequenceClassification, LABELS, 713, {"dtype": torch.bfloat16}, "three labels; bfloat16 on disk"),
+    "roberta_sentence": (RobertaModel, {}, 714, {"sentence": True}, "names without `roberta.`; files of sentence-transformers"),
+    "modernbert_mlm": (ModernBertForMaskedLM, {}, 721, {"config": published}, "window of 3 to both sides in layers 1 and 2 of 4; config.json as published"),
+    "modernbert_classifier_bias_bf16": (ModernBertForSequenceClassification, dict(
+        LABELS, norm_bias=True, attention_bias=True, mlp_bias=True, classifier_bias=True, hidden_activation="relu", classifier_activation="silu",
+        classifier_pooling="mean", layer_types=["sliding_attention", "full_attention"] * 2), 722, {"dtype": torch.bfloat16},
+        "biases everywhere, other activations, the mean of all tokens; layer_types in config.json; bfloat16 on disk"),
+    "modernbert_classifier_sharded": (ModernBertForSequenceClassification, LABELS, 723, {"shard": "8KB"}, "the first token; several files and an index"),
+    "modernbert_mlm_untied": (ModernBertForMaskedLM, dict(tie_word_embeddings=False, decoder_bias=False), 724, {}, "a decoder of its own, without a bias"),
+    "modernbert_sentence": (ModernBertModel, dict(rope_parameters={"full_attention": YARN, "sliding_attention": {"rope_type": "default", "rope_theta": 50.0}}),
+                            725, {"sentence": True}, "yarn in layers that see everything; names without `model.`; files of sentence-transformers"),
 }
 
 
@@ -73,7 +129,7 @@ def sentence_files(folder):
     write_json(f"{folder}/modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind + "Transformer"},
                                           {"idx": 1, "name": "1", "path": "1_Pooling", "type": kind + "Pooling"},
                                           {"idx": 2, "name": "2", "path": "2_Normalize", "type": kind + "Normalize"}])
-    write_json(f"{folder}/1_Pooling/config.json", {"word_embedding_dimension": SMALL["hidden_size"], "pooling_mode_cls_token": True,
+    write_json(f"{folder}/1_Pooling/config.json", {"word_embedding_dimension": SIZES["hidden_size"], "pooling_mode_cls_token": True,
                                                    "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": False,
                                                    "pooling_mode_mean_sqrt_len_tokens": False})
     write_json(f"{folder}/sentence_bert_config.json", {"max_seq_length": 10, "do_lower_case": False})
@@ -85,9 +141,10 @@ def pooled(hidden):
 
 
 def run(model, ids, types):
+    inputs = {"input_ids": torch.tensor([ids])} | ({} if types is None else {"token_type_ids": torch.tensor([types])})
     with torch.no_grad():
-        out = model(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([types]), output_hidden_states=True)
-    got = {"last_hidden_state": out.hidden_states[-1][0]}
+        out = model(**inputs)
+        got = {"last_hidden_state": model.base_model(**inputs).last_hidden_state[0]}
     if "logits" in out:
         got["logits"] = out.logits[0] if out.logits.ndim == 3 else out.logits
     if out.get("pooler_output") is not None:
@@ -96,13 +153,14 @@ def run(model, ids, types):
 
 
 def record(folder, cls, note, seed, sentence):
+    _, _, prompts, types = KINDS[cls.config_class.model_type]
+    pairs = list(zip(prompts, types or [None] * len(prompts)))
     model = cls.from_pretrained(folder, dtype=torch.float32, attn_implementation="sdpa").eval()
-    tensors = {f"{name}.{i}": t.contiguous().clone() for i, (ids, types) in enumerate(zip(PROMPTS, TYPES)) for name, t in run(model, ids, types).items()}
+    tensors = {f"{name}.{i}": t.contiguous().clone() for i, pair in enumerate(pairs) for name, t in run(model, *pair).items()}
     eager = cls.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
-    golden = {"class": cls.__name__, "seed": seed, "note": note, "dtype_on_disk": "float32", "prompts": PROMPTS, "token_type_ids": TYPES,
-              "input_ids": PROMPTS[0],
-              "eager_vs_sdpa": max((t - tensors[f"{n}.{i}"]).abs().max().item() for i, (a, b) in enumerate(zip(PROMPTS, TYPES))
-                                   for n, t in run(eager, a, b).items()),
+    golden = {"class": cls.__name__, "seed": seed, "note": note, "dtype_on_disk": "float32", "prompts": prompts,
+              "token_type_ids": types or [[0] * len(ids) for ids in prompts], "input_ids": prompts[0],
+              "eager_vs_sdpa": max((t - tensors[f"{n}.{i}"]).abs().max().item() for i, pair in enumerate(pairs) for n, t in run(eager, *pair).items()),
               "runtime": {"modules": {p or "<root>": type(m).__name__ for p, m in model.named_modules() if type(m).__name__ != "Dropout"},
                           "parameters": [{"name": n, "shape": list(p.shape)} for n, p in model.named_parameters(remove_duplicate=False)]}}
     if sentence:
@@ -110,25 +168,33 @@ def record(folder, cls, note, seed, sentence):
         cut.enable_truncation(10)
         golden["texts"], golden["text_ids"] = TEXTS, [cut.encode(t).ids for t in TEXTS]
         for i, ids in enumerate(golden["text_ids"]):
-            tensors[f"vector.{i}"] = pooled(run(model, ids, [0] * len(ids))["last_hidden_state"])
+            tensors[f"vector.{i}"] = pooled(run(model, ids, types and [0] * len(ids))["last_hidden_state"])
     weights.write_json(f"{folder}/golden.json", golden)
     save_file(tensors, f"{folder}/golden.safetensors")
 
 
 def make(name, out):
     cls, config, seed, options, note = CASES[name]
-    folder = f"{out}/{name}"
+    kind = cls.config_class.model_type
+    sizes, make_tokenizer, _, _ = KINDS[kind]
+    folder = f"{out}/{name}" if kind == "bert" else f"{FAMILIES}/{kind}/goldens/{name}"
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(seed)
-    model = cls(BertConfig(**{**SMALL, **config})).to(options.get("dtype", torch.float32))
-    model.save_pretrained(folder)
-    path = f"{folder}/model.safetensors"
-    tensors = load_file(path)
-    save_file(options.get("rename", lambda t: t)(tensors), path, metadata={"format": "pt"})
+    model = cls(cls.config_class(**{**sizes, **config})).to(options.get("dtype", torch.float32))
+    model.save_pretrained(folder, **({"max_shard_size": options["shard"]} if "shard" in options else {}))
+    if "rename" in options:
+        path = f"{folder}/model.safetensors"
+        save_file(options["rename"](load_file(path)), path, metadata={"format": "pt"})
+    if "config" in options:
+        with open(f"{folder}/config.json", encoding="utf-8") as f:
+            fields = json.load(f)
+        options["config"](fields)
+        write_json(f"{folder}/config.json", fields)
     weights.refill(folder, seed, spread)
-    tokenizer().save(f"{folder}/tokenizer.json")
-    write_json(f"{folder}/tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", "mask_token": "[MASK]", "cls_token": "[CLS]",
-                                                   "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"})
+    make_tokenizer().save(f"{folder}/tokenizer.json")
+    cls_token, pad, sep, unk, mask = ("<s>", "<pad>", "</s>", "<unk>", "<mask>") if kind == "roberta" else ("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")
+    write_json(f"{folder}/tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", "mask_token": mask, "cls_token": cls_token,
+                                                   "sep_token": sep, "pad_token": pad, "unk_token": unk})
     if options.get("sentence"):
         sentence_files(folder)
     record(folder, cls, note, seed, options.get("sentence"))
