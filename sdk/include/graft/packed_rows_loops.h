@@ -280,8 +280,8 @@ GRAFT_PACKED_INLINE void graft_packed_rows_widen(const struct graft_packed_rows 
     }
 }
 
-/* Defines the table of a format. */
-#define GRAFT_PACKED_ROWS_LOOPS(format, unpack)                                                                  \
+/* Defines what a format's table has: format##_multiply and format##_widen. */
+#define GRAFT_PACKED_ROWS_FUNCTIONS(format, unpack)                                                              \
     static void format##_multiply(const struct graft_packed *self, int64_t first, int64_t n, const float *x,     \
                                   float *y) {                                                                    \
         graft_packed_rows_multiply(graft_packed_rows_of(self), unpack, first, n, x, y);                          \
@@ -290,7 +290,11 @@ GRAFT_PACKED_INLINE void graft_packed_rows_widen(const struct graft_packed_rows 
         for (int64_t r = 0; r < n; r++) {                                                                        \
             graft_packed_rows_widen(graft_packed_rows_of(self), unpack, first + r, out + r * self->in_features); \
         }                                                                                                        \
-    }                                                                                                            \
+    }
+
+/* Defines both, and the table. */
+#define GRAFT_PACKED_ROWS_LOOPS(format, unpack) \
+    GRAFT_PACKED_ROWS_FUNCTIONS(format, unpack) \
     const struct graft_packed_loops GRAFT_PACKED_TABLE(format) = {GRAFT_PACKED_ISA, format##_multiply, format##_widen}
 
 #ifdef __cplusplus

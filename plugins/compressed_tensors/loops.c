@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One build of it for each instruction set. */
+#include "loops.h"
+
+#include "graft/packed_rows_loops.h"
+
+GRAFT_PACKED_ROWS_FUNCTIONS(uint4, graft_row_uint4)
+GRAFT_PACKED_ROWS_FUNCTIONS(uint8, graft_row_uint8)
+GRAFT_PACKED_ROWS_FUNCTIONS(int8, graft_row_int8)
+GRAFT_PACKED_ROWS_FUNCTIONS(float8, graft_row_float8)
+
+const struct graft_packed_loops GRAFT_PACKED_TABLE(ct)[CT_CODES] = {
+    [CT_UINT4] = {GRAFT_PACKED_ISA, uint4_multiply, uint4_widen},
+    [CT_UINT8] = {GRAFT_PACKED_ISA, uint8_multiply, uint8_widen},
+    [CT_INT8] = {GRAFT_PACKED_ISA, int8_multiply, int8_widen},
+    [CT_FLOAT8] = {GRAFT_PACKED_ISA, float8_multiply, float8_widen},
+};

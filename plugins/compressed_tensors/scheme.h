@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What quantization_config says of one module: which of its groups the module is in, and how that is stored. */
+#ifndef CT_SCHEME_H
+#define CT_SCHEME_H
+
+#include "graft/config.h"
+#include "graft/regex.h"
+#include "loops.h"
+
+/* What shares a scale. */
+enum ct_strategy { CT_TENSOR, CT_CHANNEL, CT_GROUP, CT_BLOCK };
+
+struct ct_scheme {
+    enum ct_codes codes;
+    enum ct_strategy strategy;
+    int64_t group_size;      /* CT_GROUP */
+    int64_t block[2];        /* CT_BLOCK: rows and columns */
+    int32_t is_asymmetric;   /* packed codes have zero points */
+    int32_t is_ordered;      /* inputs have groups of their own: weight_g_idx */
+    int32_t has_input_scale; /* one for activations, which is not used */
+};
+
+/* [load] Bits of a code; 8 also where it is a float. */
+int32_t ct_bits(const struct ct_scheme *scheme);
+
+/* [load] Whether codes lie in words. */
+int32_t ct_is_packed(const struct ct_scheme *scheme);
+
+/* [load] That of the Linear at `path`. What it cannot read is an error that names the field. */
+int ct_scheme_read(const struct graft_config *config, const struct graft_regexes *regexes, const char *path,
+                   struct ct_scheme *scheme, struct graft_error *error);
+
+#endif

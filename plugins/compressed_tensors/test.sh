@@ -1,0 +1,130 @@
+#!/bin/sh
+# What a compressed-tensors checkpoint may have wrong is an error that names tensor or field, modules that were not
+# converted are left alone, shards may split a module, and the number of threads changes nothing. The build's goldens
+# hold logits, exact weights and saving.
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
+set -eu
+host=$1 plugins=$2 goldens=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+fresh() { # fresh CASE: a sound checkpoint
+    rm -rf "$scratch/model"
+    cp -r "$goldens/quantized/$1" "$scratch/model"
+    chmod -R u+w "$scratch/model"
+}
+
+run() {
+    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 4 --output-ids \
+        "$@"
+}
+
+refused() { # refused WORDS...: exit status 4, and each of the words in the message
+    status=0
+    run >"$scratch/out" 2>&1 || status=$?
+    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
+    for words; do
+        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
+    done
+}
+
+config() { # config CASE FROM TO: with an edit of its config.json, in one line, that must change something
+    fresh "$1"
+    tr -d '\n' <"$scratch/model/config.json" >"$scratch/line"
+    sed "s/$2/$3/" "$scratch/line" >"$scratch/model/config.json"
+    cmp -s "$scratch/line" "$scratch/model/config.json" && fail "$2 is not in the config.json of $1"
+    return 0
+}
+
+rename() { # rename FROM TO: in the names of tensors, as long as each other
+    LC_ALL=C sed -i "s/$1/$2/g" "$scratch/model/model.safetensors"
+}
+
+poke() { # poke TENSOR BYTE: at the tensor's start, over BYTES as printf has them
+    file=$scratch/model/model.safetensors
+    header=$(od -An -tu8 -N8 "$file" | tr -d ' ')
+    offset=$(head -c $((header + 8)) "$file" | grep -ao "\"$1\":{[^}]*}" | sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
+    # shellcheck disable=SC2059 # the format is the bytes
+    printf "$2" | dd of="$file" bs=1 seek=$((header + 8 + offset)) conv=notrunc 2>/dev/null
+}
+
+echo 'nothing to name: the config selects the plugin'
+fresh ct_mixed_qwen3
+one=$(run --threads 1)
+[ "$one" = "$(run --threads 3)" ] || fail 'differs with the number of threads'
+"$host" plan --plugins-dir "$plugins" --model "$scratch/model" >"$scratch/plan"
+grep -q 'Linear -> CompressedLinear by compressed_tensors' "$scratch/plan" || fail 'the plugin was not used'
+grep -q 'note .*leaves 1 module alone, lm_head: no tensor "weight_scale"' "$scratch/plan" || fail 'no note on lm_head'
+
+echo 'shards that split a module'
+"$host" save --quiet --plugins-dir "$plugins" --model "$scratch/model" --output "$scratch/sharded" --max-shard-size 8000
+grep -o '"model.layers.0.mlp.up_proj.weight_[a-z]*": *"[^"]*"' "$scratch/sharded/model.safetensors.index.json" |
+    sed 's/.*: *//' | sort -u >"$scratch/files"
+[ "$(wc -l <"$scratch/files")" -gt 1 ] || fail 'all tensors of up_proj are in one file'
+rm -rf "$scratch/model" && mv "$scratch/sharded" "$scratch/model"
+[ "$one" = "$(run)" ] || fail 'differs in shards'
+
+echo 'bad configs'
+group=quantization_config.config_groups.group_0
+config ct_w4a16_llama '"num_bits": 4' '"num_bits": 3'
+refused config.json $group.weights.num_bits 'expected 4 or 8, got 3'
+config ct_w8a8_int8_llama '\("weights": .*\)"num_bits": 8' '\1"num_bits": 4'
+refused config.json $group.weights.num_bits 'expected 8, got 4'
+config ct_w4a16_llama '"num_bits": 4' '"num_bits": 8'
+refused model.layers.0.self_attn.q_proj.weight_packed '[128, 32]' '[128, 16]'
+config ct_w4a16_llama '"group_size": 128' '"group_size": 0'
+refused config.json $group.weights.group_size 'got 0'
+config ct_w4a16_llama '"group_size": 128' '"group_size": 64'
+refused weight_scale '[128, 2]' '[128, 1]'
+config ct_w4a16_llama '"group_size": 128' '"group_size": 12'
+refused model.layers.0.self_attn.q_proj 'groups of 12 inputs do not fill words'
+config ct_w4a16_llama '"pack-quantized"' '"nvfp4-pack-quantized"'
+refused config.json quantization_config.format nvfp4-pack-quantized
+config ct_mixed_qwen3 '"format": "float-quantized"' '"format": "marlin-24"'
+refused config.json $group.format marlin-24
+config ct_fp8_block_llama '"strategy": "block"' '"strategy": "tensor_group"'
+refused config.json $group.weights.strategy tensor_group
+config ct_fp8_block_llama '"block_structure": \[ *128' '"block_structure": [-1'
+refused config.json $group.weights.block_structure.0 'got -1'
+config ct_fp8_static_llama '\("weights": .*\)"type": "float"' '\1"type": "int"'
+refused config.json $group.weights.type '"int"'
+config ct_w8a8_int8_llama '\("weights": .*\)"symmetric": true' '\1"symmetric": false'
+refused config.json $group.weights.symmetric
+config ct_w4a16_llama '"actorder": null' '"actorder": "sometimes"'
+refused config.json $group.weights.actorder sometimes
+config ct_w4a16_llama '"kv_cache_scheme": null' '"kv_cache_scheme": {"num_bits": 8}'
+refused config.json quantization_config.kv_cache_scheme
+config ct_mixed_qwen3 '"sparsity_config": {}' '"sparsity_config": {"format": "sparse-24-bitmask"}'
+refused config.json quantization_config.sparsity_config
+config ct_mixed_qwen3 '"transform_config": {}' '"transform_config": {"config_groups": {}}'
+refused config.json quantization_config.transform_config
+config ct_w4a16_llama '"quantization_status": "compressed"' '"quantization_status": "frozen"'
+refused config.json quantization_config.quantization_status frozen
+config ct_mixed_qwen3 're:\.\*mlp' 're:.*mlps'
+refused config.json quantization_config.config_groups model.layers.0.mlp
+config ct_mixed_qwen3 're:\.\*mlp' 're:(.*mlp'
+refused config.json 'invalid regular expression' '(.*mlp'
+
+echo 'bad tensors'
+fresh ct_w4a16_asym_qwen3
+rename '0\.mlp\.up_proj\.weight_zero_point"' '0.mlp.up_proj.weight_zero_paint"'
+refused model.layers.0.mlp.up_proj.weight_zero_point
+fresh ct_w4a16_llama
+rename '0\.mlp\.up_proj\.weight_packed"' '0.mlp.up_proj.weight_packet"'
+refused model.layers.0.mlp.up_proj.weight_packed
+fresh ct_fp8_static_llama
+rename '0\.mlp\.up_proj\.input_scale"' '0.mlp.up_proj.input_scole"'
+refused model.layers.0.mlp.up_proj.input_scale
+fresh ct_w8a16_qwen2
+poke model.layers.1.mlp.down_proj.weight_shape '\140\000\000\000\000\000\000\000\204'
+refused model.layers.1.mlp.down_proj 'weight_shape: expected [96, 130], got [96, 132]'
+fresh ct_w4a16_actorder_llama
+poke model.layers.0.mlp.down_proj.weight_g_idx '\006'
+refused model.layers.0.mlp.down_proj 'weight_g_idx: element 0 is 6, expected a group, 0 to 5'
+poke model.layers.0.mlp.down_proj.weight_g_idx '\377\377\377\377'
+refused model.layers.0.mlp.down_proj 'weight_g_idx: element 0 is -1'
