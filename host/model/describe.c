@@ -123,7 +123,7 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (!is_name(info->name, 1)) {
         return refuse(builder, error, "a parameter with the invalid name", info->name);
     }
-    if (graft_flags_unknown(info->flags, GRAFT_PARAMETER_CONTIGUOUS) != 0) {
+    if (graft_flags_unknown(info->flags, GRAFT_PARAMETER_CONTIGUOUS | GRAFT_PARAMETER_SCALAR) != 0) {
         return refuse(builder, error, "unknown requirements for parameter", info->name);
     }
     if (!is_shape(info->shape, info->rank)) {

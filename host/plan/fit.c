@@ -8,9 +8,8 @@
 #include "base/dtype.h"
 #include "plan/conflicts.h"
 
-/* A scalar is a vector of one: parameters have a dimension at least. */
 static int same_shape(const struct graft_parameter *parameter, const struct graft_value *value) {
-    int32_t rank = value->rank > 0 ? value->rank : 1;
+    int32_t rank = value->rank == 0 && (parameter->flags & GRAFT_PARAMETER_SCALAR) != 0 ? 1 : value->rank;
     return parameter->rank == rank && memcmp(parameter->shape, value->shape, sizeof value->shape) == 0;
 }
 

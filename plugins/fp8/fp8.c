@@ -63,14 +63,16 @@ static int describe_tensors(const struct graft_sink *sink, const struct graft_co
                             const struct graft_packed_rows *self, struct graft_error *error) {
     const int64_t scales[2] = {graft_packed_rows_blocks(self->packed.out_features, self->block_rows),
                                self->packed.groups};
-    const int32_t rank = graft_config_has(config, FIELD("weight_block_size")) ? 2 : 1;
+    const int has_blocks = graft_config_has(config, FIELD("weight_block_size"));
     int status = graft_packed_rows_codes(sink, "weight", self->packed.out_features, self->packed.in_features,
                                          GRAFT_DTYPE_F8_E4M3, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "weight_scale_inv", rank, scales, 0, GRAFT_INIT_NONE, error);
+        status = graft_describe_parameter(sink, "weight_scale_inv", has_blocks ? 2 : 1, scales,
+                                          has_blocks ? 0 : GRAFT_PARAMETER_SCALAR, GRAFT_INIT_NONE, error);
     }
     return status == GRAFT_OK && is_static(config)
-               ? graft_describe_parameter(sink, "activation_scale", 1, (int64_t[]){1}, 0, GRAFT_INIT_NONE, error)
+               ? graft_describe_parameter(sink, "activation_scale", 1, (int64_t[]){1}, GRAFT_PARAMETER_SCALAR,
+                                          GRAFT_INIT_NONE, error)
                : status;
 }
 

@@ -34,7 +34,8 @@ enum {
 };
 
 enum {
-    GRAFT_PARAMETER_CONTIGUOUS = 1 << 16 /* wants one row block; without this flag it accepts several */
+    GRAFT_PARAMETER_CONTIGUOUS = 1 << 16, /* wants one row block; without this flag it accepts several */
+    GRAFT_PARAMETER_SCALAR = 1 << 17      /* of shape [1]: a tensor without dimensions fits as well */
 };
 
 struct graft_parameter_info {
