@@ -101,9 +101,32 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+/* A sequence that outgrows what it has left behind is fed from its start again. */
+static int renew(struct run *run, struct graft_session *session, struct graft_error *error) {
+    size_t renewal = (size_t)graft_session_renewal(session);
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < run->active && status == GRAFT_OK; i++) {
+        struct sequence *sequence = &run->sequences[run->slots[i]];
+        int64_t reached = 0;
+        if (sequence->fed > 0 && sequence->fed <= renewal && sequence->count > renewal) {
+            status = graft_session_rewind(session, run->slots[i], 0, &reached, error);
+            sequence->fed = (size_t)reached;
+        }
+    }
+    return status;
+}
+
+/* How many guesses a sequence may have: no more than it may get tokens, nor so many that it outgrows its past. */
+static size_t most_guesses(const struct run *run, const struct sequence *sequence, size_t renewal, size_t most) {
+    most = smaller(most, left(run, sequence) - 1);
+    return sequence->count <= renewal ? smaller(most, renewal - sequence->count) : most;
+}
+
 /* What the next step feeds: the ids that the session does not hold yet, and guesses behind them, while all together are
  * few enough that each token's result stays what it is alone. */
-static int prepare(struct run *run, enum graft_logits_rows *which, struct graft_error *error) {
+static int prepare(struct run *run, const struct graft_session *session, enum graft_logits_rows *which,
+                   struct graft_error *error) {
+    size_t renewal = (size_t)graft_session_renewal(session);
     size_t tokens = 0;
     *which = GRAFT_LOGITS_LAST;
     for (size_t i = 0; i < run->active; i++) {
@@ -119,8 +142,8 @@ static int prepare(struct run *run, enum graft_logits_rows *which, struct graft_
         if (status != GRAFT_OK) {
             return status;
         }
-        sequence->n_guesses =
-            graft_draft_guess(&sequence->draft, sequence->ids, sequence->count, smaller(most, left(run, sequence) - 1));
+        sequence->n_guesses = graft_draft_guess(&sequence->draft, sequence->ids, sequence->count,
+                                                most_guesses(run, sequence, renewal, most));
         *which = sequence->n_guesses > 0 ? GRAFT_LOGITS_ALL : *which;
         run->news[i] = (struct graft_ids_view){.ids = sequence->ids + sequence->fed,
                                                .count = sequence->count - sequence->fed + sequence->n_guesses,
@@ -198,7 +221,10 @@ int graft_generate(struct graft_session *session, int64_t vocab_size, const stru
     while (run.active > 0 && status == GRAFT_OK) {
         enum graft_logits_rows which;
         const float *logits = NULL;
-        status = prepare(&run, &which, error);
+        status = renew(&run, session, error);
+        if (status == GRAFT_OK) {
+            status = prepare(&run, session, &which, error);
+        }
         if (status == GRAFT_OK) {
             status = graft_session_step(session, run.slots, run.news, run.active, which, &logits, error);
         }

@@ -17,6 +17,7 @@ struct graft_session {
     const struct graft_module *model;
     int64_t vocab_size;
     int64_t max_positions; /* 0: no limit */
+    int64_t renewal;       /* 0: none */
     struct graft_cache *cache;
     struct graft_scratch *scratch;
     struct graft_call call;
@@ -64,6 +65,14 @@ void graft_session_free(struct graft_session *session) {
 
 void graft_session_limit(struct graft_session *session, int64_t max_positions) {
     session->max_positions = max_positions;
+}
+
+void graft_session_set_renewal(struct graft_session *session, int64_t length) {
+    session->renewal = length;
+}
+
+int64_t graft_session_renewal(const struct graft_session *session) {
+    return session->renewal;
 }
 
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,

@@ -30,6 +30,11 @@ void graft_session_free(struct graft_session *session);
  * one. */
 void graft_session_limit(struct graft_session *session, int64_t max_positions);
 
+/* From now on what a sequence of up to `length` tokens has left behind is of no use to a longer one, whose keys are
+ * rotated otherwise (0: it always is of use): who feeds the session rewinds to the start there. */
+void graft_session_set_renewal(struct graft_session *session, int64_t length);
+int64_t graft_session_renewal(const struct graft_session *session);
+
 /* What was chosen by name, for the forwards from now on (NULL: nothing); both outlive the session. `asked_attention`:
  * whether classes must not choose another attention. */
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,

@@ -130,6 +130,7 @@ int graft_model_session(const struct graft_model *model, int32_t slots, struct g
     int status = graft_session_create(model->head, model->vocab_size, model->precision, slots, session, error);
     if (status == GRAFT_OK) {
         graft_session_limit(*session, graft_model_max_positions(model));
+        graft_session_set_renewal(*session, graft_tree_number(model->tree, "renewed_after", 0));
         graft_session_use(*session, model->attention_now, model->attention_asked, model->experts->declared);
     }
     return status;
