@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The MLP of a layer, with a gate (Shazeer 2020) or without one. */
+#include <string.h>
+
 #include "graft/describe.h"
 #include "graft/parts.h"
 
@@ -10,9 +12,10 @@ struct kept {
 
 struct mlp {
     struct graft_instance base;
-    const struct graft_module *gate; /* hidden_size -> intermediate_size; NULL: none */
-    const struct graft_module *up;   /* hidden_size -> intermediate_size */
-    const struct graft_module *down; /* intermediate_size -> hidden_size */
+    const struct graft_module *gate;    /* hidden_size -> intermediate_size; NULL: none */
+    const struct graft_module *up;      /* hidden_size -> intermediate_size; NULL: gate_up */
+    const struct graft_module *gate_up; /* hidden_size -> 2 * intermediate_size */
+    const struct graft_module *down;    /* intermediate_size -> hidden_size */
     const struct graft_module *act;
     int64_t intermediate_size;
 };
@@ -28,11 +31,12 @@ int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct gra
         return GRAFT_ERROR_INTERNAL;
     }
     *kept = (struct kept){*part, intermediate_size};
-    if (part->gate != NULL) {
-        status = graft_describe_linear(sink, part->gate, hidden_size, intermediate_size, bias, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_linear(sink, part->up, hidden_size, intermediate_size, bias, error);
+    for (int i = 0; i < 3 && status == GRAFT_OK; i++) {
+        const char *const names[] = {part->gate, part->up, part->gate_up};
+        if (names[i] != NULL) {
+            status =
+                graft_describe_linear(sink, names[i], hidden_size, (i == 2 ? 2 : 1) * intermediate_size, bias, error);
+        }
     }
     if (status == GRAFT_OK) {
         status = graft_describe_linear(sink, part->down, intermediate_size, hidden_size, bias, error);
@@ -55,10 +59,14 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
         return GRAFT_ERROR_INTERNAL;
     }
     self->intermediate_size = kept->intermediate_size;
+    if (kept->part.gate_up != NULL) {
+        self->gate_up = graft_build_child(build, kept->part.gate_up, &status, error);
+    } else {
+        self->up = graft_build_child(build, kept->part.up, &status, error);
+    }
     if (kept->part.gate != NULL) {
         self->gate = graft_build_child(build, kept->part.gate, &status, error);
     }
-    self->up = graft_build_child(build, kept->part.up, &status, error);
     self->down = graft_build_child(build, kept->part.down, &status, error);
     self->act = graft_build_child(build, kept->part.act, &status, error);
     return graft_instance_finish(self, status, instance);
@@ -82,6 +90,24 @@ static int run_gated(const struct mlp *self, const struct graft_call *call, cons
                : status;
 }
 
+/* inner [tokens, intermediate_size] = act(gate) * up, where gate_up(x) has both in a row */
+static int run_fused(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                     float *inner, struct graft_error *error) {
+    int64_t columns = self->intermediate_size;
+    float *both = graft_scratch_floats(call, args->tokens, 2 * columns, error); /* [tokens, 2, intermediate_size] */
+    const struct graft_linear_args projection_args = {sizeof projection_args, 0, args->tokens, args->hidden_states,
+                                                      both};
+    int status =
+        both != NULL ? graft_linear_forward(self->gate_up, call, &projection_args, error) : GRAFT_ERROR_INTERNAL;
+    for (int64_t t = 0; t < args->tokens && status == GRAFT_OK; t++) {
+        const float *row = both + t * 2 * columns;
+        memcpy(inner + t * columns, row, (size_t)columns * sizeof *row);
+        memmove(both + t * columns, row + columns, (size_t)columns * sizeof *row); /* rows read already make room */
+    }
+    return status == GRAFT_OK ? graft_activation_gate(self->act, call, inner, both, args->tokens, columns, error)
+                              : status;
+}
+
 /* inner [tokens, intermediate_size] = act(up(x)) */
 static int run_plain(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
                      float *inner, struct graft_error *error) {
@@ -100,8 +126,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (inner == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status =
-        self->gate != NULL ? run_gated(self, call, args, inner, error) : run_plain(self, call, args, inner, error);
+    int status = self->gate_up != NULL ? run_fused(self, call, args, inner, error)
+                 : self->gate != NULL  ? run_gated(self, call, args, inner, error)
+                                       : run_plain(self, call, args, inner, error);
     return status == GRAFT_OK ? graft_linear_forward(self->down, call, &down_args, error) : status;
 }
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
 #include "graft/parts.h"
 #include "graft/rope.h"
 
@@ -31,6 +34,29 @@ int graft_parts_rotary_width(const struct graft_parts_rotary *part, const struct
         *width = service->width(rope);
         service->destroy(rope);
     }
+    return status;
+}
+
+int graft_parts_rotary_changes(const struct graft_parts_rotary *part, const struct graft_config *config,
+                               const struct graft_host *host, int64_t length, int32_t *changes,
+                               struct graft_error *error) {
+    const struct graft_rope_service *service = graft_rope_service_of(host);
+    struct graft_rope *rope = NULL;
+    int status = make_rope(part, config, service, &rope, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    int64_t n = service->width(rope) / 2;
+    float *numbers = calloc(2 * (size_t)n, sizeof *numbers);
+    if (numbers == NULL) {
+        status = graft_fail_memory(error, config->file);
+    } else {
+        float factor = service->frequencies(rope, length, numbers);
+        float next = service->frequencies(rope, length + 1, numbers + n);
+        *changes = factor != next || memcmp(numbers, numbers + n, (size_t)n * sizeof *numbers) != 0;
+    }
+    free(numbers);
+    service->destroy(rope);
     return status;
 }
 

@@ -63,6 +63,8 @@ def model_class(family):
     return EAGER.get(family) or MODEL_FOR_CAUSAL_LM_MAPPING[config_class(family)]
 
 
+CLASSES.update(phi3=transformers.Phi3ForCausalLM, starcoder2=transformers.Starcoder2ForCausalLM)
+CONFIGS.update(phi3=transformers.Phi3Config, starcoder2=transformers.Starcoder2Config)
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
               max_position_embeddings=256, **IDS)
@@ -157,6 +159,14 @@ def with_masks(state):
 
 def olmo2(**kw):
     return "olmo2", small(**{"rms_norm_eps": 1e-5, "rope_parameters": rope(500000.0), **kw})
+
+
+def phi3(**kw):
+    return "phi3", small(**{"pad_token_id": 0, **kw})
+
+
+def starcoder2(**kw):
+    return "starcoder2", small(**{"sliding_window": 6, "tie_word_embeddings": False, **kw})
 
 
 def qwen2(**kw):
@@ -363,6 +373,23 @@ BROUGHT = {
                                  {"shard": "16KB", "config_extra": {"partial_rotary_factor": 0.5, "full_attention_interval": 4}},
                                  "layer 1 is dense, norm_topk_prob false; tied embeddings, several files and an index"),
 }
+# A part of each head is rotated, and has as many factors as pairs.
+PARTIAL = rope(10000.0, rope_type="longrope", partial_rotary_factor=0.5, short_factor=[1.0, 1.5, 2.0], long_factor=[1.0, 4.0, 16.0])
+PARTIAL_HEADS = dict(**TWO_HEADS, original_max_position_embeddings=32)
+BROUGHT.update({
+    "phi3": (phi3(sliding_window=6), 701, 20, {}, "one projection for q, k and v, one for gate and up; window 6 in every layer"),
+    "phi3_bf16_sharded": (phi3(**TWO_HEADS, tie_word_embeddings=True), 702, 12, {"dtype": "bfloat16", "shard": "16KB"},
+                          "bfloat16 on disk, several files and an index; tied embeddings, no window"),
+    "phi3_longrope": (phi3(**PARTIAL_HEADS, rope_parameters=PARTIAL), 703, 12,
+                      {"config_extra": {"partial_rotary_factor": 0.5}}, "rope type longrope on half of each head: the short factors"),
+    "phi3_longrope_long": (phi3(**{**PARTIAL_HEADS, "original_max_position_embeddings": 10}, rope_parameters=PARTIAL), 704, 24, {"hub_config": False},
+                           "the same beyond the original length: the long factors; v5 spelling"),
+    "starcoder2": (starcoder2(), 711, 20, {}, "LayerNorms and biases, no gate, window 6 in every layer"),
+    "starcoder2_bf16_tied": (starcoder2(sliding_window=None, tie_word_embeddings=True), 712, 12, {"dtype": "bfloat16", "hub_config": False},
+                             "bfloat16 on disk; tied embeddings, no window; v5 spelling"),
+    "starcoder2_plain_sharded": (starcoder2(use_bias=False, num_key_value_heads=4, hidden_act="relu"), 713, 20, {"shard": "16KB"},
+                                 "no biases but those of the norms, relu, as many key/value heads as query heads; several files and an index"),
+})
 RECORDED = {"llama_one_kv_head", "mistral_sliding", "qwen2_moe_gqa", "qwen3", "qwen3_moe_mlp_only_bias"}
 PATCHED = {
     "llama_fused_qkv_tied_bf16": (llama(**WIDE, num_attention_heads=6, tie_word_embeddings=True), 501, 14, {"dtype": "bfloat16"},
@@ -611,11 +638,25 @@ def facts(folder, family, inputs):
             lambda c: c.update(use_sliding_window=False, layer_types=None) if "use_sliding_window" in c else c.update(sliding_window=None))
     if list(getattr(config, "time_step_limit", [0.0, math.inf])) != [0.0, math.inf]:
         out["max_abs_without_time_step_limit"] = changed(lambda c: c.update(time_step_limit=[0.0, {"__float__": "Infinity"}]))
+    original = getattr(config, "original_max_position_embeddings", 0)
+    if family == "phi3" and config.rope_parameters["rope_type"] == "longrope" and original > inputs["input_ids"].shape[1] + STEPS:
+        out["crossing"] = crossing(model, original)
     if getattr(config, "rope_parameters", {}).get("rope_type", "default") != "default":
         theta = config.rope_parameters["rope_theta"]
         out["inv_freq"] = model.model.rotary_emb.inv_freq.tolist()
         out["max_abs_without_rope_scaling"] = changed(lambda c: c.update(rope_scaling=None, rope_parameters=rope(theta)))
     return out
+
+
+def crossing(model, original):
+    """Generation past the original length, where generate() drops the cache and computes it anew."""
+    for seed in range(1000):
+        ids = torch.randint(3, model.config.vocab_size, (1, original - 6), generator=torch.Generator().manual_seed(seed))
+        whole, margins, _ = CACHED_GREEDY(model, {"input_ids": ids}, STEPS, cached=False)
+        kept_cache, _, _ = CACHED_GREEDY(model, {"input_ids": ids}, STEPS)
+        if min(margins) > 0.01 and whole[:8] == kept_cache[:8] and whole != kept_cache:
+            return {"input_ids": ids[0].tolist(), "greedy_ids": whole, "greedy_ids_with_cache_kept": kept_cache}
+    raise ValueError("no prompt shows the difference")
 
 
 def make_patched(name, out):

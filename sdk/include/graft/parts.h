@@ -116,6 +116,11 @@ struct graft_parts_rotary {
 int graft_parts_rotary_width(const struct graft_parts_rotary *part, const struct graft_config *config,
                              const struct graft_host *host, int64_t *width, struct graft_error *error);
 
+/* Whether a sequence of more than `length` tokens is rotated otherwise than one of as many: 1 or 0. */
+int graft_parts_rotary_changes(const struct graft_parts_rotary *part, const struct graft_config *config,
+                               const struct graft_host *host, int64_t length, int32_t *changes,
+                               struct graft_error *error);
+
 /* Of the class's `data`, with struct graft_parts_sizes. */
 graft_parts_describe graft_parts_rotary_describe;
 graft_parts_create graft_parts_rotary_create;
@@ -267,10 +272,11 @@ extern const struct graft_self_attention graft_parts_fused_attention_vtable;
 
 /* graft.mlp/1: down(act(gate(x)) * up(x)), or without a gate down(act(up(x))). */
 struct graft_parts_mlp {
-    const char *gate; /* "gate_proj"; NULL: none */
-    const char *up;   /* "up_proj" */
-    const char *down; /* "down_proj" */
-    const char *act;  /* "act_fn" */
+    const char *gate;    /* "gate_proj"; NULL: none */
+    const char *up;      /* "up_proj" */
+    const char *gate_up; /* in the place of both: one projection, the gate's rows first: "gate_up_proj"; NULL: none */
+    const char *down;    /* "down_proj" */
+    const char *act;     /* "act_fn" */
 };
 
 /* Declares the children, from the arguments of graft.mlp/1. */
@@ -298,7 +304,7 @@ GRAFT_ASSERT_SIZE(struct graft_parts_fused_attention, 24);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary, 16);
 GRAFT_ASSERT_SIZE(struct graft_parts_rotary_type, 32);
 GRAFT_ASSERT_SIZE(struct graft_parts_typed_rotary, 64);
-GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 32);
+GRAFT_ASSERT_SIZE(struct graft_parts_mlp, 40);
 
 #ifdef __cplusplus
 }
