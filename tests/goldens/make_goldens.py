@@ -50,7 +50,7 @@ GptOssMLP.gate = property(lambda self: self.router)  # what other families call 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = os.path.join(HERE, "../../plugins/families")  # whose cases lie beside the plugins
-PLUGINS = {"deepseek_v2": "deepseek_v3", "gemma3_text": "gemma2"}  # those that bring several families
+PLUGINS = {"deepseek_v2": "deepseek_v3", "falcon_mamba": "mamba", "gemma3_text": "gemma2"}  # those that bring several families
 STEPS = 16
 EAGER = {"gemma2": Gemma2ForCausalLM, "gpt_oss": GptOssForCausalLM}
 
@@ -81,10 +81,10 @@ def cache_as_others(forward):
     return run
 
 
-for mamba in (transformers.FalconMambaForCausalLM, transformers.MambaForCausalLM, transformers.Mamba2ForCausalLM):
-    mamba.forward = cache_as_others(mamba.forward)
-for mamba in (FalconMambaPreTrainedModel, MambaPreTrainedModel, Mamba2PreTrainedModel):
-    mamba._supports_sdpa = True  # it has no attention to choose, but refuses
+for recurrent in (transformers.FalconMambaForCausalLM, transformers.MambaForCausalLM, transformers.Mamba2ForCausalLM):
+    recurrent.forward = cache_as_others(recurrent.forward)
+for recurrent in (FalconMambaPreTrainedModel, MambaPreTrainedModel, Mamba2PreTrainedModel):
+    recurrent._supports_sdpa = True  # it has no attention to choose, but refuses
 
 
 def rope(theta, **kw):
@@ -184,6 +184,11 @@ def mixtral(**kw):
 def qwen3_moe(**kw):
     return "qwen3_moe", small(**{"head_dim": 8, "moe_intermediate_size": 8, "num_experts": 6, "num_experts_per_tok": 2, "norm_topk_prob": True,
                                  "rope_parameters": rope(1e6), **kw})
+
+
+def mamba(**kw):
+    return "mamba", {"vocab_size": 64, "hidden_size": 24, "num_hidden_layers": 2, "state_size": 10, "tie_word_embeddings": False, **IDS, "pad_token_id": 1,
+                     **kw}
 
 
 OPEN_YARN = dict(rope_type="yarn", factor=4.0, beta_fast=4.0, beta_slow=0.5, truncate=False, original_max_position_embeddings=64)
@@ -355,6 +360,11 @@ BROUGHT = {
     "gpt_oss_sharded": (gpt_oss(num_hidden_layers=2, attention_bias=False, rope_parameters=rope(150000.0, **PUBLISHED_YARN)), 663, 20,
                         {"shard": "16KB", "drop_fields": ["rope_scaling", "rope_theta"]},
                         "no biases in attention; nothing about rotary positions, which means yarn; several files and an index"),
+    "falcon_mamba": (("falcon_mamba", mamba()[1]), 711, 40, {}, "B, C and steps are normed"),
+    "falcon_mamba_tied_bf16": (("falcon_mamba", mamba(hidden_size=40, time_step_rank=5, tie_word_embeddings=True)[1]), 712, 40, {"dtype": "bfloat16"},
+                               "tied embeddings, a time_step_rank of its own, more channels than run together, bfloat16 on disk"),
+    "mamba_bias_sharded": (mamba(use_bias=True, use_conv_bias=False, conv_kernel=3), 713, 40, {"shard": "8KB"},
+                           "biases on in_proj and out_proj, none on the convolution; several files and an index"),
     "mamba2": (mamba2(), 681, 40, {}, "no attention; groups of heads share B and C, and are normed by themselves"),
     "mamba2_tied_bf16": (mamba2(n_groups=1, tie_word_embeddings=True), 682, 40, {"dtype": "bfloat16"}, "tied embeddings, one group, bfloat16 on disk"),
     "mamba2_bias_limit_sharded": (mamba2(use_bias=True, use_conv_bias=False, conv_kernel=3, time_step_limit=[0.3, 0.8]), 683, 40, {"shard": "16KB"},
