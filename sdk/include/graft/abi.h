@@ -17,7 +17,7 @@
  * What one side does not know is either ignored or refused, and the sender says which. In `flags` the lower 16 bits are
  * capabilities, ignored when unknown, the upper 16 requirements, refused when unknown. In args `required_features` are
  * bits of the interface; the vtable of a class lists those it knows in `features`, and a call with another is refused
- * before it reaches the class. Interface 1 of each has none yet: both are 0.
+ * before it reaches the class. The header of an interface lists them; without any, both are 0.
  *
  * Comments say when a function may be called: [load] while plugins are loaded and models opened, made or freed;
  * [forward] within a forward; [any] at any time. A model is used by one thread at a time, and so are its instances.
