@@ -49,6 +49,7 @@
 #include "graft/norm.h"
 #include "graft/option.h"
 #include "graft/packed.h"
+#include "graft/packed_panels.h"
 #include "graft/packed_rows.h"
 #include "graft/packed_experts.h"
 #include "graft/packed_tensors.h"

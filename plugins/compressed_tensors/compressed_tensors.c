@@ -22,29 +22,29 @@ struct ct_linear {
 /* Which weights share a scale. */
 static int set_groups(struct ct_linear *self, const char *path, struct graft_error *error) {
     const struct ct_scheme *scheme = &self->scheme;
-    struct graft_packed *packed = &self->rows.packed;
+    struct graft_packed_rows *rows = &self->rows;
     const int64_t slots = 32 / ct_bits(scheme);
-    self->rows.block_rows = scheme->strategy == CT_TENSOR  ? packed->out_features
+    self->rows.block_rows = scheme->strategy == CT_TENSOR  ? rows->out_features
                             : scheme->strategy == CT_BLOCK ? scheme->block[0]
                                                            : 1;
-    packed->group_size = scheme->strategy == CT_GROUP   ? scheme->group_size
-                         : scheme->strategy == CT_BLOCK ? scheme->block[1]
-                                                        : packed->in_features;
-    packed->groups = graft_packed_rows_blocks(packed->in_features, packed->group_size);
-    return ct_is_packed(scheme) && packed->groups > 1 && !scheme->is_ordered && packed->group_size % slots != 0
+    rows->group_size = scheme->strategy == CT_GROUP   ? scheme->group_size
+                       : scheme->strategy == CT_BLOCK ? scheme->block[1]
+                                                      : rows->in_features;
+    rows->groups = graft_packed_rows_blocks(rows->in_features, rows->group_size);
+    return ct_is_packed(scheme) && rows->groups > 1 && !scheme->is_ordered && rows->group_size % slots != 0
                ? graft_error_set(error, GRAFT_ERROR_MODEL, path, "groups of %lld inputs do not fill words of 32 bits",
-                                 (long long)packed->group_size)
+                                 (long long)rows->group_size)
                : GRAFT_OK;
 }
 
 static int describe_packed(const struct graft_sink *sink, struct ct_linear *self, struct graft_error *error) {
     static const int64_t two = 2;
-    struct graft_packed *packed = &self->rows.packed;
-    const int64_t words = graft_packed_rows_blocks(packed->in_features * packed->bits, 32);
-    const int64_t zeros[2] = {graft_packed_rows_blocks(packed->out_features * packed->bits, 32), packed->groups};
+    struct graft_packed_rows *rows = &self->rows;
+    const int64_t words = graft_packed_rows_blocks(rows->in_features * rows->bits, 32);
+    const int64_t zeros[2] = {graft_packed_rows_blocks(rows->out_features * rows->bits, 32), rows->groups};
     self->rows.row_bytes = words * 4;
-    packed->zero_offset = self->scheme.is_asymmetric ? 0 : 1 << (packed->bits - 1);
-    int status = graft_packed_rows_codes(sink, "weight_packed", packed->out_features, words, GRAFT_DTYPE_I32, error);
+    rows->zero = self->scheme.is_asymmetric ? 0 : 1 << (rows->bits - 1);
+    int status = graft_packed_rows_codes(sink, "weight_packed", rows->out_features, words, GRAFT_DTYPE_I32, error);
     if (status == GRAFT_OK) {
         status = graft_describe_typed(sink, "weight_shape", 1, &two, GRAFT_DTYPE_I64, error);
     }
@@ -52,23 +52,23 @@ static int describe_packed(const struct graft_sink *sink, struct ct_linear *self
         status = graft_describe_typed(sink, "weight_zero_point", 2, zeros, GRAFT_DTYPE_I32, error);
     }
     return status == GRAFT_OK && self->scheme.is_ordered
-               ? graft_describe_typed(sink, "weight_g_idx", 1, &packed->in_features, GRAFT_DTYPE_I32, error)
+               ? graft_describe_typed(sink, "weight_g_idx", 1, &rows->in_features, GRAFT_DTYPE_I32, error)
                : status;
 }
 
 static int describe_tensors(const struct graft_sink *sink, struct ct_linear *self, struct graft_error *error) {
     static const int64_t one = 1;
-    struct graft_packed *packed = &self->rows.packed;
-    const int64_t scales[2] = {graft_packed_rows_blocks(packed->out_features, self->rows.block_rows), packed->groups};
+    struct graft_packed_rows *rows = &self->rows;
+    const int64_t scales[2] = {graft_packed_rows_blocks(rows->out_features, self->rows.block_rows), rows->groups};
     const int32_t rank = self->scheme.strategy == CT_TENSOR ? 1 : 2;
     int status;
-    packed->bits = ct_bits(&self->scheme);
+    rows->bits = ct_bits(&self->scheme);
     if (ct_is_packed(&self->scheme)) {
         status = describe_packed(sink, self, error);
     } else {
         const graft_dtype dtype = self->scheme.codes == CT_INT8 ? GRAFT_DTYPE_I8 : GRAFT_DTYPE_F8_E4M3;
-        self->rows.row_bytes = packed->in_features;
-        status = graft_packed_rows_codes(sink, "weight", packed->out_features, packed->in_features, dtype, error);
+        self->rows.row_bytes = rows->in_features;
+        status = graft_packed_rows_codes(sink, "weight", rows->out_features, rows->in_features, dtype, error);
     }
     if (status == GRAFT_OK) {
         status = graft_describe_parameter(sink, "weight_scale", rank, scales, 0, GRAFT_INIT_NONE, error);
@@ -92,45 +92,45 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status == GRAFT_OK) {
         status = describe_tensors(sink, self, error);
     }
-    return status == GRAFT_OK ? graft_packed_rows_describe(sink, &self->rows.packed, args, error) : status;
+    return status == GRAFT_OK ? graft_packed_rows_describe(sink, &self->rows, args, error) : status;
 }
 
 /* The loops of the scheme's codes. */
-static const struct graft_packed_loops *choose_loops(enum ct_codes codes) {
-    const struct graft_packed_loops *const tables[] = {
+static const struct graft_packed_rows_loops *choose_loops(enum ct_codes codes) {
+    const struct graft_packed_rows_loops *const tables[] = {
         &ct_loops_scalar[codes],
 #if defined(__x86_64__)
         &ct_loops_avx2[codes],
         &ct_loops_avx512[codes],
 #endif
     };
-    return graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
+    return graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
 }
 
 /* `weight_shape` says what the last word of a row, which codes may not fill, cannot. */
 static int bind_packed(const struct graft_build *build, struct ct_linear *self, struct graft_error *error) {
-    struct graft_packed *packed = &self->rows.packed;
+    struct graft_packed_rows *rows = &self->rows;
     int status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "weight_shape", &status, error);
     const int64_t *shape = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
-    if (shape != NULL && (shape[0] != packed->out_features || shape[1] != packed->in_features)) {
+    if (shape != NULL && (shape[0] != rows->out_features || shape[1] != rows->in_features)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
-                               "weight_shape: expected [%lld, %lld], got [%lld, %lld]", (long long)packed->out_features,
-                               (long long)packed->in_features, (long long)shape[0], (long long)shape[1]);
+                               "weight_shape: expected [%lld, %lld], got [%lld, %lld]", (long long)rows->out_features,
+                               (long long)rows->in_features, (long long)shape[0], (long long)shape[1]);
     }
     if (self->scheme.is_asymmetric) {
         weight = graft_build_weight(build, "weight_zero_point", &status, error);
-        packed->zeros = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
+        rows->zeros = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
     }
     if (self->scheme.is_ordered) {
         weight = graft_build_weight(build, "weight_g_idx", &status, error);
         self->rows.group_of = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
     }
-    for (int64_t i = 0; self->rows.group_of != NULL && i < packed->in_features && status == GRAFT_OK; i++) {
-        if (self->rows.group_of[i] < 0 || self->rows.group_of[i] >= packed->groups) {
+    for (int64_t i = 0; self->rows.group_of != NULL && i < rows->in_features && status == GRAFT_OK; i++) {
+        if (self->rows.group_of[i] < 0 || self->rows.group_of[i] >= rows->groups) {
             status = graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
                                      "weight_g_idx: element %lld is %d, expected a group, 0 to %lld", (long long)i,
-                                     (int)self->rows.group_of[i], (long long)packed->groups - 1);
+                                     (int)self->rows.group_of[i], (long long)rows->groups - 1);
         }
     }
     return status;
@@ -144,7 +144,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return graft_fail_memory(error, build->path);
     }
     memcpy(self, build->kept, sizeof *self);
-    self->rows.packed.loops = choose_loops(self->scheme.codes);
+    self->rows.loops = choose_loops(self->scheme.codes);
     const int is_packed = ct_is_packed(&self->scheme);
     int status =
         graft_packed_rows_bind(build, is_packed ? "weight_packed" : "weight", "weight_scale", &self->rows, error);
@@ -162,7 +162,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     const struct ct_linear *self = instance;
-    return graft_packed_forward(&self->rows.packed, call, args, error);
+    return graft_packed_rows_forward(&self->rows, call, args, error);
 }
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};

@@ -4,14 +4,14 @@
 
 #include "graft/packed_rows_loops.h"
 
-GRAFT_PACKED_ROWS_FUNCTIONS(uint4, graft_row_uint4)
-GRAFT_PACKED_ROWS_FUNCTIONS(uint8, graft_row_uint8)
-GRAFT_PACKED_ROWS_FUNCTIONS(int8, graft_row_int8)
-GRAFT_PACKED_ROWS_FUNCTIONS(float8, graft_row_float8)
+GRAFT_ROW_FUNCTIONS(uint4, graft_row_uint4)
+GRAFT_ROW_FUNCTIONS(uint8, graft_row_uint8)
+GRAFT_ROW_FUNCTIONS(int8, graft_row_int8)
+GRAFT_ROW_FUNCTIONS(float8, graft_row_float8)
 
-const struct graft_packed_loops GRAFT_PACKED_TABLE(ct)[CT_CODES] = {
-    [CT_UINT4] = {GRAFT_PACKED_ISA, uint4_multiply, uint4_widen},
-    [CT_UINT8] = {GRAFT_PACKED_ISA, uint8_multiply, uint8_widen},
-    [CT_INT8] = {GRAFT_PACKED_ISA, int8_multiply, int8_widen},
-    [CT_FLOAT8] = {GRAFT_PACKED_ISA, float8_multiply, float8_widen},
+const struct graft_packed_rows_loops GRAFT_ROW_TABLE(ct)[CT_CODES] = {
+    [CT_UINT4] = {GRAFT_ROW_ISA, uint4_multiply, uint4_widen},
+    [CT_UINT8] = {GRAFT_ROW_ISA, uint8_multiply, uint8_widen},
+    [CT_INT8] = {GRAFT_ROW_ISA, int8_multiply, int8_widen},
+    [CT_FLOAT8] = {GRAFT_ROW_ISA, float8_multiply, float8_widen},
 };

@@ -10,7 +10,7 @@
 #include "graft/plugin.h"
 #include "loops.h"
 
-static const struct graft_packed_loops *const tables[] = {
+static const struct graft_packed_rows_loops *const tables[] = {
     &fp8_loops_scalar,
 #if defined(__x86_64__)
     &fp8_loops_avx2,
@@ -40,17 +40,17 @@ static int read_config(const struct graft_config *config, struct graft_packed_ro
         status = check_string(config, FIELD("activation_scheme"), "dynamic", "static", error);
     }
     if (status != GRAFT_OK || !graft_config_has(config, field)) {
-        self->block_rows = self->packed.out_features;
-        self->packed.group_size = self->packed.in_features;
+        self->block_rows = self->out_features;
+        self->group_size = self->in_features;
         return status;
     }
     if (config->kind(config->data, field) != GRAFT_FIELD_ARRAY || config->size(config->data, field) != 2) {
         return graft_config_expected(config, field, "an array of rows and columns", error);
     }
     status = graft_config_need_int(config, FIELD("weight_block_size.0"), 1, MAX_SIZE, &self->block_rows, error);
-    return status == GRAFT_OK ? graft_config_need_int(config, FIELD("weight_block_size.1"), 1, MAX_SIZE,
-                                                      &self->packed.group_size, error)
-                              : status;
+    return status == GRAFT_OK
+               ? graft_config_need_int(config, FIELD("weight_block_size.1"), 1, MAX_SIZE, &self->group_size, error)
+               : status;
 }
 
 static int is_static(const struct graft_config *config) {
@@ -61,11 +61,10 @@ static int is_static(const struct graft_config *config) {
 /* `weight_scale_inv` has two dimensions where there are blocks, be it a single one. */
 static int describe_tensors(const struct graft_sink *sink, const struct graft_config *config,
                             const struct graft_packed_rows *self, struct graft_error *error) {
-    const int64_t scales[2] = {graft_packed_rows_blocks(self->packed.out_features, self->block_rows),
-                               self->packed.groups};
+    const int64_t scales[2] = {graft_packed_rows_blocks(self->out_features, self->block_rows), self->groups};
     const int has_blocks = graft_config_has(config, FIELD("weight_block_size"));
-    int status = graft_packed_rows_codes(sink, "weight", self->packed.out_features, self->packed.in_features,
-                                         GRAFT_DTYPE_F8_E4M3, error);
+    int status =
+        graft_packed_rows_codes(sink, "weight", self->out_features, self->in_features, GRAFT_DTYPE_F8_E4M3, error);
     if (status == GRAFT_OK) {
         status = graft_describe_parameter(sink, "weight_scale_inv", has_blocks ? 2 : 1, scales,
                                           has_blocks ? 0 : GRAFT_PARAMETER_SCALAR, GRAFT_INIT_NONE, error);
@@ -87,11 +86,11 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (status != GRAFT_OK) {
         return status;
     }
-    self->row_bytes = self->packed.in_features;
-    self->packed.bits = 8;
-    self->packed.groups = graft_packed_rows_blocks(self->packed.in_features, self->packed.group_size);
+    self->row_bytes = self->in_features;
+    self->bits = 8;
+    self->groups = graft_packed_rows_blocks(self->in_features, self->group_size);
     status = describe_tensors(sink, config, self, error);
-    return status == GRAFT_OK ? graft_packed_rows_describe(sink, &self->packed, args, error) : status;
+    return status == GRAFT_OK ? graft_packed_rows_describe(sink, self, args, error) : status;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -102,7 +101,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return graft_fail_memory(error, build->path);
     }
     memcpy(self, build->kept, sizeof *self);
-    self->packed.loops = graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
+    self->loops = graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
     int status = graft_packed_rows_bind(build, "weight", "weight_scale_inv", self, error);
     if (status != GRAFT_OK) {
         free(self);
@@ -115,7 +114,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     const struct graft_packed_rows *self = instance;
-    return graft_packed_forward(&self->packed, call, args, error);
+    return graft_packed_rows_forward(self, call, args, error);
 }
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};

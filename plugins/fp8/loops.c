@@ -4,4 +4,4 @@
 
 #include "graft/packed_rows_loops.h"
 
-GRAFT_PACKED_ROWS_LOOPS(fp8, graft_row_float8);
+GRAFT_ROW_LOOPS(fp8, graft_row_float8);

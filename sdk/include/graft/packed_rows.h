@@ -1,38 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packed Linears (packed.h) whose codes lie in rows, as those of an unpacked weight do:
+ * Linears whose weights are codes that lie in rows, as those of an unpacked weight do:
  *
  *     W[o, i] = scales[o / block_rows, g] * (code[o, i] - z[o, g]),   g the group of input i
  *
- * Codes have 4 or 8 bits, integers or float8; packed_rows_loops.h reads them. What such a class (plugins/fp8,
- * plugins/compressed_tensors) was given is read where it lies, in one block of rows or in several, as joined
- * projections have them.
+ * Codes have 4 or 8 bits, integers or float8; packed_rows_loops.h has what reads them. A class of that kind
+ * (plugins/fp8, plugins/compressed_tensors) describes how the tensors lie, and graft_packed_rows_forward does the rest.
+ * Few tokens read the codes where they are, in one block of rows or in several; many are multiplied with panels
+ * (packed_panels.h).
  */
 #ifndef GRAFT_PACKED_ROWS_H
 #define GRAFT_PACKED_ROWS_H
 
 #include "describe.h"
 #include "packed.h"
+#include "packed_panels.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The plugin's own, as graft_packed. Of that, `words` and `scales` are not used, nor `order` and `starts`. */
-struct graft_packed_rows {
-    struct graft_packed packed;        /* first, so that loops are given both; `zeros` [.., groups], along outputs */
-    const struct graft_weight *codes;  /* [out_features, ..], whole bytes or words a row */
-    const struct graft_weight *scales; /* [ceil(out_features / block_rows), groups] F32, F16 or BF16 */
-    int64_t row_bytes;                 /* of a row's codes */
-    int64_t block_rows;                /* rows that share their scales */
-    const int32_t *group_of;           /* [in_features] each input's group, checked; NULL: input / group_size */
+enum {
+    GRAFT_PACKED_ROWS_FEW = 16,        /* up to so many tokens read codes, each as if it were alone */
+    GRAFT_PACKED_ROWS_GRAIN = 1 << 16, /* fewer bytes of codes are not worth waking a thread */
+    GRAFT_PACKED_ROWS_TILE = 16        /* rows that stay in one thread */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_rows, 136);
+struct graft_packed_rows_loops;
 
-/* [any] The struct that a class's loops are given. */
-GRAFT_INLINE const struct graft_packed_rows *graft_packed_rows_of(const struct graft_packed *packed) {
-    return (const struct graft_packed_rows *)(const void *)packed;
+/* The plugin's own, as all that it points to: it does not cross to the host, and may change with these headers. */
+struct graft_packed_rows {
+    const struct graft_packed_rows_loops *loops; /* for this processor and these codes */
+    int64_t in_features;                         /* columns of W */
+    int64_t out_features;                        /* rows of W */
+    int64_t row_bytes;                           /* of a row's codes */
+    int64_t block_rows;                          /* rows that share their scales */
+    int64_t groups;                              /* of inputs */
+    int64_t group_size;                          /* inputs that follow each other: of 4 bits, whole bytes */
+    const int32_t *group_of;                     /* [in_features] each below `groups`; NULL: input / group_size */
+    int32_t bits;                                /* of a code */
+    int32_t zero;                                /* the zero point where `zeros` is NULL */
+    const int32_t *zeros;                        /* [ceil(out_features * bits / 32), groups], words along outputs */
+    const struct graft_weight *codes;            /* [out_features, ..] */
+    const struct graft_weight *scales;           /* [ceil(out_features / block_rows), groups] F32, F16 or BF16 */
+    const struct graft_weight *bias;             /* [out_features]; NULL: none */
+};
+
+/* One for each instruction set. */
+struct graft_packed_rows_loops {
+    const char *name; /* as GRAFT_ISA spells it */
+    /* [any] y [tokens, n] = x W^T for rows [first, first + n); rows of y lie out_features apart. The same to the bit,
+     * whichever rows and tokens are done in one call. */
+    void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, int64_t tokens,
+                     float *y);
+    /* [any] out [n, in_features] = rows [first, first + n), F32 and exact or, rounded, BF16. */
+    void (*widen)(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, void *out);
+};
+
+/* What the bodies of parallel loops are given. */
+struct graft_packed_rows_work {
+    const struct graft_packed_rows *self; /* what is multiplied */
+    const float *x;                       /* [tokens, in_features] */
+    int64_t tokens;                       /* rows of x and y */
+    float *y;                             /* [tokens, out_features] */
+    const float *bias;                    /* [out_features], for graft_packed_rows_add_bias */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 24);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 40);
+
+/* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
+GRAFT_INLINE int64_t graft_packed_rows_blocks(int64_t count, int64_t size) {
+    return count / size + (count % size != 0);
 }
 
 /* [any] The block that has row `row` of a weight, which becomes that row's number in it. */
@@ -45,22 +85,33 @@ GRAFT_INLINE const struct graft_row_block *graft_packed_rows_block(const struct 
     return graft_weight_block(weight, i);
 }
 
-/* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
-GRAFT_INLINE int64_t graft_packed_rows_blocks(int64_t count, int64_t size) {
-    return count / size + (count % size != 0);
+/* [any] Of `n` tables (scalar, avx2, avx512: as many as there are, in this order) the best that this processor runs
+ * and GRAFT_ISA, if it is set, allows. */
+GRAFT_INLINE const struct graft_packed_rows_loops *
+graft_packed_rows_choose(const struct graft_packed_rows_loops *const *tables, int32_t n) {
+    const char *wanted = getenv("GRAFT_ISA");
+    int32_t runnable = graft_packed_runnable();
+    runnable = runnable < n ? runnable : n;
+    for (int32_t i = 0; wanted != NULL && i < runnable; i++) {
+        if (strcmp(tables[i]->name, wanted) == 0) {
+            return tables[i];
+        }
+    }
+    return tables[runnable - 1];
 }
+
+/* --- Describing and binding --- */
 
 /* [load] In `describe`: the sizes that the parent gives. */
 GRAFT_INLINE int graft_packed_rows_sizes(const struct graft_args *args, const char *path,
                                          struct graft_packed_rows *self, struct graft_error *error) {
-    int status = graft_args_size(args, "in_features", INT32_MAX, path, &self->packed.in_features, error);
-    return status == GRAFT_OK
-               ? graft_args_size(args, "out_features", INT32_MAX, path, &self->packed.out_features, error)
-               : status;
+    int status = graft_args_size(args, "in_features", INT32_MAX, path, &self->in_features, error);
+    return status == GRAFT_OK ? graft_args_size(args, "out_features", INT32_MAX, path, &self->out_features, error)
+                              : status;
 }
 
 /* [load] Describes the sizes and the bias of a module, which the checkpoint may have without the architecture. */
-GRAFT_INLINE int graft_packed_rows_describe(const struct graft_sink *sink, const struct graft_packed *self,
+GRAFT_INLINE int graft_packed_rows_describe(const struct graft_sink *sink, const struct graft_packed_rows *self,
                                             const struct graft_args *args, struct graft_error *error) {
     int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ZEROS;
     int status = graft_describe_number(sink, "in_features", self->in_features, error);
@@ -70,7 +121,7 @@ GRAFT_INLINE int graft_packed_rows_describe(const struct graft_sink *sink, const
     return status == GRAFT_OK ? graft_describe_parameter(sink, "bias", 1, &self->out_features, 0, bias, error) : status;
 }
 
-/* [load] Describes the codes of a row each: in one block, or in several, as joined projections have them. */
+/* [load] Describes the codes, a row for each output: in one block, or in several, as joined projections have them. */
 GRAFT_INLINE int graft_packed_rows_codes(const struct graft_sink *sink, const char *name, int64_t rows, int64_t columns,
                                          graft_dtype dtype, struct graft_error *error) {
     struct graft_parameter_info info;
@@ -90,7 +141,79 @@ GRAFT_INLINE int graft_packed_rows_bind(const struct graft_build *build, const c
     int status = GRAFT_OK;
     self->codes = graft_build_weight(build, codes, &status, error);
     self->scales = graft_build_weight(build, scales, &status, error);
-    self->packed.bias = graft_build_weight(build, "bias", &status, error);
+    self->bias = graft_build_weight(build, "bias", &status, error);
+    return status;
+}
+
+/* --- Forward --- */
+
+/* [any] A body: tiles [begin, end) of all tokens. */
+GRAFT_INLINE void graft_packed_rows_tiles(void *data, int64_t begin, int64_t end) {
+    const struct graft_packed_rows_work *work = (const struct graft_packed_rows_work *)data;
+    const struct graft_packed_rows *self = work->self;
+    const int64_t first = begin * GRAFT_PACKED_ROWS_TILE, last = end * GRAFT_PACKED_ROWS_TILE;
+    const int64_t n = (last < self->out_features ? last : self->out_features) - first;
+    self->loops->multiply(self, first, n, work->x, work->tokens, work->y + first);
+}
+
+/* [any] A body: the bias of tokens [begin, end). */
+GRAFT_INLINE void graft_packed_rows_add_bias(void *data, int64_t begin, int64_t end) {
+    const struct graft_packed_rows_work *work = (const struct graft_packed_rows_work *)data;
+    const int64_t rows = work->self->out_features;
+    for (int64_t t = begin; t < end; t++) {
+        for (int64_t r = 0; r < rows; r++) {
+            work->y[t * rows + r] += work->bias[r];
+        }
+    }
+}
+
+/* [any] As graft_panels has it. */
+GRAFT_INLINE void graft_packed_rows_widen(const void *weight, int64_t first, int64_t n, graft_dtype dtype, void *out) {
+    const struct graft_packed_rows *self = (const struct graft_packed_rows *)weight;
+    self->loops->widen(self, first, n, dtype, out);
+}
+
+/* [forward] y [tokens, out_features] = x W^T. */
+GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self, const struct graft_call *call,
+                                            const float *x, int64_t tokens, float *y, struct graft_error *error) {
+    const int64_t tile_bytes = GRAFT_PACKED_ROWS_TILE * self->row_bytes;
+    struct graft_packed_rows_work work;
+    struct graft_panels panels;
+    if (tokens > GRAFT_PACKED_ROWS_FEW) {
+        panels.weight = self;
+        panels.rows = self->out_features;
+        panels.columns = self->in_features;
+        panels.widen = graft_packed_rows_widen;
+        return graft_panels_multiply(&panels, call, x, tokens, y, error);
+    }
+    work.self = self;
+    work.x = x;
+    work.tokens = tokens;
+    work.y = y;
+    work.bias = NULL;
+    call->threads->parallel_for(graft_packed_rows_blocks(self->out_features, GRAFT_PACKED_ROWS_TILE),
+                                1 + GRAFT_PACKED_ROWS_GRAIN / tile_bytes, graft_packed_rows_tiles, &work);
+    return GRAFT_OK;
+}
+
+/* [forward] What graft_linear.forward of such a class does. */
+GRAFT_INLINE int graft_packed_rows_forward(const struct graft_packed_rows *self, const struct graft_call *call,
+                                           const struct graft_linear_args *args, struct graft_error *error) {
+    struct graft_packed_rows_work work;
+    float *bias = NULL;
+    int status = graft_packed_rows_multiply(self, call, args->x, args->tokens, args->y, error);
+    if (status != GRAFT_OK || self->bias == NULL) {
+        return status;
+    }
+    bias = graft_scratch_floats(call, self->out_features, 1, error);
+    status = bias != NULL ? call->kernels->widen(call, self->bias, bias, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        work.self = self;
+        work.tokens = args->tokens;
+        work.y = args->y;
+        work.bias = bias;
+        call->threads->parallel_for(args->tokens, 8, graft_packed_rows_add_bias, &work);
+    }
     return status;
 }
 

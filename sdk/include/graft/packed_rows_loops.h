@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loops of packed_rows.h, for a format that says how to unpack. To be included, as packed_loops.h is, by a file
- * that is compiled once for each instruction set.
+ * The loops of packed_rows.h, for a format that says how to unpack. To be included by a file that is compiled once for
+ * each instruction set: they are written in the compiler's vectors (gcc 12, clang), as wide as the target has them.
  *
- * That file defines a graft_row_unpack and with it, by GRAFT_PACKED_ROWS_LOOPS, its table. A sum goes over groups,
- * and the inputs in each, in their order, sixteen sums side by side: nothing depends on the number of tokens, threads
- * or rows.
+ * That file names a graft_row_unpack, one of those here or its own, and so defines its table (GRAFT_ROW_LOOPS). A sum
+ * goes over groups, and the inputs in each, in their order, as many sums side by side as there are lanes: nothing
+ * depends on the number of tokens, threads or rows.
  */
 #ifndef GRAFT_PACKED_ROWS_LOOPS_H
 #define GRAFT_PACKED_ROWS_LOOPS_H
@@ -14,32 +14,42 @@
 #include <immintrin.h>
 #endif
 
-#include "packed_loops.h"
 #include "packed_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* As many numbers as a register has, and rows that are multiplied side by side. */
+#define GRAFT_ROW_INLINE static inline __attribute__((always_inline, unused))
+
+/* Numbers in a register, and the name of the table `format` for this target. */
 #if defined(__AVX512F__)
-enum { GRAFT_ROW_LANES = 16, GRAFT_ROW_TILE = 4 };
+enum { GRAFT_ROW_LANES = 16 };
+#define GRAFT_ROW_ISA "avx512"
+#define GRAFT_ROW_TABLE(format) format##_loops_avx512
 #elif defined(__AVX2__)
-enum { GRAFT_ROW_LANES = 8, GRAFT_ROW_TILE = 4 };
+enum { GRAFT_ROW_LANES = 8 };
+#define GRAFT_ROW_ISA "avx2"
+#define GRAFT_ROW_TABLE(format) format##_loops_avx2
 #else
-enum { GRAFT_ROW_LANES = 4, GRAFT_ROW_TILE = 4 };
+enum { GRAFT_ROW_LANES = 4 };
+#define GRAFT_ROW_ISA "scalar"
+#define GRAFT_ROW_TABLE(format) format##_loops_scalar
 #endif
 
-/* A register of numbers. */
+/* Rows and tokens that are multiplied side by side: a token alone, or several that share what is unpacked. */
+enum { GRAFT_ROW_MOST = 4, GRAFT_ROW_TOKENS = 4, GRAFT_ROW_SHARED = 2 };
+
+/* As many numbers as there are lanes. */
 typedef float graft_row_floats __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
-/* The same, of integers. */
+/* Likewise. */
 typedef int32_t graft_row_ints __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
 
 /* [any] The codes of a row from input `input` on, as many as there are lanes, less `zero`. */
 typedef graft_row_floats (*graft_row_unpack)(const unsigned char *codes, int64_t input, float zero);
 
 /* [any] Bytes with their signs. Spelled out, since compilers widen them one by one. */
-GRAFT_PACKED_INLINE graft_row_ints graft_row_bytes(const unsigned char *bytes) {
+GRAFT_ROW_INLINE graft_row_ints graft_row_bytes(const unsigned char *bytes) {
 #if defined(__AVX512F__)
     return (graft_row_ints)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)bytes));
 #elif defined(__AVX2__)
@@ -52,7 +62,7 @@ GRAFT_PACKED_INLINE graft_row_ints graft_row_bytes(const unsigned char *bytes) {
 
 /* [any] F8_E4M3: exponents are moved, and the largest codes are NaN. There are no zero points. With F16C by way of f16,
  * as the subnormals of f32 take some processors long. */
-GRAFT_PACKED_INLINE graft_row_floats graft_row_float8(const unsigned char *codes, int64_t input, float zero) {
+GRAFT_ROW_INLINE graft_row_floats graft_row_float8(const unsigned char *codes, int64_t input, float zero) {
     (void)zero;
 #if defined(__AVX512F__)
     const __m256i bytes = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(codes + input)));
@@ -74,17 +84,17 @@ GRAFT_PACKED_INLINE graft_row_floats graft_row_float8(const unsigned char *codes
 }
 
 /* [any] Signed integers of 8 bits. */
-GRAFT_PACKED_INLINE graft_row_floats graft_row_int8(const unsigned char *codes, int64_t input, float zero) {
+GRAFT_ROW_INLINE graft_row_floats graft_row_int8(const unsigned char *codes, int64_t input, float zero) {
     return __builtin_convertvector(graft_row_bytes(codes + input), graft_row_floats) - zero;
 }
 
 /* [any] Unsigned integers of 8 bits. */
-GRAFT_PACKED_INLINE graft_row_floats graft_row_uint8(const unsigned char *codes, int64_t input, float zero) {
+GRAFT_ROW_INLINE graft_row_floats graft_row_uint8(const unsigned char *codes, int64_t input, float zero) {
     return __builtin_convertvector(graft_row_bytes(codes + input) & 0xff, graft_row_floats) - zero;
 }
 
 /* [any] Unsigned integers of 4 bits, eight in a word, the first in its lowest bits. */
-GRAFT_PACKED_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, int64_t input, float zero) {
+GRAFT_ROW_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, int64_t input, float zero) {
 #if defined(__AVX512F__)
     static const graft_row_ints shifts = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
     static const graft_row_ints halves = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -105,36 +115,48 @@ GRAFT_PACKED_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes,
 #endif
 }
 
+/* [any] Half precision widened: exponents are moved by 112, numbers below 2^-14 included. */
+GRAFT_ROW_INLINE float graft_row_half(uint16_t half) {
+    const uint32_t size = (uint32_t)(half & 0x7fff) << 13, infinite = size | 0x7f800000U;
+    float number;
+    memcpy(&number, &size, sizeof number);
+    number *= 5.192296858534828e33F; /* 2^112 */
+    if ((half & 0x7c00) == 0x7c00) {
+        memcpy(&number, &infinite, sizeof number);
+    }
+    return (half & 0x8000) != 0 ? -number : number;
+}
+
 /* A row of the weight. */
-struct graft_packed_row {
-    const unsigned char *codes;           /* of its first input on */
+struct graft_row {
+    const unsigned char *codes;           /* those of the first input first */
     const struct graft_row_block *scales; /* the block that has its scales */
     int64_t scale;                        /* that of group 0 in it */
     int64_t output;                       /* its number */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_row, 32);
+GRAFT_ASSERT_SIZE(struct graft_row, 32);
 
 /* [any] Row `output`. */
-GRAFT_PACKED_INLINE struct graft_packed_row graft_packed_row_at(const struct graft_packed_rows *self, int64_t output) {
-    struct graft_packed_row row;
+GRAFT_ROW_INLINE struct graft_row graft_row_at(const struct graft_packed_rows *self, int64_t output) {
+    struct graft_row row;
     int64_t at = output, scale_row = output / self->block_rows;
     const struct graft_row_block *block = graft_packed_rows_block(self->codes, &at);
     row.codes = (const unsigned char *)block->data + at * self->row_bytes;
     row.scales = graft_packed_rows_block(self->scales, &scale_row);
-    row.scale = scale_row * self->packed.groups;
+    row.scale = scale_row * self->groups;
     row.output = output;
     return row;
 }
 
 /* [any] What the codes of a row's group are multiplied by. */
-GRAFT_PACKED_INLINE float graft_packed_row_scale(const struct graft_packed_row *row, int64_t group) {
+GRAFT_ROW_INLINE float graft_row_scale(const struct graft_row *row, int64_t group) {
     const uint16_t *halves = (const uint16_t *)row->scales->data + row->scale + group;
     uint32_t bits;
     float scale;
     switch (row->scales->dtype) {
     case GRAFT_DTYPE_F16:
-        return graft_packed_half(*halves);
+        return graft_row_half(*halves);
     case GRAFT_DTYPE_BF16:
         bits = (uint32_t)*halves << 16;
         memcpy(&scale, &bits, sizeof scale);
@@ -145,34 +167,40 @@ GRAFT_PACKED_INLINE float graft_packed_row_scale(const struct graft_packed_row *
 }
 
 /* [any] What is taken off them first. */
-GRAFT_PACKED_INLINE float graft_packed_row_zero(const struct graft_packed *self, const struct graft_packed_row *row,
-                                                int64_t group) {
+GRAFT_ROW_INLINE float graft_row_zero(const struct graft_packed_rows *self, const struct graft_row *row,
+                                      int64_t group) {
     if (self->zeros == NULL) {
-        return (float)self->zero_offset;
+        return (float)self->zero;
     }
     const int32_t slots = 32 / self->bits;
     const int32_t word = self->zeros[row->output / slots * self->groups + group];
-    return (float)(((word >> (row->output % slots * self->bits)) & ((1 << self->bits) - 1)) + self->zero_offset);
+    return (float)((word >> (row->output % slots * self->bits)) & ((1 << self->bits) - 1));
 }
 
 /* [any] As `unpack`, of a row that ends after n codes; zeros behind them. */
-GRAFT_PACKED_INLINE graft_row_floats graft_row_unpack_end(graft_row_unpack unpack, int32_t bits,
-                                                          const unsigned char *codes, int64_t input, int64_t n,
-                                                          float zero) {
+GRAFT_ROW_INLINE graft_row_floats graft_row_unpack_end(graft_row_unpack unpack, int32_t bits,
+                                                       const unsigned char *codes, int64_t input, int64_t n,
+                                                       float zero) {
     unsigned char end[GRAFT_ROW_LANES] = {0};
     memcpy(end, codes + input * bits / 8, (size_t)((n * bits + 7) / 8));
     return unpack(end, 0, zero);
 }
 
-/* [any] The first n of 16 numbers, then zeros. */
-GRAFT_PACKED_INLINE graft_row_floats graft_packed_load(const float *x, int64_t n) {
-    graft_row_floats numbers = {0};
-    memcpy(&numbers, x, (size_t)n * sizeof *x);
-    return numbers;
+/* [any] The first n numbers, then zeros. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_load(const float *x, int64_t n) {
+    float numbers[GRAFT_ROW_LANES] = {0};
+    graft_row_floats loaded;
+    if (n == GRAFT_ROW_LANES) {
+        memcpy(&loaded, x, sizeof loaded);
+    } else {
+        memcpy(numbers, x, (size_t)n * sizeof *x);
+        memcpy(&loaded, numbers, sizeof loaded);
+    }
+    return loaded;
 }
 
-/* [any] The sum of 16 numbers. */
-GRAFT_PACKED_INLINE float graft_packed_sum(graft_row_floats v) {
+/* [any] The sum of all lanes. */
+GRAFT_ROW_INLINE float graft_row_sum(graft_row_floats v) {
 #if defined(__AVX512F__)
     v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
     v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
@@ -182,120 +210,190 @@ GRAFT_PACKED_INLINE float graft_packed_sum(graft_row_floats v) {
     return (v[0] + v[1]) + (v[2] + v[3]);
 }
 
-/* [any] y [GRAFT_ROW_TILE] = rows times x, where groups follow each other. */
-GRAFT_PACKED_INLINE void graft_packed_rows_tile(const struct graft_packed *self, graft_row_unpack unpack,
-                                                const struct graft_packed_row rows[GRAFT_ROW_TILE], const float *x,
-                                                float *y) {
-    graft_row_floats totals[GRAFT_ROW_TILE] = {{0}};
+/* A tile: so many rows times so many tokens. */
+struct graft_row_tile {
+    const struct graft_packed_rows *self;  /* whose they are */
+    struct graft_row rows[GRAFT_ROW_MOST]; /* the first `n_rows` of them */
+    const float *x;                        /* [n_tokens, in_features] */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_tile, 144);
+
+/* [any] sums [n_tokens][n_rows] += inputs [i, i + n) of a tile, n at most the number of lanes. Counts are constants. */
+GRAFT_ROW_INLINE void graft_row_step(const struct graft_row_tile *tile, graft_row_unpack unpack, int n_rows,
+                                     int n_tokens, const float *zeros, int64_t i, int64_t n,
+                                     graft_row_floats sums[][GRAFT_ROW_MOST]) {
+    graft_row_floats weights[GRAFT_ROW_MOST];
+    for (int r = 0; r < n_rows; r++) {
+        weights[r] = n == GRAFT_ROW_LANES
+                         ? unpack(tile->rows[r].codes, i, zeros[r])
+                         : graft_row_unpack_end(unpack, tile->self->bits, tile->rows[r].codes, i, n, zeros[r]);
+    }
+    for (int t = 0; t < n_tokens; t++) {
+        const graft_row_floats inputs = graft_row_load(tile->x + t * tile->self->in_features + i, n);
+        for (int r = 0; r < n_rows; r++) {
+            sums[t][r] += weights[r] * inputs;
+        }
+    }
+}
+
+/* [any] y of a tile, where groups follow each other. */
+GRAFT_ROW_INLINE void graft_row_multiply(const struct graft_row_tile *tile, graft_row_unpack unpack, int n_rows,
+                                         int n_tokens, float *y) {
+    const struct graft_packed_rows *self = tile->self;
+    graft_row_floats totals[GRAFT_ROW_TOKENS][GRAFT_ROW_MOST] = {{{0}}};
     for (int64_t group = 0; group < self->groups; group++) {
-        graft_row_floats sums[GRAFT_ROW_TILE] = {{0}};
-        float zeros[GRAFT_ROW_TILE];
+        graft_row_floats sums[GRAFT_ROW_TOKENS][GRAFT_ROW_MOST] = {{{0}}};
+        float zeros[GRAFT_ROW_MOST];
         int64_t i = group * self->group_size;
-        const int64_t end = i + graft_packed_left(self->in_features, i, self->group_size);
-        for (int r = 0; r < GRAFT_ROW_TILE; r++) {
-            zeros[r] = graft_packed_row_zero(self, &rows[r], group);
+        const int64_t end = i + self->group_size < self->in_features ? i + self->group_size : self->in_features;
+        for (int r = 0; r < n_rows; r++) {
+            zeros[r] = graft_row_zero(self, &tile->rows[r], group);
         }
         for (; i + GRAFT_ROW_LANES <= end; i += GRAFT_ROW_LANES) {
-            const graft_row_floats inputs = graft_packed_load(x + i, GRAFT_ROW_LANES);
-            for (int r = 0; r < GRAFT_ROW_TILE; r++) {
-                sums[r] += unpack(rows[r].codes, i, zeros[r]) * inputs;
-            }
+            graft_row_step(tile, unpack, n_rows, n_tokens, zeros, i, GRAFT_ROW_LANES, sums);
         }
         if (i < end) {
-            const graft_row_floats inputs = graft_packed_load(x + i, end - i);
-            for (int r = 0; r < GRAFT_ROW_TILE; r++) {
-                sums[r] += graft_row_unpack_end(unpack, self->bits, rows[r].codes, i, end - i, zeros[r]) * inputs;
+            graft_row_step(tile, unpack, n_rows, n_tokens, zeros, i, end - i, sums);
+        }
+        for (int r = 0; r < n_rows; r++) {
+            const float scale = graft_row_scale(&tile->rows[r], group);
+            for (int t = 0; t < n_tokens; t++) {
+                totals[t][r] += sums[t][r] * scale;
             }
         }
-        for (int r = 0; r < GRAFT_ROW_TILE; r++) {
-            totals[r] += sums[r] * graft_packed_row_scale(&rows[r], group);
-        }
     }
-    for (int r = 0; r < GRAFT_ROW_TILE; r++) {
-        y[r] = graft_packed_sum(totals[r]);
+    for (int t = 0; t < n_tokens; t++) {
+        for (int r = 0; r < n_rows; r++) {
+            y[t * self->out_features + r] = graft_row_sum(totals[t][r]);
+        }
     }
 }
 
-/* [any] Weights [input, input + n) of a row, n at most 16, whose inputs have groups of their own; then zeros. */
-GRAFT_PACKED_INLINE graft_row_floats graft_packed_rows_scattered(const struct graft_packed_rows *self,
-                                                                 graft_row_unpack unpack,
-                                                                 const struct graft_packed_row *row, int64_t input,
-                                                                 int64_t n) {
-    graft_row_floats scales = {0}, zeros = {0};
+/* [any] Weights [i, i + n) of a row, n at most the number of lanes, where inputs have groups of their own; then
+ * zeros. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_scattered(const struct graft_packed_rows *self, graft_row_unpack unpack,
+                                                      const struct graft_row *row, int64_t i, int64_t n) {
+    float scales[GRAFT_ROW_LANES] = {0}, zeros[GRAFT_ROW_LANES] = {0};
     for (int64_t l = 0; l < n; l++) {
-        scales[l] = graft_packed_row_scale(row, self->group_of[input + l]);
-        zeros[l] = graft_packed_row_zero(&self->packed, row, self->group_of[input + l]);
+        scales[l] = graft_row_scale(row, self->group_of[i + l]);
+        zeros[l] = graft_row_zero(self, row, self->group_of[i + l]);
     }
-    return (graft_row_unpack_end(unpack, self->packed.bits, row->codes, input, n, 0.0F) - zeros) * scales;
+    return (graft_row_unpack_end(unpack, self->bits, row->codes, i, n, 0.0F) - graft_row_load(zeros, GRAFT_ROW_LANES)) *
+           graft_row_load(scales, GRAFT_ROW_LANES);
 }
 
-/* [any] y [n] = W x, n at most GRAFT_PACKED_STRIP. */
-GRAFT_PACKED_INLINE void graft_packed_rows_multiply(const struct graft_packed_rows *self, graft_row_unpack unpack,
-                                                    int64_t first, int64_t n, const float *x, float *y) {
-    for (int64_t at = 0; at < n; at += GRAFT_ROW_TILE) {
-        struct graft_packed_row rows[GRAFT_ROW_TILE];
-        float sums[GRAFT_ROW_TILE];
-        for (int64_t r = 0; r < GRAFT_ROW_TILE; r++) {
-            rows[r] = graft_packed_row_at(self, first + (at + r < n ? at + r : n - 1));
+/* [any] The same of y of one row. */
+GRAFT_ROW_INLINE void graft_row_multiply_scattered(const struct graft_packed_rows *self, graft_row_unpack unpack,
+                                                   int64_t output, const float *x, int64_t tokens, float *y) {
+    const struct graft_row row = graft_row_at(self, output);
+    for (int64_t t = 0; t < tokens; t++) {
+        graft_row_floats total = {0};
+        for (int64_t i = 0; i < self->in_features; i += GRAFT_ROW_LANES) {
+            const int64_t n = graft_packed_left(self->in_features, i, GRAFT_ROW_LANES);
+            total += graft_row_scattered(self, unpack, &row, i, n) * graft_row_load(x + t * self->in_features + i, n);
         }
-        if (self->group_of == NULL) {
-            graft_packed_rows_tile(&self->packed, unpack, rows, x, sums);
-        } else {
-            for (int r = 0; r < GRAFT_ROW_TILE; r++) {
-                graft_row_floats total = {0};
-                for (int64_t i = 0; i < self->packed.in_features; i += GRAFT_ROW_LANES) {
-                    const int64_t left = graft_packed_left(self->packed.in_features, i, GRAFT_ROW_LANES);
-                    total +=
-                        graft_packed_rows_scattered(self, unpack, &rows[r], i, left) * graft_packed_load(x + i, left);
-                }
-                sums[r] = graft_packed_sum(total);
-            }
-        }
-        memcpy(y + at, sums, (size_t)graft_packed_left(n, at, GRAFT_ROW_TILE) * sizeof *y);
+        y[t * self->out_features] = graft_row_sum(total);
     }
 }
 
-/* [any] out [in_features] = a row of W. */
-GRAFT_PACKED_INLINE void graft_packed_rows_widen(const struct graft_packed_rows *self, graft_row_unpack unpack,
-                                                 int64_t output, float *out) {
-    const struct graft_packed_row row = graft_packed_row_at(self, output);
-    const struct graft_packed *packed = &self->packed;
-    const int64_t step = self->group_of != NULL ? packed->in_features : packed->group_size;
-    for (int64_t begin = 0; begin < packed->in_features; begin += step) {
-        const int64_t end = begin + graft_packed_left(packed->in_features, begin, step);
-        const float zero = graft_packed_row_zero(packed, &row, begin / step);
-        const float scale = graft_packed_row_scale(&row, begin / step);
+/* [any] y of n rows: tiles of `n_rows`, then what is left one by one. */
+GRAFT_ROW_INLINE void graft_row_tiles(const struct graft_packed_rows *self, graft_row_unpack unpack, int n_rows,
+                                      int n_tokens, int64_t first, int64_t n, const float *x, float *y) {
+    struct graft_row_tile tile;
+    int64_t at = 0;
+    tile.self = self;
+    tile.x = x;
+    for (; at + n_rows <= n; at += n_rows) {
+        for (int r = 0; r < n_rows; r++) {
+            tile.rows[r] = graft_row_at(self, first + at + r);
+        }
+        graft_row_multiply(&tile, unpack, n_rows, n_tokens, y + at);
+    }
+    for (; at < n; at++) {
+        tile.rows[0] = graft_row_at(self, first + at);
+        graft_row_multiply(&tile, unpack, 1, n_tokens, y + at);
+    }
+}
+
+/* [any] What multiply of a table does. */
+GRAFT_ROW_INLINE void graft_row_multiply_all(const struct graft_packed_rows *self, graft_row_unpack unpack,
+                                             int64_t first, int64_t n, const float *x, int64_t tokens, float *y) {
+    int64_t t = 0;
+    for (int64_t r = 0; self->group_of != NULL && r < n; r++) {
+        graft_row_multiply_scattered(self, unpack, first + r, x, tokens, y + r);
+    }
+    if (self->group_of != NULL) {
+        return;
+    }
+    for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
+        graft_row_tiles(self, unpack, GRAFT_ROW_SHARED, GRAFT_ROW_TOKENS, first, n, x + t * self->in_features,
+                        y + t * self->out_features);
+    }
+    for (; t < tokens; t++) {
+        graft_row_tiles(self, unpack, GRAFT_ROW_MOST, 1, first, n, x + t * self->in_features,
+                        y + t * self->out_features);
+    }
+}
+
+/* [any] Writes the first n numbers, as they are or rounded to bf16, NaN to NaN. */
+GRAFT_ROW_INLINE void graft_row_store(graft_row_floats numbers, int64_t n, graft_dtype dtype, void *out) {
+    graft_row_ints bits = (graft_row_ints)numbers;
+    uint16_t halves[GRAFT_ROW_LANES];
+    if (dtype == GRAFT_DTYPE_F32) {
+        memcpy(out, &numbers, (size_t)n * sizeof(float));
+        return;
+    }
+    bits += (numbers == numbers) & (0x7fff + ((bits >> 16) & 1));
+    for (int l = 0; l < GRAFT_ROW_LANES; l++) {
+        halves[l] = (uint16_t)((uint32_t)bits[l] >> 16);
+    }
+    memcpy(out, halves, (size_t)n * sizeof *halves);
+}
+
+/* [any] out [in_features] = a row. */
+GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graft_row_unpack unpack, int64_t output,
+                                      graft_dtype dtype, char *out) {
+    const struct graft_row row = graft_row_at(self, output);
+    const int64_t size = dtype == GRAFT_DTYPE_F32 ? 4 : 2;
+    const int64_t step = self->group_of != NULL ? self->in_features : self->group_size;
+    for (int64_t begin = 0; begin < self->in_features; begin += step) {
+        const int64_t end = begin + graft_packed_left(self->in_features, begin, step);
+        const float zero = graft_row_zero(self, &row, begin / step);
+        const float scale = graft_row_scale(&row, begin / step);
         for (int64_t i = begin; i < end; i += GRAFT_ROW_LANES) {
             const int64_t n = graft_packed_left(end, i, GRAFT_ROW_LANES);
             graft_row_floats weights;
             if (self->group_of != NULL) {
-                weights = graft_packed_rows_scattered(self, unpack, &row, i, n);
+                weights = graft_row_scattered(self, unpack, &row, i, n);
             } else if (n == GRAFT_ROW_LANES) {
                 weights = unpack(row.codes, i, zero) * scale;
             } else {
-                weights = graft_row_unpack_end(unpack, packed->bits, row.codes, i, n, zero) * scale;
+                weights = graft_row_unpack_end(unpack, self->bits, row.codes, i, n, zero) * scale;
             }
-            memcpy(out + i, &weights, (size_t)n * sizeof *out);
+            graft_row_store(weights, n, dtype, out + i * size);
         }
     }
 }
 
 /* Defines what a format's table has: format##_multiply and format##_widen. */
-#define GRAFT_PACKED_ROWS_FUNCTIONS(format, unpack)                                                              \
-    static void format##_multiply(const struct graft_packed *self, int64_t first, int64_t n, const float *x,     \
-                                  float *y) {                                                                    \
-        graft_packed_rows_multiply(graft_packed_rows_of(self), unpack, first, n, x, y);                          \
-    }                                                                                                            \
-    static void format##_widen(const struct graft_packed *self, int64_t first, int64_t n, float *out) {          \
-        for (int64_t r = 0; r < n; r++) {                                                                        \
-            graft_packed_rows_widen(graft_packed_rows_of(self), unpack, first + r, out + r * self->in_features); \
-        }                                                                                                        \
+#define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                       \
+    static void format##_multiply(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, \
+                                  int64_t tokens, float *y) {                                                     \
+        graft_row_multiply_all(self, unpack, first, n, x, tokens, y);                                             \
+    }                                                                                                             \
+    static void format##_widen(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, \
+                               void *out) {                                                                       \
+        for (int64_t r = 0; r < n; r++) {                                                                         \
+            graft_row_widen(self, unpack, first + r, dtype,                                                       \
+                            (char *)out + r * self->in_features * (dtype == GRAFT_DTYPE_F32 ? 4 : 2));            \
+        }                                                                                                         \
     }
 
 /* Defines both, and the table. */
-#define GRAFT_PACKED_ROWS_LOOPS(format, unpack) \
-    GRAFT_PACKED_ROWS_FUNCTIONS(format, unpack) \
-    const struct graft_packed_loops GRAFT_PACKED_TABLE(format) = {GRAFT_PACKED_ISA, format##_multiply, format##_widen}
+#define GRAFT_ROW_LOOPS(format, unpack) \
+    GRAFT_ROW_FUNCTIONS(format, unpack) \
+    const struct graft_packed_rows_loops GRAFT_ROW_TABLE(format) = {GRAFT_ROW_ISA, format##_multiply, format##_widen}
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products of many tokens with a packed weight: panels of its rows are widened by the host's threads, one after the
+ * other, and multiplied by its kernels.
+ *
+ * With --dtype float32 panels are f32. Otherwise packed weights count as bf16: so are panels, and the host rounds their
+ * inputs.
+ */
+#ifndef GRAFT_PACKED_PANELS_H
+#define GRAFT_PACKED_PANELS_H
+
+#include "kernels.h"
+#include "threads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GRAFT_PANEL_ROWS = 512, GRAFT_PANEL_GRAIN = 16 /* rows that are worth waking a thread for */ };
+
+/* A packed weight. The plugin's own, as all here: it does not cross to the host. */
+struct graft_panels {
+    const void *weight; /* for `widen` */
+    int64_t rows;       /* of the weight: outputs */
+    int64_t columns;    /* inputs */
+    /* [any] out [n, columns] = rows [first, first + n), F32 or, rounded, BF16. */
+    void (*widen)(const void *weight, int64_t first, int64_t n, graft_dtype dtype, void *out);
+};
+
+/* What the body of a parallel loop is given. */
+struct graft_panel {
+    const struct graft_panels *panels; /* whose rows they are */
+    graft_dtype dtype;                 /* F32 or BF16 */
+    int64_t first;                     /* row of the weight */
+    int64_t rows;                      /* from there on */
+    char *data;                        /* [rows, columns] */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_panels, 32);
+GRAFT_ASSERT_SIZE(struct graft_panel, 40);
+
+/* [any] A body: rows [begin, end) of a panel. */
+GRAFT_INLINE void graft_panel_widen(void *data, int64_t begin, int64_t end) {
+    const struct graft_panel *panel = (const struct graft_panel *)data;
+    const struct graft_panels *panels = panel->panels;
+    const int64_t size = panel->dtype == GRAFT_DTYPE_F32 ? 4 : 2;
+    panels->widen(panels->weight, panel->first + begin, end - begin, panel->dtype,
+                  panel->data + begin * panels->columns * size);
+}
+
+/* [forward] y [tokens, ..] = x [tokens, columns] times a widened panel; rows of y are those of the whole weight. */
+GRAFT_INLINE int graft_panel_multiply(const struct graft_panel *panel, const struct graft_call *call, const float *x,
+                                      int64_t tokens, float *y, struct graft_error *error) {
+    const struct graft_panels *panels = panel->panels;
+    struct graft_row_block block;
+    struct graft_weight weight;
+    struct graft_product product;
+    memset(&weight, 0, sizeof weight);
+    memset(&product, 0, sizeof product);
+    block.struct_size = (uint32_t)sizeof block;
+    block.dtype = panel->dtype;
+    block.data = panel->data;
+    block.rows = panel->rows;
+    weight.struct_size = (uint32_t)sizeof weight;
+    weight.rank = 2;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        weight.shape[i] = i == 0 ? panel->rows : i == 1 ? panels->columns : 1;
+    }
+    weight.rows = panel->rows;
+    weight.columns = panels->columns;
+    weight.blocks = &block;
+    weight.n_blocks = 1;
+    weight.block_stride = (uint32_t)sizeof block;
+    product.struct_size = (uint32_t)sizeof product;
+    product.weight = &weight;
+    product.rows = panel->rows;
+    product.x = x;
+    product.x_stride = panels->columns;
+    product.tokens = tokens;
+    product.y = y + panel->first;
+    product.y_stride = panels->rows;
+    return call->kernels->linear(call, &product, 1, sizeof product, error);
+}
+
+/* [forward] y [tokens, rows] = x [tokens, columns] times the weight. */
+GRAFT_INLINE int graft_panels_multiply(const struct graft_panels *panels, const struct graft_call *call, const float *x,
+                                       int64_t tokens, float *y, struct graft_error *error) {
+    const int64_t most = panels->rows < GRAFT_PANEL_ROWS ? panels->rows : GRAFT_PANEL_ROWS;
+    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32;
+    struct graft_panel panel;
+    int status = GRAFT_OK;
+    panel.panels = panels;
+    panel.dtype = is_exact ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16;
+    panel.data = (char *)graft_scratch_floats(call, is_exact ? most : most / 2 + 1, panels->columns, error);
+    if (panel.data == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (panel.first = 0; panel.first < panels->rows && status == GRAFT_OK; panel.first += panel.rows) {
+        panel.rows = panels->rows - panel.first < most ? panels->rows - panel.first : most;
+        call->threads->parallel_for(panel.rows, GRAFT_PANEL_GRAIN, graft_panel_widen, &panel);
+        status = graft_panel_multiply(&panel, call, x, tokens, y, error);
+    }
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
