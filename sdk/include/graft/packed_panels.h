@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-enum { GRAFT_PANEL_ROWS = 512, GRAFT_PANEL_GRAIN = 16 /* rows that are worth waking a thread for */ };
+enum { GRAFT_PANEL_ROWS = 1024, GRAFT_PANEL_GRAIN = 16 /* rows that are worth waking a thread for */ };
 
 /* A packed weight. The plugin's own, as all here: it does not cross to the host. */
 struct graft_panels {

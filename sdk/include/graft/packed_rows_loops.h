@@ -345,9 +345,14 @@ GRAFT_ROW_INLINE void graft_row_store(graft_row_floats numbers, int64_t n, graft
         return;
     }
     bits += (numbers == numbers) & (0x7fff + ((bits >> 16) & 1));
+#if defined(__AVX512F__)
+    const __m256i upper = _mm512_cvtepi32_epi16(_mm512_srli_epi32((__m512i)bits, 16));
+    memcpy(halves, &upper, sizeof halves);
+#else
     for (int l = 0; l < GRAFT_ROW_LANES; l++) {
         halves[l] = (uint16_t)((uint32_t)bits[l] >> 16);
     }
+#endif
     memcpy(out, halves, (size_t)n * sizeof *halves);
 }
 
