@@ -28,6 +28,7 @@
 #include "graft/encoder_layer.h"
 #include "graft/encoder_model.h"
 #include "graft/error.h"
+#include "graft/expert_linears.h"
 #include "graft/experts.h"
 #include "graft/experts_implementation.h"
 #include "graft/family.h"

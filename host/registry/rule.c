@@ -74,6 +74,10 @@ int graft_rule_same_source(const struct rule *a, const struct rule *b) {
     return a->source == b->source && (a->source != SOURCE_PLUGIN || strcmp(left, right) == 0);
 }
 
+static int gives_way(const struct rule *rule) {
+    return (rule->declared->flags & GRAFT_REPLACEMENT_GIVES_WAY) != 0;
+}
+
 const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
                                      const struct graft_known_class *original) {
     if (graft_rule_same_source(a, b)) {
@@ -84,6 +88,9 @@ const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
     }
     if (a->origin.rank != b->origin.rank) {
         return a->origin.rank < b->origin.rank ? a : b;
+    }
+    if (gives_way(a) != gives_way(b)) {
+        return gives_way(a) ? b : a;
     }
     return NULL;
 }

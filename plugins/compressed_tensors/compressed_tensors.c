@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "graft/expert_linears.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
 #include "loops.h"
@@ -177,22 +178,58 @@ static const struct graft_class compressed_linear_class = {
     .forward = &vtable,
 };
 
+static const struct graft_experts experts_vtable = {
+    .struct_size = sizeof experts_vtable,
+    .forward = graft_expert_linears_forward,
+};
+
+/* Stacked parameters cannot hold such experts. */
+static const struct graft_class compressed_experts_class = {
+    .struct_size = sizeof compressed_experts_class,
+    .name = "CompressedExperts",
+    .interface_id = GRAFT_INTERFACE_EXPERTS,
+    .describe = graft_expert_linears_describe,
+    .create = graft_expert_linears_create,
+    .destroy = graft_expert_linears_destroy,
+    .forward = &experts_vtable,
+};
+
 static const char *const methods[] = {"compressed-tensors", NULL};
 static const char *const tensors[] = {"weight_scale", NULL};
 
-static const struct graft_condition conditions[] = {
-    {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
-    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, tensors},
+static const char *const expert_tensors[] = {"0.gate_proj.weight_scale", NULL};
+
+static const struct graft_condition conditions[][2] = {
+    {
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, tensors},
+    },
+    {
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_tensors},
+    },
 };
 
-static const struct graft_replacement replacement = {
-    .struct_size = sizeof replacement,
-    .key = GRAFT_KEY_NAME,
-    .target = "Linear",
-    .replacement = &compressed_linear_class,
-    .conditions = conditions,
-    .n_conditions = sizeof conditions / sizeof conditions[0],
-    .condition_stride = sizeof conditions[0],
+static const struct graft_replacement replacements[] = {
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_NAME,
+        .target = "Linear",
+        .replacement = &compressed_linear_class,
+        .conditions = conditions[0],
+        .n_conditions = 2,
+        .condition_stride = sizeof conditions[0][0],
+    },
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_PATTERN,
+        .target = "Experts$",
+        .replacement = &compressed_experts_class,
+        .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_GIVES_WAY,
+        .conditions = conditions[1],
+        .n_conditions = 2,
+        .condition_stride = sizeof conditions[0][0],
+    },
 };
 
 static const char *const required[] = {GRAFT_REGEX_ID, NULL};
@@ -210,9 +247,9 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Linears of compressed-tensors checkpoints, multiplied from their packed form",
     .requires_extensions = required,
-    .replacements = &replacement,
-    .n_replacements = 1,
-    .replacement_stride = sizeof replacement,
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
     .init = init,
     .quant_methods = methods,
 };

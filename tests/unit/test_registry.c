@@ -233,6 +233,28 @@ static void test_conflict(void **state) {
     assert_string_equal(winner("BertSelfAttention"), "BertSelfAttention");
 }
 
+/* One that gives way does so to any other, first or second, but not against the user's order. */
+static void test_gives_way(void **state) {
+    const struct graft_replacement firm = pattern_key("^Llama", &yours);
+    struct graft_replacement modest = name_key("LlamaAttention", &mine);
+    modest.flags = GRAFT_REPLACEMENT_GIVES_WAY;
+    add(&modest, "a", 0);
+    assert_string_equal(winner("LlamaAttention"), "Mine");
+    add(&firm, "b", 0);
+    assert_string_equal(winner("LlamaAttention"), "Yours");
+    graft_registry_free(registry);
+    (void)set_up(NULL);
+    add(&firm, "a", 0);
+    add(&modest, "b", 0);
+    assert_string_equal(winner("LlamaAttention"), "Yours");
+    graft_registry_free(registry);
+    (void)set_up(NULL);
+    add(&modest, "a", 1);
+    add(&firm, "b", 2);
+    assert_string_equal(winner("LlamaAttention"), "Mine");
+    (void)state;
+}
+
 /* The user's order decides, whatever was registered first and whatever kind of key it is. */
 static void test_rank(void **state) {
     const struct graft_replacement first = name_key("LlamaAttention", &mine);
@@ -382,6 +404,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_where_it_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_interface_rule_and_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_conflict, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_gives_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rank, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_private_classes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_private_class_of_another, set_up, tear_down),

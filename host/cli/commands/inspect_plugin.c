@@ -54,6 +54,9 @@ void graft_inspect_key(struct graft_writer *writer, graft_json *object, const st
     if ((replacement->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0) {
         graft_writer_set_bool(writer, object, "where_it_fits", 1);
     }
+    if ((replacement->flags & GRAFT_REPLACEMENT_GIVES_WAY) != 0) {
+        graft_writer_set_bool(writer, object, "gives_way", 1);
+    }
 }
 
 /* The host's classes that the key hits, in `fits` those with the replacement's interface. */

@@ -34,12 +34,15 @@ enum {
 enum {
     /* With GRAFT_KEY_PATTERN: classes of another interface than the replacement's are left alone, which the user is
      * told. Without it a pattern that hits one is an error. */
-    GRAFT_REPLACEMENT_WHERE_IT_FITS = 1
+    GRAFT_REPLACEMENT_WHERE_IT_FITS = 1,
+    /* Where another plugin replaces the module as well, and the user gave no order, that one's class is built. For a
+     * class that is there in case nobody else takes modules apart, say. */
+    GRAFT_REPLACEMENT_GIVES_WAY = 2
 };
 
 /* "Build this class where that one is asked for." Of several plugins that want one module, those whose class calls
  * super (GRAFT_CLASS_CALLS_SUPER) wrap each other, in the order of the user or else of their ids, around the one that
- * does not; a second one that does not is an error unless the user gave an order. One plugin has one class in a module:
+ * does not; a second one that does not is an error unless the user gave an order or one gives way. One plugin has one class in a module:
  * that of the name before that of a pattern, then that of the first replacement. */
 struct graft_replacement {
     uint32_t struct_size;
