@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each table of loops against plain words on what codes, scales and zero points mean, on odd sizes: rows in several
+ * blocks, ragged groups, groups of single inputs, a few tokens alone and together. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loops.h"
+
+enum { MOST_BLOCKS = 2, MOST_TOKENS = 6 };
+
+static uint64_t state_of_random = 1;
+
+/* Marsaglia 2003: xorshift. */
+static uint32_t any_word(void) {
+    state_of_random ^= state_of_random << 13;
+    state_of_random ^= state_of_random >> 7;
+    state_of_random ^= state_of_random << 17;
+    return (uint32_t)(state_of_random >> 32);
+}
+
+/* Arrays end where memory of theirs ends, so that sanitizers see a loop that reads on. */
+static void *need(size_t bytes) {
+    void *memory = malloc(bytes);
+    assert_non_null(memory);
+    return memory;
+}
+
+static void *any_bytes(int64_t n) {
+    unsigned char *bytes = need((size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+        bytes[i] = (unsigned char)any_word();
+    }
+    return bytes;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* What is multiplied, and what it points to. */
+struct trial {
+    struct graft_packed_rows rows;
+    struct graft_row_block blocks[2][MOST_BLOCKS]; /* of codes and of scales */
+    struct graft_weight weights[2];
+    enum ct_codes codes;
+};
+
+/* Cuts `rows` rows in two where there are that many, which lie apart. */
+static void set_weight(struct trial *trial, int which, int64_t rows, int64_t row_bytes, graft_dtype dtype) {
+    struct graft_weight *weight = &trial->weights[which];
+    struct graft_row_block *blocks = trial->blocks[which];
+    const int64_t first = rows > 1 ? rows - rows / 2 : rows;
+    blocks[0] = (struct graft_row_block){sizeof blocks[0], dtype, any_bytes(first * row_bytes), first};
+    blocks[1] =
+        (struct graft_row_block){sizeof blocks[0], dtype, any_bytes((rows - first) * row_bytes + 1), rows - first};
+    *weight = (struct graft_weight){.struct_size = sizeof *weight, .rows = rows, .blocks = blocks};
+    weight->n_blocks = rows > 1 ? 2 : 1;
+    weight->block_stride = sizeof blocks[0];
+}
+
+/* Scales are 1.m * 2^-3 to 2^4, of a mantissa that all types have. */
+static void set_scales(struct graft_weight *scales, int64_t columns, graft_dtype dtype) {
+    for (int32_t b = 0; b < scales->n_blocks; b++) {
+        const struct graft_row_block *block = graft_weight_block(scales, b);
+        for (int64_t i = 0; i < block->rows * columns; i++) {
+            const uint32_t word = any_word(), exponent = word % 8, fraction = word >> 8 & 0x7f;
+            const uint32_t bits = (124 + exponent) << 23 | fraction << 16;
+            const uint16_t half =
+                (uint16_t)(dtype == GRAFT_DTYPE_F16 ? (12 + exponent) << 10 | fraction << 3 : bits >> 16);
+            char *to = (char *)(uintptr_t)block->data + i * (dtype == GRAFT_DTYPE_F32 ? 4 : 2);
+            if (dtype == GRAFT_DTYPE_F32) {
+                memcpy(to, &bits, sizeof bits);
+            } else {
+                memcpy(to, &half, sizeof half);
+            }
+        }
+    }
+}
+
+static float scale_at(const struct graft_weight *scales, int64_t row, int64_t columns, int64_t column) {
+    const struct graft_row_block *block = graft_packed_rows_block(scales, &row);
+    const void *data = block->data;
+    const int64_t at = row * columns + column;
+    if (block->dtype == GRAFT_DTYPE_F32) {
+        return ((const float *)data)[at];
+    }
+    const uint16_t half = ((const uint16_t *)data)[at];
+    if (block->dtype == GRAFT_DTYPE_BF16) {
+        return ldexpf(1.0F + (float)(half & 0x7f) / 128.0F, (half >> 7) - 127);
+    }
+    return ldexpf(1.0F + (float)(half & 0x3ff) / 1024.0F, (half >> 10) - 15);
+}
+
+static float float8(unsigned char code) {
+    const int exponent = code >> 3 & 15, fraction = code & 7;
+    const float size =
+        exponent > 0 ? ldexpf(1.0F + (float)fraction / 8.0F, exponent - 7) : ldexpf((float)fraction / 8.0F, -6);
+    return (code & 0x7f) == 0x7f ? NAN : (code & 0x80) != 0 ? -size : size;
+}
+
+/* W[output, input], by the formula. */
+static float weight_at(const struct trial *trial, int64_t output, int64_t input) {
+    const struct graft_packed_rows *rows = &trial->rows;
+    const int64_t group = rows->group_of != NULL ? rows->group_of[input] : input / rows->group_size;
+    const float scale = scale_at(rows->scales, output / rows->block_rows, rows->groups, group);
+    const int64_t slots = 32 / rows->bits;
+    int64_t row = output;
+    const struct graft_row_block *block = graft_packed_rows_block(rows->codes, &row);
+    const unsigned char *codes = (const unsigned char *)block->data + row * rows->row_bytes;
+    int32_t zero = rows->zero;
+    if (rows->zeros != NULL) {
+        const uint32_t word = (uint32_t)rows->zeros[output / slots * rows->groups + group];
+        zero = (int32_t)(word >> (output % slots * rows->bits) & ((1U << rows->bits) - 1));
+    }
+    switch (trial->codes) {
+    case CT_FLOAT8:
+        return scale * float8(codes[input]);
+    case CT_INT8:
+        return scale * (float)((int8_t)codes[input] - zero);
+    case CT_UINT8:
+        return scale * (float)(codes[input] - zero);
+    default:
+        return scale * (float)((codes[input / 2] >> (input % 2 * 4) & 15) - zero);
+    }
+}
+
+static void check_widen(const struct trial *trial) {
+    const struct graft_packed_rows *rows = &trial->rows;
+    float *exact = need((size_t)(rows->out_features * rows->in_features) * sizeof *exact);
+    uint16_t *rounded = need((size_t)(rows->out_features * rows->in_features) * sizeof *rounded);
+    rows->loops->widen(rows, 0, rows->out_features, GRAFT_DTYPE_F32, exact);
+    rows->loops->widen(rows, 0, rows->out_features, GRAFT_DTYPE_BF16, rounded);
+    for (int64_t i = 0; i < rows->out_features * rows->in_features; i++) {
+        const float expected = weight_at(trial, i / rows->in_features, i % rows->in_features);
+        const uint32_t wide = (uint32_t)rounded[i] << 16;
+        float near;
+        memcpy(&near, &wide, sizeof near);
+        assert_true(isnan(expected) ? isnan(exact[i]) && isnan(near) : exact[i] == expected);
+        assert_true(isnan(expected) || fabsf(near - expected) <= ldexpf(fabsf(expected), -8));
+    }
+    free(exact);
+    free(rounded);
+}
+
+/* Each token against a sum in f64, and together with others to the bit. */
+static void check_multiply(const struct trial *trial) {
+    const struct graft_packed_rows *rows = &trial->rows;
+    const int64_t in = rows->in_features, out = rows->out_features;
+    float *x = need((size_t)(MOST_TOKENS * in) * sizeof *x), *y = need((size_t)(MOST_TOKENS * out) * sizeof *y);
+    float *alone = need((size_t)out * sizeof *alone);
+    for (int64_t i = 0; i < MOST_TOKENS * in; i++) {
+        x[i] = (float)(int32_t)any_word() / 2147483648.0F;
+    }
+    rows->loops->multiply(rows, 0, out, x, MOST_TOKENS, y);
+    for (int64_t t = 0; t < MOST_TOKENS; t++) {
+        const int64_t first = least(t, out - 1);
+        rows->loops->multiply(rows, first, out - first, x + t * in, 1, alone + first);
+        for (int64_t r = first; r < out; r++) {
+            double sum = 0.0, size = 0.0;
+            for (int64_t i = 0; i < in; i++) {
+                const double term = (double)weight_at(trial, r, i) * (double)x[t * in + i];
+                sum += term;
+                size += fabs(term);
+            }
+            /* x times a zero point may cancel, so sizes are those of the terms; codes and zeros have up to 8 bits. */
+            assert_true(isnan(sum) ? isnan(alone[r]) : fabs(sum - (double)alone[r]) <= 1e-5 * (size + 1.0));
+            assert_memory_equal(&alone[r], &y[t * out + r], sizeof alone[r]);
+        }
+    }
+    free(x);
+    free(y);
+    free(alone);
+}
+
+static const struct graft_packed_rows_loops *table(int isa, enum ct_codes codes) {
+    const struct graft_packed_rows_loops *const tables[] = {
+        &ct_loops_scalar[codes],
+#if defined(__x86_64__)
+        &ct_loops_avx2[codes],
+        &ct_loops_avx512[codes],
+#endif
+    };
+    return isa < graft_packed_runnable() && (size_t)isa < sizeof tables / sizeof tables[0] ? tables[isa] : NULL;
+}
+
+/* How a weight is cut. */
+struct cut {
+    int64_t out, in, block_rows, group_size;
+    int32_t has_zeros, is_ordered;
+};
+
+/* Every sum would be one else. */
+static void leave_few_nans(const struct trial *trial) {
+    for (int b = 0; trial->codes == CT_FLOAT8 && b < MOST_BLOCKS; b++) {
+        const struct graft_row_block *block = &trial->blocks[0][b];
+        unsigned char *codes = (unsigned char *)(uintptr_t)block->data;
+        for (int64_t i = 0; i < block->rows * trial->rows.row_bytes; i++) {
+            codes[i] ^= (codes[i] & 0x7f) == 0x7f && any_word() % 16 != 0;
+        }
+    }
+}
+
+static void set_up(struct trial *trial, const struct cut *cut, enum ct_codes codes, graft_dtype scales) {
+    struct graft_packed_rows *rows = &trial->rows;
+    *trial = (struct trial){.codes = codes};
+    rows->out_features = cut->out;
+    rows->in_features = cut->in;
+    rows->bits = codes == CT_UINT4 ? 4 : 8;
+    rows->row_bytes = graft_packed_rows_blocks(cut->in * rows->bits, 8);
+    rows->block_rows = cut->block_rows;
+    rows->group_size = cut->group_size;
+    rows->groups = graft_packed_rows_blocks(cut->in, cut->group_size);
+    rows->zero = codes == CT_UINT4 ? 8 : codes == CT_UINT8 ? 128 : 0;
+    const int64_t scale_rows = graft_packed_rows_blocks(cut->out, cut->block_rows);
+    set_weight(trial, 0, cut->out, rows->row_bytes, GRAFT_DTYPE_U8);
+    set_weight(trial, 1, scale_rows, rows->groups * (scales == GRAFT_DTYPE_F32 ? 4 : 2), scales);
+    set_scales(&trial->weights[1], rows->groups, scales);
+    leave_few_nans(trial);
+    rows->codes = &trial->weights[0];
+    rows->scales = &trial->weights[1];
+    if (cut->has_zeros && (codes == CT_UINT4 || codes == CT_UINT8)) {
+        rows->zeros = any_bytes(graft_packed_rows_blocks(cut->out * rows->bits, 32) * rows->groups * 4);
+    }
+    if (cut->is_ordered) {
+        int32_t *group_of = need((size_t)cut->in * sizeof *group_of);
+        for (int64_t i = 0; i < cut->in; i++) {
+            group_of[i] = (int32_t)(any_word() % (uint32_t)rows->groups);
+        }
+        rows->group_of = group_of;
+    }
+}
+
+static void tear_down(struct trial *trial) {
+    for (int which = 0; which < 2; which++) {
+        for (int b = 0; b < MOST_BLOCKS; b++) {
+            free((void *)(uintptr_t)trial->blocks[which][b].data);
+        }
+    }
+    free((void *)(uintptr_t)trial->rows.zeros);
+    free((void *)(uintptr_t)trial->rows.group_of);
+}
+
+static void test_loops(void **state) {
+    static const struct cut cuts[] = {
+        {1, 1, 1, 1, 0, 0},     {3, 16, 1, 16, 1, 0},  {5, 130, 1, 130, 0, 0},  {9, 96, 1, 32, 1, 0},
+        {17, 72, 1, 24, 0, 0},  {7, 100, 4, 48, 0, 0}, {11, 70, 3, 40, 0, 0},   {6, 64, 6, 64, 0, 0},
+        {13, 128, 1, 32, 1, 1}, {10, 50, 1, 16, 0, 1}, {20, 257, 8, 128, 0, 0},
+    };
+    static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
+    (void)state;
+    for (int codes = 0; codes < CT_CODES; codes++) {
+        for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] * 3; i++) {
+            struct trial trial;
+            set_up(&trial, &cuts[i / 3], (enum ct_codes)codes, types[i % 3]);
+            for (int isa = 0; (trial.rows.loops = table(isa, trial.codes)) != NULL; isa++) {
+                check_widen(&trial);
+                check_multiply(&trial);
+            }
+            tear_down(&trial);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
