@@ -55,6 +55,7 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("MixtralTopKRouter", GRAFT_INTERFACE_ROUTER, graft_router)},
     {
         GRAFT_FAMILY_CLASS("MixtralExperts", GRAFT_INTERFACE_EXPERTS, graft_experts),
+        .flags = GRAFT_CLASS_CALLS_EXPERTS,
         .conversions = expert_conversions,
         .n_conversions = GRAFT_EXPERT_CONVERSIONS,
         .conversion_stride = sizeof expert_conversions[0],

@@ -51,6 +51,7 @@ static const struct graft_class classes[] = {
     {GRAFT_FAMILY_CLASS("Qwen2MoeTopKRouter", GRAFT_INTERFACE_ROUTER, graft_router)},
     {
         GRAFT_FAMILY_CLASS("Qwen2MoeExperts", GRAFT_INTERFACE_EXPERTS, graft_experts),
+        .flags = GRAFT_CLASS_CALLS_EXPERTS,
         .conversions = graft_expert_conversions,
         .n_conversions = GRAFT_EXPERT_CONVERSIONS,
         .conversion_stride = sizeof graft_expert_conversions[0],

@@ -30,7 +30,7 @@ enum {
     PERPLEXITY = GRAFT_COMMAND_PERPLEXITY,
     LOADED = RUN | VERIFY | BENCH | PERPLEXITY,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
-    ADAPTED = RUN | PLAN | BENCH | PERPLEXITY, /* others compare with, show or write the model itself */
+    ADAPTED = LOADED | PLAN, /* others show or write the model itself */
     PROMPT = RUN | VERIFY,
     EVERY = MODEL | TOKENIZE | LIST
 };
@@ -185,6 +185,17 @@ static int is_repeated(struct parser *parser, const struct spec *spec) {
     return repeated;
 }
 
+/* What an option does not apply to may need a word. */
+static int misplaced(const struct parser *parser, const struct spec *spec, struct graft_error *error) {
+    int is_adapter = spec->offset == offsetof(struct graft_options, adapters) ||
+                     spec->offset == offsetof(struct graft_options, adapter_scales);
+    return usage(error,
+                 is_adapter && parser->options->command == GRAFT_COMMAND_SAVE
+                     ? "not an option of save, which writes the model as it was read, without adapters"
+                     : "not an option of this command",
+                 parser->argv[parser->at]);
+}
+
 static int parse_option(struct parser *parser, struct graft_error *error) {
     const char *argument = parser->argv[parser->at];
     const char *value = NULL;
@@ -193,7 +204,7 @@ static int parse_option(struct parser *parser, struct graft_error *error) {
         return usage(error, "no such option", argument);
     }
     if ((spec->commands & (int)parser->options->command) == 0) {
-        return usage(error, "not an option of this command", argument);
+        return misplaced(parser, spec, error);
     }
     if (spec->kind == FLAG && value != NULL) {
         return usage(error, "takes no value", argument);
@@ -250,6 +261,9 @@ static int check(const struct graft_options *options, struct graft_error *error)
                      "nothing to compare: expected --plugins-dir, --fuse, --attn-implementation, "
                      "--experts-implementation or --against",
                      "verify");
+    }
+    if (options->command == GRAFT_COMMAND_VERIFY && options->adapters.count > 0 && options->against == NULL) {
+        return usage(error, "needs --against: with its original a model differs by the adapter", "--adapter");
     }
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugins");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes on a planned model: what its user may not have intended, but is not an error. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -51,6 +52,41 @@ static int note_idle_patch(struct graft_model *model, struct graft_error *error)
     return status;
 }
 
+static int has_tensor_of(const struct graft_adapter *adapter, const char *module) {
+    size_t length = strlen(module);
+    for (size_t i = 0; i < adapter->n_tensors; i++) {
+        const char *name = adapter->tensors[i].name;
+        for (const char *at = strstr(name, module); at != NULL; at = strstr(at + 1, module)) {
+            if (at > name && at[-1] == '.' && at[length] == '.') {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* What PEFT was asked to adapt, and did not save. It starts such modules without effect, so it is no error. */
+static int note_idle_targets(struct graft_model *model, struct graft_error *error) {
+    const struct graft_config *config = &model->config->view;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < model->adapters.n; i++) {
+        const struct graft_adapter *adapter = &model->adapters.items[i];
+        char list[GRAFT_ADAPTER_NAME + 32], element[sizeof list + 24];
+        (void)snprintf(list, sizeof list, "adapter.%s.target_modules", adapter->name);
+        for (int64_t k = 0; k < config->size(config->data, list) && status == GRAFT_OK; k++) {
+            (void)snprintf(element, sizeof element, "%s.%lld", list, (long long)k);
+            const char *module = config->string(config->data, element);
+            if (module != NULL && module[0] != '\0' && !has_tensor_of(adapter, module)) {
+                status = add(model,
+                             graft_format("adapter %s: target_modules names \"%s\", for which it has no tensors",
+                                          adapter->name, module),
+                             error);
+            }
+        }
+    }
+    return status;
+}
+
 /* Families of plugins that were merely found, where the host has one of its own. */
 static int note_families(struct graft_model *model, struct graft_error *error) {
     const struct graft_known_family *known;
@@ -72,6 +108,7 @@ int graft_model_collect_notes(struct graft_model *model, struct graft_error *err
     int status = graft_assignment_notes(model->tree->assignment, add, model, error);
     status = status == GRAFT_OK ? note_families(model, error) : status;
     status = status == GRAFT_OK ? note_idle_patch(model, error) : status;
+    status = status == GRAFT_OK ? note_idle_targets(model, error) : status;
     for (size_t i = 0; i < model->tree->n_fused_modules && status == GRAFT_OK; i++) {
         struct graft_text text = {0};
         graft_tree_fusion_note(model->tree, model->tree->fused_modules[i], &text);

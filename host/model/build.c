@@ -65,22 +65,23 @@ static int set_up(const struct builder *builder, struct graft_node *node, const 
     return choose_class(builder, node, found->original, &found->stack[i], error);
 }
 
-/* Describes the node, the first of the stack, and those behind it, each beside the one that calls it. */
+/* Makes those behind the node, the first of the stack, each beside the one that calls it, and describes them all. */
 static int describe_stack(struct builder *builder, struct graft_node *node, const struct graft_resolution *found,
                           const struct graft_args *args, struct graft_error *error) {
-    int status = graft_builder_describe(builder, node, error);
+    struct graft_node *last = node;
+    int status = GRAFT_OK;
     for (size_t i = 1; i < found->n && status == GRAFT_OK; i++) {
-        node->super = graft_node_create(node->parent, node->name);
-        if (node->super == NULL) {
-            return graft_fail_memory(error, node->path);
+        last->super = graft_node_create(last->parent, last->name);
+        if (last->super == NULL) {
+            return graft_fail_memory(error, last->path);
         }
-        node->super->wrapper = node;
-        node->super->below_super = 1;
-        node = node->super;
-        status = set_up(builder, node, found, i, args, error);
-        if (status == GRAFT_OK) {
-            status = graft_builder_describe(builder, node, error);
-        }
+        last->super->wrapper = last;
+        last->super->below_super = 1;
+        last = last->super;
+        status = set_up(builder, last, found, i, args, error);
+    }
+    for (; node != NULL && status == GRAFT_OK; node = node->super) {
+        status = graft_builder_describe(builder, node, error);
     }
     return status;
 }

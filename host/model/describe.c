@@ -362,6 +362,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     const struct graft_sink *outer_sink = builder->sink;
     const struct graft_sink sink = {
         .struct_size = sizeof sink,
+        .super_flags = node->super != NULL ? node->super->maker->cls->flags : 0,
         .path = node->path,
         .data = builder,
         .parameter = on_parameter,

@@ -5,23 +5,19 @@
 #include <stdio.h>
 
 #include "fields.h"
+#include "targets.h"
 
-enum { MAX_PATTERN = 4096, MAX_RANK = 1 << 16 };
-
-static const struct graft_regexes *regexes;
-
-void lora_set_regexes(const struct graft_regexes *given) {
-    regexes = given;
-}
+enum { MAX_PATTERN = 4096, MAX_MODULE = 4096, MAX_RANK = 1 << 16 };
 
 int64_t lora_count(const struct graft_config *config) {
     return config->size(config->data, "adapters");
 }
 
-void lora_child_name(const struct graft_config *config, int64_t i, char child[LORA_CHILD_NAME]) {
+void lora_child_name(const struct graft_config *config, int64_t i, const char *below, char child[LORA_CHILD_NAME]) {
     char path[LORA_FIELD];
     (void)snprintf(path, sizeof path, "adapters.%lld.name", (long long)i);
-    (void)snprintf(child, LORA_CHILD_NAME, "adapter.%s", config->string(config->data, path));
+    (void)snprintf(child, LORA_CHILD_NAME, "adapter.%s%s%s", config->string(config->data, path),
+                   below != NULL ? "." : "", below != NULL ? below : "");
 }
 
 int lora_describe_by_row(const struct graft_sink *sink, struct graft_error *error) {
@@ -32,7 +28,7 @@ int lora_describe_by_row(const struct graft_sink *sink, struct graft_error *erro
 /* The value of the first key of `field` that matches the module as PEFT has it, `(.*\.)?(KEY)`; else `*value` stays. */
 static int read_pattern(const struct lora_fields *fields, const char *field, const char *module, double *value,
                         struct graft_error *error) {
-    char path[LORA_FIELD], pattern[MAX_PATTERN];
+    char path[LORA_FIELD], pattern[MAX_PATTERN + 16];
     lora_field_path(fields, field, path);
     if (graft_config_has(fields->config, path) &&
         fields->config->kind(fields->config->data, path) != GRAFT_FIELD_OBJECT) {
@@ -41,12 +37,8 @@ static int read_pattern(const struct lora_fields *fields, const char *field, con
     for (int64_t i = 0; i < fields->config->size(fields->config->data, path); i++) {
         const char *key = fields->config->key(fields->config->data, path, i);
         int32_t found = 0;
-        int length = snprintf(pattern, sizeof pattern, "^(.*\\.)?(%s)$", key);
-        if (length < 0 || (size_t)length >= sizeof pattern) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: a pattern of more than %d bytes", field,
-                                   (int)MAX_PATTERN);
-        }
-        int status = regexes->search(pattern, module, fields->file, &found, error);
+        (void)snprintf(pattern, sizeof pattern, "(.*\\.)?(%.*s)", MAX_PATTERN, key);
+        int status = lora_matches(pattern, module, fields->file, &found, error);
         if (status != GRAFT_OK) {
             return status;
         }
@@ -98,11 +90,13 @@ static int32_t has(const struct graft_sink *sink, const struct lora_adapter *ada
     return sink->adapter_tensor(sink->data, name, &info);
 }
 
-int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i, struct lora_adapter *adapter,
-              struct graft_error *error) {
+int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i, const char *below,
+              struct lora_adapter *adapter, struct graft_error *error) {
     struct lora_fields fields;
+    char module[MAX_MODULE];
     *adapter = (struct lora_adapter){.kind = LORA_NOTHING};
-    lora_child_name(config, i, adapter->child);
+    lora_child_name(config, i, below, adapter->child);
+    (void)snprintf(module, sizeof module, "%s%s%s", sink->path, below != NULL ? "." : "", below != NULL ? below : "");
     if (has(sink, adapter, "lora_A.weight") || has(sink, adapter, "lora_B.weight")) {
         adapter->kind = LORA_PAIR;
     } else if (has(sink, adapter, "lora_embedding_A") || has(sink, adapter, "lora_embedding_B")) {
@@ -115,6 +109,9 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
     }
     lora_fields_of(config, i, &fields);
     int status = lora_fields_check(&fields, error);
-    return status == GRAFT_OK && adapter->kind != LORA_WHOLE ? read_strength(&fields, sink->path, i, adapter, error)
+    if (status == GRAFT_OK && adapter->kind != LORA_WHOLE) {
+        status = lora_check_target(&fields, module, error);
+    }
+    return status == GRAFT_OK && adapter->kind != LORA_WHOLE ? read_strength(&fields, module, i, adapter, error)
                                                              : status;
 }

@@ -50,7 +50,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     for (int64_t i = 0; status == GRAFT_OK && i < lora_count(config); i++) {
         struct lora_adapter adapter;
         *table = i == 0 ? -1 : *table;
-        status = lora_read(config, sink, i, &adapter, error);
+        status = lora_read(config, sink, i, NULL, &adapter, error);
         if (status == GRAFT_OK && (adapter.kind == LORA_EMBEDDING || adapter.kind == LORA_WHOLE)) {
             status = describe_part(sink, &adapter, args, error);
         }
@@ -87,7 +87,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->embedding_dim = graft_args_int(build->args, "embedding_dim", 0);
     for (int64_t i = 0; i < n; i++) {
         char name[LORA_CHILD_NAME];
-        lora_child_name(build->config, i, name);
+        lora_child_name(build->config, i, NULL, name);
         const struct graft_module *module = build->child(build->data, name);
         if (module != NULL) {
             add_part(self, module, (int32_t)i, i == *table);
@@ -117,11 +117,9 @@ static int run_part(const struct lora_embedding *self, const struct graft_call *
     const struct graft_embedding_args own = {
         .struct_size = sizeof own, .tokens = rows->n, .ids = ids, .output = output};
     int status = graft_embedding_forward(part->module, call, &own, error);
-    if (status == GRAFT_OK && part->is_table) {
-        lora_rows_copy(rows, output, self->embedding_dim, args->output);
-        return GRAFT_OK;
-    }
-    return status == GRAFT_OK ? lora_rows_add(rows, call, output, self->embedding_dim, args->output, error) : status;
+    return status == GRAFT_OK
+               ? lora_rows_put(rows, call, output, self->embedding_dim, !part->is_table, args->output, error)
+               : status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,

@@ -21,8 +21,7 @@ struct lora_linear {
     const struct graft_module *original;
     struct part *parts; /* [n_parts]: one that is whole goes first */
     int32_t n_parts;
-    int64_t in_features;
-    int64_t out_features;
+    int64_t sizes[2];          /* in_features and out_features */
     struct lora_merged merged; /* takes the place of all, unless it is empty */
 };
 
@@ -60,7 +59,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     (void)cls;
     for (int64_t i = 0; i < lora_count(config) && status == GRAFT_OK; i++) {
         struct lora_adapter adapter;
-        status = lora_read(config, sink, i, &adapter, error);
+        status = lora_read(config, sink, i, NULL, &adapter, error);
         if (status == GRAFT_OK && (adapter.kind == LORA_PAIR || adapter.kind == LORA_WHOLE)) {
             status = describe_part(sink, &adapter, args, error);
         }
@@ -110,11 +109,11 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return graft_fail_memory(error, build->path);
     }
     self->original = build->super;
-    self->in_features = graft_args_int(build->args, "in_features", 0);
-    self->out_features = graft_args_int(build->args, "out_features", 0);
+    self->sizes[0] = graft_args_int(build->args, "in_features", 0);
+    self->sizes[1] = graft_args_int(build->args, "out_features", 0);
     for (int64_t i = 0; i < n; i++) {
         char name[LORA_CHILD_NAME];
-        lora_child_name(build->config, i, name);
+        lora_child_name(build->config, i, NULL, name);
         const struct graft_module *module = build->child(build->data, name);
         if (module != NULL) {
             add_part(self, module, (int32_t)i);
@@ -152,28 +151,6 @@ static int32_t as_product(void *instance, const struct graft_linear_args *args, 
     return 1;
 }
 
-/* What a part gives for the rows of its adapter: in their place, or added to them. */
-static int run_part(const struct lora_linear *self, const struct graft_call *call, const struct part *part,
-                    const struct lora_rows *rows, const struct graft_linear_args *args, struct graft_error *error) {
-    struct graft_linear_args own = {.struct_size = sizeof own, .tokens = rows->n, .x = args->x};
-    float *y = graft_scratch_floats(call, rows->n, self->out_features, error);
-    float *x = rows->index != NULL ? graft_scratch_floats(call, rows->n, self->in_features, error) : NULL;
-    int status = y != NULL && (x != NULL || rows->index == NULL) ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && rows->index != NULL) {
-        own.x = x;
-        status = call->kernels->gather_rows(call, args->x, rows->index, rows->n, self->in_features, x, error);
-    }
-    own.y = y;
-    if (status == GRAFT_OK) {
-        status = graft_linear_forward(part->module, call, &own, error);
-    }
-    if (status == GRAFT_OK && part->is_whole) {
-        lora_rows_copy(rows, y, self->out_features, args->y);
-        return GRAFT_OK;
-    }
-    return status == GRAFT_OK ? lora_rows_add(rows, call, y, self->out_features, args->y, error) : status;
-}
-
 /* The product of the original, unless all rows have another in its place, and what the parts make of it. */
 static int run_parts(const struct lora_linear *self, const struct graft_call *call,
                      const struct graft_linear_args *args, struct graft_error *error) {
@@ -186,7 +163,7 @@ static int run_parts(const struct lora_linear *self, const struct graft_call *ca
             status = graft_linear_forward(self->original, call, args, error);
         }
         if (status == GRAFT_OK && rows.n > 0) {
-            status = run_part(self, call, part, &rows, args, error);
+            status = lora_rows_run(&rows, call, part->module, args, self->sizes, !part->is_whole, error);
         }
     }
     return status;

@@ -7,9 +7,10 @@
 
 struct graft_threads;
 
-/* Around a Linear and an Embedding, whichever they are: their results and what adapters add to them. */
+/* Around a Linear, an Embedding and stacked experts, whichever they are: their results and what adapters add. */
 extern const struct graft_class lora_linear_class;
 extern const struct graft_class lora_embedding_class;
+extern const struct graft_class lora_experts_class;
 
 /* What one adapter adds: the child "adapter.NAME" of these. Arguments beside their interfaces': rank, factor, and of
  * the embedding has_base. */

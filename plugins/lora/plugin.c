@@ -6,12 +6,17 @@
 
 #include "adapters.h"
 #include "lora.h"
+#include "targets.h"
 
 /* What adapters may have for a module. */
 static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.lora_B.weight", "adapter.*.weight",
                                          NULL};
 static const char *const of_embeddings[] = {"adapter.*.lora_embedding_A", "adapter.*.lora_embedding_B",
                                             "adapter.*.weight", NULL};
+
+/* Of the first expert: who adapts experts adapts them all. */
+static const char *const of_experts[] = {"adapter.*.0.gate_proj.lora_A.weight", "adapter.*.0.up_proj.lora_A.weight",
+                                         "adapter.*.0.down_proj.lora_A.weight", NULL};
 
 static const struct graft_condition where_adapted[][2] = {
     {
@@ -21,6 +26,10 @@ static const struct graft_condition where_adapted[][2] = {
     {
         {sizeof where_adapted[0][0], GRAFT_CONDITION_CONFIG, "adapters", NULL},
         {sizeof where_adapted[0][0], GRAFT_CONDITION_TENSOR, NULL, of_embeddings},
+    },
+    {
+        {sizeof where_adapted[0][0], GRAFT_CONDITION_CONFIG, "adapters", NULL},
+        {sizeof where_adapted[0][0], GRAFT_CONDITION_TENSOR, NULL, of_experts},
     },
 };
 
@@ -40,6 +49,15 @@ static const struct graft_replacement replacements[] = {
         .target = "Embedding",
         .replacement = &lora_embedding_class,
         .conditions = where_adapted[1],
+        .n_conditions = 2,
+        .condition_stride = sizeof where_adapted[0][0],
+    },
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_PATTERN,
+        .target = "Experts$",
+        .replacement = &lora_experts_class,
+        .conditions = where_adapted[2],
         .n_conditions = 2,
         .condition_stride = sizeof where_adapted[0][0],
     },

@@ -31,8 +31,9 @@ int lora_rows_of(const struct graft_call *call, int64_t rows, int32_t adapter, s
     return GRAFT_OK;
 }
 
-int lora_rows_add(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
-                  float *to, struct graft_error *error) {
+/* The rows without a list are all, one after another. */
+static int add(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width, float *to,
+               struct graft_error *error) {
     if (rows->index == NULL) {
         return call->kernels->add(call, to, from, rows->n * width, error);
     }
@@ -44,9 +45,27 @@ int lora_rows_add(const struct lora_rows *rows, const struct graft_call *call, c
                         : GRAFT_ERROR_INTERNAL;
 }
 
-void lora_rows_copy(const struct lora_rows *rows, const float *from, int64_t width, float *to) {
-    for (int64_t i = 0; i < rows->n; i++) {
+int lora_rows_put(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
+                  int adds, float *to, struct graft_error *error) {
+    for (int64_t i = 0; !adds && i < rows->n; i++) {
         int64_t row = rows->index != NULL ? rows->index[i] : i;
         memcpy(to + row * width, from + i * width, (size_t)width * sizeof *to);
     }
+    return adds ? add(rows, call, from, width, to, error) : GRAFT_OK;
+}
+
+int lora_rows_run(const struct lora_rows *rows, const struct graft_call *call, const struct graft_module *linear,
+                  const struct graft_linear_args *args, const int64_t sizes[2], int adds, struct graft_error *error) {
+    float *x = rows->index != NULL ? graft_scratch_floats(call, rows->n, sizes[0], error) : NULL;
+    float *y = graft_scratch_floats(call, rows->n, sizes[1], error);
+    int status = y != NULL && (x != NULL || rows->index == NULL) ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && x != NULL) {
+        status = call->kernels->gather_rows(call, args->x, rows->index, rows->n, sizes[0], x, error);
+    }
+    if (status == GRAFT_OK) {
+        const struct graft_linear_args own = {
+            .struct_size = sizeof own, .tokens = rows->n, .x = x != NULL ? x : args->x, .y = y};
+        status = graft_linear_forward(linear, call, &own, error);
+    }
+    return status == GRAFT_OK ? lora_rows_put(rows, call, y, sizes[1], adds, args->y, error) : status;
 }

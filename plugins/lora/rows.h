@@ -3,7 +3,7 @@
 #ifndef LORA_ROWS_H
 #define LORA_ROWS_H
 
-#include "graft/call.h"
+#include "graft/linear.h"
 
 struct lora_rows {
     int64_t n;
@@ -14,11 +14,12 @@ struct lora_rows {
 int lora_rows_of(const struct graft_call *call, int64_t rows, int32_t adapter, struct lora_rows *found,
                  struct graft_error *error);
 
-/* to [.., width] += from [n, width], each row to its own. */
-int lora_rows_add(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
-                  float *to, struct graft_error *error);
+/* to [.., width] gets from [n, width], each row in its place or, with `adds`, added to it. */
+int lora_rows_put(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
+                  int adds, float *to, struct graft_error *error);
 
-/* to [.., width] = from [n, width] */
-void lora_rows_copy(const struct lora_rows *rows, const float *from, int64_t width, float *to);
+/* Of args->x [.., in], a Linear's products of the rows, into args->y [.., out] likewise. */
+int lora_rows_run(const struct lora_rows *rows, const struct graft_call *call, const struct graft_module *linear,
+                  const struct graft_linear_args *args, const int64_t sizes[2], int adds, struct graft_error *error);
 
 #endif

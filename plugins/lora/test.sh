@@ -131,6 +131,7 @@ batch() { # batch MODEL OPTIONS: the prompts of each adapter alone, then togethe
 batch "$lora/llama" attention_r8 patterns_rslora lora
 batch "$lora/llama" head_saved embedding lora
 batch "$lora/llama_gptq" on_quantized on_quantized lora,gptq
+batch "$lora/qwen2_moe" every_expert attention_shared lora
 batch "$lora/qwen2_moe" every_expert attention_shared lora,sequential_experts
 chosen="--adapter a=$adapters/attention_r8"
 # shellcheck disable=SC2086
@@ -163,12 +164,43 @@ plain=$(bytes)
 [ "$(bytes --adapter "$adapters/attention_r8" --plugin-option lora.merge=true)" = "$plain" ] ||
     fail 'merged, the weights are as large as before'
 
+echo 'experts, stacked and not'
+experts() { # experts FILE PLUGINS
+    "$host" --quiet --plugins-dir "$plugins" --plugins "$2" --model "$lora/qwen2_moe" --dtype float32 \
+        --input-ids 5,6,7,8,9 --max-new-tokens 0 --logits "$1" --adapter "$lora/qwen2_moe/adapters/every_expert"
+}
+experts "$scratch/stacked" lora
+experts "$scratch/modules" lora,sequential_experts
+cmp "$scratch/stacked" "$scratch/modules" || fail 'stacked experts give other results'
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$lora/qwen2_moe" \
+    --adapter "$lora/qwen2_moe/adapters/every_expert" | grep -q 'Qwen2MoeExperts -> LoraExperts by lora .* in 2 modules' ||
+    fail 'the experts are not stacked'
+
+echo 'what the config names'
+faulty 's/"q_proj",/"q_proj", "gate_proj",/'
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$scratch/faulty" >"$scratch/plan"
+grep -q 'note *adapter default: target_modules names "gate_proj", for which it has no tensors$' "$scratch/plan" ||
+    fail 'no note on a module without tensors'
+[ "$(grep -c 'target_modules' "$scratch/plan")" = 1 ] || fail 'notes on modules with tensors'
+for change in 's/"q_proj",/"gate_proj",/' 's/"q_proj",/"j.q_proj",/'; do
+    faulty "$change"
+    refused 4 'faulty/adapter_config.json: target_modules: does not name model.layers.0.self_attn.q_proj' run lora \
+        --adapter "$scratch/faulty"
+done
+# as a regular expression: the golden patterns_rslora has one
+rm -rf "$scratch/faulty"
+cp -r "$adapters/patterns_rslora" "$scratch/faulty"
+sed 's/"target_modules": ".*",/"target_modules": "model.layers.*_projection|.*q_proj",/' \
+    "$adapters/patterns_rslora/adapter_config.json" >"$scratch/faulty/adapter_config.json"
+refused 4 'target_modules: does not name' run lora --adapter "$scratch/faulty"
+sed 's/"target_modules": ".*",/"target_modules": "all-linear",/' "$adapters/patterns_rslora/adapter_config.json" \
+    >"$scratch/faulty/adapter_config.json"
+run lora --adapter "$scratch/faulty" | cmp -s - "$scratch/beside" || fail 'all-linear'
+
 echo 'adapters that nothing applies, or not in full'
 refused 4 'nothing in this model applies the adapter "a"' run fused_qkv --adapter a="$adapters/head_saved"
 refused 4 'names no module, model.layers.0.mlp (LlamaMLP) has none' run lora \
     --adapter "$lora/qwen2_moe/adapters/attention_shared"
-refused 4 'mlp.experts.0.down_proj.lora_A.weight: names no module' "$host" plan --plugins-dir "$plugins" \
-    --plugins lora --model "$lora/qwen2_moe" --adapter "$lora/qwen2_moe/adapters/every_expert"
 
 echo 'an adapter of another base'
 faulty 's/"r": 8/"r": 4/'
@@ -211,5 +243,10 @@ refused 2 'there is no adapter "b"' run lora --adapter a="$adapters/embedding" -
 refused 2 'expected NAME=NUMBER' run lora --adapter a="$adapters/embedding" --adapter-scale a=much
 refused 2 'not finite' run lora --adapter a="$adapters/embedding" --adapter-scale a=inf
 refused 4 'expected adapter_model.safetensors' run lora --adapter "$scratch"
-refused 2 'not an option of this command' "$host" save --model "$model" --adapter "$adapters/embedding" \
-    --output "$scratch/saved"
+refused 2 'save, which writes the model as it was read, without adapters' "$host" save --model "$model" \
+    --adapter "$adapters/embedding" --output "$scratch/saved"
+refused 2 'needs --against' "$host" verify --model "$model" --plugins-dir "$plugins" --adapter "$adapters/embedding"
+"$host" verify --model "$model" --plugins-dir "$plugins" --adapter "$adapters/embedding" --adapter-scale default=0 \
+    --against "$model" --max-new-tokens 2 >"$scratch/verify" || fail 'with a scale of 0 it is another model'
+grep -q 'model.embed_tokens: Embedding -> LoraEmbedding by lora: largest difference' "$scratch/verify" ||
+    fail 'adapted modules are not compared'

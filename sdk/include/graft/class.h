@@ -71,9 +71,9 @@ struct graft_child_info {
  * modules, 64 deep, and 2^21 parameters, each of fewer than 2^60 elements. */
 struct graft_sink {
     uint32_t struct_size;
-    uint32_t reserved;
-    const char *path; /* of the module described: "model.layers.0.self_attn"; valid until `describe` returns */
-    void *data;       /* the host's; to be handed back to the functions below */
+    uint32_t super_flags; /* GRAFT_CLASS_... of the class that the module calls; 0: it calls none */
+    const char *path;     /* of the module described: "model.layers.0.self_attn"; valid until `describe` returns */
+    void *data;           /* the host's; to be handed back to the functions below */
     /* [load] Declares a parameter of the module. */
     int (*parameter)(void *data, const struct graft_parameter_info *info, struct graft_error *error);
     /* [load] Declares a child, whose class describes itself before the call returns. */
@@ -131,7 +131,9 @@ enum {
      * `create`: then the `self` of its forward is that module. */
     GRAFT_CLASS_CALLS_SUPER = 1 << 16,
     /* A building block of many classes (Linear, Embedding): patterns do not reach it, its exact name does. */
-    GRAFT_CLASS_BASIC = 1 << 17
+    GRAFT_CLASS_BASIC = 1 << 17,
+    /* Stacked experts: its forward calls kernels->experts, so what a caller has put into the call computes them. */
+    GRAFT_CLASS_CALLS_EXPERTS = 1 << 0
 };
 
 /* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`
