@@ -129,12 +129,12 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (!is_shape(info->shape, info->rank)) {
         return refuse(builder, error, "a shape that is empty or too large for parameter", info->name);
     }
-    if (info->init < GRAFT_INIT_NONE || info->init > GRAFT_INIT_ONES) {
+    if (info->init < GRAFT_INIT_NONE || info->init > GRAFT_INIT_ABSENT) {
         return refuse(builder, error, "an unknown initial value for parameter", info->name);
     }
     graft_dtype dtype = info->dtype;
-    if (dtype != GRAFT_DTYPE_NONE &&
-        (graft_dtype_size(dtype) == 0 || (info->init != GRAFT_INIT_NONE && dtype != GRAFT_DTYPE_F32))) {
+    int has_value = info->init == GRAFT_INIT_ZEROS || info->init == GRAFT_INIT_ONES;
+    if (dtype != GRAFT_DTYPE_NONE && (graft_dtype_size(dtype) == 0 || (has_value && dtype != GRAFT_DTYPE_F32))) {
         return refuse(builder, error, "an invalid type for parameter", info->name);
     }
     if (graft_node_parameter(node, info->name) != NULL) {

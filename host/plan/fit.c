@@ -97,10 +97,11 @@ static struct graft_binding *twin(const struct graft_plan *plan, const struct gr
     return NULL;
 }
 
-/* What the checkpoint lacks may start from a value; what it has must fit. */
+/* What the checkpoint lacks may start from a value, or be left out; what it has must fit. */
 static int set_status(struct graft_binding *binding, struct graft_error *error) {
-    if (binding->status == GRAFT_BINDING_MISSING && binding->parameter->init != GRAFT_INIT_NONE) {
-        binding->status = GRAFT_BINDING_INITIAL;
+    int32_t init = binding->parameter->init;
+    if (binding->status == GRAFT_BINDING_MISSING && init != GRAFT_INIT_NONE) {
+        binding->status = init == GRAFT_INIT_ABSENT ? GRAFT_BINDING_ABSENT : GRAFT_BINDING_INITIAL;
     }
     return binding->status == GRAFT_BINDING_FOUND ? check_value(binding, error) : GRAFT_OK;
 }

@@ -18,6 +18,7 @@ enum graft_binding_status {
     GRAFT_BINDING_FOUND,      /* `value` holds it */
     GRAFT_BINDING_TIED,       /* takes the weight of `tied_to` */
     GRAFT_BINDING_INITIAL,    /* nothing in the checkpoint; zeros or ones, as declared */
+    GRAFT_BINDING_ABSENT,     /* nothing in the checkpoint; it has no weight, as declared */
     GRAFT_BINDING_MISMATCHED, /* `value` has another shape */
     GRAFT_BINDING_FAILED      /* a conversion could not be done: `problem` says why */
 };

@@ -45,6 +45,7 @@ run >/dev/null
 "$host" plan --plugins-dir "$plugins" --model "$scratch/model" >"$scratch/plan"
 grep -q 'Linear -> GPTQLinear by gptq' "$scratch/plan" || fail 'the plugin was not used'
 grep -q 'note .*leaves 1 module alone, lm_head: no tensor "qweight"' "$scratch/plan" || fail 'no note on lm_head'
+grep -q 'initial' "$scratch/plan" && fail 'a bias that nobody has is made'
 "$host" plan --plugins-dir "$plugins" --model "$goldens/plain/llama_bf16" >"$scratch/plan"
 grep -q 'note .*plugin gptq has no effect on this model: quantization_config.quant_method is not "gptq"' \
     "$scratch/plan" || fail 'no note on a model that is not quantized'

@@ -37,6 +37,7 @@ static const struct fake_parameter parameters[] = {
     {.name = "columns", .rank = 2, .shape = {2, 6}},
     {.name = "ones", .rank = 1, .shape = {5}, .init = GRAFT_INIT_ONES},
     {.name = "zeros", .rank = 3, .shape = {2, 2, 2}, .init = GRAFT_INIT_ZEROS},
+    {.name = "absent", .rank = 1, .shape = {2}, .init = GRAFT_INIT_ABSENT},
     {.name = "tied", .rank = 2, .shape = {4, 3}},
     {.name = NULL}};
 static const char *const ties[][2] = {{"tied", "rows"}, {NULL, NULL}};
@@ -215,6 +216,7 @@ static void test_shapes_and_initial_values(void **state) {
     assert_int_equal(weight("ones")->rows, 5);
     assert_int_equal(weight("ones")->columns, 1);
     assert_int_equal(weight("zeros")->rows, 4);
+    assert_null(weight("absent"));
     assert_int_equal(weight("zeros")->columns, 2);
     assert_int_equal(weight("zeros")->shape[2], 2);
     assert_int_equal(weight("zeros")->shape[3], 1);

@@ -23,6 +23,7 @@ static const struct graft_class untied = FAKE_CLASS("Untied", ROOT, &untied_stru
 static const struct fake_parameter initial_parameters[] = {
     {.name = "zeros", .rank = 1, .shape = {3}, .init = GRAFT_INIT_ZEROS},
     {.name = "ones", .rank = 2, .shape = {2, 2}, .init = GRAFT_INIT_ONES},
+    {.name = "optional", .rank = 1, .shape = {2}, .init = GRAFT_INIT_ABSENT},
     {.name = NULL}};
 static const struct fake_structure initial_structure = {.parameters = initial_parameters};
 static const struct graft_class initial = FAKE_CLASS("Initial", ROOT, &initial_structure);
@@ -287,11 +288,18 @@ static void test_no_prefix(void **state) {
 static void test_initial_values(void **state) {
     static const struct fake_tensor tensors[] = {{.name = "ones", .rank = 2, .shape = {2, 2}}, {0}};
     static const struct fake_tensor none[] = {{.name = "x", .rank = 1, .shape = {1}}, {0}};
+    static const struct fake_tensor optional[] = {{.name = "optional", .rank = 1, .shape = {2}}, {0}};
+    static const struct fake_tensor wrong[] = {{.name = "optional", .rank = 1, .shape = {3}}, {0}};
     (void)state;
+    assert_int_equal(fake_plan_make(&fake, "Initial", optional), GRAFT_OK);
+    assert_status("optional", GRAFT_BINDING_FOUND);
+    assert_int_equal(fake_plan_make(&fake, "Initial", wrong), GRAFT_OK);
+    assert_status("optional", GRAFT_BINDING_MISMATCHED);
     assert_int_equal(fake_plan_make(&fake, "Initial", none), GRAFT_OK);
     assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
     assert_status("zeros", GRAFT_BINDING_INITIAL);
     assert_status("ones", GRAFT_BINDING_INITIAL);
+    assert_status("optional", GRAFT_BINDING_ABSENT);
     assert_int_equal(fake.plan->copied_bytes, 4 * (3 + 4));
     assert_int_equal(fake_plan_make(&fake, "Initial", tensors), GRAFT_OK);
     assert_status("ones", GRAFT_BINDING_FOUND);

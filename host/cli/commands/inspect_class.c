@@ -128,7 +128,7 @@ static graft_json *sources_json(struct graft_writer *writer, const struct graft_
 }
 
 static graft_json *parameters_json(struct graft_writer *writer, const struct graft_named_module *module) {
-    static const char *const initial[] = {NULL, "zeros", "ones"};
+    static const char *const initial[] = {NULL, "zeros", "ones", "absent"};
     graft_json *array = graft_json_new_array();
     for (size_t i = 0; i < module->n_parameters; i++) {
         const struct graft_planned_parameter *parameter = module->parameters[i];

@@ -68,11 +68,11 @@ static graft_json *parameter_json(struct graft_writer *writer, const struct graf
     return object;
 }
 
-/* A parameter that an original has beside its replacement is one parameter. */
+/* A parameter that an original has beside its replacement is one parameter, an absent one is none. */
 static graft_json *parameters_json(struct graft_writer *writer, const struct graft_plan_info *plan) {
     graft_json *parameters = graft_json_new_array();
     for (size_t i = 0; i < plan->n_parameters; i++) {
-        if (plan->parameters[i]->shared_with == NULL) {
+        if (plan->parameters[i]->shared_with == NULL && plan->parameters[i]->status != GRAFT_PLANNED_ABSENT) {
             graft_writer_append(writer, parameters, parameter_json(writer, plan->parameters[i]));
         }
     }

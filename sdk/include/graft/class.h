@@ -30,7 +30,8 @@ struct graft_state_info;
 enum {
     GRAFT_INIT_NONE = 0, /* it must be there: generating without it is an error */
     GRAFT_INIT_ZEROS = 1,
-    GRAFT_INIT_ONES = 2
+    GRAFT_INIT_ONES = 2,
+    GRAFT_INIT_ABSENT = 3 /* nothing: it is optional, and `weight` of struct graft_build gives NULL */
 };
 
 enum {
@@ -112,7 +113,7 @@ struct graft_build {
     const struct graft_config *config; /* the model's config.json */
     const struct graft_args *args;     /* what `describe` was given */
     void *data;                        /* the host's; to be handed back to the functions below */
-    /* [load] A parameter that this class described; NULL for a name it did not. */
+    /* [load] A parameter that this class described; NULL for a name it did not, and for one that is absent. */
     const struct graft_weight *(*weight)(void *data, const char *name);
     /* [load] A child that this class described, its instance made; NULL for a name it did not. */
     const struct graft_module *(*child)(void *data, const char *name);

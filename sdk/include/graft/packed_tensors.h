@@ -55,7 +55,7 @@ GRAFT_INLINE int graft_packed_describe(const struct graft_sink *sink, const stru
     const int64_t sizes[2] = {self->in_features, self->out_features};
     const int64_t zeros[2] = {self->groups, self->out_features * self->bits / 32};
     const int64_t scales[2] = {self->groups, self->out_features};
-    int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ZEROS;
+    int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     int status = sink->attribute(sink->data, "in_features", &sizes[0], 1, error);
     if (status == GRAFT_OK) {
         status = sink->attribute(sink->data, "out_features", &sizes[1], 1, error);
@@ -80,7 +80,7 @@ GRAFT_INLINE int graft_packed_bind(const struct graft_build *build, struct graft
     const struct graft_weight *words = graft_build_weight(build, "qweight", &status, error);
     const struct graft_weight *zeros = graft_build_weight(build, "qzeros", &status, error);
     const struct graft_weight *scales = graft_build_weight(build, "scales", &status, error);
-    self->bias = graft_build_weight(build, "bias", &status, error);
+    self->bias = build->weight(build->data, "bias"); /* or NULL */
     if (status == GRAFT_OK) {
         self->words = (const int32_t *)graft_weight_block(words, 0)->data;
         self->zeros = (const int32_t *)graft_weight_block(zeros, 0)->data;

@@ -34,7 +34,8 @@ enum {
     GRAFT_PLANNED_INITIAL = 2,    /* the checkpoint has nothing: zeros or ones, as the class declares */
     GRAFT_PLANNED_MISSING = 3,    /* the checkpoint has nothing */
     GRAFT_PLANNED_MISMATCHED = 4, /* the checkpoint has another shape: `source_shape` */
-    GRAFT_PLANNED_FAILED = 5      /* it cannot be converted: `problem` says why */
+    GRAFT_PLANNED_FAILED = 5,     /* it cannot be converted: `problem` says why */
+    GRAFT_PLANNED_ABSENT = 6      /* the checkpoint has nothing, and the class does without */
 };
 
 /* Who converted the tensors of a parameter, in the order in which it happens. */
