@@ -9,12 +9,8 @@
 
 #include "decode.h"
 
-/* Rows and tokens of a tile, as many as registers are for. */
-#if defined(__AVX512F__)
+/* Of a tile. */
 enum { TILE_ROWS = 4, TILE_TOKENS = 4 };
-#else
-enum { TILE_ROWS = 2, TILE_TOKENS = 4 };
-#endif
 
 /* 2^(scale - 127): 0 is below what f32 has as exponents. */
 MXFP4_INLINE float power(uint8_t scale) {
@@ -33,7 +29,7 @@ MXFP4_INLINE float sum(floats v) {
     return total;
 }
 
-/* Weights of block `b` of a row, scaled: exact, as scales are powers of two. */
+/* The weights of block number `at`: exact, as scales are powers of two. */
 MXFP4_INLINE void weights_of(const struct mxfp4_weight *w, int64_t at, floats weights[VECTORS]) {
     const float scale = power(w->scales[at]);
     decode(w->blocks + at * MXFP4_BYTES, weights);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacked experts (experts.h) whose weights are packed, a row of codes for each output. A class of that kind
- * (plugins/mxfp4) says how rows are multiplied and widened; graft_packed_experts_forward does the rest, one expert
- * after the other. Few tokens of an expert read the packed bytes where they are, many are multiplied with panels of the
- * widened weight by the host's kernels.
+ * (plugins/mxfp4) says how rows are multiplied and widened; graft_packed_experts_forward does the rest. Few tokens of
+ * an expert read the packed bytes where they are, many are multiplied with panels of the widened weight by the host's
+ * kernels.
  *
  * With --dtype float32 panels are f32. Otherwise packed weights count as bf16: so are panels, and the host rounds their
  * inputs; few tokens stay exact.
@@ -19,7 +19,10 @@
 extern "C" {
 #endif
 
-enum { GRAFT_PACKED_STACK_GRAIN = 32 /* outputs that are worth waking a thread for */ };
+enum {
+    GRAFT_PACKED_STACK_GRAIN = 32, /* outputs that are worth waking a thread for */
+    GRAFT_PACKED_ROUTED = 4096     /* tokens of experts that are computed together, which bounds the memory */
+};
 
 /* Rows of W, and tokens to be multiplied with them. The plugin's own, as all here: it does not cross to the host. */
 struct graft_packed_stack_job {
@@ -59,19 +62,37 @@ struct graft_packed_experts {
     struct graft_swiglu swiglu;        /* what stands between them */
 };
 
+/* An expert, and the rows of arrays that are those of its tokens. */
+struct graft_packed_run {
+    int64_t expert; /* its number */
+    int64_t first;  /* row */
+    int64_t tokens; /* rows */
+};
+
+/* The tokens of some experts, one expert behind the other. */
+struct graft_packed_routed {
+    struct graft_packed_run *runs; /* [n_runs] of experts with tokens, ascending */
+    int64_t n_runs;
+    int64_t n;      /* rows of all runs */
+    int32_t *token; /* [n] */
+    float *weight;  /* [n] */
+};
+
 /* What the bodies of parallel loops are given. */
 struct graft_packed_stack_work {
-    const struct graft_packed_stack *stack; /* whose loops run */
-    struct graft_packed_stack_job job;      /* of all items together */
-    graft_dtype dtype;                      /* of a panel */
-    char *panel;                            /* [job.rows, columns] */
+    const struct graft_packed_stack *stack;    /* whose loops run */
+    const struct graft_packed_stack_job *jobs; /* of as many rows each */
+    graft_dtype dtype;                         /* of a panel */
+    char *panel;                               /* [rows, columns] */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 64);
 GRAFT_ASSERT_SIZE(struct graft_packed_stack_loops, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_stack, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_experts, 96);
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 88);
+GRAFT_ASSERT_SIZE(struct graft_packed_run, 24);
+GRAFT_ASSERT_SIZE(struct graft_packed_routed, 40);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 32);
 
 /* [any] Of `n` tables (scalar, avx2, avx512: as many as there are, in this order) the best that this processor runs
  * and GRAFT_ISA, if it is set, allows. */
@@ -98,25 +119,31 @@ GRAFT_INLINE struct graft_packed_stack_job graft_packed_stack_part(const struct 
     return part;
 }
 
-/* [any] A body: rows [begin, end) times all tokens. */
+/* [any] A body: rows [begin, end) of all jobs, one behind the other, times the tokens of each. */
 GRAFT_INLINE void graft_packed_stack_multiply(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
-    const struct graft_packed_stack_job job = graft_packed_stack_part(&work->job, begin, end);
-    work->stack->loops->multiply(&job);
+    const int64_t rows = work->stack->rows;
+    while (begin < end) {
+        const int64_t n = graft_packed_left(rows, begin % rows, end - begin);
+        const struct graft_packed_stack_job job =
+            graft_packed_stack_part(&work->jobs[begin / rows], begin % rows, begin % rows + n);
+        work->stack->loops->multiply(&job);
+        begin += n;
+    }
 }
 
-/* [any] A body: rows [begin, end) of a panel. */
+/* [any] A body: rows [begin, end) of a job as a panel. */
 GRAFT_INLINE void graft_packed_stack_widen(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
-    const struct graft_packed_stack_job job = graft_packed_stack_part(&work->job, begin, end);
+    const struct graft_packed_stack_job job = graft_packed_stack_part(work->jobs, begin, end);
     const int64_t element = work->dtype == GRAFT_DTYPE_F32 ? 4 : 2;
     work->stack->loops->widen(&job, work->dtype, work->panel + begin * job.columns * element);
 }
 
 /* [forward] One panel: widened, then multiplied by the host's kernels. */
-GRAFT_INLINE int graft_packed_stack_panel(struct graft_packed_stack_work *work, const struct graft_call *call,
-                                          struct graft_error *error) {
-    const struct graft_packed_stack_job *job = &work->job;
+GRAFT_INLINE int graft_packed_stack_panel(const struct graft_packed_stack_work *work, const struct graft_call *call,
+                                          const struct graft_packed_stack_job *job, struct graft_error *error) {
+    struct graft_packed_stack_work widened = *work;
     struct graft_row_block block;
     struct graft_weight weight;
     struct graft_product product;
@@ -144,129 +171,171 @@ GRAFT_INLINE int graft_packed_stack_panel(struct graft_packed_stack_work *work, 
     product.tokens = job->tokens;
     product.y = job->y;
     product.y_stride = job->y_stride;
-    call->threads->parallel_for(job->rows, GRAFT_PACKED_STACK_GRAIN, graft_packed_stack_widen, work);
+    widened.jobs = job;
+    call->threads->parallel_for(job->rows, GRAFT_PACKED_STACK_GRAIN, graft_packed_stack_widen, &widened);
     return call->kernels->linear(call, &product, 1, sizeof product, error);
 }
 
-/* [forward] y [tokens, rows] = x [tokens, columns] times the weight of an expert. */
-GRAFT_INLINE int graft_packed_stack_product(const struct graft_packed_stack *stack, const struct graft_call *call,
-                                            int64_t expert, int64_t tokens, const float *x, float *y,
-                                            struct graft_error *error) {
+/* [forward] Many tokens of an expert: panel by panel. */
+GRAFT_INLINE int graft_packed_stack_many(const struct graft_packed_stack *stack, const struct graft_call *call,
+                                         const struct graft_packed_stack_job *job, struct graft_error *error) {
+    const int64_t most = graft_packed_left(stack->rows, 0, GRAFT_PACKED_PANEL_ROWS);
+    const int64_t mark = call->scratch_mark(call->scratch);
     struct graft_packed_stack_work work;
-    int64_t end = (expert + 1) * stack->rows;
-    int64_t mark = call->scratch_mark(call->scratch);
-    int status = GRAFT_OK;
     memset(&work, 0, sizeof work);
     work.stack = stack;
-    work.job.weight = stack->weight;
-    work.job.columns = stack->columns;
-    work.job.first = expert * stack->rows;
-    work.job.rows = stack->rows;
-    work.job.x = x;
-    work.job.tokens = tokens;
-    work.job.y = y;
-    work.job.y_stride = stack->rows;
-    if (tokens <= GRAFT_PACKED_FEW_TOKENS) {
-        call->threads->parallel_for(stack->rows, GRAFT_PACKED_STACK_GRAIN, graft_packed_stack_multiply, &work);
+    work.dtype = call->precision == GRAFT_PRECISION_FLOAT32 ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16;
+    work.panel = (char *)graft_scratch_floats(call, most, stack->columns, error);
+    int status = work.panel != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    for (int64_t row = 0; row < stack->rows && status == GRAFT_OK; row += most) {
+        const struct graft_packed_stack_job panel =
+            graft_packed_stack_part(job, row, row + graft_packed_left(stack->rows, row, most));
+        status = graft_packed_stack_panel(&work, call, &panel, error);
+    }
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+/* [forward] y [tokens, rows] += bias of the run's expert, if there is one. `bias` is room for `rows` floats. */
+GRAFT_INLINE int graft_packed_stack_add_bias(const struct graft_packed_stack *stack, const struct graft_call *call,
+                                             const struct graft_packed_run *run, float *bias, float *y,
+                                             struct graft_error *error) {
+    const int32_t expert = (int32_t)run->expert;
+    int status = GRAFT_OK;
+    if (stack->bias == NULL) {
         return GRAFT_OK;
     }
-    work.dtype = call->precision == GRAFT_PRECISION_FLOAT32 ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16;
-    work.panel = (char *)graft_scratch_floats(call, graft_packed_left(stack->rows, 0, GRAFT_PACKED_PANEL_ROWS),
-                                              stack->columns, error);
-    status = work.panel != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    for (; work.job.first < end && status == GRAFT_OK; work.job.first += work.job.rows) {
-        work.job.rows = graft_packed_left(end, work.job.first, GRAFT_PACKED_PANEL_ROWS);
-        work.job.y = y + (work.job.first - expert * stack->rows);
-        status = graft_packed_stack_panel(&work, call, error);
-    }
-    call->scratch_release(call->scratch, mark);
-    return status;
-}
-
-/* [forward] y [tokens, rows] += the bias of an expert, if there is one. */
-GRAFT_INLINE int graft_packed_stack_add_bias(const struct graft_packed_stack *stack, const struct graft_call *call,
-                                             int32_t expert, int64_t tokens, float *y, struct graft_error *error) {
-    int64_t mark = call->scratch_mark(call->scratch);
-    float *bias = stack->bias != NULL ? graft_scratch_floats(call, stack->rows, 1, error) : NULL;
-    int status = stack->bias != NULL ? GRAFT_ERROR_INTERNAL : GRAFT_OK;
-    if (bias != NULL) { /* a row of the table of biases */
-        status = call->kernels->embedding(call, stack->bias, &expert, 1, bias, error);
-    }
-    for (int64_t t = 0; t < tokens && bias != NULL && status == GRAFT_OK; t++) {
+    status = call->kernels->embedding(call, stack->bias, &expert, 1, bias, error); /* a row of a table */
+    for (int64_t t = 0; t < run->tokens && status == GRAFT_OK; t++) {
         for (int64_t r = 0; r < stack->rows; r++) {
-            y[t * stack->rows + r] += bias[r];
+            y[(run->first + t) * stack->rows + r] += bias[r];
         }
     }
+    return status;
+}
+
+/* [forward] y [n, rows] = W x + bias, x [n, columns], with the expert of each run. */
+GRAFT_INLINE int graft_packed_stack_forward(const struct graft_packed_stack *stack, const struct graft_call *call,
+                                            const struct graft_packed_routed *routed, const float *x, float *y,
+                                            struct graft_error *error) {
+    const int64_t mark = call->scratch_mark(call->scratch);
+    struct graft_packed_stack_work work;
+    struct graft_packed_stack_job *jobs =
+        (struct graft_packed_stack_job *)call->scratch_alloc(call->scratch, routed->n_runs * (int64_t)sizeof *jobs);
+    float *bias = graft_scratch_floats(call, stack->rows, 1, error);
+    int64_t n_few = 0;
+    int status = jobs != NULL && bias != NULL ? GRAFT_OK : graft_fail_memory(error, "experts");
+    for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
+        const struct graft_packed_run *run = &routed->runs[i];
+        struct graft_packed_stack_job *job = &jobs[n_few];
+        job->weight = stack->weight;
+        job->columns = stack->columns;
+        job->first = run->expert * stack->rows;
+        job->rows = stack->rows;
+        job->x = x + run->first * stack->columns;
+        job->tokens = run->tokens;
+        job->y = y + run->first * stack->rows;
+        job->y_stride = stack->rows;
+        if (run->tokens <= GRAFT_PACKED_FEW_TOKENS) {
+            n_few++;
+        } else {
+            status = graft_packed_stack_many(stack, call, job, error);
+        }
+    }
+    memset(&work, 0, sizeof work);
+    work.stack = stack;
+    work.jobs = jobs;
+    if (status == GRAFT_OK && n_few > 0) {
+        call->threads->parallel_for(n_few * stack->rows, GRAFT_PACKED_STACK_GRAIN, graft_packed_stack_multiply, &work);
+    }
+    for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
+        status = graft_packed_stack_add_bias(stack, call, &routed->runs[i], bias, y, error);
+    }
     call->scratch_release(call->scratch, mark);
     return status;
 }
 
-/* [forward] y [tokens, rows] = W x + bias of an expert. */
-GRAFT_INLINE int graft_packed_stack_forward(const struct graft_packed_stack *stack, const struct graft_call *call,
-                                            int32_t expert, int64_t tokens, const float *x, float *y,
-                                            struct graft_error *error) {
-    int status = graft_packed_stack_product(stack, call, expert, tokens, x, y, error);
-    return status == GRAFT_OK ? graft_packed_stack_add_bias(stack, call, expert, tokens, y, error) : status;
-}
-
-/* [any] The tokens that go to `expert`: fills in which, and their weights, and returns how many there are. */
-GRAFT_INLINE int64_t graft_packed_find_tokens(const struct graft_experts_args *args, int32_t expert, int32_t *tokens,
-                                              float *weights) {
-    int64_t n = 0;
+/* [any] Adds the tokens that go to `expert`, unless these would be more than `most` and there are some. */
+GRAFT_INLINE int graft_packed_routed_add(struct graft_packed_routed *routed, const struct graft_experts_args *args,
+                                         int64_t expert, int64_t most) {
+    int64_t n = routed->n;
     for (int64_t i = 0; i < args->tokens * args->k; i++) {
         if (args->top_k_index[i] == expert) {
-            tokens[n] = (int32_t)(i / args->k);
-            weights[n] = args->top_k_weights[i];
+            routed->token[n] = (int32_t)(i / args->k);
+            routed->weight[n] = args->top_k_weights[i];
             n++;
         }
     }
-    return n;
+    if (n > most && routed->n > 0) {
+        return 0;
+    }
+    if (n > routed->n) {
+        struct graft_packed_run *run = &routed->runs[routed->n_runs++];
+        run->expert = expert;
+        run->first = routed->n;
+        run->tokens = n - routed->n;
+        routed->n = n;
+    }
+    return 1;
 }
 
-/* [forward] x [tokens, hidden_size] becomes what an expert makes of it. */
-GRAFT_INLINE int graft_packed_expert(const struct graft_packed_experts *self, const struct graft_call *call,
-                                     int32_t expert, int64_t tokens, float *x, struct graft_error *error) {
+/* [forward] output += what these experts make of their tokens, in their order. */
+GRAFT_INLINE int graft_packed_routed_forward(const struct graft_packed_experts *self, const struct graft_call *call,
+                                             const struct graft_packed_routed *routed,
+                                             const struct graft_experts_args *args, struct graft_error *error) {
+    const struct graft_kernels *kernels = call->kernels;
+    const int64_t hidden = self->down.rows, columns = self->down.columns, n = routed->n;
     struct graft_swiglu swiglu = self->swiglu;
-    int64_t columns = self->down.columns;
-    float *both = graft_scratch_floats(call, tokens, self->gate_up.rows, error); /* [tokens, 2 * intermediate_size] */
-    float *gate = graft_scratch_floats(call, tokens, columns, error);            /* [tokens, intermediate_size] */
-    float *up = graft_scratch_floats(call, tokens, columns, error);              /* [tokens, intermediate_size] */
-    if (both == NULL || gate == NULL || up == NULL) {
+    float *x = graft_scratch_floats(call, n, hidden, error);                /* [n, hidden_size] */
+    float *both = graft_scratch_floats(call, n, self->gate_up.rows, error); /* [n, 2 * intermediate_size] */
+    float *gate = graft_scratch_floats(call, n, columns, error);            /* [n, intermediate_size] */
+    float *up = graft_scratch_floats(call, n, columns, error);              /* [n, intermediate_size] */
+    if (x == NULL || both == NULL || gate == NULL || up == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = graft_packed_stack_forward(&self->gate_up, call, expert, tokens, x, both, error);
-    for (int64_t i = 0; i < tokens * columns; i++) {
+    int status = kernels->gather_rows(call, args->hidden_states, routed->token, n, hidden, x, error);
+    if (status == GRAFT_OK) {
+        status = graft_packed_stack_forward(&self->gate_up, call, routed, x, both, error);
+    }
+    for (int64_t i = 0; i < n * columns && status == GRAFT_OK; i++) {
         gate[i] = both[2 * i];
         up[i] = both[2 * i + 1];
     }
     if (status == GRAFT_OK) {
-        status = graft_swiglu_gate(&swiglu, call, gate, up, tokens, columns, error);
+        status = graft_swiglu_gate(&swiglu, call, gate, up, n, columns, error);
     }
-    return status == GRAFT_OK ? graft_packed_stack_forward(&self->down, call, expert, tokens, gate, x, error) : status;
+    if (status == GRAFT_OK) {
+        status = graft_packed_stack_forward(&self->down, call, routed, gate, x, error);
+    }
+    for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
+        const struct graft_packed_run *run = &routed->runs[i];
+        status = kernels->scatter_add_rows(call, x + run->first * hidden, routed->weight + run->first,
+                                           routed->token + run->first, run->tokens, hidden, args->output, error);
+    }
+    return status;
 }
 
 /* [forward] What graft_experts.forward of such a class does. */
 GRAFT_INLINE int graft_packed_experts_forward(const struct graft_packed_experts *self, const struct graft_call *call,
                                               const struct graft_experts_args *args, struct graft_error *error) {
-    int64_t hidden = self->down.rows;
-    int32_t *tokens = graft_scratch_ints(call, args->tokens * args->k, error);
-    float *weights = graft_scratch_floats(call, args->tokens, args->k, error);
-    int status = tokens != NULL && weights != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    memset(args->output, 0, (size_t)(args->tokens * hidden) * sizeof(float));
-    for (int32_t e = 0; e < self->num_experts && status == GRAFT_OK; e++) {
-        int64_t n = graft_packed_find_tokens(args, e, tokens, weights);
+    struct graft_packed_routed routed;
+    int64_t bytes = self->num_experts * (int64_t)sizeof *routed.runs;
+    int64_t expert = 0;
+    routed.runs = (struct graft_packed_run *)call->scratch_alloc(call->scratch, bytes);
+    routed.token = graft_scratch_ints(call, args->tokens * args->k, error);
+    routed.weight = graft_scratch_floats(call, args->tokens, args->k, error);
+    int status = routed.runs != NULL && routed.token != NULL && routed.weight != NULL
+                     ? GRAFT_OK
+                     : graft_fail_memory(error, "experts");
+    memset(args->output, 0, (size_t)(args->tokens * self->down.rows) * sizeof(float));
+    while (expert < self->num_experts && status == GRAFT_OK) {
         int64_t mark = call->scratch_mark(call->scratch);
-        float *x = n > 0 ? graft_scratch_floats(call, n, hidden, error) : NULL; /* [n, hidden_size] */
-        if (n > 0) {
-            status = x != NULL ? call->kernels->gather_rows(call, args->hidden_states, tokens, n, hidden, x, error)
-                               : GRAFT_ERROR_INTERNAL;
-            if (status == GRAFT_OK) {
-                status = graft_packed_expert(self, call, e, n, x, error);
-            }
-            if (status == GRAFT_OK) {
-                status = call->kernels->scatter_add_rows(call, x, weights, tokens, n, hidden, args->output, error);
-            }
+        routed.n = 0;
+        routed.n_runs = 0;
+        while (expert < self->num_experts && graft_packed_routed_add(&routed, args, expert, GRAFT_PACKED_ROUTED)) {
+            expert++;
         }
+        status = routed.n > 0 ? graft_packed_routed_forward(self, call, &routed, args, error) : GRAFT_OK;
         call->scratch_release(call->scratch, mark);
     }
     return status;
