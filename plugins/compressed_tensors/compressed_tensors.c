@@ -60,22 +60,23 @@ static int describe_packed(const struct graft_sink *sink, struct ct_linear *self
 static int describe_tensors(const struct graft_sink *sink, struct ct_linear *self, struct graft_error *error) {
     static const int64_t one = 1;
     struct graft_packed_rows *rows = &self->rows;
-    const int64_t scales[2] = {graft_packed_rows_blocks(rows->out_features, self->rows.block_rows), rows->groups};
-    const int32_t rank = self->scheme.strategy == CT_TENSOR ? 1 : 2;
+    const int64_t scales[2] = {graft_packed_rows_blocks(rows->out_features, rows->block_rows), rows->groups};
+    const int is_one = self->scheme.strategy == CT_TENSOR;
     int status;
     rows->bits = ct_bits(&self->scheme);
     if (ct_is_packed(&self->scheme)) {
         status = describe_packed(sink, self, error);
     } else {
         const graft_dtype dtype = self->scheme.codes == CT_INT8 ? GRAFT_DTYPE_I8 : GRAFT_DTYPE_F8_E4M3;
-        self->rows.row_bytes = rows->in_features;
+        rows->row_bytes = rows->in_features;
         status = graft_packed_rows_codes(sink, "weight", rows->out_features, rows->in_features, dtype, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "weight_scale", rank, scales, 0, GRAFT_INIT_NONE, error);
+        status = graft_describe_parameter(sink, "weight_scale", is_one ? 1 : 2, scales,
+                                          is_one ? GRAFT_PARAMETER_SCALAR : 0, GRAFT_INIT_NONE, error);
     }
     return status == GRAFT_OK && self->scheme.has_input_scale
-               ? graft_describe_parameter(sink, "input_scale", 1, &one, 0, GRAFT_INIT_NONE, error)
+               ? graft_describe_parameter(sink, "input_scale", 1, &one, GRAFT_PARAMETER_SCALAR, GRAFT_INIT_NONE, error)
                : status;
 }
 
