@@ -388,7 +388,7 @@ PARTIAL = rope(10000.0, rope_type="longrope", partial_rotary_factor=0.5, short_f
 PARTIAL_HEADS = dict(**TWO_HEADS, original_max_position_embeddings=32)
 BROUGHT.update({
     "phi3": (phi3(sliding_window=6), 701, 20, {}, "one projection for q, k and v, one for gate and up; window 6 in every layer"),
-    "phi3_bf16_sharded": (phi3(**TWO_HEADS, tie_word_embeddings=True), 702, 12, {"dtype": "bfloat16", "shard": "16KB"},
+    "phi3_bf16_sharded": (phi3(**TWO_HEADS, tie_word_embeddings=True), 702, 12, {"dtype": "bfloat16", "shard": "8KB"},
                           "bfloat16 on disk, several files and an index; tied embeddings, no window"),
     "phi3_longrope": (phi3(**PARTIAL_HEADS, rope_parameters=PARTIAL), 703, 12,
                       {"config_extra": {"partial_rotary_factor": 0.5}}, "rope type longrope on half of each head: the short factors"),
