@@ -177,52 +177,112 @@ static int read_path(const graft_json *value, const struct graft_place *place, c
                : graft_check_failed(place, key, error, "expected a field's name, got %s", graft_json_type_name(value));
 }
 
-/* The members of "aliases" or "defaults". */
-static int read_fields(struct graft_family_file *file, const char *path, const char *member, const graft_json *object,
-                       struct graft_config_field *list, struct graft_error *error) {
+static struct graft_config_field *add_field(struct graft_family_file *file, struct graft_config_field *list,
+                                            const char *name) {
+    struct graft_config_field *field = &list[file->family.n_fields++];
+    field->name = name;
+    return field;
+}
+
+static int read_aliases(struct graft_family_file *file, const char *path, const graft_json *object,
+                        struct graft_config_field *list, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};
-    const struct graft_place place = {.parent = &top, .field = member, .index = -1};
-    int is_alias = strcmp(member, "aliases") == 0;
+    const struct graft_place place = {.parent = &top, .field = "aliases", .index = -1};
     const graft_json *value;
     const char *key;
     void *iterator = NULL;
     int status = GRAFT_OK;
     while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
-        struct graft_config_field *field = &list[file->family.n_fields++];
-        field->name = key;
+        struct graft_config_field *field = add_field(file, list, key);
         status = graft_check_path(&place, key, key, error);
         if (status == GRAFT_OK) {
-            status = is_alias ? read_path(value, &place, key, &field->alias, error)
-                              : read_default(value, &place, key, field, error);
+            status = read_path(value, &place, key, &field->alias, error);
         }
     }
     return status;
 }
 
+/* The members of a default that is an object: fields under its name. */
+static int read_members(struct graft_family_file *file, const struct graft_place *place, const char *name,
+                        const graft_json *object, struct graft_config_field *list, struct graft_error *error) {
+    const graft_json *value;
+    const char *key;
+    void *iterator = NULL;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
+        char *whole = graft_format("%s.%s", name, key);
+        status = graft_transforms_read_keep(&file->blocks, whole, NULL, error);
+        if (status == GRAFT_OK) {
+            status = graft_check_path(place, whole, whole, error);
+        }
+        if (status == GRAFT_OK) {
+            status = read_default(value, place, whole, add_field(file, list, whole), error);
+        }
+    }
+    return status;
+}
+
+static int read_defaults(struct graft_family_file *file, const char *path, const graft_json *object,
+                         struct graft_config_field *list, struct graft_error *error) {
+    const struct graft_place top = {.file = path, .index = -1};
+    const struct graft_place place = {.parent = &top, .field = "defaults", .index = -1};
+    const graft_json *value;
+    const char *key;
+    void *iterator = NULL;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
+        struct graft_config_field *field = add_field(file, list, key);
+        status = graft_check_path(&place, key, key, error);
+        if (status == GRAFT_OK && graft_json_type(value) == GRAFT_JSON_OBJECT) {
+            field->kind = GRAFT_FIELD_OBJECT;
+            status = read_members(file, &place, key, value, list, error);
+        } else if (status == GRAFT_OK) {
+            status = read_default(value, &place, key, field, error);
+        }
+    }
+    return status;
+}
+
+/* How many fields the members of "defaults" are. */
+static size_t count_defaults(const graft_json *object) {
+    const graft_json *value;
+    const char *key;
+    void *iterator = NULL;
+    size_t n = graft_json_size(object);
+    while (graft_json_next(object, &iterator, &key, &value)) {
+        n += graft_json_type(value) == GRAFT_JSON_OBJECT ? graft_json_size(value) : 0;
+    }
+    return n;
+}
+
 int graft_family_read_fields(struct graft_family_file *file, const char *path, struct graft_error *error) {
+    const struct json_place top = {path, ""};
     const graft_json *aliases, *defaults;
-    size_t n_aliases;
-    size_t n_defaults = 0;
-    int status = graft_family_member(file, path, "aliases", &aliases, &n_aliases, error);
+    size_t n, n_defaults;
+    int status = graft_family_member(file, path, "aliases", &aliases, &n, error);
     if (status == GRAFT_OK) {
         status = graft_family_member(file, path, "defaults", &defaults, &n_defaults, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
-    struct graft_config_field *list =
-        graft_family_room(file, path, n_aliases + n_defaults + (size_t)file->like->n_fields, sizeof *list, error);
+    n_defaults = count_defaults(defaults);
+    if (n_defaults > MAX_MEMBERS) {
+        return graft_json_place_wrong(&top, "defaults", "at most 4096 fields", defaults, error);
+    }
+    n += n_defaults + (size_t)file->like->n_fields;
+    struct graft_config_field *list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     file->family.fields = list;
     file->family.field_stride = sizeof *list;
     if (status == GRAFT_OK) {
-        status = read_fields(file, path, "aliases", aliases, list, error);
+        status = read_aliases(file, path, aliases, list, error);
     }
     if (status == GRAFT_OK) {
-        status = read_fields(file, path, "defaults", defaults, list, error);
+        status = read_defaults(file, path, defaults, list, error);
     }
     for (int32_t i = 0; i < file->like->n_fields && status == GRAFT_OK; i++) {
-        list[file->family.n_fields++] = *graft_family_field(file->like, i);
+        *add_field(file, list, NULL) = *graft_family_field(file->like, i);
     }
     return status;
 }

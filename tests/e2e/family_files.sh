@@ -49,6 +49,17 @@ sed 's/"n_embd": /"n_embd": "x", "was": /' alpaca/config.json >config && cp alpa
 "$host" plan --model alpaca_bad --plugins-dir simple >out 2>err
 has 'errors have the name in the file' 'config.json: n_embd: expected an integer, got a string' err
 
+# A default that is an object, for a file without one.
+theta() { # theta OBJECT FILE: with that default, which rotation it is
+    mkdir -p theta && sed "s/\"rope_scaling\": null/\"rope_parameters\": $1/" simple/alpaca.family.json >theta/alpaca.family.json
+    sed "s/\"rope_theta\"/$2/" alpaca/config.json >config && cp config alpaca_bad/config.json
+    ids alpaca_bad --plugins-dir theta
+}
+check 'a default that is an object' "$(theta '{"rope_theta": 77.0}' '"was_theta"')" \
+    "$(theta null '"rope_theta": 77.0, "was_theta"')"
+check 'it makes a difference' different \
+    "$([ "$(theta '{"rope_theta": 77.0}' '"was_theta"')" = "$(theta '{"rope_theta": 10000.0}' '"was_theta"')" ] || echo different)"
+
 # With an order, like any plugin.
 check 'it may be asked for by its id' "$(ids "$llama")" "$(ids alpaca --plugins-dir simple --plugins alpaca)"
 mkdir order

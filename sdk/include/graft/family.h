@@ -42,8 +42,8 @@ struct graft_config_field {
     const char *alias; /* what config.json may call it instead: "n_embd"; NULL: nothing */
     /* Where the file has neither: a value of this kind. GRAFT_FIELD_BOOL, GRAFT_FIELD_INT, GRAFT_FIELD_REAL,
      * GRAFT_FIELD_STRING or GRAFT_FIELD_NULL; GRAFT_FIELD_ABSENT: none, so that classes use their own default. Null in
-     * the file is there. GRAFT_FIELD_OBJECT: an object, also where the file has null, of the fields whose names continue
-     * this one ("rope_parameters.factor"); such a field has its default where the file has no such object. */
+     * the file is there. GRAFT_FIELD_OBJECT: an object, also where the file has null, of the fields whose names
+     * continue this one ("rope_parameters.factor"); such a field has its default where the file has no such object. */
     int32_t kind;
     uint32_t flags;     /* GRAFT_FIELD_RENAMED */
     int64_t integer;    /* of GRAFT_FIELD_INT; of GRAFT_FIELD_BOOL 0 or 1 */
