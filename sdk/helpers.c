@@ -38,6 +38,7 @@
 #include "graft/image.h"
 #include "graft/input_embeddings.h"
 #include "graft/instance.h"
+#include "graft/isa.h"
 #include "graft/kernel_override.h"
 #include "graft/kernels.h"
 #include "graft/layer_types.h"

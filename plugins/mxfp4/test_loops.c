@@ -121,7 +121,7 @@ static void check_multiplied(const struct graft_packed_stack_loops *loops, int64
 
 static void test_formula(void **state) {
     (void)state;
-    for (int32_t i = 0; i < (int32_t)(sizeof tables / sizeof tables[0]) && i < graft_packed_runnable(); i++) {
+    for (int32_t i = 0; i < (int32_t)(sizeof tables / sizeof tables[0]) && i < graft_isa_runnable(); i++) {
         for (int64_t rows = 1; rows <= ROWS; rows++) {
             check_widened(tables[i], ROWS - rows, rows);
             for (int64_t tokens = 1; tokens <= TOKENS; tokens++) {
@@ -166,7 +166,7 @@ static void test_digests(void **state) {
     assert_int_equal(graft_json_size(weights), 4);
     for (size_t i = 0; i < graft_json_size(weights); i++) {
         const graft_json *weight = graft_json_at(weights, i);
-        for (int32_t k = 0; k < (int32_t)(sizeof tables / sizeof tables[0]) && k < graft_packed_runnable(); k++) {
+        for (int32_t k = 0; k < (int32_t)(sizeof tables / sizeof tables[0]) && k < graft_isa_runnable(); k++) {
             char hex[65];
             digest_of(tables[k], checkpoint, graft_json_string(graft_json_get(weight, "name"), NULL), hex);
             assert_string_equal(hex, graft_json_string(graft_json_get(weight, "sha256"), NULL));

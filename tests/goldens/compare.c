@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-static double tolerance_of(const struct golden *golden) {
+double compare_tolerance(const struct golden *golden) {
     return fmax(F32_TOLERANCE, 3.0 * golden_f64_difference(golden));
 }
 
@@ -16,7 +16,7 @@ void compare_logits(const struct golden *golden, const struct runner *runner, co
     const float *expected = golden_tensor(golden, "logits", golden->n_ids, runner->vocab_size);
     float *logits = runner_logits(runner, golden->ids, golden->n_ids);
     double difference = max_difference(logits, expected, golden->n_ids * runner->vocab_size);
-    check(difference <= tolerance_of(golden), "%s: logits differ by %g", what, difference);
+    check(difference <= compare_tolerance(golden), "%s: logits differ by %g", what, difference);
     free(logits);
 }
 
@@ -37,7 +37,7 @@ void compare_greedy(const struct golden *golden, const struct runner *runner) {
         int32_t id = argmax(row, runner->vocab_size);
         double difference = max_difference(row, expected + i * runner->vocab_size, runner->vocab_size);
         check(id == golden->greedy_ids[i], "greedy id %zu is %d, expected %d", i, (int)id, (int)golden->greedy_ids[i]);
-        check(difference <= tolerance_of(golden), "greedy logits of step %zu differ by %g", i, difference);
+        check(difference <= compare_tolerance(golden), "greedy logits of step %zu differ by %g", i, difference);
     }
     free(rows);
 }

@@ -6,9 +6,12 @@
 #include "golden.h"
 #include "runner.h"
 
-/* How far f32 logits may be from the reference's, and from our own computed in another order. From the reference's it
- * may be three times as far as its own run in f64 is, where that is more: a model may amplify rounding. */
+/* How far f32 numbers may be from the reference's, and from our own computed in another order. */
 #define F32_TOLERANCE 5e-5
+
+/* The same of logits: as far as that, or three times as far as the reference's run in f64 is from its own in f32, where
+ * that is more. A model may amplify rounding. */
+double compare_tolerance(const struct golden *golden);
 
 /* Logits of the prompt, in f32. `what` is for messages. */
 void compare_logits(const struct golden *golden, const struct runner *runner, const char *what);

@@ -29,7 +29,7 @@ static void check_ragged(const struct golden *golden, const struct runner *runne
         float *alone = runner_logits(runner, golden->ids, lengths[i]);
         double difference = max_difference(at, alone, lengths[i] * runner->vocab_size);
         (void)printf("ragged, %zu tokens: %g from alone\n", lengths[i], difference);
-        check(difference <= F32_TOLERANCE, "ragged, %zu tokens: %g from alone", lengths[i], difference);
+        check(difference <= compare_tolerance(golden), "ragged, %zu tokens: %g from alone", lengths[i], difference);
         at += lengths[i] * runner->vocab_size;
         free(alone);
     }
@@ -48,8 +48,8 @@ static void check_pieces(const struct golden *golden, const struct runner *runne
         double before = max_difference(first, whole, cuts[i] * vocab_size);
         const float *second = runner_step(session, golden->ids + cuts[i], rest, GRAFT_LOGITS_ALL);
         double behind = max_difference(second, whole + cuts[i] * vocab_size, rest * vocab_size);
-        check(before <= F32_TOLERANCE && behind <= F32_TOLERANCE, "cut behind %zu tokens: %g and %g from whole",
-              cuts[i], before, behind);
+        check(before <= compare_tolerance(golden) && behind <= compare_tolerance(golden),
+              "cut behind %zu tokens: %g and %g from whole", cuts[i], before, behind);
         graft_session_free(session);
     }
     free(whole);

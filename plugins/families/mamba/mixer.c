@@ -12,8 +12,11 @@
 
 enum { WORK_AT_ONCE = 1 << 14 /* numbers of state times tokens that are worth a thread */ };
 
+static const struct mamba_scan_loops *const loops[] = GRAFT_ISA_TABLES(mamba_scan);
+
 struct mixer {
     struct graft_instance base;
+    const struct mamba_scan_loops *loops;
     struct mamba_sizes sizes;
     const struct graft_module *in_proj;
     const struct graft_module *conv1d;
@@ -115,6 +118,7 @@ int mamba_mixer_create(const struct graft_class *cls, const struct graft_build *
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
+    self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
     self->in_proj = graft_build_child(build, "in_proj", &status, error);
     self->conv1d = graft_build_child(build, "conv1d", &status, error);
     self->act = graft_build_child(build, "act", &status, error);
@@ -225,6 +229,7 @@ static int select_inputs(const struct mixer *self, const struct graft_call *call
 
 /* What runs in parallel: A of some channels, then blocks of channels of all sequences. */
 struct work {
+    const struct mamba_scan_loops *loops;
     const float *A_log;       /* [intermediate_size, state_size] */
     float *A;                 /* [state_size, intermediate_size] */
     int64_t blocks;           /* of channels */
@@ -233,13 +238,13 @@ struct work {
 
 static void find_A(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
-    mamba_scan_find_A(work->scans, work->A_log, work->A, begin, end);
+    work->loops->find_A(work->scans, work->A_log, work->A, begin, end);
 }
 
 static void scan_blocks(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     for (int64_t i = begin; i < end; i++) {
-        mamba_scan_block(&work->scans[i / work->blocks], i % work->blocks * MAMBA_SCAN_BLOCK);
+        work->loops->run_block(&work->scans[i / work->blocks], i % work->blocks * MAMBA_SCAN_BLOCK);
     }
 }
 
@@ -248,6 +253,7 @@ static int scan(const struct mixer *self, const struct graft_call *call, const s
     const struct mamba_sizes *sizes = &self->sizes;
     int64_t width = sizes->intermediate_size;
     struct work work = {
+        .loops = self->loops,
         .A_log = graft_scratch_widened(call, self->A_log, error),
         .A = graft_scratch_floats(call, sizes->state_size, width, error),
         .blocks = (width + MAMBA_SCAN_BLOCK - 1) / MAMBA_SCAN_BLOCK,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One build of it for each instruction set. */
 #include "scan.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static inline float softplus(float x) {
     return (x > 0.0F ? x : 0.0F) + 2.0F * s * sum;
 }
 
-void mamba_scan_find_A(const struct mamba_scan *scan, const float *A_log, float *A, int64_t begin, int64_t end) {
+static void find_A(const struct mamba_scan *scan, const float *A_log, float *A, int64_t begin, int64_t end) {
     for (int64_t n = 0; n < scan->state_size; n++) {
         for (int64_t c = begin; c < end; c++) {
             A[n * scan->channels + c] = -exponential(A_log[c * scan->state_size + n]);
@@ -76,9 +77,11 @@ static void run_token(const struct mamba_scan *scan, int64_t first, int64_t coun
     }
 }
 
-void mamba_scan_block(const struct mamba_scan *scan, int64_t first) {
+static void run_block(const struct mamba_scan *scan, int64_t first) {
     int64_t rest = scan->channels - first;
     for (int64_t t = 0; t < scan->tokens; t++) {
         run_token(scan, first, rest < MAMBA_SCAN_BLOCK ? rest : MAMBA_SCAN_BLOCK, t);
     }
 }
+
+const struct mamba_scan_loops GRAFT_ISA_NAME(mamba_scan) = {run_block, find_A};

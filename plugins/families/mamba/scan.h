@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+#include "graft/isa.h"
+
 /* One sequence. All arrays are f32. */
 struct mamba_scan {
     int64_t channels;
@@ -32,10 +34,13 @@ struct mamba_scan {
 /* Channels that run together. */
 enum { MAMBA_SCAN_BLOCK = 64 };
 
-/* [any] All tokens of the channels from `first` on, MAMBA_SCAN_BLOCK of them or as many as there are. */
-void mamba_scan_block(const struct mamba_scan *scan, int64_t first);
+struct mamba_scan_loops {
+    /* [any] All tokens of the channels from `first` on, MAMBA_SCAN_BLOCK of them or as many as there are. */
+    void (*run_block)(const struct mamba_scan *scan, int64_t first);
+    /* [any] A of the channels [begin, end), from A_log [channels, state_size]. */
+    void (*find_A)(const struct mamba_scan *scan, const float *A_log, float *A, int64_t begin, int64_t end);
+};
 
-/* [any] A of the channels [begin, end), from A_log [channels, state_size]. */
-void mamba_scan_find_A(const struct mamba_scan *scan, const float *A_log, float *A, int64_t begin, int64_t end);
+GRAFT_ISA_DECLARE(const struct mamba_scan_loops, mamba_scan);
 
 #endif

@@ -11,8 +11,11 @@
 
 enum { WORK_AT_ONCE = 1 << 14 }; /* numbers of state times tokens that are worth a thread */
 
+static const struct mamba2_scan_loops *const loops[] = GRAFT_ISA_TABLES(mamba2_scan);
+
 struct mixer {
     const struct mamba2_sizes *sizes;
+    const struct mamba2_scan_loops *loops;
     const struct graft_module *in_proj;
     const struct graft_module *conv1d;
     const struct graft_module *act;
@@ -90,6 +93,7 @@ int mamba2_mixer_create(const struct graft_class *cls, const struct graft_build 
         return graft_fail_memory(error, build->path);
     }
     self->sizes = build->kept;
+    self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
     self->in_proj = graft_build_child(build, "in_proj", &status, error);
     self->conv1d = graft_build_child(build, "conv1d", &status, error);
     self->act = graft_build_child(build, "act", &status, error);
@@ -175,22 +179,31 @@ static int find_steps(const struct mixer *self, const struct graft_call *call, i
     return GRAFT_OK;
 }
 
+struct work {
+    const struct mamba2_scan_loops *loops;
+    int64_t num_heads;
+    struct mamba2_scan *scans; /* [sequences] */
+};
+
 /* Items are the heads of all sequences. */
 static void scan_heads(void *data, int64_t begin, int64_t end) {
-    const struct mamba2_scan *scans = data; /* [sequences] */
+    const struct work *work = data;
     for (int64_t i = begin; i < end; i++) {
-        mamba2_scan_head(&scans[i / scans->num_heads], i % scans->num_heads);
+        work->loops->run_head(&work->scans[i / work->num_heads], i % work->num_heads);
     }
 }
 
 static int scan(const struct mixer *self, const struct graft_call *call, const struct graft_batch *batch,
                 const struct run *run, struct graft_error *error) {
     const struct mamba2_sizes *sizes = self->sizes;
-    struct mamba2_scan *scans =
-        call->scratch_alloc(call->scratch, batch->sequences * (int64_t)sizeof *scans); /* [sequences] */
+    struct work work = {
+        .loops = self->loops,
+        .num_heads = sizes->num_heads,
+        .scans = call->scratch_alloc(call->scratch, batch->sequences * (int64_t)sizeof *work.scans),
+    };
     float *A = graft_scratch_widened(call, self->A_log, error);
     const float *D = graft_scratch_widened(call, self->D, error);
-    if (scans == NULL) {
+    if (work.scans == NULL) {
         return graft_fail_memory(error, "");
     }
     if (A == NULL || D == NULL) {
@@ -201,23 +214,24 @@ static int scan(const struct mixer *self, const struct graft_call *call, const s
     }
     for (int32_t s = 0; s < batch->sequences; s++) {
         int64_t first = batch->cu_seqlens[s];
-        scans[s] = (struct mamba2_scan){.num_heads = sizes->num_heads,
-                                        .head_dim = sizes->head_dim,
-                                        .state_size = sizes->state_size,
-                                        .n_groups = sizes->n_groups,
-                                        .A = A,
-                                        .D = D,
-                                        .tokens = batch->cu_seqlens[s + 1] - first,
-                                        .dt = run->dt + first * sizes->num_heads,
-                                        .xBC = run->xBC + first * sizes->conv_dim,
-                                        .y = run->y + first * sizes->intermediate_size,
-                                        .state = graft_state_get(call, batch, self->recurrent_states, s, error)};
-        if (scans[s].state == NULL) {
+        work.scans[s] = (struct mamba2_scan){.num_heads = sizes->num_heads,
+                                             .head_dim = sizes->head_dim,
+                                             .state_size = sizes->state_size,
+                                             .n_groups = sizes->n_groups,
+                                             .A = A,
+                                             .D = D,
+                                             .tokens = batch->cu_seqlens[s + 1] - first,
+                                             .dt = run->dt + first * sizes->num_heads,
+                                             .xBC = run->xBC + first * sizes->conv_dim,
+                                             .y = run->y + first * sizes->intermediate_size,
+                                             .state = graft_state_get(call, batch, self->recurrent_states, s, error)};
+        if (work.scans[s].state == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
     }
-    int64_t work = batch->tokens / batch->sequences * sizes->state_size * sizes->head_dim;
-    call->threads->parallel_for(batch->sequences * sizes->num_heads, 1 + WORK_AT_ONCE / (1 + work), scan_heads, scans);
+    int64_t effort = batch->tokens / batch->sequences * sizes->state_size * sizes->head_dim;
+    call->threads->parallel_for(batch->sequences * sizes->num_heads, 1 + WORK_AT_ONCE / (1 + effort), scan_heads,
+                                &work);
     return GRAFT_OK;
 }
 

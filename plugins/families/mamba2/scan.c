@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One build of it for each instruction set. */
 #include "scan.h"
 
 #include <math.h>
 
-enum { CHUNK = 16 }; /* more than the tokens of one speculative step, so that those go one by one */
+enum { CHUNK = 16, LANES = 16 }; /* more than the tokens of one speculative step, so that those go one by one */
 
 /* One head's view of the arrays; `t` counts tokens. */
 struct head {
@@ -51,10 +52,21 @@ static void scale_to(float *y, float scale, const float *x, int64_t count) {
     }
 }
 
+/* The sum in parts, which a processor can add side by side. */
 static float dot(const float *a, const float *b, int64_t count) {
+    float parts[LANES] = {0};
     float sum = 0.0F;
-    for (int64_t i = 0; i < count; i++) {
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        for (int64_t l = 0; l < LANES; l++) {
+            parts[l] += a[i + l] * b[i + l];
+        }
+    }
+    for (; i < count; i++) {
         sum += a[i] * b[i];
+    }
+    for (int64_t l = 0; l < LANES; l++) {
+        sum += parts[l];
     }
     return sum;
 }
@@ -118,7 +130,7 @@ static void run_chunk(const struct head *head, int64_t first) {
     }
 }
 
-void mamba2_scan_head(const struct mamba2_scan *scan, int64_t number) {
+static void run_head(const struct mamba2_scan *scan, int64_t number) {
     const struct head head = head_of(scan, number);
     int64_t t = 0;
     for (; t + CHUNK <= scan->tokens; t += CHUNK) {
@@ -128,3 +140,5 @@ void mamba2_scan_head(const struct mamba2_scan *scan, int64_t number) {
         run_token(&head, t);
     }
 }
+
+const struct mamba2_scan_loops GRAFT_ISA_NAME(mamba2_scan) = {run_head};

@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include "graft/isa.h"
+
 /* One sequence. All arrays are f32. */
 struct mamba2_scan {
     int64_t num_heads;
@@ -30,7 +32,11 @@ struct mamba2_scan {
     float *state;     /* [num_heads, state_size, head_dim] */
 };
 
-/* [any] One head of the sequence, by its number. */
-void mamba2_scan_head(const struct mamba2_scan *scan, int64_t number);
+struct mamba2_scan_loops {
+    /* [any] One head of the sequence, by its number. */
+    void (*run_head)(const struct mamba2_scan *scan, int64_t number);
+};
+
+GRAFT_ISA_DECLARE(const struct mamba2_scan_loops, mamba2_scan);
 
 #endif

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One build of it for each instruction set. */
 #include "delta_rule.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Longer than what has to be the same to the bit however it is cut (graft/state.h). */
-enum { CHUNK = 16, LANES = 16, ROWS = 4 };
+enum { CHUNK = 16, LANES = 16 };
+
+/* LANES numbers, which are one register or several. */
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+
+/* Rows of a product whose sums fit the registers. */
+#if defined(__AVX512F__)
+enum { ROWS = 8 };
+#else
+enum { ROWS = 4 };
+#endif
 
 static int64_t width(const struct delta_rule *rule) {
     return 2 * rule->key_heads * rule->key_dim + rule->value_heads * rule->value_dim;
@@ -46,20 +57,21 @@ static struct head head_of(const struct delta_rule *rule, int64_t number) {
     };
 }
 
-/* The sum in parts, which a processor can add side by side. */
 static float dot(const float *a, const float *b, int64_t count) {
-    float parts[LANES] = {0};
+    lanes parts = {0};
     float sum = 0.0F;
     int64_t i = 0;
     for (; i + LANES <= count; i += LANES) {
-        for (int64_t l = 0; l < LANES; l++) {
-            parts[l] += a[i + l] * b[i + l];
-        }
+        lanes x;
+        lanes y;
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        parts += x * y;
     }
     for (; i < count; i++) {
         sum += a[i] * b[i];
     }
-    for (int64_t l = 0; l < LANES; l++) {
+    for (int l = 0; l < LANES; l++) {
         sum += parts[l];
     }
     return sum;
@@ -81,7 +93,7 @@ static void scale_to_length(float *x, int64_t count, float length) {
     scale_by(x, length / sqrtf(dot(x, x, count) + 1e-6F), count);
 }
 
-void delta_rule_normalise(const struct delta_rule *rule, int64_t t) {
+static void normalise(const struct delta_rule *rule, int64_t t) {
     float *q = rule->qkv + t * width(rule);
     float *k = q + rule->key_heads * rule->key_dim;
     float scale = 1.0F / sqrtf((float)rule->key_dim);
@@ -128,17 +140,20 @@ struct product {
 static void multiply_block(const struct product *product, int64_t row, int64_t column) {
     const float *a = product->a + row * product->a_row;
     const float *b = product->b + column;
-    float sums[ROWS][LANES] = {{0}};
+    lanes sums[ROWS] = {{0}};
     for (int64_t d = 0; d < product->depth; d++, a += product->a_step, b += product->b_stride) {
-        for (int64_t r = 0; r < ROWS; r++) {
-            for (int64_t l = 0; l < LANES; l++) {
-                sums[r][l] += a[r * product->a_row] * b[l];
-            }
+        lanes numbers;
+        memcpy(&numbers, b, sizeof numbers);
+        for (int r = 0; r < ROWS; r++) {
+            sums[r] += a[r * product->a_row] * numbers;
         }
     }
-    for (int64_t r = 0; r < ROWS; r++) {
-        add_scaled(product->c + (row + r) * product->c_stride + column,
-                   product->factors != NULL ? product->factors[row + r] : 1.0F, sums[r], LANES);
+    for (int r = 0; r < ROWS; r++) {
+        float *c = product->c + (row + r) * product->c_stride + column;
+        lanes before;
+        memcpy(&before, c, sizeof before);
+        before += (product->factors != NULL ? product->factors[row + r] : 1.0F) * sums[r];
+        memcpy(c, &before, sizeof before);
     }
 }
 
@@ -235,7 +250,7 @@ static void change_state(const struct head *head, int64_t first, const struct de
     multiply(&product, head->key_dim, head->value_dim);
 }
 
-void delta_rule_head(const struct delta_rule *rule, int64_t number) {
+static void run_head(const struct delta_rule *rule, int64_t number) {
     const struct head head = head_of(rule, number);
     int64_t t = 0;
     for (; t + CHUNK <= rule->tokens; t += CHUNK) {
@@ -248,3 +263,5 @@ void delta_rule_head(const struct delta_rule *rule, int64_t number) {
         run_token(&head, t);
     }
 }
+
+const struct delta_rule_loops GRAFT_ISA_NAME(delta_rule) = {run_head, normalise};

@@ -17,6 +17,8 @@
 
 #include <stdint.h>
 
+#include "graft/isa.h"
+
 /* One sequence. All arrays are f32. Heads of values share keys and queries: `value_heads` is a multiple of `key_heads`.
  */
 struct delta_rule {
@@ -33,10 +35,13 @@ struct delta_rule {
     float *state; /* [value_heads, key_dim, value_dim] */
 };
 
-/* [any] One head of values, by its number. */
-void delta_rule_head(const struct delta_rule *rule, int64_t number);
+struct delta_rule_loops {
+    /* [any] One head of values, by its number. */
+    void (*run_head)(const struct delta_rule *rule, int64_t number);
+    /* [any] Scales q and k of token `t` to length 1, q to 1 / sqrt(key_dim), before any head runs. */
+    void (*normalise)(const struct delta_rule *rule, int64_t t);
+};
 
-/* [any] Scales q and k of token `t` to length 1, q to 1 / sqrt(key_dim), before any head runs. */
-void delta_rule_normalise(const struct delta_rule *rule, int64_t t);
+GRAFT_ISA_DECLARE(const struct delta_rule_loops, delta_rule);
 
 #endif

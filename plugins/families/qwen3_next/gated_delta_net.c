@@ -14,6 +14,8 @@
 
 enum { MAX_HEADS = 1 << 12, MAX_WIDTH = 1 << 12, MAX_KERNEL = 64, WORK_AT_ONCE = 1 << 14 /* worth a thread */ };
 
+static const struct delta_rule_loops *const loops[] = GRAFT_ISA_TABLES(delta_rule);
+
 /* What config.json says of the linear layers. */
 struct sizes {
     int64_t hidden_size;
@@ -27,6 +29,7 @@ struct sizes {
 struct gated_delta_net {
     struct graft_instance base;
     struct sizes sizes;
+    const struct delta_rule_loops *loops;
     const struct graft_module *in_proj_qkvz;
     const struct graft_module *in_proj_ba;
     const struct graft_module *conv1d;
@@ -143,6 +146,7 @@ int qwen3_next_gated_delta_net_create(const struct graft_class *cls, const struc
         return GRAFT_ERROR_INTERNAL;
     }
     self->sizes = *sizes;
+    self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
     self->in_proj_qkvz = graft_build_child(build, "in_proj_qkvz", &status, error);
     self->in_proj_ba = graft_build_child(build, "in_proj_ba", &status, error);
     self->conv1d = graft_build_child(build, "conv1d", &status, error);
@@ -243,51 +247,62 @@ static int find_gates(const struct gated_delta_net *self, const struct graft_cal
     return GRAFT_OK;
 }
 
+/* What runs in parallel. */
+struct work {
+    const struct delta_rule_loops *loops;
+    struct delta_rule whole;  /* the tokens of all sequences */
+    struct delta_rule *rules; /* [sequences] */
+};
+
 /* Items are tokens. */
 static void normalise(void *data, int64_t begin, int64_t end) {
+    const struct work *work = data;
     for (int64_t t = begin; t < end; t++) {
-        delta_rule_normalise(data, t);
+        work->loops->normalise(&work->whole, t);
     }
 }
 
 /* Items are the heads of all sequences. */
 static void run_heads(void *data, int64_t begin, int64_t end) {
-    const struct delta_rule *rules = data; /* [sequences] */
+    const struct work *work = data;
+    int64_t heads = work->whole.value_heads;
     for (int64_t i = begin; i < end; i++) {
-        delta_rule_head(&rules[i / rules->value_heads], i % rules->value_heads);
+        work->loops->run_head(&work->rules[i / heads], i % heads);
     }
 }
 
 static int recur(const struct gated_delta_net *self, const struct graft_call *call, const struct graft_batch *batch,
                  const struct run *run, struct graft_error *error) {
     const struct sizes *sizes = &self->sizes;
-    struct delta_rule *rules =
-        call->scratch_alloc(call->scratch, batch->sequences * (int64_t)sizeof *rules); /* [sequences] */
-    struct delta_rule whole = {.key_heads = sizes->key_heads,
-                               .key_dim = sizes->key_dim,
-                               .value_heads = sizes->value_heads,
-                               .value_dim = sizes->value_dim,
-                               .tokens = batch->tokens,
-                               .qkv = run->qkv};
-    if (rules == NULL) {
+    struct work work = {.loops = self->loops,
+                        .whole = {.key_heads = sizes->key_heads,
+                                  .key_dim = sizes->key_dim,
+                                  .value_heads = sizes->value_heads,
+                                  .value_dim = sizes->value_dim,
+                                  .tokens = batch->tokens,
+                                  .qkv = run->qkv},
+                        .rules = call->scratch_alloc(call->scratch, batch->sequences * (int64_t)sizeof *work.rules)};
+    if (work.rules == NULL) {
         return graft_fail_memory(error, self->base.path);
     }
     for (int32_t s = 0; s < batch->sequences; s++) {
         int64_t first = batch->cu_seqlens[s];
-        rules[s] = whole;
-        rules[s].tokens = batch->cu_seqlens[s + 1] - first;
-        rules[s].g = run->g + first * sizes->value_heads;
-        rules[s].beta = run->beta + first * sizes->value_heads;
-        rules[s].qkv = run->qkv + first * conv_dim_of(sizes);
-        rules[s].y = run->y + first * values_of(sizes);
-        rules[s].state = graft_state_get(call, batch, self->recurrent_states, s, error);
-        if (rules[s].state == NULL) {
+        struct delta_rule *rule = &work.rules[s];
+        *rule = work.whole;
+        rule->tokens = batch->cu_seqlens[s + 1] - first;
+        rule->g = run->g + first * sizes->value_heads;
+        rule->beta = run->beta + first * sizes->value_heads;
+        rule->qkv = run->qkv + first * conv_dim_of(sizes);
+        rule->y = run->y + first * values_of(sizes);
+        rule->state = graft_state_get(call, batch, self->recurrent_states, s, error);
+        if (rule->state == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
     }
-    int64_t work = batch->tokens / batch->sequences * sizes->key_dim * sizes->value_dim;
-    call->threads->parallel_for(batch->tokens, 1 + WORK_AT_ONCE / keys_of(sizes), normalise, &whole);
-    call->threads->parallel_for(batch->sequences * sizes->value_heads, 1 + WORK_AT_ONCE / (1 + work), run_heads, rules);
+    int64_t effort = batch->tokens / batch->sequences * sizes->key_dim * sizes->value_dim;
+    call->threads->parallel_for(batch->tokens, 1 + WORK_AT_ONCE / keys_of(sizes), normalise, &work);
+    call->threads->parallel_for(batch->sequences * sizes->value_heads, 1 + WORK_AT_ONCE / (1 + effort), run_heads,
+                                &work);
     return GRAFT_OK;
 }
 

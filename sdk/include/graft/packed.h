@@ -11,8 +11,7 @@
 #ifndef GRAFT_PACKED_H
 #define GRAFT_PACKED_H
 
-#include <stdlib.h>
-
+#include "isa.h"
 #include "kernels.h"
 #include "linear.h"
 #include "threads.h"
@@ -55,35 +54,11 @@ struct graft_packed_loops {
     void (*widen)(const struct graft_packed *self, int64_t first, int64_t n, float *out);
 };
 
-/* [any] How many tables this processor runs, in the order scalar, avx2, avx512. */
-GRAFT_INLINE int32_t graft_packed_runnable(void) {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
-        return 1;
-    }
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-               ? 3
-               : 2;
-#else
-    return 1;
-#endif
-}
-
-/* [any] Of `n` tables (as many as there are, in that order) the best that this processor runs and GRAFT_ISA, if it is
- * set, allows. */
+/* [any] Of `n` tables (scalar, avx2, avx512: as many as there are, in this order) the best that this processor runs
+ * and GRAFT_ISA, if it is set, allows. */
 GRAFT_INLINE const struct graft_packed_loops *graft_packed_choose(const struct graft_packed_loops *const *tables,
                                                                   int32_t n) {
-    const char *wanted = getenv("GRAFT_ISA");
-    int32_t runnable = graft_packed_runnable();
-    runnable = runnable < n ? runnable : n;
-    for (int32_t i = 0; wanted != NULL && i < runnable; i++) {
-        if (strcmp(tables[i]->name, wanted) == 0) {
-            return tables[i];
-        }
-    }
-    return tables[runnable - 1];
+    return tables[graft_isa_choose(n)];
 }
 
 /* What the bodies of parallel loops are given. */

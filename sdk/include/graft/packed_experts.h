@@ -98,15 +98,7 @@ GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 32);
  * and GRAFT_ISA, if it is set, allows. */
 GRAFT_INLINE const struct graft_packed_stack_loops *
 graft_packed_stack_choose(const struct graft_packed_stack_loops *const *tables, int32_t n) {
-    const char *wanted = getenv("GRAFT_ISA");
-    int32_t runnable = graft_packed_runnable();
-    runnable = runnable < n ? runnable : n;
-    for (int32_t i = 0; wanted != NULL && i < runnable; i++) {
-        if (strcmp(tables[i]->name, wanted) == 0) {
-            return tables[i];
-        }
-    }
-    return tables[runnable - 1];
+    return tables[graft_isa_choose(n)];
 }
 
 /* [any] Rows [begin, end) of a job. */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops that are compiled once for each instruction set, from one source: what it defines gets a name of its own in
+ * each build, and a plugin takes the best that runs. Builds are scalar (what every processor of the architecture has),
+ * avx2 (with fma and f16c) and avx512 (f, bw, vl and dq beside these); on other architectures there is the first alone.
+ *
+ *     const struct scan_loops GRAFT_ISA_NAME(scan) = {run};                            in the source of the loops
+ *     static const struct scan_loops *const tables[] = GRAFT_ISA_TABLES(scan);         where they are used
+ *     const struct scan_loops *loops = tables[graft_isa_choose(sizeof tables / sizeof tables[0])];
+ */
+#ifndef GRAFT_ISA_H
+#define GRAFT_ISA_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__AVX512F__)
+#define GRAFT_ISA_NAME(name) name##_avx512
+#elif defined(__AVX2__)
+#define GRAFT_ISA_NAME(name) name##_avx2
+#else
+#define GRAFT_ISA_NAME(name) name##_scalar
+#endif
+
+/* Declares the builds of a constant, and lists their addresses. */
+#if defined(__x86_64__)
+#define GRAFT_ISA_DECLARE(type, name) extern type name##_scalar, name##_avx2, name##_avx512
+#define GRAFT_ISA_TABLES(name) \
+    { &name##_scalar, &name##_avx2, &name##_avx512 }
+#else
+#define GRAFT_ISA_DECLARE(type, name) extern type name##_scalar
+#define GRAFT_ISA_TABLES(name) \
+    { &name##_scalar }
+#endif
+
+/* [any] How many builds this processor runs, in the order scalar, avx2, avx512. */
+GRAFT_INLINE int32_t graft_isa_runnable(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+        return 1;
+    }
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
+               ? 3
+               : 2;
+#else
+    return 1;
+#endif
+}
+
+/* [any] Which of the first `n` builds (scalar, avx2, avx512) to take: the best that this processor runs, or the one
+ * that GRAFT_ISA names, if it runs that. */
+GRAFT_INLINE int32_t graft_isa_choose(int32_t n) {
+    const char *const names[] = {"scalar", "avx2", "avx512"};
+    const char *wanted = getenv("GRAFT_ISA");
+    int32_t runnable = graft_isa_runnable() < n ? graft_isa_runnable() : n;
+    for (int32_t i = 0; wanted != NULL && i < runnable; i++) {
+        if (strcmp(names[i], wanted) == 0) {
+            return i;
+        }
+    }
+    return runnable - 1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
