@@ -61,6 +61,16 @@ one=$(run --threads 1)
 grep -q 'Linear -> CompressedLinear by compressed_tensors' "$scratch/plan" || fail 'the plugin was not used'
 grep -q 'note .*leaves 1 module alone, lm_head: no tensor "weight_scale"' "$scratch/plan" || fail 'no note on lm_head'
 
+echo 'more tokens at once than read the codes: panels, in bf16 where float32 is not asked for'
+ids() { # ids FIELD: of the golden
+    tr -d '\n ' <"$goldens/quantized/ct_mixed_qwen3/golden.json" | sed "s/.*\"$1\":\[\([0-9,]*\)\].*/\1/"
+}
+prompt=$(ids input_ids),$(ids greedy_ids | cut -d , -f 1-8)
+for dtype in auto float32; do
+    [ "$("$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids "$prompt" --max-new-tokens 4 \
+        --output-ids --dtype "$dtype")" = "$(ids greedy_ids | cut -d , -f 9-12)" ] || fail "other ids with --dtype $dtype"
+done
+
 echo 'shards that split a module'
 "$host" save --quiet --plugins-dir "$plugins" --model "$scratch/model" --output "$scratch/sharded" --max-shard-size 8000
 grep -o '"model.layers.0.mlp.up_proj.weight_[a-z]*": *"[^"]*"' "$scratch/sharded/model.safetensors.index.json" |

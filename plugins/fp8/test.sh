@@ -52,6 +52,16 @@ one=$(run --threads 1)
 grep -q 'Linear -> FP8Linear by fp8' "$scratch/plan" || fail 'the plugin was not used'
 grep -q 'note .*leaves 1 module alone, lm_head: none of the tensors' "$scratch/plan" || fail 'no note on lm_head'
 
+echo 'more tokens at once than read the codes: panels, in bf16 where float32 is not asked for'
+ids() { # ids FIELD: of the golden
+    tr -d '\n ' <"$goldens/quantized/fp8_block_partial_llama/golden.json" | sed "s/.*\"$1\":\[\([0-9,]*\)\].*/\1/"
+}
+prompt=$(ids input_ids),$(ids greedy_ids | cut -d , -f 1-8)
+for dtype in auto float32; do
+    [ "$("$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids "$prompt" --max-new-tokens 4 \
+        --output-ids --dtype "$dtype")" = "$(ids greedy_ids | cut -d , -f 9-12)" ] || fail "other ids with --dtype $dtype"
+done
+
 echo 'shards that split a module'
 "$host" save --quiet --plugins-dir "$plugins" --model "$scratch/model" --output "$scratch/sharded" --max-shard-size 20000
 grep -o '"model.layers.0.mlp.up_proj.weight[a-z_]*": *"[^"]*"' "$scratch/sharded/model.safetensors.index.json" |
@@ -59,6 +69,17 @@ grep -o '"model.layers.0.mlp.up_proj.weight[a-z_]*": *"[^"]*"' "$scratch/sharded
 [ "$(wc -l <"$scratch/files")" = 2 ] || fail "up_proj is in $(wc -l <"$scratch/files") files, not in two"
 mv "$scratch/sharded" "$scratch/whole" && rm -rf "$scratch/model" && mv "$scratch/whole" "$scratch/model"
 [ "$one" = "$(run)" ] || fail 'differs in shards'
+
+echo 'experts one by one, taken apart by this plugin or by another'
+fresh fp8_block_qwen3_moe
+one=$(run)
+"$host" plan --plugins-dir "$plugins" --model "$scratch/model" >"$scratch/plan"
+grep -q 'Qwen3MoeExperts -> ModuleListExperts by sequential_experts' "$scratch/plan" || fail 'it did not give way'
+"$host" plan --plugins-dir "$plugins" --plugins fp8 --model "$scratch/model" >"$scratch/plan"
+grep -q 'Qwen3MoeExperts -> FP8Experts by fp8' "$scratch/plan" || fail 'experts were not replaced'
+[ "$one" = "$(run --plugins fp8)" ] || fail 'differs with experts as Linears'
+[ "$one" = "$(run --plugins fp8,sequential_experts)" ] || fail 'the order of the user is not heeded'
+"$host" inspect "$plugins/fp8/fp8.so" | grep -q 'gives_way: true' || fail 'inspect lacks gives_way'
 
 echo 'other names of the scales'
 fresh fp8_tensor_static_llama
