@@ -33,7 +33,7 @@ int32_t ct_bits(const struct ct_scheme *scheme) {
 
 /* --- What concerns all modules --- */
 
-/* A field that asks for something else than weights in groups has to be absent, null or empty. */
+/* A field that asks for more than weights in groups has to be absent, null or empty. */
 static int check_absent(const struct graft_config *config, const char *path, struct graft_error *error) {
     return graft_config_has(config, path) && config->size(config->data, path) > 0
                ? graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: not read by this plugin", path)
@@ -41,22 +41,17 @@ static int check_absent(const struct graft_config *config, const char *path, str
 }
 
 static int check_model(const struct graft_config *config, struct graft_error *error) {
-    static const char *const absent[] = {
-        "quantization_config.kv_cache_scheme",
-        "quantization_config.sparsity_config",
-        "quantization_config.transform_config",
-    };
-    static const char status_field[] = "quantization_config.quantization_status";
-    const char *stored = "compressed";
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < sizeof absent / sizeof absent[0] && status == GRAFT_OK; i++) {
-        status = check_absent(config, absent[i], error);
+    static const char sparsity_field[] = "quantization_config.sparsity_config.format";
+    const char *sparsity = "dense";
+    int status = check_absent(config, "quantization_config.kv_cache_scheme", error);
+    if (status == GRAFT_OK) {
+        status = check_absent(config, "quantization_config.transform_config", error);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_string(config, status_field, &stored, error);
+        status = graft_config_string(config, sparsity_field, &sparsity, error);
     }
-    return status == GRAFT_OK && strcmp(stored, "compressed") != 0
-               ? unread(config, status_field, "\"compressed\"", stored, error)
+    return status == GRAFT_OK && strcmp(sparsity, "dense") != 0
+               ? unread(config, sparsity_field, "\"dense\"", sparsity, error)
                : status;
 }
 
