@@ -11,6 +11,7 @@ static const struct graft_packed_loops *const tables[] = {
 #if defined(__x86_64__)
     &awq_loops_avx2,
     &awq_loops_avx512,
+    &awq_loops_avx512_bf16,
 #endif
 };
 

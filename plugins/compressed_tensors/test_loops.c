@@ -186,7 +186,7 @@ static const struct graft_packed_rows_loops *table(int isa, enum ct_codes codes)
         &ct_loops_avx512[codes],
 #endif
     };
-    return isa < graft_packed_runnable() && (size_t)isa < sizeof tables / sizeof tables[0] ? tables[isa] : NULL;
+    return isa < graft_isa_runnable() && (size_t)isa < sizeof tables / sizeof tables[0] ? tables[isa] : NULL;
 }
 
 /* How a weight is cut. */

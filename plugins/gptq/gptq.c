@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Linears of GPTQ checkpoints (quant_method "gptq"), read where they lie in the file. Version 1 stores zero points less
- * one, version 2 as they are. With act-order (`desc_act`) groups are any inputs, as `g_idx` says; they are then gone
- * through in the order of groups.
+ * one, version 2 as they are. With act-order (`desc_act`) groups are any inputs, as `g_idx` says.
  */
 #include <stdlib.h>
 
@@ -15,13 +14,8 @@ static const struct graft_packed_loops *const tables[] = {
 #if defined(__x86_64__)
     &gptq_loops_avx2,
     &gptq_loops_avx512,
+    &gptq_loops_avx512_bf16,
 #endif
-};
-
-struct gptq_linear {
-    struct graft_packed packed;
-    int32_t *order;  /* [in_features]; NULL where groups follow each other */
-    int64_t *starts; /* [groups + 1] */
 };
 
 static int read_format(const struct graft_config *config, struct graft_packed *packed, struct graft_error *error) {
@@ -53,71 +47,38 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                               : status;
 }
 
-/* The inputs by groups. Counted first, so that each group's are in their own order. */
-static int sort_inputs(struct gptq_linear *self, const int32_t *g_idx, const char *path, struct graft_error *error) {
-    const struct graft_packed *packed = &self->packed;
-    self->order = calloc((size_t)packed->in_features, sizeof *self->order);
-    self->starts = calloc((size_t)packed->groups + 2, sizeof *self->starts);
-    if (self->order == NULL || self->starts == NULL) {
-        return graft_fail_memory(error, path);
-    }
-    int64_t *next = self->starts + 1; /* of each group, then its end */
-    for (int64_t i = 0; i < packed->in_features; i++) {
-        next[g_idx[i] + 1]++;
-    }
-    for (int64_t g = 0; g < packed->groups; g++) {
-        next[g + 1] += next[g];
-    }
-    for (int64_t i = 0; i < packed->in_features; i++) {
-        self->order[next[g_idx[i]]++] = (int32_t)i;
-    }
-    return GRAFT_OK;
-}
-
-/* Checks g_idx, and sorts by it where it is not input / group_size. */
-static int read_groups(struct gptq_linear *self, const struct graft_build *build, struct graft_error *error) {
-    struct graft_packed *packed = &self->packed;
+/* Checks g_idx, which counts where it is not input / group_size. */
+static int read_groups(struct graft_packed *self, const struct graft_build *build, struct graft_error *error) {
     int in_order = 1, status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "g_idx", &status, error);
     const int32_t *g_idx = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
-    for (int64_t i = 0; status == GRAFT_OK && i < packed->in_features; i++) {
-        in_order &= g_idx[i] == i / packed->group_size;
-        if (g_idx[i] < 0 || g_idx[i] >= packed->groups) {
+    for (int64_t i = 0; status == GRAFT_OK && i < self->in_features; i++) {
+        in_order &= g_idx[i] == i / self->group_size;
+        if (g_idx[i] < 0 || g_idx[i] >= self->groups) {
             status = graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
                                      "g_idx: element %lld is %d, expected a group, 0 to %lld", (long long)i,
-                                     (int)g_idx[i], (long long)packed->groups - 1);
+                                     (int)g_idx[i], (long long)self->groups - 1);
         }
     }
-    if (status == GRAFT_OK && !in_order) {
-        status = sort_inputs(self, g_idx, build->path, error);
-        packed->order = self->order;
-        packed->starts = self->starts;
-    }
+    self->group_of = in_order ? NULL : g_idx;
     return status;
-}
-
-static void destroy(void *instance) {
-    struct gptq_linear *self = instance;
-    free(self->order);
-    free(self->starts);
-    free(self);
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    struct gptq_linear *self = calloc(1, sizeof *self);
+    struct graft_packed *self = malloc(sizeof *self);
     (void)cls;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    memcpy(&self->packed, build->kept, sizeof self->packed);
-    self->packed.loops = graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
-    int status = graft_packed_bind(build, &self->packed, error);
+    memcpy(self, build->kept, sizeof *self);
+    self->loops = graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
+    int status = graft_packed_bind(build, self, error);
     if (status == GRAFT_OK) {
         status = read_groups(self, build, error);
     }
     if (status != GRAFT_OK) {
-        destroy(self);
+        free(self);
         return status;
     }
     *instance = self;
@@ -126,8 +87,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
-    const struct gptq_linear *self = instance;
-    return graft_packed_forward(&self->packed, call, args, error);
+    return graft_packed_forward(instance, call, args, error);
 }
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
@@ -138,7 +98,7 @@ static const struct graft_class gptq_linear_class = {
     .interface_id = GRAFT_INTERFACE_LINEAR,
     .describe = describe,
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .forward = &vtable,
 };
 

@@ -5,29 +5,30 @@
 
 #include "graft/packed_loops.h"
 
+/* Rows of words that are fetched ahead: the processor does so by itself only within a row. */
+enum { AHEAD = 2 };
+
 /* qweight [in / slots, out]: word (r, o) has inputs r * slots and following, the first in its lowest bits. */
-GRAFT_PACKED_INLINE void unpack(const struct graft_packed *self, int64_t input, int64_t first, int64_t n,
-                                graft_packed_ints codes[GRAFT_PACKED_VECTORS]) {
-    const int32_t log_slots = self->bits == 4 ? 3 : 2; /* a division would take longer than all the rest */
-    const int32_t slot = (int32_t)input & ((1 << log_slots) - 1);
-    const int32_t *words = self->words + (input >> log_slots) * self->out_features + first;
-    int32_t rest[GRAFT_PACKED_STRIP];
-    if (n < GRAFT_PACKED_STRIP) {
-        memset(rest, 0, sizeof rest);
-        memcpy(rest, words, (size_t)n * sizeof *words);
-        words = rest;
-    }
+GRAFT_PACKED_INLINE void unpack(const struct graft_packed *self, int64_t step, int64_t first, int64_t n,
+                                graft_packed_words words[GRAFT_PACKED_VECTORS]) {
+    const int32_t *row = self->words + step * self->out_features + first;
+    const int32_t *next = row + AHEAD * self->out_features;
     for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-        memcpy(&codes[v], words + (ptrdiff_t)v * GRAFT_PACKED_LANES, sizeof codes[v]);
-        codes[v] = (codes[v] >> (slot * self->bits)) & ((1 << self->bits) - 1);
+        __builtin_prefetch((const void *)((uintptr_t)next + (uintptr_t)v * sizeof words[v]));
     }
+    graft_packed_load(row, n, words);
 }
 
 GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t group, int64_t first, int64_t n,
-                                      graft_packed_ints codes[GRAFT_PACKED_VECTORS]) {
-    static const int32_t in_order[] = {0, 1, 2, 3, 4, 5, 6, 7};
+                                      graft_packed_words codes[GRAFT_PACKED_VECTORS]) {
+    static const uint32_t by_4[] = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
+    static const uint32_t by_8[] = {0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24};
     const int32_t *words = self->zeros + (group * self->out_features + first) * self->bits / 32;
-    graft_packed_across(words, self->bits, in_order, n, codes);
+    if (self->bits == 4) {
+        graft_packed_across(words, 4, by_4, n, codes);
+    } else {
+        graft_packed_across(words, 8, by_8, n, codes);
+    }
 }
 
 GRAFT_PACKED_LOOPS(gptq, unpack, unpack_zeros);

@@ -8,20 +8,17 @@
 
 #include "graft/option.h"
 #include "int8_linear.h"
+#include "projections.h"
 #include "quantize.h"
 
 #ifdef INT8_LINEAR_HEAD
 #define ID "int8_linear_head"
 #define WHAT "The language model head in int8, a scale for each row or group of weights"
-#define MODULE_PATH "(^|\\.)lm_head$"
+#define MODULE_PATH LANGUAGE_MODEL_HEAD
 #else
 #define ID "int8_linear"
 #define WHAT "Projections of attention and MLPs in int8, a scale for each row or group of weights"
-/* Decoders, experts that are modules, and vision MLPs call them ..._proj, or ..._proj_with_mqa; what encoders and
- * vision blocks call otherwise is taken inside their numbered layers, or has a name like Wqkv. Routers and gates of shared experts are
- * none of these.
- */
-#define MODULE_PATH "_proj(_\\w+)?$|\\.(layer|blocks)\\.\\d+\\..*\\b(query|key|value|dense|qkv|proj|fc1|fc2)$|\\bW(qkv|i|o)$"
+#define MODULE_PATH PROJECTIONS
 #endif
 
 static const struct graft_replacement replacements[] = {

@@ -2,7 +2,8 @@
 /*
  * Loops that are compiled once for each instruction set, from one source: what it defines gets a name of its own in
  * each build, and a plugin takes the best that runs. Builds are scalar (what every processor of the architecture has),
- * avx2 (with fma and f16c) and avx512 (f, bw, vl and dq beside these); on other architectures there is the first alone.
+ * avx2 (with fma and f16c), avx512 (f, bw, vl and dq beside these) and, for those who ask for it, avx512_bf16; on other
+ * architectures there is the first alone.
  *
  *     const struct scan_loops GRAFT_ISA_NAME(scan) = {run};                            in the source of the loops
  *     static const struct scan_loops *const tables[] = GRAFT_ISA_TABLES(scan);         where they are used
@@ -39,26 +40,27 @@ extern "C" {
     { &name##_scalar }
 #endif
 
-/* [any] How many builds this processor runs, in the order scalar, avx2, avx512. */
+/* [any] How many builds this processor runs, in the order scalar, avx2, avx512, avx512_bf16. */
 GRAFT_INLINE int32_t graft_isa_runnable(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
         return 1;
     }
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-               ? 3
-               : 2;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq")) {
+        return 2;
+    }
+    return __builtin_cpu_supports("avx512bf16") ? 4 : 3;
 #else
     return 1;
 #endif
 }
 
-/* [any] Which of the first `n` builds (scalar, avx2, avx512) to take: the best that this processor runs, or the one
+/* [any] Which of the first `n` builds (in that order) to take: the best that this processor runs, or the one
  * that GRAFT_ISA names, if it runs that. */
 GRAFT_INLINE int32_t graft_isa_choose(int32_t n) {
-    const char *const names[] = {"scalar", "avx2", "avx512"};
+    const char *const names[] = {"scalar", "avx2", "avx512", "avx512_bf16"};
     const char *wanted = getenv("GRAFT_ISA");
     int32_t runnable = graft_isa_runnable() < n ? graft_isa_runnable() : n;
     for (int32_t i = 0; wanted != NULL && i < runnable; i++) {

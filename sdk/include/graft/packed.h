@@ -5,12 +5,17 @@
  *     W[o, i] = scales[g, o] * (q[o, i] - z[g, o]),   g the group of input i
  *
  * A class of that kind (plugins/gptq, plugins/awq) says where words, scales and zero points lie and how codes lie in
- * words (packed_loops.h); graft_packed_forward does the rest. Few tokens read the packed bytes where they are, many are
- * multiplied with panels of W in f32, which holds every such weight exactly.
+ * words (packed_loops.h); graft_packed_forward does the rest. Few tokens read the packed bytes where they are; many are
+ * multiplied with panels of W by the host's kernels.
+ *
+ * With --dtype float32 both factors are f32, which holds every such weight exactly. Otherwise packed weights count as
+ * bf16: activations are rounded, where the processor multiplies bf16, and so are the panels; integers and scales of few
+ * tokens stay exact.
  */
 #ifndef GRAFT_PACKED_H
 #define GRAFT_PACKED_H
 
+#include "dtype.h"
 #include "isa.h"
 #include "kernels.h"
 #include "linear.h"
@@ -21,9 +26,12 @@ extern "C" {
 #endif
 
 enum {
-    GRAFT_PACKED_STRIP = 64,      /* outputs that are done together */
-    GRAFT_PACKED_FEW_TOKENS = 16, /* up to so many tokens read packed bytes, each as if it were alone */
-    GRAFT_PACKED_PANEL_ROWS = 512 /* outputs of a panel */
+    GRAFT_PACKED_STRIP = 64,       /* outputs that one thread does at least */
+    GRAFT_PACKED_STRIPS = 16,      /* and so many strips together, where there are enough of them for all threads */
+    GRAFT_PACKED_FEW_TOKENS = 16,  /* up to so many tokens read packed bytes, each as if it were alone */
+    GRAFT_PACKED_TILE_TOKENS = 4,  /* of these, so many share what is unpacked */
+    GRAFT_PACKED_PANEL_ROWS = 512, /* outputs of a panel */
+    GRAFT_PACKED_GRAIN = 1 << 17   /* fewer bytes of weights are not worth waking a thread */
 };
 
 struct graft_packed_loops;
@@ -34,48 +42,70 @@ struct graft_packed {
     int64_t in_features;                    /* columns of W; whole words */
     int64_t out_features;                   /* rows of W; whole words */
     int64_t groups;                         /* of inputs */
-    int64_t group_size;                     /* inputs that follow each other; not used where `order` is given */
-    const int32_t *order;                   /* [in_features] the inputs, those of group 0 first; NULL: as they are */
-    const int64_t *starts;                  /* [groups + 1] where each group starts in `order`; NULL without it */
+    int64_t group_size;                     /* inputs that follow each other; not used where `group_of` is given */
+    const int32_t *group_of;                /* [in_features] each below `groups`; NULL: input / group_size */
     int32_t bits;                           /* 4 or 8 */
     int32_t zero_offset;                    /* what is to be added to stored zero points */
     const int32_t *words;                   /* the codes, as the format has them */
-    const int32_t *zeros;                   /* [groups, out_features * bits / 32] */
+    const int32_t *zeros;                   /* the zero points, likewise */
     const struct graft_row_block *scales;   /* [groups, out_features] F32, F16 or BF16 */
     const struct graft_weight *bias;        /* [out_features]; NULL: none */
 };
 
-/* One for each instruction set. The outputs are [first, first + n), n at most GRAFT_PACKED_STRIP. */
-struct graft_packed_loops {
-    const char *name; /* as GRAFT_ISA spells it */
-    /* [any] y [n] = W x of one token, x [in_features]. */
-    void (*multiply)(const struct graft_packed *self, int64_t first, int64_t n, const float *x, float *y);
-    /* [any] out [n, in_features] = rows of W. */
-    void (*widen)(const struct graft_packed *self, int64_t first, int64_t n, float *out);
+/* The rows of x as `multiply` wants them. A code of 8 bits counts as two of 4, the upper one with 16 times the input:
+ * `codes` is how many there are of an output. */
+struct graft_packed_input {
+    int64_t codes;    /* in_features * bits / 4 */
+    int32_t *numbers; /* [tokens, codes] f32, or pairs of bf16 in the first half of each row */
+    float *sums;      /* [tokens, groups] of x, as rounded */
+    float *scattered; /* [strips, groups, GRAFT_PACKED_STRIP] for graft_packed_is_scattered; else NULL */
 };
 
-/* [any] Of `n` tables (scalar, avx2, avx512: as many as there are, in this order) the best that this processor runs
- * and GRAFT_ISA, if it is set, allows. */
+/* One kind of arithmetic. The outputs are [first, first + n), `first` that of a strip. */
+struct graft_packed_arithmetic {
+    /* [any] Fills in row t of the input for x [in_features]. */
+    void (*prepare)(const struct graft_packed *self, const float *x, struct graft_packed_input *input, int64_t t);
+    /* [any] y = W x for `tokens` rows of the input from row t on, at most GRAFT_PACKED_TILE_TOKENS. y [tokens, n],
+     * rows out_features apart. */
+    void (*multiply)(const struct graft_packed *self, const struct graft_packed_input *input, int64_t t, int64_t tokens,
+                     int64_t first, int64_t n, float *y);
+    /* [any] out [n, in_features] = rows of W, f32 or bf16. */
+    void (*widen)(const struct graft_packed *self, int64_t first, int64_t n, void *out);
+};
+
+/* One for each instruction set. */
+struct graft_packed_loops {
+    const char *name;                       /* as GRAFT_ISA spells it */
+    struct graft_packed_arithmetic exact;   /* f32 */
+    struct graft_packed_arithmetic rounded; /* bf16; few tokens f32 where the processor does not multiply bf16 */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_packed, 88);
+GRAFT_ASSERT_SIZE(struct graft_packed_input, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_arithmetic, 24);
+GRAFT_ASSERT_SIZE(struct graft_packed_loops, 56);
+
+/* [any] Of `n` tables (scalar, avx2, avx512, avx512_bf16: as many as there are, in this order) the best that this
+ * processor runs and GRAFT_ISA, if it is set, allows. */
 GRAFT_INLINE const struct graft_packed_loops *graft_packed_choose(const struct graft_packed_loops *const *tables,
                                                                   int32_t n) {
     return tables[graft_isa_choose(n)];
 }
 
-/* What the bodies of parallel loops are given. */
-struct graft_packed_work {
-    const struct graft_packed *self; /* what is multiplied */
-    const float *x;                  /* [tokens, in_features] */
-    int64_t tokens;                  /* rows of x and y */
-    float *y;                        /* [tokens, out_features] */
-    const float *bias;               /* [out_features], for graft_packed_add_bias */
-    int64_t first;                   /* output of a panel */
-    int64_t rows;                    /* of a panel */
-    float *panel;                    /* [rows, in_features] */
-};
+/* [any] Inputs of a 32-bit word. */
+GRAFT_INLINE int64_t graft_packed_slots(const struct graft_packed *self) {
+    return 32 / self->bits;
+}
 
-GRAFT_ASSERT_SIZE(struct graft_packed, 96);
-GRAFT_ASSERT_SIZE(struct graft_packed_loops, 24);
-GRAFT_ASSERT_SIZE(struct graft_packed_work, 64);
+/* [any] Whether inputs of one word may be of several groups, as with act-order. */
+GRAFT_INLINE int graft_packed_is_scattered(const struct graft_packed *self) {
+    return self->group_of != NULL || self->group_size % graft_packed_slots(self) != 0;
+}
+
+/* [any] The group of an input. */
+GRAFT_INLINE int64_t graft_packed_group_of(const struct graft_packed *self, int64_t input) {
+    return self->group_of != NULL ? self->group_of[input] : input / self->group_size;
+}
 
 /* [any] The strips of `rows` outputs. */
 GRAFT_INLINE int64_t graft_packed_strip_count(int64_t rows) {
@@ -87,16 +117,51 @@ GRAFT_INLINE int64_t graft_packed_left(int64_t rows, int64_t first, int64_t most
     return rows - first < most ? rows - first : most;
 }
 
+/* [forward] How many strips a thread should get at least. */
+GRAFT_INLINE int64_t graft_packed_grain(const struct graft_packed *self, const struct graft_call *call) {
+    int64_t worth = GRAFT_PACKED_GRAIN / (GRAFT_PACKED_STRIP * self->in_features * self->bits / 8) + 1;
+    int64_t share = graft_packed_strip_count(self->out_features) / call->threads->count();
+    share = share < GRAFT_PACKED_STRIPS ? share : GRAFT_PACKED_STRIPS;
+    return share > worth ? share : worth;
+}
+
+/* What the bodies of parallel loops are given. */
+struct graft_packed_work {
+    const struct graft_packed *self;           /* what is multiplied */
+    const struct graft_packed_arithmetic *how; /* the arithmetic asked for */
+    const float *x;                            /* [tokens, in_features] */
+    int64_t tokens;                            /* rows of x and y */
+    float *y;                                  /* [tokens, out_features] */
+    struct graft_packed_input input;           /* of few tokens */
+    const float *bias;                         /* [out_features], for graft_packed_add_bias */
+    int64_t first;                             /* output of a panel */
+    int64_t rows;                              /* of a panel */
+    graft_dtype dtype;                         /* of a panel */
+    int32_t element;                           /* its size in bytes */
+    char *panel;                               /* [rows, in_features] */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_packed_work, 112);
+
+/* [any] A body: tokens [begin, end) of the input. */
+GRAFT_INLINE void graft_packed_prepare(void *data, int64_t begin, int64_t end) {
+    struct graft_packed_work *work = (struct graft_packed_work *)data;
+    for (int64_t t = begin; t < end; t++) {
+        work->how->prepare(work->self, work->x + t * work->self->in_features, &work->input, t);
+    }
+}
+
 /* [any] A body: strips [begin, end) of all tokens. */
 GRAFT_INLINE void graft_packed_strips(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_work *work = (const struct graft_packed_work *)data;
     const struct graft_packed *self = work->self;
-    for (int64_t strip = begin; strip < end; strip++) {
+    for (int64_t strip = begin; strip < end; strip += GRAFT_PACKED_STRIPS) {
         int64_t first = strip * GRAFT_PACKED_STRIP;
-        int64_t n = graft_packed_left(self->out_features, first, GRAFT_PACKED_STRIP);
-        for (int64_t t = 0; t < work->tokens; t++) {
-            self->loops->multiply(self, first, n, work->x + t * self->in_features,
-                                  work->y + t * self->out_features + first);
+        int64_t strips = graft_packed_left(end, strip, GRAFT_PACKED_STRIPS);
+        int64_t n = graft_packed_left(self->out_features, first, strips * GRAFT_PACKED_STRIP);
+        for (int64_t t = 0; t < work->tokens; t += GRAFT_PACKED_TILE_TOKENS) {
+            int64_t tokens = graft_packed_left(work->tokens, t, GRAFT_PACKED_TILE_TOKENS);
+            work->how->multiply(self, &work->input, t, tokens, first, n, work->y + t * self->out_features + first);
         }
     }
 }
@@ -106,8 +171,8 @@ GRAFT_INLINE void graft_packed_widen(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_work *work = (const struct graft_packed_work *)data;
     for (int64_t strip = begin; strip < end; strip++) {
         int64_t row = strip * GRAFT_PACKED_STRIP;
-        work->self->loops->widen(work->self, work->first + row, graft_packed_left(work->rows, row, GRAFT_PACKED_STRIP),
-                                 work->panel + row * work->self->in_features);
+        work->how->widen(work->self, work->first + row, graft_packed_left(work->rows, row, GRAFT_PACKED_STRIP),
+                         work->panel + row * work->self->in_features * work->element);
     }
 }
 
@@ -115,9 +180,32 @@ GRAFT_INLINE void graft_packed_widen(void *data, int64_t begin, int64_t end) {
 GRAFT_INLINE void graft_packed_add_bias(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_work *work = (const struct graft_packed_work *)data;
     int64_t rows = work->self->out_features;
-    for (int64_t i = begin * rows; i < end * rows; i++) {
-        work->y[i] += work->bias[i % rows];
+    for (int64_t t = begin; t < end; t++) {
+        for (int64_t r = 0; r < rows; r++) {
+            work->y[t * rows + r] += work->bias[r];
+        }
     }
+}
+
+/* [forward] Few tokens: the input, then the strips. */
+GRAFT_INLINE int graft_packed_few(struct graft_packed_work *work, const struct graft_call *call,
+                                  struct graft_error *error) {
+    const struct graft_packed *self = work->self;
+    int64_t strips = graft_packed_strip_count(self->out_features);
+    int scattered = graft_packed_is_scattered(self);
+    work->how = scattered ? &self->loops->exact : work->how;
+    work->input.codes = self->in_features * self->bits / 4;
+    work->input.numbers = graft_scratch_ints(call, work->tokens * work->input.codes, error);
+    work->input.sums = graft_scratch_floats(call, work->tokens, self->groups, error);
+    if (scattered) {
+        work->input.scattered = graft_scratch_floats(call, strips * self->groups, GRAFT_PACKED_STRIP, error);
+    }
+    if (work->input.numbers == NULL || work->input.sums == NULL || (scattered && work->input.scattered == NULL)) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    call->threads->parallel_for(work->tokens, 4, graft_packed_prepare, work);
+    call->threads->parallel_for(strips, graft_packed_grain(self, call), graft_packed_strips, work);
+    return GRAFT_OK;
 }
 
 /* [forward] One panel: widened, then multiplied by the host's kernels. */
@@ -129,7 +217,7 @@ GRAFT_INLINE int graft_packed_panel(struct graft_packed_work *work, const struct
     memset(&weight, 0, sizeof weight);
     memset(&product, 0, sizeof product);
     block.struct_size = (uint32_t)sizeof block;
-    block.dtype = GRAFT_DTYPE_F32;
+    block.dtype = work->dtype;
     block.data = work->panel;
     block.rows = work->rows;
     weight.struct_size = (uint32_t)sizeof weight;
@@ -154,13 +242,13 @@ GRAFT_INLINE int graft_packed_panel(struct graft_packed_work *work, const struct
     return call->kernels->linear(call, &product, 1, sizeof product, error);
 }
 
-/* [forward] All panels, one after the other. */
-GRAFT_INLINE int graft_packed_panels(struct graft_packed_work *work, const struct graft_call *call,
-                                     struct graft_error *error) {
+/* [forward] Many tokens: all panels, one after the other. */
+GRAFT_INLINE int graft_packed_many(struct graft_packed_work *work, const struct graft_call *call,
+                                   struct graft_error *error) {
     int64_t rows = work->self->out_features;
     int64_t most = graft_packed_left(rows, 0, GRAFT_PACKED_PANEL_ROWS);
     int status = GRAFT_OK;
-    work->panel = graft_scratch_floats(call, most, work->self->in_features, error);
+    work->panel = (char *)graft_scratch_floats(call, most, work->self->in_features * work->element / 4, error);
     if (work->panel == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
@@ -176,17 +264,17 @@ GRAFT_INLINE int graft_packed_forward(const struct graft_packed *self, const str
                                       const struct graft_linear_args *args, struct graft_error *error) {
     struct graft_packed_work work;
     float *bias = NULL;
-    int status = GRAFT_OK;
+    int exact = call->precision == GRAFT_PRECISION_FLOAT32;
     memset(&work, 0, sizeof work);
     work.self = self;
+    work.how = exact ? &self->loops->exact : &self->loops->rounded;
+    work.dtype = exact ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16;
+    work.element = exact ? 4 : 2;
     work.x = args->x;
     work.tokens = args->tokens;
     work.y = args->y;
-    if (args->tokens <= GRAFT_PACKED_FEW_TOKENS) {
-        call->threads->parallel_for(graft_packed_strip_count(self->out_features), 1, graft_packed_strips, &work);
-    } else {
-        status = graft_packed_panels(&work, call, error);
-    }
+    int status = args->tokens <= GRAFT_PACKED_FEW_TOKENS ? graft_packed_few(&work, call, error)
+                                                         : graft_packed_many(&work, call, error);
     if (status != GRAFT_OK || self->bias == NULL) {
         return status;
     }

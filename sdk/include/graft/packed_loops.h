@@ -1,199 +1,480 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loops of packed.h, for a format that says how to unpack. To be included by a file that is compiled once for each
- * instruction set: they are written in the compiler's vectors (gcc 12, clang), which become those of the target.
+ * instruction set.
  *
- * That file defines a graft_packed_codes and with it, by GRAFT_PACKED_LOOPS, its table. A sum goes over groups, and the
- * inputs in each, in their order: nothing depends on the number of tokens or threads.
+ * That file defines a graft_packed_unpack and a graft_packed_unpack_zeros, and with them, by GRAFT_PACKED_LOOPS, its
+ * table. A sum goes over groups, and the inputs in each, in their order: nothing depends on the number of tokens or
+ * threads.
  */
 #ifndef GRAFT_PACKED_LOOPS_H
 #define GRAFT_PACKED_LOOPS_H
 
 #include "packed.h"
+#include "packed_vectors.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { GRAFT_PACKED_LANES = 16, GRAFT_PACKED_VECTORS = GRAFT_PACKED_STRIP / GRAFT_PACKED_LANES };
+/* Codes of 4 bits in a word. */
+enum { GRAFT_PACKED_CODES = 8 };
 
-#define GRAFT_PACKED_INLINE static inline __attribute__((always_inline, unused))
+/* [any] Word `step` of outputs [first, first + n), n at most GRAFT_PACKED_TILE and constant where that is a whole tile:
+ * in each lane the codes of inputs step * 32 / bits and following of an output, the first in the lowest bits. Lanes
+ * behind n are anything. */
+typedef void (*graft_packed_unpack)(const struct graft_packed *self, int64_t step, int64_t first, int64_t n,
+                                    graft_packed_words words[GRAFT_PACKED_VECTORS]);
 
-/* Sixteen codes. */
-typedef int32_t graft_packed_ints __attribute__((vector_size(64)));
-/* Sixteen numbers. */
-typedef float graft_packed_floats __attribute__((vector_size(64)));
+/* [any] The zero points of a group, as they are stored: one in each lane. */
+typedef void (*graft_packed_unpack_zeros)(const struct graft_packed *self, int64_t group, int64_t first, int64_t n,
+                                          graft_packed_words codes[GRAFT_PACKED_VECTORS]);
 
-/* [any] The codes of input `input` for outputs [first, first + n), in order; n is a constant where that is a whole
- * strip. Lanes behind n are anything. */
-typedef void (*graft_packed_codes)(const struct graft_packed *self, int64_t input, int64_t first, int64_t n,
-                                   graft_packed_ints codes[GRAFT_PACKED_VECTORS]);
+/* What a format defines. */
+struct graft_packed_format {
+    graft_packed_unpack unpack;
+    graft_packed_unpack_zeros unpack_zeros;
+};
 
-/* [any] The same of the zero points of a group, as they are stored. */
-typedef void (*graft_packed_zeros)(const struct graft_packed *self, int64_t group, int64_t first, int64_t n,
-                                   graft_packed_ints codes[GRAFT_PACKED_VECTORS]);
-
-/* [any] Half precision widened: exponents are moved by 112, numbers below 2^-14 included. */
-GRAFT_PACKED_INLINE float graft_packed_half(uint16_t half) {
-    const uint32_t size = (uint32_t)(half & 0x7fff) << 13, sign = (uint32_t)(half & 0x8000) << 16;
-    const uint32_t infinite = size | 0x7f800000U;
-    float number;
-    memcpy(&number, &size, sizeof number);
-    number *= 5.192296858534828e33F; /* 2^112 */
-    if ((half & 0x7c00) == 0x7c00) {
-        memcpy(&number, &infinite, sizeof number);
+/* [any] For formats: `n` words, of which the last vectors may lack some. */
+GRAFT_PACKED_INLINE void graft_packed_load(const int32_t *from, int64_t n,
+                                           graft_packed_words words[GRAFT_PACKED_VECTORS]) {
+    int32_t rest[GRAFT_PACKED_TILE];
+    if (n < GRAFT_PACKED_TILE) {
+        memset(rest, 0, sizeof rest);
+        memcpy(rest, from, (size_t)n * sizeof *from);
+        from = rest;
     }
-    return sign != 0 ? -number : number;
+    for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+        memcpy(&words[v], from + (ptrdiff_t)v * GRAFT_PACKED_LANES, sizeof words[v]);
+    }
 }
 
-/* [any] Scales `at` to `at + n - 1`; lanes behind n are 0. */
-GRAFT_PACKED_INLINE void graft_packed_scales(const struct graft_row_block *scales, int64_t at, int64_t n,
-                                             graft_packed_floats out[GRAFT_PACKED_VECTORS]) {
-    float numbers[GRAFT_PACKED_STRIP] = {0};
-    const uint16_t *halves = (const uint16_t *)scales->data + at;
-    switch (scales->dtype) {
-    case GRAFT_DTYPE_F16:
-        for (int64_t i = 0; i < n; i++) {
-            numbers[i] = graft_packed_half(halves[i]);
-        }
-        break;
-    case GRAFT_DTYPE_BF16:
-        for (int64_t i = 0; i < n; i++) {
-            uint32_t bits = (uint32_t)halves[i] << 16;
-            memcpy(&numbers[i], &bits, sizeof bits);
-        }
-        break;
-    default:
-        memcpy(numbers, (const float *)scales->data + at, (size_t)n * sizeof(float));
+/* [any] For formats: codes of `n` outputs that lie along outputs, `words` being those from the first output on. `bits`
+ * is a constant; `shifts` [16] says how far up in its word the code of each output is. */
+GRAFT_PACKED_INLINE void graft_packed_across(const int32_t *words, const int bits, const uint32_t *shifts, int64_t n,
+                                             graft_packed_words codes[GRAFT_PACKED_VECTORS]) {
+    const int slots = 32 / bits, words_of_vector = GRAFT_PACKED_LANES > slots ? GRAFT_PACKED_LANES / slots : 1;
+    int32_t rest[GRAFT_PACKED_TILE];
+    if (n < GRAFT_PACKED_TILE) {
+        memset(rest, 0, sizeof rest);
+        memcpy(rest, words, (size_t)(n / slots) * sizeof *words);
+        words = rest;
     }
-    memcpy(out, numbers, sizeof numbers);
+    for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+        const int output = v * GRAFT_PACKED_LANES;
+        graft_packed_words by;
+        memcpy(&by, shifts + output % slots, sizeof by);
+        codes[v] = (graft_packed_repeat(words + output / slots, words_of_vector) >> by) & ((1U << bits) - 1);
+    }
 }
 
 /* A group's scales and zero points, both as f32. */
 struct graft_packed_group {
     graft_packed_floats scales[GRAFT_PACKED_VECTORS]; /* of the outputs */
     graft_packed_floats zeros[GRAFT_PACKED_VECTORS];  /* with what is to be added to them */
-    int64_t begin;                                    /* its first input, in their order */
-    int64_t end;                                      /* one behind the last */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_group, 576);
-
 /* [any] Fills in a group, for outputs [first, first + n). */
-GRAFT_PACKED_INLINE void graft_packed_group_at(const struct graft_packed *self, graft_packed_zeros unpack_zeros,
+GRAFT_PACKED_INLINE void graft_packed_group_at(const struct graft_packed *self, const struct graft_packed_format format,
                                                int64_t group, int64_t first, int64_t n, struct graft_packed_group *at) {
-    graft_packed_ints codes[GRAFT_PACKED_VECTORS];
-    int64_t end = (group + 1) * self->group_size;
-    at->begin = self->starts != NULL ? self->starts[group] : group * self->group_size;
-    at->end = self->starts != NULL ? self->starts[group + 1] : end < self->in_features ? end : self->in_features;
+    graft_packed_words codes[GRAFT_PACKED_VECTORS];
     graft_packed_scales(self->scales, group * self->out_features + first, n, at->scales);
-    unpack_zeros(self, group, first, n, codes);
+    format.unpack_zeros(self, group, first, n, codes);
     for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-        at->zeros[v] = __builtin_convertvector(codes[v] + self->zero_offset, graft_packed_floats);
+        at->zeros[v] = graft_packed_convert(codes[v] + (uint32_t)self->zero_offset);
     }
 }
 
-/* [any] y = W x: of a group sum(q x) * scale - sum(x) * zero * scale, which takes one operation for each weight. */
-GRAFT_PACKED_INLINE void graft_packed_multiply(const struct graft_packed *self, graft_packed_codes unpack,
-                                               graft_packed_zeros unpack_zeros, int64_t first, int64_t n,
-                                               const float *x, float *y) {
-    graft_packed_floats totals[GRAFT_PACKED_VECTORS] = {{0}};
-    float numbers[GRAFT_PACKED_STRIP];
-    for (int64_t group = 0; group < self->groups; group++) {
-        graft_packed_floats sums[GRAFT_PACKED_VECTORS] = {{0}};
-        struct graft_packed_group at;
-        float sum = 0.0F;
-        graft_packed_group_at(self, unpack_zeros, group, first, n, &at);
-        for (int64_t i = at.begin; i < at.end; i++) {
-            int64_t input = self->order != NULL ? self->order[i] : i;
-            graft_packed_ints codes[GRAFT_PACKED_VECTORS];
-            unpack(self, input, first, n, codes);
-            for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-                sums[v] += __builtin_convertvector(codes[v], graft_packed_floats) * x[input];
+/* --- The input ---------------------------------------------------------------------------------------------------- */
+
+typedef float graft_packed_eight __attribute__((vector_size(32)));
+typedef uint32_t graft_packed_eight_words __attribute__((vector_size(32)));
+
+/* [any] What the codes of one word are multiplied by: a code of 8 bits is two. */
+GRAFT_PACKED_INLINE graft_packed_eight graft_packed_read_inputs(const float *x, const int bits, const int rounded) {
+    graft_packed_eight numbers = {0};
+    graft_packed_eight_words words;
+    if (bits == 4) {
+        memcpy(&numbers, x, sizeof numbers);
+    } else {
+        for (int k = 0; k < GRAFT_PACKED_CODES; k++) {
+            numbers[k] = x[k / 2];
+        }
+    }
+    if (rounded) {
+        words = (graft_packed_eight_words)numbers;
+        numbers = (graft_packed_eight)((words + 0x7fff + ((words >> 16) & 1)) & 0xffff0000);
+    }
+    return numbers;
+}
+
+/*
+ * [any] Writes them as graft_packed_add_word wants them.
+ *
+ * Codes are not moved to the lowest bits before they are converted to f32: code k of a word counts 16^k times and its
+ * input 16^-k times, which loses nothing. Only the last, where the sign would be, is moved. For bf16 two codes are done
+ * at once: code k in the lower half of a lane and k + 4 in the upper.
+ */
+GRAFT_PACKED_INLINE void graft_packed_write_inputs(graft_packed_eight numbers, const int bits, const int rounded,
+                                                   int32_t *out) {
+    const graft_packed_eight halves = {1, 16, 1, 16, 1, 16, 1, 16};
+    const graft_packed_eight places = {1, 0x1p-4F, 0x1p-8F, 0x1p-12F, 0x1p-16F, 0x1p-20F, 0x1p-24F, 1};
+    uint32_t words[GRAFT_PACKED_CODES];
+    numbers *= bits == 8 ? halves : halves / halves;
+    numbers *= rounded ? places / places : places;
+    memcpy(words, &numbers, sizeof words);
+    for (int k = 0; rounded && k < GRAFT_PACKED_CODES / 2; k++) {
+        words[k] = words[k] >> 16 | words[k + GRAFT_PACKED_CODES / 2];
+    }
+    memcpy(out, words, rounded ? sizeof words / 2 : sizeof words);
+}
+
+/* [any] graft_packed_arithmetic.prepare. */
+GRAFT_PACKED_INLINE void graft_packed_prepare_row(const struct graft_packed *self, const int bits, const int rounded,
+                                                  const float *x, struct graft_packed_input *input, int64_t t) {
+    const int64_t slots = 32 / bits;
+    int32_t *out = input->numbers + t * input->codes;
+    float *sums = input->sums + t * self->groups;
+    memset(sums, 0, (size_t)self->groups * sizeof *sums);
+    for (int64_t i = 0; i < self->in_features && graft_packed_is_scattered(self); i++) {
+        sums[graft_packed_group_of(self, i)] += x[i];
+    }
+    for (int64_t i = 0, g = 0; i < self->in_features; g++) {
+        graft_packed_eight parts = {0};
+        int64_t end = graft_packed_is_scattered(self) ? self->in_features
+                                                      : i + graft_packed_left(self->in_features, i, self->group_size);
+        for (; i < end; i += slots, out += rounded ? GRAFT_PACKED_CODES / 2 : GRAFT_PACKED_CODES) {
+            graft_packed_eight numbers = graft_packed_read_inputs(x + i, bits, rounded);
+            graft_packed_write_inputs(numbers, bits, rounded, out);
+            parts += numbers;
+        }
+        for (int k = 0; k < GRAFT_PACKED_CODES && !graft_packed_is_scattered(self); k++) {
+            sums[g] += parts[k] * (bits == 8 ? 0.5F : 1.0F);
+        }
+    }
+}
+
+/* --- Few tokens --------------------------------------------------------------------------------------------------- */
+
+/* Tiles that are done together at most; and what codes are too large by as bf16: 128 + c is the bf16 whose lowest
+ * bits are the code c. */
+enum { GRAFT_PACKED_TILES = 1024 / GRAFT_PACKED_TILE, GRAFT_PACKED_ABOVE = 128 };
+
+/* The sums of some tokens. */
+typedef graft_packed_floats graft_packed_sums[GRAFT_PACKED_TILE_TOKENS][GRAFT_PACKED_VECTORS];
+
+/* [any] Code k of a word as f32, 16^k times as large where it is not the last, or codes k and k + 4 as bf16. */
+GRAFT_PACKED_INLINE graft_packed_words graft_packed_codes(graft_packed_words word, const int rounded, int k) {
+    if (rounded) {
+        return ((word >> 4 * k) & 0x000f000f) | 0x43004300;
+    }
+    return (graft_packed_words)graft_packed_convert(k == GRAFT_PACKED_CODES - 1 ? word >> 28 : word & (15U << 4 * k));
+}
+
+/* [any] sum + a * b, of f32 or of pairs of bf16. */
+GRAFT_PACKED_INLINE graft_packed_floats graft_packed_add(graft_packed_floats sum, const int rounded,
+                                                         graft_packed_words a, graft_packed_words b) {
+#if defined(__AVX512BF16__)
+    if (rounded) {
+        return (graft_packed_floats)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+    }
+#endif
+    (void)rounded;
+    return sum + (graft_packed_floats)a * (graft_packed_floats)b;
+}
+
+/* [any] Adds the products of one word's codes with `tokens` inputs, `stride` apart. */
+GRAFT_PACKED_INLINE void graft_packed_add_word(const graft_packed_words words[GRAFT_PACKED_VECTORS], const int rounded,
+                                               const int32_t *inputs, int64_t stride, const int tokens,
+                                               graft_packed_sums sums) {
+    for (int k = 0; k < GRAFT_PACKED_CODES / (rounded ? 2 : 1); k++) {
+        for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+            const graft_packed_words codes = graft_packed_codes(words[v], rounded, k);
+            for (int t = 0; t < tokens; t++) {
+                graft_packed_words factors = graft_packed_all((uint32_t)inputs[t * stride + k]);
+                sums[t][v] = graft_packed_add(sums[t][v], rounded, codes, factors);
             }
-            sum += x[input];
+        }
+    }
+}
+
+/* [any] y of up to GRAFT_PACKED_TILES tiles, n outputs of each: of a group sum(q x) * scale - sum(x) * zero * scale,
+ * which takes few operations for each weight. Words that lie side by side come first: the processor fetches runs ahead
+ * by itself, and many more lines at once than it is asked for. `tokens` is a constant. */
+GRAFT_PACKED_INLINE void graft_packed_multiply_tiles(const struct graft_packed *self,
+                                                     const struct graft_packed_format format, const int bits,
+                                                     const int rounded, const struct graft_packed_input *input,
+                                                     int64_t t, const int tokens, int64_t first, int64_t n,
+                                                     int64_t tiles, float *y) {
+    const int64_t slots = 32 / bits, codes = rounded ? GRAFT_PACKED_CODES / 2 : GRAFT_PACKED_CODES;
+    const float above = !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : GRAFT_PACKED_ABOVE;
+    const int32_t *inputs = input->numbers + t * input->codes;
+    graft_packed_sums totals[GRAFT_PACKED_TILES], sums[GRAFT_PACKED_TILES];
+    memset(totals, 0, (size_t)tiles * sizeof totals[0]);
+    for (int64_t group = 0, step = 0; group < self->groups; group++) {
+        const int64_t begin = group * self->group_size;
+        const int64_t end = (begin + graft_packed_left(self->in_features, begin, self->group_size)) / slots;
+        memset(sums, 0, (size_t)tiles * sizeof sums[0]);
+        for (; step < end; step++, inputs += codes) {
+            for (int64_t tile = 0; tile < tiles; tile++) {
+                graft_packed_words words[GRAFT_PACKED_VECTORS];
+                format.unpack(self, step, first + tile * GRAFT_PACKED_TILE, n, words);
+                graft_packed_add_word(words, rounded, inputs, input->codes, tokens, sums[tile]);
+            }
+        }
+        for (int64_t tile = 0; tile < tiles; tile++) {
+            struct graft_packed_group at;
+            graft_packed_group_at(self, format, group, first + tile * GRAFT_PACKED_TILE, n, &at);
+            for (int k = 0; k < tokens; k++) {
+                float x = input->sums[(t + k) * self->groups + group];
+                for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+                    totals[tile][k][v] += at.scales[v] * (sums[tile][k][v] - (at.zeros[v] + above) * x);
+                }
+            }
+        }
+    }
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        for (int k = 0; k < tokens; k++) {
+            memcpy(y + k * self->out_features + tile * GRAFT_PACKED_TILE, totals[tile][k], (size_t)n * sizeof *y);
+        }
+    }
+}
+
+/* [any] The same of one token where inputs of a word are of several groups: each group has its sums in memory. */
+GRAFT_PACKED_INLINE void graft_packed_multiply_scattered(const struct graft_packed *self,
+                                                         const struct graft_packed_format format, const int bits,
+                                                         const struct graft_packed_input *input, int64_t t,
+                                                         int64_t first, int64_t n, float *y) {
+    const int64_t slots = 32 / bits;
+    const int32_t *inputs = input->numbers + t * input->codes;
+    graft_packed_floats totals[GRAFT_PACKED_VECTORS] = {{0}};
+    float *sums = input->scattered + first / GRAFT_PACKED_STRIP * self->groups * GRAFT_PACKED_STRIP;
+    memset(sums, 0, (size_t)(self->groups * GRAFT_PACKED_TILE) * sizeof *sums);
+    for (int64_t step = 0; step * slots < self->in_features; step++, inputs += GRAFT_PACKED_CODES) {
+        graft_packed_words words[GRAFT_PACKED_VECTORS];
+        format.unpack(self, step, first, n, words);
+        for (int k = 0; k < GRAFT_PACKED_CODES; k++) {
+            float *mine =
+                sums + graft_packed_group_of(self, step * slots + k * slots / GRAFT_PACKED_CODES) * GRAFT_PACKED_TILE;
+            for (int v = 0; v < GRAFT_PACKED_VECTORS; v++, mine += GRAFT_PACKED_LANES) {
+                graft_packed_floats sum;
+                memcpy(&sum, mine, sizeof sum);
+                sum =
+                    graft_packed_add(sum, 0, graft_packed_codes(words[v], 0, k), graft_packed_all((uint32_t)inputs[k]));
+                memcpy(mine, &sum, sizeof sum);
+            }
+        }
+    }
+    for (int64_t group = 0; group < self->groups; group++) {
+        struct graft_packed_group at;
+        graft_packed_group_at(self, format, group, first, n, &at);
+        for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+            graft_packed_floats sum;
+            memcpy(&sum, sums + group * GRAFT_PACKED_TILE + v * GRAFT_PACKED_LANES, sizeof sum);
+            totals[v] += at.scales[v] * (sum - at.zeros[v] * input->sums[t * self->groups + group]);
+        }
+    }
+    memcpy(y, totals, (size_t)n * sizeof *y);
+}
+
+/* [any] Tiles of any number of tokens: constants where they matter. */
+GRAFT_PACKED_INLINE void graft_packed_multiply_tokens(const struct graft_packed *self,
+                                                      const struct graft_packed_format format, const int bits,
+                                                      const int rounded, const struct graft_packed_input *input,
+                                                      int64_t t, int64_t tokens, int64_t first, int64_t n,
+                                                      int64_t tiles, float *y) {
+    for (int64_t k = 0; k < tokens && graft_packed_is_scattered(self); k++) {
+        for (int64_t tile = 0; tile < tiles; tile++) {
+            graft_packed_multiply_scattered(self, format, bits, input, t + k, first + tile * GRAFT_PACKED_TILE, n,
+                                            y + k * self->out_features + tile * GRAFT_PACKED_TILE);
+        }
+    }
+    if (graft_packed_is_scattered(self)) {
+        return;
+    }
+    if (tokens == GRAFT_PACKED_TILE_TOKENS) {
+        graft_packed_multiply_tiles(self, format, bits, rounded, input, t, GRAFT_PACKED_TILE_TOKENS, first, n, tiles,
+                                    y);
+        return;
+    }
+    for (int64_t k = 0; k < tokens; k++) {
+        graft_packed_multiply_tiles(self, format, bits, rounded, input, t + k, 1, first, n, tiles,
+                                    y + k * self->out_features);
+    }
+}
+
+/* --- Many tokens -------------------------------------------------------------------------------------------------- */
+
+/* [any] The weights of one word's inputs: [slots][GRAFT_PACKED_VECTORS]. `at` is the group of the last input, `group`
+ * its number. */
+GRAFT_PACKED_INLINE void graft_packed_widen_word(const struct graft_packed *self,
+                                                 const struct graft_packed_format format, const int bits, int64_t step,
+                                                 int64_t first, int64_t n, int64_t *group,
+                                                 struct graft_packed_group *at,
+                                                 graft_packed_floats weights[][GRAFT_PACKED_VECTORS]) {
+    const int slots = 32 / bits;
+    graft_packed_words words[GRAFT_PACKED_VECTORS];
+    format.unpack(self, step, first, n, words);
+    for (int k = 0; k < slots; k++) {
+        if (k == 0 || graft_packed_is_scattered(self)) {
+            int64_t next = graft_packed_group_of(self, step * slots + k);
+            if (next != *group) {
+                graft_packed_group_at(self, format, next, first, n, at);
+                *group = next;
+            }
         }
         for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-            totals[v] += at.scales[v] * (sums[v] - at.zeros[v] * sum);
-        }
-    }
-    memcpy(numbers, totals, sizeof numbers);
-    memcpy(y, numbers, (size_t)n * sizeof *y);
-}
-
-/* [any] Rows of W: exact, as a difference of codes times a scale of 16 bits has at most 20 digits. */
-GRAFT_PACKED_INLINE void graft_packed_widen_rows(const struct graft_packed *self, graft_packed_codes unpack,
-                                                 graft_packed_zeros unpack_zeros, int64_t first, int64_t n,
-                                                 float *out) {
-    for (int64_t group = 0; group < self->groups; group++) {
-        struct graft_packed_group at;
-        graft_packed_group_at(self, unpack_zeros, group, first, n, &at);
-        for (int64_t i = at.begin; i < at.end; i++) {
-            int64_t input = self->order != NULL ? self->order[i] : i;
-            graft_packed_ints codes[GRAFT_PACKED_VECTORS];
-            graft_packed_floats numbers[GRAFT_PACKED_VECTORS];
-            float column[GRAFT_PACKED_STRIP];
-            unpack(self, input, first, n, codes);
-            for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-                numbers[v] = at.scales[v] * (__builtin_convertvector(codes[v], graft_packed_floats) - at.zeros[v]);
-            }
-            memcpy(column, numbers, sizeof column);
-            for (int64_t r = 0; r < n; r++) {
-                out[r * self->in_features + input] = column[r];
-            }
+            graft_packed_words codes = (words[v] >> bits * k) & ((1U << bits) - 1);
+            weights[k][v] = at->scales[v] * (graft_packed_convert(codes) - at->zeros[v]);
         }
     }
 }
 
-/* [any] Codes that lie along outputs, `words` being those from the first output on: slot `order[k]` of a word holds its
- * output k. */
-GRAFT_PACKED_INLINE void graft_packed_across(const int32_t *words, int32_t bits, const int32_t *order, int64_t n,
-                                             graft_packed_ints codes[GRAFT_PACKED_VECTORS]) {
-    const int32_t slots = 32 / bits;
+/* [any] Copies the weights of one word's inputs to their rows, `stride` numbers of 32 bits apart; for `rounded` two of
+ * them are one such number. */
+GRAFT_PACKED_INLINE void graft_packed_turn(graft_packed_floats weights[][GRAFT_PACKED_VECTORS], const int slots,
+                                           const int rounded, int64_t stride, uint32_t *rows) {
+    const int count = rounded ? slots / 2 : slots;
     for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-        int32_t lanes[GRAFT_PACKED_LANES];
-        int32_t shifts[GRAFT_PACKED_LANES];
-        graft_packed_ints numbers, by;
-        for (int l = 0; l < GRAFT_PACKED_LANES; l++) {
-            int64_t output = v * GRAFT_PACKED_LANES + l;
-            lanes[l] = output < n ? words[output / slots] : 0;
-            shifts[l] = order[l % slots] * bits;
+        graft_packed_words columns[GRAFT_PACKED_CODES]; /* [count], a lane for each row */
+        uint32_t numbers[GRAFT_PACKED_CODES * GRAFT_PACKED_LANES];
+        for (int k = 0; k < count; k++) {
+            columns[k] = rounded ? graft_packed_round(weights[2 * k][v]) >> 16 |
+                                       (graft_packed_round(weights[2 * k + 1][v]) & 0xffff0000)
+                                 : (graft_packed_words)weights[k][v];
         }
-        memcpy(&numbers, lanes, sizeof numbers);
-        memcpy(&by, shifts, sizeof by);
-        codes[v] = (numbers >> by) & ((1 << bits) - 1);
+        for (int left = count; left > 1; left /= 2) {
+            graft_packed_interleave(columns, count);
+        }
+        memcpy(numbers, columns, (size_t)count * sizeof columns[0]);
+        for (int l = 0; l < GRAFT_PACKED_LANES; l++) {
+            memcpy(rows + (v * GRAFT_PACKED_LANES + l) * stride, numbers + (ptrdiff_t)l * count,
+                   (size_t)count * sizeof *rows);
+        }
     }
 }
 
-/* The table `name_` of a format: "scalar", "avx2" or "avx512" by the target. */
-#if defined(__AVX512F__)
+/* [any] Rows of W: exact in f32, as a difference of codes times a scale of 16 bits has at most 20 digits. The rows are
+ * far apart, often a multiple of 4096 bytes, so whole cache lines are written. */
+GRAFT_PACKED_INLINE void graft_packed_widen_tile(const struct graft_packed *self,
+                                                 const struct graft_packed_format format, const int bits,
+                                                 const int rounded, int64_t first, int64_t n, char *out) {
+    enum { STEPS = 4 };
+    const int slots = 32 / bits, count = rounded ? slots / 2 : slots;
+    const int64_t steps = self->in_features / slots, row_bytes = steps * count * (int64_t)sizeof(uint32_t);
+    uint32_t rows[GRAFT_PACKED_TILE * GRAFT_PACKED_CODES * STEPS];
+    struct graft_packed_group at;
+    int64_t group = graft_packed_group_of(self, 0);
+    graft_packed_group_at(self, format, group, first, n, &at);
+    for (int64_t step = 0; step < steps; step += STEPS) {
+        const int64_t some = graft_packed_left(steps, step, STEPS);
+        for (int64_t s = 0; s < some; s++) {
+            graft_packed_floats weights[GRAFT_PACKED_CODES][GRAFT_PACKED_VECTORS];
+            graft_packed_widen_word(self, format, bits, step + s, first, n, &group, &at, weights);
+            graft_packed_turn(weights, slots, rounded, (int64_t)STEPS * count, rows + s * count);
+        }
+        for (int64_t row = 0; row < n; row++) {
+            const size_t bytes = (size_t)count * sizeof *rows;
+            void *to = out + row * row_bytes + step * (int64_t)bytes;
+            memcpy(to, rows + row * STEPS * count, some == STEPS ? STEPS * bytes : (size_t)some * bytes);
+        }
+    }
+}
+
+/* --- A format's table --------------------------------------------------------------------------------------------- */
+
+/* The table `name_` of a format, by the target. */
+#if defined(__AVX512BF16__)
+#define GRAFT_PACKED_ISA "avx512_bf16"
+#define GRAFT_PACKED_TABLE(format) format##_loops_avx512_bf16
+#define GRAFT_PACKED_ROUNDS 1
+#elif defined(__AVX512F__)
 #define GRAFT_PACKED_ISA "avx512"
 #define GRAFT_PACKED_TABLE(format) format##_loops_avx512
+#define GRAFT_PACKED_ROUNDS 0
 #elif defined(__AVX2__)
 #define GRAFT_PACKED_ISA "avx2"
 #define GRAFT_PACKED_TABLE(format) format##_loops_avx2
+#define GRAFT_PACKED_ROUNDS 0
 #else
 #define GRAFT_PACKED_ISA "scalar"
 #define GRAFT_PACKED_TABLE(format) format##_loops_scalar
+#define GRAFT_PACKED_ROUNDS 0
 #endif
 
-/* Defines it: whole strips, and what is left of one. */
-#define GRAFT_PACKED_LOOPS(format, unpack, unpack_zeros)                                                        \
-    static void multiply(const struct graft_packed *self, int64_t first, int64_t n, const float *x, float *y) { \
-        if (n == GRAFT_PACKED_STRIP) {                                                                          \
-            graft_packed_multiply(self, unpack, unpack_zeros, first, GRAFT_PACKED_STRIP, x, y);                 \
-        } else {                                                                                                \
-            graft_packed_multiply(self, unpack, unpack_zeros, first, n, x, y);                                  \
-        }                                                                                                       \
-    }                                                                                                           \
-    static void widen(const struct graft_packed *self, int64_t first, int64_t n, float *out) {                  \
-        if (n == GRAFT_PACKED_STRIP) {                                                                          \
-            graft_packed_widen_rows(self, unpack, unpack_zeros, first, GRAFT_PACKED_STRIP, out);                \
-        } else {                                                                                                \
-            graft_packed_widen_rows(self, unpack, unpack_zeros, first, n, out);                                 \
-        }                                                                                                       \
-    }                                                                                                           \
-    const struct graft_packed_loops GRAFT_PACKED_TABLE(format) = {GRAFT_PACKED_ISA, multiply, widen}
+/* [any] graft_packed_arithmetic.prepare, of either kind. */
+GRAFT_PACKED_INLINE void graft_packed_prepare_any(const struct graft_packed *self, const int rounded, const float *x,
+                                                  struct graft_packed_input *input, int64_t t) {
+    if (self->bits == 4) {
+        graft_packed_prepare_row(self, 4, rounded, x, input, t);
+    } else {
+        graft_packed_prepare_row(self, 8, rounded, x, input, t);
+    }
+}
+
+/* [any] graft_packed_arithmetic.multiply: whole tiles, and what is left of one. */
+GRAFT_PACKED_INLINE void graft_packed_multiply_any(const struct graft_packed *self,
+                                                   const struct graft_packed_format format, const int bits,
+                                                   const int rounded, const struct graft_packed_input *input, int64_t t,
+                                                   int64_t tokens, int64_t first, int64_t n, float *y) {
+    const int64_t tile = GRAFT_PACKED_TILE, whole = n / tile * tile;
+    for (int64_t o = 0; o < whole; o += tile * GRAFT_PACKED_TILES) {
+        graft_packed_multiply_tokens(self, format, bits, rounded, input, t, tokens, first + o, GRAFT_PACKED_TILE,
+                                     graft_packed_left(whole, o, tile * GRAFT_PACKED_TILES) / tile, y + o);
+    }
+    if (whole < n) {
+        graft_packed_multiply_tokens(self, format, bits, rounded, input, t, tokens, first + whole, n - whole, 1,
+                                     y + whole);
+    }
+}
+
+/* [any] graft_packed_arithmetic.widen. */
+GRAFT_PACKED_INLINE void graft_packed_widen_any(const struct graft_packed *self,
+                                                const struct graft_packed_format format, const int bits,
+                                                const int rounded, int64_t first, int64_t n, char *out) {
+    const int64_t row_bytes = self->in_features * (rounded ? 2 : 4);
+    for (int64_t o = 0; o < n; o += GRAFT_PACKED_TILE) {
+        if (n - o >= GRAFT_PACKED_TILE) {
+            graft_packed_widen_tile(self, format, bits, rounded, first + o, GRAFT_PACKED_TILE, out + o * row_bytes);
+        } else {
+            graft_packed_widen_tile(self, format, bits, rounded, first + o, n - o, out + o * row_bytes);
+        }
+    }
+}
+
+/* Functions of one arithmetic, for both widths of codes. */
+#define GRAFT_PACKED_ARITHMETIC(name, format, rounds, narrow)                                                       \
+    static void name##_prepare(const struct graft_packed *self, const float *x, struct graft_packed_input *input,   \
+                               int64_t t) {                                                                         \
+        graft_packed_prepare_any(self, rounds, x, input, t);                                                        \
+    }                                                                                                               \
+    static void name##_multiply(const struct graft_packed *self, const struct graft_packed_input *input, int64_t t, \
+                                int64_t tokens, int64_t first, int64_t n, float *y) {                               \
+        if (self->bits == 4) {                                                                                      \
+            graft_packed_multiply_any(self, format, 4, rounds, input, t, tokens, first, n, y);                      \
+        } else {                                                                                                    \
+            graft_packed_multiply_any(self, format, 8, rounds, input, t, tokens, first, n, y);                      \
+        }                                                                                                           \
+    }                                                                                                               \
+    static void name##_widen(const struct graft_packed *self, int64_t first, int64_t n, void *out) {                \
+        if (self->bits == 4) {                                                                                      \
+            graft_packed_widen_any(self, format, 4, narrow, first, n, (char *)out);                                 \
+        } else {                                                                                                    \
+            graft_packed_widen_any(self, format, 8, narrow, first, n, (char *)out);                                 \
+        }                                                                                                           \
+    }
+
+/* Defines it. */
+#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros)                       \
+    static const struct graft_packed_format format = {unpack, unpack_zeros}; \
+    GRAFT_PACKED_ARITHMETIC(exact, format, 0, 0)                             \
+    GRAFT_PACKED_ARITHMETIC(rounded, format, GRAFT_PACKED_ROUNDS, 1)         \
+    const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {             \
+        GRAFT_PACKED_ISA,                                                    \
+        {exact_prepare, exact_multiply, exact_widen},                        \
+        {rounded_prepare, rounded_multiply, rounded_widen},                  \
+    }
 
 #ifdef __cplusplus
 }

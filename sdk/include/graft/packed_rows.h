@@ -89,15 +89,7 @@ GRAFT_INLINE const struct graft_row_block *graft_packed_rows_block(const struct 
  * and GRAFT_ISA, if it is set, allows. */
 GRAFT_INLINE const struct graft_packed_rows_loops *
 graft_packed_rows_choose(const struct graft_packed_rows_loops *const *tables, int32_t n) {
-    const char *wanted = getenv("GRAFT_ISA");
-    int32_t runnable = graft_packed_runnable();
-    runnable = runnable < n ? runnable : n;
-    for (int32_t i = 0; wanted != NULL && i < runnable; i++) {
-        if (strcmp(tables[i]->name, wanted) == 0) {
-            return tables[i];
-        }
-    }
-    return tables[runnable - 1];
+    return tables[graft_isa_choose(n)];
 }
 
 /* --- Describing and binding --- */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linears in 4 bits, a scale for each 32 weights of a row, quantized while the model is loaded: projections, experts that
+ * are modules, and the language model head. That is lossy, so the plugin has to be asked for by name.
+ */
+#include <stdlib.h>
+
+#include "graft/plugin.h"
+#include "int8_linear/projections.h"
+#include "loops.h"
+#include "quantize.h"
+
+static const struct graft_packed_rows_loops *const tables[] = {
+    &int4_loops_scalar,
+#if defined(__x86_64__)
+    &int4_loops_avx2,
+    &int4_loops_avx512,
+#endif
+};
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    struct graft_packed_rows *rows = sink->keep(sink->data, sizeof *rows, error); /* for `create` */
+    (void)cls;
+    (void)config;
+    int status = rows != NULL ? graft_packed_rows_sizes(args, sink->path, rows, error) : GRAFT_ERROR_INTERNAL;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const int64_t words = graft_packed_rows_blocks(rows->in_features, INT4_CODES);
+    rows->row_bytes = words * (int64_t)sizeof(int32_t);
+    rows->block_rows = 1;
+    rows->group_size = INT4_GROUP;
+    rows->groups = graft_packed_rows_blocks(rows->in_features, INT4_GROUP);
+    rows->bits = 4;
+    rows->zero = INT4_ZERO;
+    const int64_t scales[2] = {rows->out_features, rows->groups};
+    status = graft_packed_rows_codes(sink, "qweight", rows->out_features, words, GRAFT_DTYPE_I32, error);
+    if (status == GRAFT_OK) {
+        status = graft_packed_rows_codes(sink, "scales", scales[0], scales[1], GRAFT_DTYPE_BF16, error);
+    }
+    return status == GRAFT_OK ? graft_packed_rows_describe(sink, rows, args, error) : status;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    struct graft_packed_rows *self = malloc(sizeof *self);
+    (void)cls;
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
+    }
+    memcpy(self, build->kept, sizeof *self);
+    self->loops = graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
+    int status = graft_packed_rows_bind(build, "qweight", "scales", self, error);
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    return graft_packed_rows_forward(instance, call, args, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+
+static const char *const sources[] = {"weight"};
+static const char *const targets[] = {"qweight", "scales"};
+
+static const struct graft_operation quantize[] = {
+    {.struct_size = sizeof quantize[0], .kind = GRAFT_OP_CUSTOM, .custom = &int4_quantize_rows},
+};
+
+static const struct graft_conversion conversions[] = {
+    {
+        .struct_size = sizeof conversions[0],
+        .n_sources = 1,
+        .sources = sources,
+        .n_targets = 2,
+        .targets = targets,
+        .n_operations = 1,
+        .operations = quantize,
+        .operation_stride = sizeof quantize[0],
+    },
+};
+
+static const struct graft_class int4_linear_class = {
+    .struct_size = sizeof int4_linear_class,
+    .name = "Int4Linear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+    .create = create,
+    .destroy = free,
+    .forward = &vtable,
+    .conversions = conversions,
+    .n_conversions = 1,
+    .conversion_stride = sizeof conversions[0],
+};
+
+static const struct graft_replacement replacement = {
+    .struct_size = sizeof replacement,
+    .key = GRAFT_KEY_NAME,
+    .target = "Linear",
+    .replacement = &int4_linear_class,
+    .module_path = PROJECTIONS "|" LANGUAGE_MODEL_HEAD,
+};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "int4_linear",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Projections and the head in 4 bits, a scale for each 32 weights of a row",
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
+    .custom_operations = &int4_quantize_rows,
+    .n_custom_operations = 1,
+    .custom_operation_stride = sizeof int4_quantize_rows,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host;
+    (void)error;
+    return &plugin;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One build of it for each instruction set. */
+#include "loops.h"
+
+#include "graft/packed_rows_loops.h"
+
+GRAFT_ROW_FUNCTIONS(uint4, graft_row_uint4)
+
+const struct graft_packed_rows_loops GRAFT_ROW_TABLE(int4) = {GRAFT_ROW_ISA, uint4_multiply, uint4_widen};
