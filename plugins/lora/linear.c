@@ -14,6 +14,7 @@
 struct part {
     const struct graft_module *module;
     int32_t adapter;
+    int64_t rank;     /* of a pair */
     int32_t is_whole; /* takes the place of the original, on the rows that the adapter takes effect on */
 };
 
@@ -91,7 +92,9 @@ static void destroy(void *instance) {
 
 static void add_part(struct lora_linear *self, const struct graft_module *module, int32_t adapter) {
     struct part *part = &self->parts[self->n_parts++];
-    *part = (struct part){module, adapter, strcmp(module->class_name, lora_pair_class.name) != 0};
+    *part = (struct part){
+        .module = module, .adapter = adapter, .is_whole = strcmp(module->class_name, lora_pair_class.name) != 0};
+    part->rank = part->is_whole ? 0 : lora_pair_rank(module);
     if (part->is_whole) {
         struct part first = self->parts[0];
         self->parts[0] = *part;
@@ -169,11 +172,46 @@ static int run_parts(const struct lora_linear *self, const struct graft_call *ca
     return status;
 }
 
+/* The products of the original and of each lora_A in one go, as it is for a few tokens; `*done` tells whether it was.
+ */
+static int run_together(const struct lora_linear *self, const struct graft_call *call,
+                        const struct graft_linear_args *args, int *done, struct graft_error *error) {
+    struct graft_product products[GRAFT_LINEAR_ALL];
+    struct graft_linear_args first = {.struct_size = sizeof first, .tokens = args->tokens, .x = args->x};
+    float *narrow[GRAFT_LINEAR_ALL];
+    int32_t n = self->n_parts;
+    *done = 0;
+    if (lora_chooses_rows(call) || n >= GRAFT_LINEAR_ALL ||
+        !graft_linear_as_product(self->original, args, &products[n])) {
+        return GRAFT_OK;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const struct part *part = &self->parts[i];
+        narrow[i] = first.y = graft_scratch_floats(call, args->tokens, part->rank, error);
+        if (narrow[i] == NULL) {
+            return GRAFT_ERROR_INTERNAL;
+        }
+        if (part->is_whole || !lora_pair_first(part->module, &first, &products[i])) {
+            return GRAFT_OK;
+        }
+    }
+    int status = call->kernels->linear(call, products, n + 1, sizeof products[0], error);
+    for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
+        lora_pair_add(self->parts[i].module, narrow[i], args->tokens, args->y);
+    }
+    *done = 1;
+    return status;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     struct graft_product product = {.struct_size = sizeof product};
-    return as_product(instance, args, &product) ? call->kernels->linear(call, &product, 1, sizeof product, error)
-                                                : run_parts(instance, call, args, error);
+    int done = 0;
+    if (as_product(instance, args, &product)) {
+        return call->kernels->linear(call, &product, 1, sizeof product, error);
+    }
+    int status = run_together(instance, call, args, &done, error);
+    return status == GRAFT_OK && !done ? run_parts(instance, call, args, error) : status;
 }
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_product = as_product};

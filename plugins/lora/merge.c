@@ -36,7 +36,7 @@ static int is_float(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
 }
 
-static int are_floats(const struct graft_weight *weight) {
+int lora_are_floats(const struct graft_weight *weight) {
     for (int32_t i = 0; i < weight->n_blocks; i++) {
         if (!is_float(graft_weight_block(weight, i)->dtype)) {
             return 0;
@@ -45,8 +45,7 @@ static int are_floats(const struct graft_weight *weight) {
     return weight->n_blocks > 0;
 }
 
-/* Row `row` of a weight, as f32. */
-static void read_row(const struct graft_weight *weight, int64_t row, float *out) {
+void lora_read_row(const struct graft_weight *weight, int64_t row, float *out) {
     int32_t i = 0;
     const struct graft_row_block *block = graft_weight_block(weight, i);
     for (; row >= block->rows; block = graft_weight_block(weight, ++i)) {
@@ -92,8 +91,8 @@ static void merge_rows(void *data, int64_t begin, int64_t end) {
     }
     float *b = row + columns;
     for (int64_t r = begin; r < end; r++) {
-        read_row(work->original->weight, work->original->first_row + r, row);
-        read_row(work->b->weight, work->b->first_row + r, b);
+        lora_read_row(work->original->weight, work->original->first_row + r, row);
+        lora_read_row(work->b->weight, work->b->first_row + r, b);
         for (int64_t k = 0; k < rank; k++) {
             float much = work->factor * b[k];
             const float *a = work->a + k * columns;
@@ -134,7 +133,7 @@ int lora_merge(const struct graft_product *original, const struct graft_product 
                struct graft_error *error) {
     int64_t columns = original->weight->columns, rank = a->rows;
     *merged = (struct lora_merged){.bias = NULL};
-    if (!are_floats(original->weight) || !are_floats(a->weight) || !are_floats(b->weight)) {
+    if (!lora_are_floats(original->weight) || !lora_are_floats(a->weight) || !lora_are_floats(b->weight)) {
         return GRAFT_OK;
     }
     float *wide = malloc((size_t)(rank * columns) * sizeof *wide);
@@ -143,7 +142,7 @@ int lora_merge(const struct graft_product *original, const struct graft_product 
         return graft_fail_memory(error, path);
     }
     for (int64_t k = 0; k < rank; k++) {
-        read_row(a->weight, a->first_row + k, wide + k * columns);
+        lora_read_row(a->weight, a->first_row + k, wide + k * columns);
     }
     struct work work = {original, b, wide, rank, factor, merged, 0};
     threads->parallel_for(original->rows, 16, merge_rows, &work);

@@ -10,6 +10,9 @@ struct lora_rows {
     int32_t *index; /* [n] ascending; NULL: all rows */
 };
 
+/* Whether an adapter may take effect on some rows only. */
+int lora_chooses_rows(const struct graft_call *call);
+
 /* Those of `rows` rows that adapter number `adapter` takes effect on. */
 int lora_rows_of(const struct graft_call *call, int64_t rows, int32_t adapter, struct lora_rows *found,
                  struct graft_error *error);
