@@ -3,15 +3,26 @@
 #include "base/fail.h"
 #include "library/library.h"
 
-static int publish_unexpected(struct graft_model *model, struct graft_error *error) {
-    const struct graft_plan *plan = model->plan;
-    const char **names = graft_pool_alloc(&model->published.pool, plan->n_unexpected, sizeof *names);
-    for (size_t i = 0; i < plan->n_unexpected && names != NULL; i++) {
-        names[i] = plan->unexpected[i]->name;
+/* The names of tensors; NULL if memory ran out. */
+static const char *const *publish_names(struct graft_model *model, const struct graft_tensor_view *const *tensors,
+                                        size_t n) {
+    const char **names = graft_pool_alloc(&model->published.pool, n, sizeof *names);
+    for (size_t i = 0; i < n && names != NULL; i++) {
+        names[i] = tensors[i]->name;
     }
-    model->published.plan.unexpected = names;
-    model->published.plan.n_unexpected = plan->n_unexpected;
-    return names != NULL ? GRAFT_OK : graft_fail_memory(error, model->directory);
+    return names;
+}
+
+/* The tensors that no parameter uses. */
+static int publish_unused(struct graft_model *model, struct graft_error *error) {
+    const struct graft_plan *plan = model->plan;
+    struct graft_plan_info *shown = &model->published.plan;
+    shown->unexpected = publish_names(model, plan->unexpected, plan->n_unexpected);
+    shown->n_unexpected = plan->n_unexpected;
+    shown->elsewhere = publish_names(model, plan->elsewhere, plan->n_elsewhere);
+    shown->n_elsewhere = plan->n_elsewhere;
+    return shown->unexpected != NULL && shown->elsewhere != NULL ? GRAFT_OK
+                                                                 : graft_fail_memory(error, model->directory);
 }
 
 static int publish_adapters(struct graft_model *model, struct graft_error *error) {
@@ -75,7 +86,7 @@ int graft_model_publish(struct graft_model *model, struct graft_error *error) {
     if (status == GRAFT_OK) {
         status = publish_adapters(model, error);
     }
-    return status == GRAFT_OK ? publish_unexpected(model, error) : status;
+    return status == GRAFT_OK ? publish_unused(model, error) : status;
 }
 
 const struct graft_plan_info *graft_model_plan(const struct graft_model *model) {

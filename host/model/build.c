@@ -82,6 +82,10 @@ static int describe_stack(struct builder *builder, struct graft_node *node, cons
     }
     for (; node != NULL && status == GRAFT_OK; node = node->super) {
         status = graft_builder_describe(builder, node, error);
+        if (node->is_elsewhere) {
+            graft_node_free(node->super);
+            node->super = NULL;
+        }
     }
     return status;
 }

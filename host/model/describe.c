@@ -310,6 +310,20 @@ static int on_state(void *data, const struct graft_state_info *info, struct graf
     return GRAFT_OK;
 }
 
+static int on_elsewhere(void *data, struct graft_error *error) {
+    struct builder *builder = data;
+    struct graft_node *node = builder->describing;
+    if ((builder->describer->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0 || node->describer != builder->describer) {
+        return refuse(builder, error, "as elsewhere what only a class that calls super may:", node->name);
+    }
+    if (node->n_children > 0 || node->n_parameters > 0 || node->n_states > 0) {
+        return refuse(builder, error, "as elsewhere a module that it has declared something of:", node->name);
+    }
+    node->is_elsewhere = 1;
+    builder->tree->n_elsewhere++;
+    return GRAFT_OK;
+}
+
 static const char *on_activation_class(void *data, const char *name) {
     (void)data;
     return name != NULL ? graft_activation_class(name) : NULL;
@@ -375,6 +389,7 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .host = graft_host_get(),
         .base = graft_builder_base,
         .adapter_tensor = on_adapter_tensor,
+        .elsewhere = on_elsewhere,
     };
     if (node->describer->cls->describe == NULL) {
         return GRAFT_OK;

@@ -63,6 +63,7 @@ struct graft_node {
     int32_t is_converted;       /* a registered list takes the place of its class's conversions */
     struct graft_node *super;   /* the next class of the stack at the same path, for a replacement that calls it */
     struct graft_node *wrapper; /* the node whose `super` this is; or NULL */
+    int32_t is_elsewhere;       /* another process has it: there is nothing below */
     int32_t below_super;        /* this is one's super, or part of it: parameters may repeat those of the wrapper */
     void *kept;                 /* what the maker's `describe` keeps for its `create`, or NULL */
     struct graft_parameter **parameters;
@@ -99,6 +100,7 @@ struct graft_tree {
     size_t n_nodes;
     size_t n_parameters;
     int32_t n_states;
+    size_t n_elsewhere; /* modules that another process has */
 };
 
 /* What to build. */

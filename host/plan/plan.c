@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/regex.h"
 #include "plan/convert.h"
+#include "plan/elsewhere.h"
 #include "plan/fit.h"
 #include "plan/source_list.h"
 
@@ -180,7 +181,10 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
     if (status == GRAFT_OK) {
         status = graft_plan_fit(plan, error);
     }
-    return status == GRAFT_OK ? list_unexpected(planner, error) : status;
+    if (status == GRAFT_OK) {
+        status = list_unexpected(planner, error);
+    }
+    return status == GRAFT_OK ? graft_plan_find_elsewhere(plan, &planner->lookup, error) : status;
 }
 
 int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *checkpoint,
@@ -227,6 +231,7 @@ void graft_plan_free(struct graft_plan *plan) {
         graft_free(plan->computed);
         graft_free(plan->bindings);
         graft_free(plan->unexpected);
+        graft_free(plan->elsewhere);
         graft_free(plan);
     }
 }

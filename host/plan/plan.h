@@ -52,6 +52,8 @@ struct graft_plan {
     struct graft_sources *sources;               /* the checkpoint as classes see it */
     const struct graft_tensor_view **unexpected; /* of those, the ones used by nobody */
     size_t n_unexpected;
+    const struct graft_tensor_view **elsewhere; /* likewise, of modules that another process has */
+    size_t n_elsewhere;
     int32_t layout_patched;                /* as asked for */
     int32_t runtime_layout;                /* likewise */
     const struct graft_adapters *adapters; /* likewise; or NULL */

@@ -173,6 +173,14 @@ void graft_checkpoint_close(struct graft_checkpoint *checkpoint) {
     for (size_t i = 0; i < checkpoint->n_notes; i++) {
         graft_free(checkpoint->notes[i]);
     }
+    for (size_t i = 0; i < checkpoint->n_absent; i++) {
+        for (size_t j = 0; j < checkpoint->absent[i].n_tensors; j++) {
+            graft_free(checkpoint->absent[i].tensors[j]);
+        }
+        graft_free(checkpoint->absent[i].tensors);
+        graft_free(checkpoint->absent[i].name);
+    }
+    graft_free(checkpoint->absent);
     graft_free(checkpoint->parts);
     graft_free(checkpoint->notes);
     graft_free(checkpoint->tensors);
@@ -216,6 +224,14 @@ size_t graft_checkpoint_file_count(const struct graft_checkpoint *checkpoint) {
 
 const struct graft_checkpoint_file *graft_checkpoint_file_at(const struct graft_checkpoint *checkpoint, size_t index) {
     return &checkpoint->parts[index].file;
+}
+
+size_t graft_checkpoint_absent_count(const struct graft_checkpoint *checkpoint) {
+    return checkpoint->n_absent;
+}
+
+const struct graft_absent_file *graft_checkpoint_absent_at(const struct graft_checkpoint *checkpoint, size_t index) {
+    return &checkpoint->absent[index];
 }
 
 size_t graft_checkpoint_note_count(const struct graft_checkpoint *checkpoint) {

@@ -4,7 +4,8 @@
  *
  * Where both are there the single file is read, as transformers does. An index is taken at its word: each tensor must
  * be in the file that it is listed for and in no other, and files must be in the directory (links into the `blobs` of a
- * hub cache are). A tensor that no entry lists is kept, and noted.
+ * hub cache are). A tensor that no entry lists is kept, and noted. A listed file that is not there is missed only by a
+ * model that needs it: a process that runs a part of one has the files of that part.
  */
 #ifndef GRAFT_WEIGHTS_CHECKPOINT_H
 #define GRAFT_WEIGHTS_CHECKPOINT_H
@@ -24,6 +25,13 @@ struct graft_checkpoint_file {
     int64_t bytes;              /* mapped */
     size_t tensors;             /* their number */
     const graft_json *metadata; /* `__metadata__`, an object of strings, or NULL */
+};
+
+/* A file that an index lists and that is not there. */
+struct graft_absent_file {
+    char *name;     /* as listed */
+    char **tensors; /* [n_tensors] that it is listed for, sorted */
+    size_t n_tensors;
 };
 
 /* [load] Opens the weights of a directory; `*checkpoint` is the caller's, to be given to graft_checkpoint_close. All
@@ -52,6 +60,14 @@ size_t graft_checkpoint_lower_bound(const struct graft_checkpoint *checkpoint, c
 /* [any] The files that the tensors are in, sorted by name; the index itself is none of them. */
 size_t graft_checkpoint_file_count(const struct graft_checkpoint *checkpoint);
 const struct graft_checkpoint_file *graft_checkpoint_file_at(const struct graft_checkpoint *checkpoint, size_t index);
+
+/* [any] The files that are not there, sorted by name. */
+size_t graft_checkpoint_absent_count(const struct graft_checkpoint *checkpoint);
+const struct graft_absent_file *graft_checkpoint_absent_at(const struct graft_checkpoint *checkpoint, size_t index);
+
+/* [any] Records that a tensor of it is needed (GRAFT_ERROR_MODEL). */
+int graft_checkpoint_fail_absent(const struct graft_checkpoint *checkpoint, const struct graft_absent_file *absent,
+                                 const char *tensor, struct graft_error *error);
 
 /* [any] Notes for the user that are not errors, one line each. */
 size_t graft_checkpoint_note_count(const struct graft_checkpoint *checkpoint);

@@ -18,19 +18,37 @@ struct follower {
     struct graft_error *error;
 };
 
-/* `n` entries that name one file: it must be there, and in the directory. */
-static int check_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n) {
+/* Keeps that the file of `n` entries is not there. */
+static int add_absent(const struct follower *follower, const struct graft_shard_entry *entries, size_t n) {
+    struct graft_checkpoint *checkpoint = follower->checkpoint;
+    if (graft_grow(&checkpoint->absent, &checkpoint->absent_capacity, checkpoint->n_absent,
+                   sizeof *checkpoint->absent) != 0) {
+        return graft_fail_memory(follower->error, follower->path);
+    }
+    struct graft_absent_file *absent = &checkpoint->absent[checkpoint->n_absent++];
+    *absent = (struct graft_absent_file){.name = graft_strdup(entries->file),
+                                         .tensors = graft_alloc(n, sizeof *absent->tensors)};
+    int failed = absent->name == NULL || absent->tensors == NULL;
+    for (size_t i = 0; i < n && !failed; i++) {
+        absent->tensors[i] = graft_strdup(entries[i].tensor);
+        failed = absent->tensors[i] == NULL;
+        absent->n_tensors += (size_t)!failed;
+    }
+    return failed ? graft_fail_memory(follower->error, follower->path) : GRAFT_OK;
+}
+
+/* The file of `n` entries must be in the directory, if it is there. */
+static int check_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n,
+                      int *is_there) {
     char *path = graft_path_join(follower->checkpoint->directory, entries->file);
     int status;
+    *is_there = path != NULL && graft_file_exists(path);
     if (path == NULL) {
         status = graft_fail_memory(follower->error, follower->path);
-    } else if (!graft_file_exists(path)) {
-        status =
-            graft_error_set(follower->error, GRAFT_ERROR_MODEL, follower->path,
-                            "weight_map lists \"%.300s\" for %zu tensors (\"%.300s\"), but that file does not exist",
-                            entries->file, n, entries->tensor);
-    } else {
+    } else if (*is_there) {
         status = graft_shard_place_check(follower->root, path, follower->error);
+    } else {
+        status = add_absent(follower, entries, n);
     }
     graft_free(path);
     return status;
@@ -74,10 +92,12 @@ static int check_unlisted(const struct follower *follower, const struct graft_ch
 
 static int follow_file(const struct follower *follower, const struct graft_shard_entry *entries, size_t n) {
     struct graft_checkpoint *checkpoint = follower->checkpoint;
-    int status = check_file(follower, entries, n);
-    if (status == GRAFT_OK) {
-        status = graft_checkpoint_add_file(checkpoint, entries->file, follower->error);
+    int is_there = 0;
+    int status = check_file(follower, entries, n, &is_there);
+    if (status != GRAFT_OK || !is_there) {
+        return status;
     }
+    status = graft_checkpoint_add_file(checkpoint, entries->file, follower->error);
     if (status == GRAFT_OK) {
         status = check_listed(follower, &checkpoint->parts[checkpoint->n_parts - 1], entries, n);
     }
@@ -102,5 +122,19 @@ int graft_checkpoint_add_indexed(struct graft_checkpoint *checkpoint, const char
         i += n;
     }
     graft_shard_index_finish(&follower.index);
+    return status;
+}
+
+int graft_checkpoint_fail_absent(const struct graft_checkpoint *checkpoint, const struct graft_absent_file *absent,
+                                 const char *tensor, struct graft_error *error) {
+    char *path = graft_path_join(checkpoint->directory, GRAFT_CHECKPOINT_INDEX);
+    if (path == NULL) {
+        return graft_fail_memory(error, checkpoint->directory);
+    }
+    int status =
+        graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                        "weight_map lists \"%.300s\" for %zu tensors (\"%.300s\"), but that file does not exist",
+                        absent->name, absent->n_tensors, tensor);
+    graft_free(path);
     return status;
 }

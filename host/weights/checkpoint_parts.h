@@ -22,6 +22,9 @@ struct graft_checkpoint {
     size_t part_capacity;
     const struct graft_tensor_view **tensors; /* [count], sorted by name */
     size_t count;
+    struct graft_absent_file *absent;
+    size_t n_absent;
+    size_t absent_capacity;
     char **notes;
     size_t n_notes;
     size_t note_capacity;

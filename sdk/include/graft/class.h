@@ -101,6 +101,9 @@ struct graft_sink {
     /* [load] Whether an adapter has a tensor for the module: `name` is relative to it, "adapter.NAME.lora_A.weight".
      * Then 1, and `info`, whose struct_size the caller has set, becomes its type and shape. */
     int32_t (*adapter_tensor)(void *data, const char *name, struct graft_value_info *info);
+    /* [load] What the module does is done by another process (parallel.h): a class that calls super says so instead of
+     * declaring anything, and has no super then. Tensors below its path belong to others, and need not be there. */
+    int (*elsewhere)(void *data, struct graft_error *error);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -208,7 +211,7 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 104);
+GRAFT_ASSERT_SIZE(struct graft_sink, 112);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

@@ -131,6 +131,8 @@ struct graft_plan_info {
     int64_t state_bytes;          /* memory for modules' states per sequence while it runs (graft/state.h) */
     const struct graft_planned_adapter *const *adapters; /* [n_adapters] in the order given */
     size_t n_adapters;
+    const char *const *elsewhere; /* [n_elsewhere] tensors of modules that another process has (graft/parallel.h) */
+    size_t n_elsewhere;
 };
 
 /* [any] Never NULL. */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What other processes have of a model: modules that are elsewhere (graft/class.h), and the tensors below them. */
+#ifndef GRAFT_PLAN_ELSEWHERE_H
+#define GRAFT_PLAN_ELSEWHERE_H
+
+#include "plan/lookup.h"
+#include "plan/plan.h"
+
+/* [load] Moves the tensors below such modules from the plan's `unexpected` to its `elsewhere`. A file that is not there
+ * and has others is an error. */
+int graft_plan_find_elsewhere(struct graft_plan *plan, const struct lookup *lookup, struct graft_error *error);
+
+#endif
