@@ -4,8 +4,10 @@
 
 #include "cli/commands/commands.h"
 #include "cli/output.h"
+#include "cli/report/ranks.h"
 #include "cli/program.h"
 #include "cli/setup.h"
+#include "graft/host/parallel.h"
 
 /* A model was loaded: it is run, compared, or measured. */
 static int with_loaded(const struct graft_options *options, const struct graft_library *library,
@@ -22,8 +24,9 @@ static int with_loaded(const struct graft_options *options, const struct graft_l
     if (status != GRAFT_OK) {
         return status;
     }
-    return options->command == GRAFT_COMMAND_PERPLEXITY ? graft_command_perplexity(options, model, error)
-                                                        : graft_command_run(options, model, error);
+    status = options->command == GRAFT_COMMAND_PERPLEXITY ? graft_command_perplexity(options, model, error)
+                                                          : graft_command_run(options, model, error);
+    return status == GRAFT_OK ? graft_report_ranks(options, model, error) : status;
 }
 
 /* A model is opened (everything is decided), then loaded (weights bound, modules made). */
@@ -31,10 +34,13 @@ static int with_model(const struct graft_options *options, struct graft_library 
     struct graft_model *model = NULL;
     int status = graft_setup_model(options, library, &model, error);
     if (status == GRAFT_OK) {
+        status = graft_setup_agree_model(options, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_setup_fuse(options, model, error);
     }
     if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
-        status = graft_command_plan(options, model, library, error);
+        status = graft_parallel_get()->rank > 0 ? GRAFT_OK : graft_command_plan(options, model, library, error);
     } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_SAVE) {
         status = graft_command_save(options, model, error);
     } else if (status == GRAFT_OK) {
@@ -53,6 +59,9 @@ static int with_library(const struct graft_options *options, struct graft_error 
     if (status == GRAFT_OK) {
         status = graft_setup_plugins(options, library, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_setup_agree_plugins(library, error);
+    }
     if (status == GRAFT_OK && options->command == GRAFT_COMMAND_LIST) {
         status = graft_command_list(options, library, error);
     } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_INSPECT) {
@@ -64,7 +73,7 @@ static int with_library(const struct graft_options *options, struct graft_error 
     return status;
 }
 
-static int run(const struct graft_options *options, struct graft_error *error) {
+static int run(struct graft_options *options, struct graft_error *error) {
     if (options->help) {
         graft_usage_print();
         return graft_output_flush(stdout, error);
@@ -78,8 +87,12 @@ static int run(const struct graft_options *options, struct graft_error *error) {
         return graft_output_flush(stdout, error);
     }
     graft_setup_process(options);
-    return options->command == GRAFT_COMMAND_TOKENIZE ? graft_command_tokenize(options, error)
-                                                      : with_library(options, error);
+    int status = graft_setup_parallel(options, error);
+    if (status == GRAFT_OK) {
+        status = options->command == GRAFT_COMMAND_TOKENIZE ? graft_command_tokenize(options, error)
+                                                            : with_library(options, error);
+    }
+    return status;
 }
 
 int main(int argc, char **argv) {
@@ -93,8 +106,12 @@ int main(int argc, char **argv) {
     if (status == GRAFT_OK) {
         status = graft_output_flush(stdout, &error);
     }
-    if (status != GRAFT_OK) {
+    if (status == GRAFT_OK) {
+        graft_parallel_stop();
+    } else {
+        graft_setup_wait_turn();
         graft_output_error(&error);
+        graft_setup_fail_together(status);
     }
     graft_options_finish(&options);
     return status;

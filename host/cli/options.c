@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "cli/size.h"
 
 enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NUMBER, FRACTION, SIZE };
@@ -51,6 +52,7 @@ static const struct spec specs[] = {
     {"attn-implementation", TEXT, offsetof(struct graft_options, attn_implementation), MODEL},
     {"experts-implementation", TEXT, offsetof(struct graft_options, experts_implementation), MODEL},
     {"kernels", TEXT, offsetof(struct graft_options, kernels), MODEL},
+    {"parallel", TEXT, offsetof(struct graft_options, parallel), RUN | PLAN | BENCH | PERPLEXITY},
     {"threads", NUMBER, offsetof(struct graft_options, threads), MODEL},
     {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL},
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL},
@@ -268,6 +270,16 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugins");
     }
+    if (options->parallel != NULL && options->plugins_dirs.count == 0) {
+        return usage(error, "needs --plugins-dir, which says where the plugins are", "--parallel");
+    }
+    if (options->parallel != NULL && (options->images.values.count > 0 || options->pixel_values != NULL)) {
+        return usage(error, "takes no images or videos", "--parallel");
+    }
+    if (options->parallel != NULL &&
+        (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL)) {
+        return usage(error, "records nothing: each process has a part of the model", "--parallel");
+    }
     if (options->plugin_options.count > 0 && options->plugins_dirs.count == 0 && !graft_options_name_file(options)) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugin-option");
     }
@@ -384,6 +396,54 @@ void graft_options_print(enum graft_command command) {
         if ((specs[i].commands & (int)command) != 0 &&
             specs[i].offset != offsetof(struct graft_options, list_options)) {
             (void)printf("--%s%s\n", specs[i].name, specs[i].kind == FLAG ? "" : " VALUE");
+        }
+    }
+}
+
+static void add_list(const struct graft_strings *list, const char *name, struct graft_text *text) {
+    for (size_t i = 0; i < list->count; i++) {
+        graft_text_printf(text, "%s=%s\n", name, list->items[i]);
+    }
+}
+
+static void add_value(const struct spec *spec, const struct graft_options *options, struct graft_text *text) {
+    const void *field = (const char *)options + spec->offset;
+    const char *const *string = field;
+    const struct graft_named_strings *named = field;
+    switch (spec->kind) {
+    case FLAG:
+        graft_text_printf(text, "%s=%d\n", spec->name, *(const int *)field);
+        return;
+    case TEXT:
+        graft_text_printf(text, "%s=%s\n", spec->name, *string != NULL ? *string : "");
+        return;
+    case TEXTS:
+        add_list(field, spec->name, text);
+        return;
+    case NAMED_TEXTS:
+        add_list(&named->values, spec->name, text);
+        return;
+    case FRACTION:
+        graft_text_printf(text, "%s=%.17g\n", spec->name, *(const double *)field);
+        return;
+    case SIZE:
+    case NUMBER:
+    default:
+        graft_text_printf(text, "%s=%lld\n", spec->name, (long long)*(const int64_t *)field);
+    }
+}
+
+/* Machines may have files in different places, and different numbers of cores. */
+static int is_own(const struct spec *spec) {
+    static const char *const own[] = {"model",   "plugins-dir", "prompt-file", "patch", "text",
+                                      "threads", "report",      "quiet",       NULL};
+    return one_of(spec->name, own);
+}
+
+void graft_options_shared(const struct graft_options *options, struct graft_text *text) {
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        if (!is_own(&specs[i])) {
+            add_value(&specs[i], options, text);
         }
     }
 }

@@ -57,6 +57,7 @@ struct graft_options {
     const char *kernels; /* "NAME,NAME", or NULL */
     int64_t threads;     /* 0: all */
     const char *dtype;   /* "auto" unless given, for `verify` "float32" */
+    const char *parallel; /* the plugin that connects processes; NULL: there is one */
     int strict;
     const char *report;
     int quiet;
@@ -111,6 +112,11 @@ struct graft_options {
 /* Parses; the caller gives the result to graft_options_finish, also after an error (GRAFT_ERROR_USAGE). */
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error);
 void graft_options_finish(struct graft_options *options);
+
+/* What all processes that run one model must have been given alike, as text: all but files' places, threads, and what
+ * is shown. */
+struct graft_text;
+void graft_options_shared(const struct graft_options *options, struct graft_text *text);
 
 /* Whether `inspect` is for a plugin's file, not for a class. */
 int graft_options_name_file(const struct graft_options *options);

@@ -18,6 +18,9 @@ struct graft_prompts {
 /* Texts, then files, then ids, each in the order given. `tokenizer` may be NULL when there are only ids. */
 int graft_prompts_read(const struct graft_options *options, const struct graft_tokenizer *tokenizer,
                        struct graft_prompts *prompts, struct graft_error *error);
+
+/* Gives what rank 0 read to the other processes, whose `prompts` is {0}. */
+int graft_prompts_share(const struct graft_options *options, struct graft_prompts *prompts, struct graft_error *error);
 void graft_prompts_finish(struct graft_prompts *prompts);
 
 /* Adds the numbers of "1,2,3", the value of `option`, to `ids`. */

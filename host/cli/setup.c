@@ -46,8 +46,7 @@ static int split(char *list, const char ***items, int32_t *n) {
     return 0;
 }
 
-/* Names the folder of installed plugins where `default` was given. `*directories` and `*installed` are the caller's. */
-static int name_directories(const struct graft_strings *given, const char ***directories, char **installed,
+int graft_setup_directories(const struct graft_strings *given, const char ***directories, char **installed,
                             struct graft_error *error) {
     int status = GRAFT_OK;
     *installed = NULL;
@@ -85,7 +84,7 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
     }
     const char **directories = NULL;
     char *installed = NULL;
-    int status = name_directories(&options->plugins_dirs, &directories, &installed, error);
+    int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
     if (status == GRAFT_OK) {
         status = graft_library_load_plugins(library, directories, (int32_t)options->plugins_dirs.count, &wanted, error);
     }

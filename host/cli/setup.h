@@ -9,8 +9,25 @@
 /* Threads, and where plugins' log lines go. */
 void graft_setup_process(const struct graft_options *options);
 
+/* With --parallel: finds the other processes. From then on ranks above 0 are quiet, and write nothing to stdout. */
+int graft_setup_parallel(struct graft_options *options, struct graft_error *error);
+
+/* That the other processes have the same plugins, and the same config.json: an error otherwise. */
+int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error);
+int graft_setup_agree_model(const struct graft_options *options, struct graft_error *error);
+
+/* After an error: a while for each rank, so that of several that fail alike the first one tells, and ends the others. */
+void graft_setup_wait_turn(void);
+
+/* Ends the other processes, and this one, if there are any. */
+void graft_setup_fail_together(int status);
+
 /* Loads the plugins that the options name. */
 int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
+
+/* Names the folder of installed plugins where `default` was given. `*directories` and `*installed` are the caller's. */
+int graft_setup_directories(const struct graft_strings *given, const char ***directories, char **installed,
+                            struct graft_error *error);
 
 /* Opens the model; with --strict, refuses one whose checkpoint does not fit exactly. */
 int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,

@@ -37,6 +37,7 @@ static const char *const sections[] = {
     "  --patch FILE           patch file (JSON): classes, names and layouts for this load\n"
     "  --adapter [NAME=]DIR   apply an adapter such as PEFT writes, by a plugin (lora); repeatable\n"
     "  --adapter-scale NAME=X apply that adapter X times as strongly; repeatable\n"
+    "  --parallel ID          run as one of several processes, connected by a plugin (mpi)\n"
     "\n",
 
     "Prompt\n"

@@ -5,6 +5,7 @@
 #include "graft/causal_lm.h"
 #include "kernels/cache.h"
 #include "kernels/kernels.h"
+#include "parallel/ranks.h"
 
 /* What is known of the sequence in a slot, beside the cache. */
 struct sequence {
@@ -18,6 +19,7 @@ struct graft_session {
     int64_t vocab_size;
     int64_t max_positions; /* 0: no limit */
     int64_t renewal;       /* 0: none */
+    int32_t stages;
     struct graft_cache *cache;
     struct graft_scratch *scratch;
     struct graft_call call;
@@ -36,6 +38,7 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
     }
     result->model = model;
     result->vocab_size = vocab_size;
+    result->stages = 1;
     result->cache = graft_cache_create(slots);
     result->scratch = graft_scratch_create();
     result->sequences = graft_alloc((size_t)slots, sizeof *result->sequences);
@@ -73,6 +76,18 @@ void graft_session_set_renewal(struct graft_session *session, int64_t length) {
 
 int64_t graft_session_renewal(const struct graft_session *session) {
     return session->renewal;
+}
+
+void graft_session_spread(struct graft_session *session, int32_t stages) {
+    session->stages = stages;
+}
+
+int32_t graft_session_stages(const struct graft_session *session) {
+    return session->stages;
+}
+
+static int makes_logits(const struct graft_session *session) {
+    return session->stages == 1 || graft_ranks_leads();
 }
 
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
@@ -180,7 +195,7 @@ static int step_init(struct step *step, const struct graft_session *session, con
             step->ids[at] = news[i].ids[j];
             step->adapters[n + (size_t)at] = session->adapters[slots[i]];
             step->positions[at] = session->sequences[slots[i]].length + (int64_t)j;
-            if (which == GRAFT_LOGITS_ALL || j + 1 == news[i].count) {
+            if (makes_logits(session) && (which == GRAFT_LOGITS_ALL || j + 1 == news[i].count)) {
                 step->rows[step->n_rows++] = (int32_t)at;
             }
         }
@@ -267,7 +282,7 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
         status = run(session, &step, slots, n, error);
         end_step(session, &step, slots, n, status);
     }
-    *logits = session->logits;
+    *logits = makes_logits(session) ? session->logits : NULL;
     step_finish(&step);
     return status;
 }

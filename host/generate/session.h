@@ -43,6 +43,13 @@ void graft_session_use(struct graft_session *session, const struct graft_attenti
 /* The adapter that takes effect on the sequence in a slot from now on, as in graft_batch; at first it is all of them. */
 void graft_session_choose_adapter(struct graft_session *session, int32_t slot, int32_t adapter);
 
+/* The model's layers are spread over so many processes: only rank 0 makes logits, and while one of several groups of
+ * sequences is with another process, this one may take a step with the next. */
+void graft_session_spread(struct graft_session *session, int32_t stages);
+
+/* As said to graft_session_spread; 1 unless that was called. */
+int32_t graft_session_stages(const struct graft_session *session);
+
 /* Which rows of logits a step gives. */
 enum graft_logits_rows {
     GRAFT_LOGITS_LAST, /* one per sequence: of its last token */
@@ -51,7 +58,7 @@ enum graft_logits_rows {
 
 /* Appends `news[i]` (at least one id each) to the sequence in `slots[i]`, for `n` sequences as one ragged batch,
  * with their images if the model takes any. `logits` [rows, vocab_size] belongs to the session and is valid until its
- * next step. A step that fails leaves all sequences as they were. */
+ * next step; NULL where other processes make them. A step that fails leaves all sequences as they were. */
 int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                        enum graft_logits_rows which, const float **logits, struct graft_error *error);
 

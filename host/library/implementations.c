@@ -10,6 +10,7 @@
 #include "graft/experts.h"
 #include "graft/vision_attention.h"
 #include "kernels/attention.h"
+#include "parallel/ranks.h"
 #include "registry/assignment.h"
 
 int graft_model_choose_implementations(struct graft_model *model, const struct graft_model_options *options,
@@ -131,6 +132,7 @@ int graft_model_session(const struct graft_model *model, int32_t slots, struct g
     if (status == GRAFT_OK) {
         graft_session_limit(*session, graft_model_max_positions(model));
         graft_session_set_renewal(*session, graft_tree_number(model->tree, "renewed_after", 0));
+        graft_session_spread(*session, model->tree->n_elsewhere > 0 ? graft_ranks_get()->size : 1);
         graft_session_use(*session, model->attention_now, model->attention_asked, model->experts->declared);
     }
     return status;

@@ -91,7 +91,7 @@ static int step(struct measurement *m, size_t windows, size_t tokens, struct gra
     if (status == GRAFT_OK) {
         status = graft_session_step(m->session, m->slots, m->news, windows, GRAFT_LOGITS_ALL, &logits, error);
     }
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && logits != NULL) {
         graft_cross_entropy(logits, (int64_t)tokens, m->model->vocab_size, m->targets, m->loss);
         add_up(m, windows);
     }

@@ -123,7 +123,7 @@ int graft_model_logits(struct graft_model *model, const struct graft_prompt *pro
     for (size_t i = 0; i < n; i++) {
         tokens += prompts[i].count;
     }
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && rows != NULL) {
         memcpy(logits, rows, tokens * (size_t)model->vocab_size * sizeof *logits);
     }
     request_finish(&request);

@@ -14,6 +14,7 @@
 #include "graft/threads.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
+#include "parallel/ranks.h"
 #include "plugin/use.h"
 #include "plugin/version.h"
 #include "rope/service.h"
@@ -54,6 +55,10 @@ static const void *kernels_get(void) {
     return graft_kernels_get();
 }
 
+static const void *parallel_get(void) {
+    return graft_ranks_get();
+}
+
 static const void *rope_get(void) {
     return graft_rope_service_get();
 }
@@ -89,8 +94,8 @@ static const struct {
     const char *id;
     const void *(*get)(void);
 } extensions[] = {
-    {GRAFT_KERNELS_ID, kernels_get}, {GRAFT_LOG_ID, log_get},         {GRAFT_REGEX_ID, regex_get},
-    {GRAFT_ROPE_ID, rope_get},       {GRAFT_THREADS_ID, threads_get},
+    {GRAFT_KERNELS_ID, kernels_get}, {GRAFT_LOG_ID, log_get},   {GRAFT_PARALLEL_ID, parallel_get},
+    {GRAFT_REGEX_ID, regex_get},     {GRAFT_ROPE_ID, rope_get}, {GRAFT_THREADS_ID, threads_get},
 };
 
 enum { N_EXTENSIONS = sizeof extensions / sizeof extensions[0] };

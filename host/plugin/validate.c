@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "graft/parallel.h"
 #include "plugin/host_services.h"
 
 enum { MAX_ID = 64, MAX_ELEMENTS = 4096 };
@@ -120,7 +121,7 @@ int graft_replacement_validate(const struct graft_place *place, const struct gra
         status = graft_check_text(place, "group", replacement->group, GRAFT_MAX_NAME, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_check_flags(place, replacement->flags, 0, error);
+        status = graft_check_flags(place, replacement->flags, GRAFT_REPLACEMENT_ON_REQUEST, error);
     }
     if (status == GRAFT_OK) {
         status = graft_check_zero(place, "reserved", replacement->reserved, error);
@@ -153,6 +154,20 @@ static int validate_replacements(const struct graft_place *place, const struct g
         const struct graft_place element = {.parent = place, .field = "replacements", .index = i};
         status = graft_replacement_validate(&element,
                                             graft_array_at(plugin->replacements, plugin->replacement_stride, i), error);
+    }
+    return status;
+}
+
+static int validate_parallel(const struct graft_place *place, const struct graft_parallel_provider *provider,
+                             struct graft_error *error) {
+    const struct graft_place inner = {.parent = place, .field = "parallel", .index = -1};
+    if (provider == NULL) {
+        return GRAFT_OK;
+    }
+    int status = graft_check_size(&inner, provider->struct_size, GRAFT_PARALLEL_PROVIDER_SIZE_1_0, error);
+    if (status == GRAFT_OK && (provider->start == NULL || provider->stop == NULL)) {
+        status = graft_check_failed(&inner, provider->start == NULL ? "start" : "stop", error,
+                                    "expected a function, got NULL");
     }
     return status;
 }
@@ -216,6 +231,9 @@ int graft_plugin_validate_content(const char *file, const struct graft_plugin *p
     }
     if (status == GRAFT_OK) {
         status = graft_check_names(&place, "quant_methods", plugin->quant_methods, error);
+    }
+    if (status == GRAFT_OK) {
+        status = validate_parallel(&place, plugin->parallel, error);
     }
     if (status != GRAFT_OK) {
         graft_error_hint(error, "graft/plugin.h says what the descriptor must hold");

@@ -123,9 +123,11 @@ static int add_notes(const struct graft_assignment *assignment, size_t i, graft_
     struct graft_text text = {0};
     int status = GRAFT_OK;
     if (rule->is_unasked && assignment->rows[i].counts) {
+        int on_request = (rule->declared->flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0;
         status = add(data,
-                     graft_format("%s: %s is not used, because it changes the model's results; enable it by id (%s)",
-                                  graft_rule_source(rule), rule->declared->replacement->name, rule->origin.plugin),
+                     graft_format("%s: %s is not used%s; enable it by id (%s)", graft_rule_source(rule),
+                                  rule->declared->replacement->name,
+                                  on_request ? "" : ", because it changes the model's results", rule->origin.plugin),
                      error);
     } else if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped) {
         status = add(data, idle_note(assignment, i), error);

@@ -27,7 +27,8 @@ int graft_rule_create(const struct graft_replacement *replacement, const struct 
     result->source = SOURCE_PLUGIN;
     result->origin = *origin;
     result->replacement = (struct graft_known_class){replacement->replacement, *origin, 1, NULL};
-    result->is_unasked = origin->rank == 0 && graft_class_is_lossy(replacement->replacement);
+    result->is_unasked = origin->rank == 0 && (graft_class_is_lossy(replacement->replacement) ||
+                                               (replacement->flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0);
     if (replacement->key == GRAFT_KEY_PATTERN) {
         status = compile(result, replacement->target, &result->target, error);
     }

@@ -116,6 +116,14 @@ static void test_asked_for(void **state) {
     assert_string_equal(notes, "");
 }
 
+/* One that is exact may wait as well. */
+static void test_on_request(void **state) {
+    (void)state;
+    replacements[1].flags = GRAFT_REPLACEMENT_ON_REQUEST;
+    assert_classes(0, "Leaf", "Other");
+    assert_string_equal(notes, QUANT_NOTE "quant.so: Fast is not used; enable it by id (quant)\n");
+}
+
 /* A program registers a plugin by a call, before those from files. */
 static void test_called(void **state) {
     (void)state;
@@ -162,8 +170,8 @@ static void test_patch(void **state) {
 #define WITH_MODEL(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {WITH_MODEL(test_unasked),       WITH_MODEL(test_asked_for),
-                                       WITH_MODEL(test_called),        WITH_MODEL(test_group),
-                                       WITH_MODEL(test_private_class), WITH_MODEL(test_patch)};
+    const struct CMUnitTest tests[] = {
+        WITH_MODEL(test_unasked), WITH_MODEL(test_asked_for),     WITH_MODEL(test_on_request), WITH_MODEL(test_called),
+        WITH_MODEL(test_group),   WITH_MODEL(test_private_class), WITH_MODEL(test_patch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

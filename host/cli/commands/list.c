@@ -23,6 +23,15 @@ static int is_lossy(const struct graft_plugin *descriptor) {
     return lossy;
 }
 
+/* The same of one that waits without being lossy. */
+static int is_on_request(const struct graft_plugin *descriptor) {
+    uint32_t flags = 0;
+    for (int32_t i = 0; i < descriptor->n_replacements; i++) {
+        flags |= graft_plugin_replacement(descriptor, i)->flags;
+    }
+    return (flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0;
+}
+
 static void print_plugin(const struct graft_plugin_info *plugin) {
     const struct graft_plugin *descriptor = plugin->descriptor;
     (void)printf("%s %s (%s): %s; replaces", descriptor->id, descriptor->version, plugin->file,
@@ -39,7 +48,10 @@ static void print_plugin(const struct graft_plugin_info *plugin) {
     }
     graft_list_implementations(descriptor, stdout);
     graft_list_options(plugin, stdout);
-    (void)printf("%s\n", is_lossy(descriptor) ? "; lossy, only with --plugins" : "");
+    (void)printf("%s%s\n", descriptor->parallel != NULL ? "; connects processes" : "",
+                 is_lossy(descriptor)        ? "; lossy, only with --plugins"
+                 : is_on_request(descriptor) ? "; only with --plugins"
+                                             : "");
 }
 
 static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
@@ -71,6 +83,8 @@ static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
     failed |= graft_json_set_take(object, "brings", brings);
     failed |= graft_json_set_take(object, "fuses", fuses);
     failed |= graft_json_set_take(object, "lossy", graft_json_new_bool(is_lossy(descriptor)));
+    failed |= graft_json_set_take(object, "on_request", graft_json_new_bool(is_on_request(descriptor)));
+    failed |= graft_json_set_take(object, "parallel", graft_json_new_bool(descriptor->parallel != NULL));
     graft_list_implementations_json(&writer, object, descriptor);
     graft_inspect_options(&writer, object, plugin);
     if (failed || writer.failed) {

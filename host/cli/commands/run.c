@@ -9,6 +9,7 @@
 #include "cli/prompts.h"
 #include "cli/report/logits.h"
 #include "cli/report/recordings.h"
+#include "graft/host/parallel.h"
 
 /* Where new tokens go: a single sequence is printed as it comes, several when all are done, one line each. */
 struct printer {
@@ -196,6 +197,12 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
     if (status != GRAFT_OK) {
         return status;
     }
+    if (graft_parallel_get()->rank > 0) {
+        status = graft_prompts_share(options, &prompts, error);
+        status = status == GRAFT_OK ? with_prompts(options, model, NULL, &prompts, error) : status;
+        graft_prompts_finish(&prompts);
+        return status;
+    }
     if (texts > 0 || (!options->output_ids && options->max_new_tokens != 0)) {
         status = graft_tokenizer_load(options->model, &tokenizer, error);
     }
@@ -204,6 +211,9 @@ int graft_command_run(const struct graft_options *options, struct graft_model *m
     }
     if (status == GRAFT_OK) {
         status = graft_images_place(options, model, tokenizer, &prompts, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_prompts_share(options, &prompts, error);
     }
     if (status == GRAFT_OK) {
         status = with_prompts(options, model, tokenizer, &prompts, error);

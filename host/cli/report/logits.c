@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "graft/host/parallel.h"
 
 enum { NAME_BYTES = 32 };
 
@@ -38,7 +39,7 @@ int graft_logits_write(struct graft_model *model, const struct graft_prompt *pro
     int status = logits == NULL || names == NULL || tensors == NULL
                      ? graft_fail_memory(error, path)
                      : graft_model_logits(model, prompts, n, logits, error);
-    if (status == GRAFT_OK) {
+    if (status == GRAFT_OK && graft_parallel_get()->rank == 0) {
         fill(prompts, n, vocab_size, logits, names, tensors);
         status = graft_recorded_write(path, tensors, n, error);
     }

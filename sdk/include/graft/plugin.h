@@ -37,7 +37,10 @@ enum {
     GRAFT_REPLACEMENT_WHERE_IT_FITS = 1,
     /* Where another plugin replaces the module as well, and the user gave no order, that one's class is built. For a
      * class that is there in case nobody else takes modules apart, say. */
-    GRAFT_REPLACEMENT_GIVES_WAY = 2
+    GRAFT_REPLACEMENT_GIVES_WAY = 2,
+    /* It takes effect when the user names the plugin (`--plugins`), not when the plugin is merely there: for what not
+     * everybody wants. A lossy class (GRAFT_CUSTOM_LOSSY) is so without it. */
+    GRAFT_REPLACEMENT_ON_REQUEST = 1 << 16
 };
 
 /* "Build this class where that one is asked for." Of several plugins that want one module, those whose class calls
@@ -69,6 +72,7 @@ struct graft_chain;                    /* chain.h */
 struct graft_fusion_family;            /* fusion.h */
 struct graft_family;                   /* family.h */
 struct graft_option;                   /* option.h */
+struct graft_parallel_provider;        /* parallel.h */
 
 /* Const, as all that it points to, from the entry's return until `deinit` has returned.
  *
@@ -139,13 +143,14 @@ struct graft_plugin {
     /* NULL-terminated list of the `quantization_config.quant_method`s whose checkpoints it can read ("gptq"); NULL:
      * none. A model of a method that no plugin handles is refused. */
     const char *const *quant_methods;
+    const struct graft_parallel_provider *parallel; /* used when `--parallel` names the plugin; optional */
 };
 
 #define GRAFT_REPLACEMENT_SIZE_1_0 GRAFT_END_OF(struct graft_replacement, condition_stride)
-#define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, quant_methods)
+#define GRAFT_PLUGIN_SIZE_1_0 GRAFT_END_OF(struct graft_plugin, parallel)
 
 GRAFT_ASSERT_SIZE(struct graft_replacement, 72);
-GRAFT_ASSERT_SIZE(struct graft_plugin, 280);
+GRAFT_ASSERT_SIZE(struct graft_plugin, 288);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 120);

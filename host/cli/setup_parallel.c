@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running as one of several processes: they find each other, agree on what they do, and speak with one voice. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep, sysconf */
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "graft/host/parallel.h"
+#include "graft/host/process.h"
+
+enum { MAX_CONFIG_BYTES = 64 << 20 };
+
+/* Threads: those that the process may use, or where all ranks of a machine may use the same ones, its share. */
+static void share_threads(const struct graft_options *options, const struct graft_parallel *parallel) {
+    int32_t mine = graft_threads_count();
+    int32_t all = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (options->threads == 0 && mine == all) {
+        graft_threads_set_count(mine / parallel->local_size > 1 ? mine / parallel->local_size : 1);
+    }
+    if (parallel->rank == 0 && mine == 1 && all > parallel->local_size && !options->quiet) {
+        graft_output_line(stderr, "each process may use one core of %ld; mpirun's --bind-to none gives it more",
+                          (long)all);
+    }
+}
+
+static int agree_on_options(const struct graft_options *options, struct graft_error *error) {
+    struct graft_text text = {0};
+    graft_options_shared(options, &text);
+    int status = text.failed ? graft_fail_memory(error, "options")
+                             : graft_parallel_agree("the options", text.bytes, text.length, error);
+    graft_text_free(&text);
+    return status;
+}
+
+int graft_setup_parallel(struct graft_options *options, struct graft_error *error) {
+    const char **directories = NULL;
+    char *installed = NULL;
+    if (options->parallel == NULL) {
+        return GRAFT_OK;
+    }
+    int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
+    if (status == GRAFT_OK) {
+        status = graft_parallel_start(directories, (int32_t)options->plugins_dirs.count, options->parallel, error);
+    }
+    graft_free(installed);
+    graft_free(directories);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    share_threads(options, graft_parallel_get());
+    status = agree_on_options(options, error);
+    if (status == GRAFT_OK && graft_parallel_get()->rank > 0) {
+        options->quiet = 1;
+        graft_log_set_sink(NULL, NULL);
+        if (freopen("/dev/null", "w", stdout) == NULL) {
+            status = graft_error_set(error, GRAFT_ERROR_IO, "/dev/null", "cannot be opened");
+        }
+    }
+    return status;
+}
+
+int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error) {
+    struct graft_text text = {0};
+    const struct graft_plugin_info *plugin;
+    for (size_t i = 0; (plugin = graft_library_plugin(library, i)) != NULL; i++) {
+        graft_text_printf(&text, "%s %s\n", plugin->descriptor->id, plugin->descriptor->version);
+    }
+    int status = text.failed ? graft_fail_memory(error, "plugins")
+                             : graft_parallel_agree("the plugins", text.bytes, text.length, error);
+    graft_text_free(&text);
+    return status;
+}
+
+int graft_setup_agree_model(const struct graft_options *options, struct graft_error *error) {
+    char *config = NULL;
+    size_t length = 0;
+    char *path = graft_path_join(options->model, "config.json");
+    int status = path != NULL ? graft_file_read(path, MAX_CONFIG_BYTES, GRAFT_ERROR_MODEL, &config, &length, error)
+                              : graft_fail_memory(error, options->model);
+    if (status == GRAFT_OK) {
+        status = graft_parallel_agree("the fields of config.json", config, length, error);
+    }
+    graft_free(config);
+    graft_free(path);
+    return status;
+}
+
+void graft_setup_fail_together(int status) {
+    const struct graft_parallel *parallel = graft_parallel_get();
+    if (parallel->size > 1) {
+        (void)fflush(stdout);
+        parallel->abort(status);
+    }
+}
+
+void graft_setup_wait_turn(void) {
+    int32_t rank = graft_parallel_get()->rank;
+    const struct timespec turn = {0, (rank < 8 ? rank : 8) * 100000000L};
+    (void)nanosleep(&turn, NULL);
+}
