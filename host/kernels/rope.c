@@ -5,7 +5,6 @@
 struct rotation {
     const struct graft_loops *loops;
     const struct graft_rope_args *args;
-    int64_t head_stride;
 };
 
 static void rotate_pairs(float *x, const float *cos, const float *sin, int64_t pairs) {
@@ -25,7 +24,7 @@ static void rotate_tokens(void *data, int64_t begin, int64_t end) {
         const float *cos = args->cos + t * args->width;
         const float *sin = args->sin + t * args->width;
         for (int64_t h = 0; h < args->heads; h++) {
-            float *head = args->x + t * args->stride + h * rotation->head_stride;
+            float *head = args->x + t * args->stride + h * args->head_stride;
             if (args->layout == GRAFT_ROPE_HALVES) {
                 rotation->loops->rotate(head, head + half, cos, sin, half);
             } else {
@@ -36,13 +35,13 @@ static void rotate_tokens(void *data, int64_t begin, int64_t end) {
 }
 
 int graft_rope(const struct graft_call *call, const struct graft_rope_args *args, struct graft_error *error) {
-    struct rotation rotation = {graft_loops_get(), args, args->head_stride != 0 ? args->head_stride : args->width};
+    struct rotation rotation = {graft_loops_get(), args};
     if (args->layout < GRAFT_ROPE_HALVES || args->layout > GRAFT_ROPE_INTERLEAVED || args->width < 0 ||
-        args->width % 2 != 0) {
+        args->width % 2 != 0 || args->head_stride < args->width) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
-                               "rope of %lld numbers a head in layout %d, expected an "
-                               "even width and layout 0 or 1",
-                               (long long)args->width, (int)args->layout);
+                               "rope of %lld numbers a head in layout %d, heads %lld apart: expected an even width, "
+                               "layout 0 or 1, and heads that are at least the width apart",
+                               (long long)args->width, (int)args->layout, (long long)args->head_stride);
     }
     call->threads->parallel_for(args->tokens, graft_grain_rows(args->heads * args->width), rotate_tokens, &rotation);
     return GRAFT_OK;

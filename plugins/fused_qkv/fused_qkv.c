@@ -199,6 +199,7 @@ static int attend(const struct fused_attention *self, const struct graft_call *c
         .layout = GRAFT_ROPE_HALVES,
         .x = qkv,
         .stride = stride,
+        .head_stride = sizes->head_dim,
         .tokens = tokens,
         .heads = sizes->heads + sizes->kv_heads,
         .width = sizes->rotary_width,

@@ -197,10 +197,11 @@ static void test_rope(void **state) {
                 assert_true(x[t * STRIDE + i] == expected);
             }
         }
-        args.head_stride = 0; /* packed: as if DIM were WIDTH */
-        memcpy(x, given, TOKENS * STRIDE * sizeof *x);
-        assert_int_equal(call.kernels->rope(&call, &args, NULL), GRAFT_OK);
-        assert_true(x[HEADS * WIDTH] == given[HEADS * WIDTH] && x[HEADS * WIDTH - 1] != given[HEADS * WIDTH - 1]);
+        args.head_stride = 0; /* what a caller forgot */
+        assert_int_equal(call.kernels->rope(&call, &args, NULL), GRAFT_ERROR_PLUGIN);
+        args.head_stride = WIDTH - 1;
+        assert_int_equal(call.kernels->rope(&call, &args, NULL), GRAFT_ERROR_PLUGIN);
+        args.head_stride = DIM;
         args.layout = GRAFT_ROPE_INTERLEAVED + 1;
         assert_int_equal(call.kernels->rope(&call, &args, NULL), GRAFT_ERROR_PLUGIN);
         args.layout = layout;

@@ -184,9 +184,9 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output_stride = q_size,
     };
     const struct graft_rope_args rope_args[] = {
-        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->q, q_size, 0, tokens, self->sizes.heads, self->sizes.rotary_width,
-         args->cos, args->sin},
-        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->k, kv_size, 0, tokens, self->sizes.kv_heads,
+        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->q, q_size, self->sizes.head_dim, tokens, self->sizes.heads,
+         self->sizes.rotary_width, args->cos, args->sin},
+        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->k, kv_size, self->sizes.head_dim, tokens, self->sizes.kv_heads,
          self->sizes.rotary_width, args->cos, args->sin},
     };
     for (int i = 0; i < 2 && args->cos != NULL && status == GRAFT_OK; i++) {

@@ -87,8 +87,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     int status = graft_linear_forward_all(projections, call, projection_args, 3, error);
     float *const rotated[] = {q, k};
     for (int i = 0; i < 2 && args->cos != NULL && status == GRAFT_OK; i++) {
-        const struct graft_rope_args rope_args = {sizeof rope_args, GRAFT_ROPE_HALVES, rotated[i], width,    0, tokens,
-                                                  self->heads,      self->head_dim,    args->cos,  args->sin};
+        const struct graft_rope_args rope_args = {
+            sizeof rope_args, GRAFT_ROPE_HALVES, rotated[i],     width,     self->head_dim,
+            tokens,           self->heads,       self->head_dim, args->cos, args->sin};
         status = call->kernels->rope(call, &rope_args, error);
     }
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;

@@ -85,7 +85,7 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output_stride = hidden,
     };
     /* Keys follow queries: one call rotates the heads of both. */
-    const struct graft_rope_args rope_args = {sizeof rope_args, GRAFT_ROPE_HALVES, qkv,      stride,    0,
+    const struct graft_rope_args rope_args = {sizeof rope_args, GRAFT_ROPE_HALVES, qkv,      stride,    head_dim,
                                               patches,          2 * self->heads,   head_dim, args->cos, args->sin};
     int status = call->kernels->rope(call, &rope_args, error);
     return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;

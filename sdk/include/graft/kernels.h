@@ -131,7 +131,7 @@ struct graft_rope_args {
     int32_t layout;      /* GRAFT_ROPE_HALVES, ... */
     float *x;            /* [tokens, heads, >= width], in and out */
     int64_t stride;      /* floats from token to token */
-    int64_t head_stride; /* floats from head to head; 0: width */
+    int64_t head_stride; /* floats from head to head, >= width: head_dim, where heads are packed */
     int64_t tokens;      /* rows of x, cos and sin */
     int64_t heads;       /* of a row */
     int64_t width;       /* numbers of a head that are rotated; even */

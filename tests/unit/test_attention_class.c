@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention of Llama and its like where a part of each head is rotated: against the formula, on projections that take
+ * the first numbers of a token as they are. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/role.h"
+#include "graft/parts.h"
+#include "kernels/kernels.h"
+#include "kernels/scratch.h"
+#include "numbers.h"
+#include "plugin/host_services.h"
+
+enum { TOKENS = 5, HEADS = 4, KV_HEADS = 2, DIM = 10, WIDTH = 4, HALF = WIDTH / 2, HIDDEN = HEADS * DIM };
+
+static int projection_forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                              struct graft_error *error) {
+    const int *features = self;
+    (void)call;
+    (void)error;
+    for (int64_t t = 0; t < args->tokens; t++) {
+        memcpy(args->y + t * *features, args->x + t * HIDDEN, (size_t)*features * sizeof(float));
+    }
+    return GRAFT_OK;
+}
+
+static const struct graft_linear projection_vtable = {.struct_size = sizeof projection_vtable,
+                                                      .forward = projection_forward};
+static int all = HIDDEN;
+static int first = KV_HEADS * DIM;
+static const struct graft_module to_all = {.instance = &all, .forward = &projection_vtable};
+static const struct graft_module to_first = {.instance = &first, .forward = &projection_vtable};
+
+static const struct graft_module *find_child(void *data, const char *name) {
+    (void)data;
+    int is_all = strcmp(name, "q_proj") == 0 || strcmp(name, "o_proj") == 0;
+    int is_first = strcmp(name, "k_proj") == 0 || strcmp(name, "v_proj") == 0;
+    return is_all ? &to_all : is_first ? &to_first : NULL;
+}
+
+static const struct graft_args *find_args(void *data, const char *name) {
+    (void)data;
+    (void)name;
+    return NULL;
+}
+
+static const struct graft_weight *find_weight(void *data, const char *name) {
+    (void)data;
+    (void)name;
+    return NULL;
+}
+
+struct angles {
+    float cos[TOKENS * WIDTH];
+    float sin[TOKENS * WIDTH];
+};
+
+static struct angles angles_of_positions(void) {
+    struct angles angles;
+    for (int i = 0; i < TOKENS * WIDTH; i++) {
+        double angle = i / WIDTH / (1.0 + i % HALF);
+        angles.cos[i] = (float)cos(angle);
+        angles.sin[i] = (float)sin(angle);
+    }
+    return angles;
+}
+
+/* Number `d` of a head, rotated as that of token `t`. */
+static double rotated(const float *head, const struct angles *angles, int t, int d) {
+    if (d >= WIDTH) {
+        return head[d];
+    }
+    int i = t * WIDTH + d;
+    double other = d < HALF ? -head[d + HALF] : head[d - HALF];
+    return head[d] * (double)angles->cos[i] + other * (double)angles->sin[i];
+}
+
+static double score(const float *x, const struct angles *angles, int head, int query, int key) {
+    double sum = 0.0;
+    for (int d = 0; d < DIM; d++) {
+        sum += rotated(x + query * HIDDEN + head * DIM, angles, query, d) *
+               rotated(x + key * HIDDEN + head / (HEADS / KV_HEADS) * DIM, angles, key, d);
+    }
+    return sum / sqrt((double)DIM);
+}
+
+static double expected(const float *x, const struct angles *angles, int head, int query, int d) {
+    double sum = 0.0;
+    double weights = 0.0;
+    for (int key = 0; key <= query; key++) {
+        double weight = exp(score(x, angles, head, query, key));
+        sum += weight * x[key * HIDDEN + head / (HEADS / KV_HEADS) * DIM + d];
+        weights += weight;
+    }
+    return sum / weights;
+}
+
+static void test_rotary_width(void **state) {
+    (void)state;
+    static const int64_t cu_seqlens[] = {0, TOKENS};
+    static const int64_t positions[TOKENS] = {0, 1, 2, 3, 4};
+    const struct graft_parts_attention_sizes sizes = {.hidden_size = HIDDEN,
+                                                      .heads = HEADS,
+                                                      .kv_heads = KV_HEADS,
+                                                      .head_dim = DIM,
+                                                      .rotary_width = WIDTH,
+                                                      .scaling = 1.0 / sqrt((double)DIM)};
+    const struct graft_build build = {.struct_size = sizeof build,
+                                      .host = graft_host_get(),
+                                      .weight = find_weight,
+                                      .child = find_child,
+                                      .kept = &sizes,
+                                      .child_args = find_args};
+    const struct graft_batch batch = {.struct_size = sizeof batch,
+                                      .sequences = 1,
+                                      .tokens = TOKENS,
+                                      .cu_seqlens = cu_seqlens,
+                                      .positions = positions};
+    const struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
+    const struct angles angles = angles_of_positions();
+    float *x = numbers_floats((int64_t)TOKENS * HIDDEN);
+    float *y = numbers_floats((int64_t)TOKENS * HIDDEN);
+    const struct graft_self_attention_args args = {.struct_size = sizeof args,
+                                                   .batch = &batch,
+                                                   .hidden_states = x,
+                                                   .cos = angles.cos,
+                                                   .sin = angles.sin,
+                                                   .mask = &mask,
+                                                   .output = y};
+    struct graft_error error = graft_error_none();
+    struct graft_scratch *scratch = graft_scratch_create();
+    struct graft_call call;
+    void *instance = NULL;
+    graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
+    assert_int_equal(graft_attention_create(NULL, &build, &instance, &error), GRAFT_OK);
+    assert_int_equal(graft_attention_vtable.forward(instance, &call, &args, &error), GRAFT_OK);
+    for (int i = 0; i < TOKENS * HIDDEN; i++) {
+        double wanted = expected(x, &angles, i % HIDDEN / DIM, i / HIDDEN, i % DIM);
+        assert_true(fabs((double)y[i] - wanted) < 1e-5);
+    }
+    graft_instance_destroy(instance);
+    graft_scratch_destroy(scratch);
+    numbers_free(x, 4);
+    numbers_free(y, 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rotary_width)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
