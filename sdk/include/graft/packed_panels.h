@@ -82,10 +82,16 @@ GRAFT_INLINE int graft_panel_multiply(const struct graft_panel *panel, const str
     return call->kernels->linear(call, &product, 1, sizeof product, error);
 }
 
+/* [any] The rows of the panel that starts at row `first`. */
+GRAFT_INLINE int64_t graft_panel_rows(const struct graft_panels *panels, int64_t first) {
+    const int64_t most = GRAFT_PANEL_ROWS, left = panels->rows - first;
+    return left < most ? left : most;
+}
+
 /* [forward] y [tokens, rows] = x [tokens, columns] times the weight. */
 GRAFT_INLINE int graft_panels_multiply(const struct graft_panels *panels, const struct graft_call *call, const float *x,
                                        int64_t tokens, float *y, struct graft_error *error) {
-    const int64_t most = panels->rows < GRAFT_PANEL_ROWS ? panels->rows : GRAFT_PANEL_ROWS;
+    const int64_t most = graft_panel_rows(panels, 0);
     const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32;
     struct graft_panel panel;
     int status = GRAFT_OK;
@@ -96,7 +102,7 @@ GRAFT_INLINE int graft_panels_multiply(const struct graft_panels *panels, const 
         return GRAFT_ERROR_INTERNAL;
     }
     for (panel.first = 0; panel.first < panels->rows && status == GRAFT_OK; panel.first += panel.rows) {
-        panel.rows = panels->rows - panel.first < most ? panels->rows - panel.first : most;
+        panel.rows = graft_panel_rows(panels, panel.first);
         call->threads->parallel_for(panel.rows, GRAFT_PANEL_GRAIN, graft_panel_widen, &panel);
         status = graft_panel_multiply(&panel, call, x, tokens, y, error);
     }
