@@ -105,7 +105,7 @@ GRAFT_INLINE int graft_packed_rows_sizes(const struct graft_args *args, const ch
 /* [load] Describes the sizes and the bias of a module, which the checkpoint may have without the architecture. */
 GRAFT_INLINE int graft_packed_rows_describe(const struct graft_sink *sink, const struct graft_packed_rows *self,
                                             const struct graft_args *args, struct graft_error *error) {
-    int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ZEROS;
+    int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     int status = graft_describe_number(sink, "in_features", self->in_features, error);
     if (status == GRAFT_OK) {
         status = graft_describe_number(sink, "out_features", self->out_features, error);
@@ -133,7 +133,7 @@ GRAFT_INLINE int graft_packed_rows_bind(const struct graft_build *build, const c
     int status = GRAFT_OK;
     self->codes = graft_build_weight(build, codes, &status, error);
     self->scales = graft_build_weight(build, scales, &status, error);
-    self->bias = graft_build_weight(build, "bias", &status, error);
+    self->bias = build->weight(build->data, "bias"); /* or NULL */
     return status;
 }
 
