@@ -2,17 +2,15 @@
 /*
  * Stacked experts (experts.h) whose weights are packed, a row of codes for each output. A class of that kind
  * (plugins/mxfp4) says how rows are multiplied and widened; graft_packed_experts_forward does the rest. Few tokens of
- * an expert read the packed bytes where they are, many are multiplied with panels of the widened weight by the host's
- * kernels.
- *
- * With --dtype float32 panels are f32. Otherwise packed weights count as bf16: so are panels, and the host rounds their
- * inputs; few tokens stay exact.
+ * an expert read the packed bytes where they are, exact with any --dtype; many are multiplied with panels
+ * (packed_panels.h).
  */
 #ifndef GRAFT_PACKED_EXPERTS_H
 #define GRAFT_PACKED_EXPERTS_H
 
 #include "experts.h"
 #include "packed.h"
+#include "packed_panels.h"
 #include "swiglu.h"
 
 #ifdef __cplusplus
@@ -82,8 +80,6 @@ struct graft_packed_routed {
 struct graft_packed_stack_work {
     const struct graft_packed_stack *stack;    /* whose loops run */
     const struct graft_packed_stack_job *jobs; /* of as many rows each */
-    graft_dtype dtype;                         /* of a panel */
-    char *panel;                               /* [rows, columns] */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 64);
@@ -92,7 +88,7 @@ GRAFT_ASSERT_SIZE(struct graft_packed_stack, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_experts, 96);
 GRAFT_ASSERT_SIZE(struct graft_packed_run, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_routed, 40);
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 16);
 
 /* [any] Of `n` tables (scalar, avx2, avx512: as many as there are, in this order) the best that this processor runs
  * and GRAFT_ISA, if it is set, allows. */
@@ -124,66 +120,26 @@ GRAFT_INLINE void graft_packed_stack_multiply(void *data, int64_t begin, int64_t
     }
 }
 
-/* [any] A body: rows [begin, end) of a job as a panel. */
-GRAFT_INLINE void graft_packed_stack_widen(void *data, int64_t begin, int64_t end) {
+/* [any] As graft_panels has it: rows of the first job. */
+GRAFT_INLINE void graft_packed_stack_widen(const void *data, int64_t first, int64_t n, graft_dtype dtype, void *out) {
     const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
-    const struct graft_packed_stack_job job = graft_packed_stack_part(work->jobs, begin, end);
-    const int64_t element = work->dtype == GRAFT_DTYPE_F32 ? 4 : 2;
-    work->stack->loops->widen(&job, work->dtype, work->panel + begin * job.columns * element);
+    const struct graft_packed_stack_job job = graft_packed_stack_part(work->jobs, first, first + n);
+    work->stack->loops->widen(&job, dtype, out);
 }
 
-/* [forward] One panel: widened, then multiplied by the host's kernels. */
-GRAFT_INLINE int graft_packed_stack_panel(const struct graft_packed_stack_work *work, const struct graft_call *call,
-                                          const struct graft_packed_stack_job *job, struct graft_error *error) {
-    struct graft_packed_stack_work widened = *work;
-    struct graft_row_block block;
-    struct graft_weight weight;
-    struct graft_product product;
-    memset(&weight, 0, sizeof weight);
-    memset(&product, 0, sizeof product);
-    block.struct_size = (uint32_t)sizeof block;
-    block.dtype = work->dtype;
-    block.data = work->panel;
-    block.rows = job->rows;
-    weight.struct_size = (uint32_t)sizeof weight;
-    weight.rank = 2;
-    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
-        weight.shape[i] = i == 0 ? job->rows : i == 1 ? job->columns : 1;
-    }
-    weight.rows = job->rows;
-    weight.columns = job->columns;
-    weight.blocks = &block;
-    weight.n_blocks = 1;
-    weight.block_stride = (uint32_t)sizeof block;
-    product.struct_size = (uint32_t)sizeof product;
-    product.weight = &weight;
-    product.rows = job->rows;
-    product.x = job->x;
-    product.x_stride = job->columns;
-    product.tokens = job->tokens;
-    product.y = job->y;
-    product.y_stride = job->y_stride;
-    widened.jobs = job;
-    call->threads->parallel_for(job->rows, GRAFT_PACKED_STACK_GRAIN, graft_packed_stack_widen, &widened);
-    return call->kernels->linear(call, &product, 1, sizeof product, error);
-}
-
-/* [forward] Many tokens of an expert: panel by panel. */
+/* [forward] Many tokens of an expert. */
 GRAFT_INLINE int graft_packed_stack_many(const struct graft_packed_stack *stack, const struct graft_call *call,
                                          const struct graft_packed_stack_job *job, struct graft_error *error) {
-    const int64_t most = graft_packed_left(stack->rows, 0, GRAFT_PACKED_PANEL_ROWS);
     const int64_t mark = call->scratch_mark(call->scratch);
     struct graft_packed_stack_work work;
-    memset(&work, 0, sizeof work);
+    struct graft_panels panels;
     work.stack = stack;
-    work.dtype = call->precision == GRAFT_PRECISION_FLOAT32 ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16;
-    work.panel = (char *)graft_scratch_floats(call, most, stack->columns, error);
-    int status = work.panel != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    for (int64_t row = 0; row < stack->rows && status == GRAFT_OK; row += most) {
-        const struct graft_packed_stack_job panel =
-            graft_packed_stack_part(job, row, row + graft_packed_left(stack->rows, row, most));
-        status = graft_packed_stack_panel(&work, call, &panel, error);
-    }
+    work.jobs = job;
+    panels.weight = &work;
+    panels.rows = stack->rows;
+    panels.columns = stack->columns;
+    panels.widen = graft_packed_stack_widen;
+    int status = graft_panels_multiply(&panels, call, job->x, job->tokens, job->y, error);
     call->scratch_release(call->scratch, mark);
     return status;
 }
@@ -234,7 +190,6 @@ GRAFT_INLINE int graft_packed_stack_forward(const struct graft_packed_stack *sta
             status = graft_packed_stack_many(stack, call, job, error);
         }
     }
-    memset(&work, 0, sizeof work);
     work.stack = stack;
     work.jobs = jobs;
     if (status == GRAFT_OK && n_few > 0) {
