@@ -3,6 +3,7 @@
 #include "graft/host/profile.h"
 #include "hooks/bytes.h"
 #include "hooks/profile.h"
+#include "kernels/states.h"
 #include "library/library.h"
 
 /* A prompt of one token reads what any token does, and is kept as any is. */
@@ -37,7 +38,9 @@ int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *u
                                                .weights = count.weights,
                                                .bytes = count.bytes,
                                                .bytes_per_token = profile.bytes[GRAFT_PHASE_PROMPT],
-                                               .cache_bytes_per_token = kept};
+                                               .cache_bytes_per_token = kept,
+                                               .state_bytes_per_token =
+                                                   model->published.plan.state_bytes / GRAFT_STATE_ARRAYS};
         graft_struct_copy(use, use->struct_size, &found);
     }
     graft_tree_profile_finish(&profile);

@@ -142,7 +142,7 @@ check 'inspect: nothing' 2 "$status"
 host bench --model "$moe" --plugins-dir plugins --prompt-tokens 8 --new-tokens 3 --repeat 2 --modules --json
 check 'bench: exit status' 0 "$status"
 for key in threads prompt_tokens new_tokens repeat load_seconds prompt_tokens_per_second generation_tokens_per_second \
-    median minimum maximum weights bits_per_weight bytes_per_token cache_bytes_per_token read_bandwidth bandwidth_share modules replaced original_milliseconds \
+    median minimum maximum weights bits_per_weight bytes_per_token cache_bytes_per_token state_bytes_per_token read_bandwidth bandwidth_share modules replaced original_milliseconds \
     original_bytes; do
     has "bench: has $key" "\"$key\":" out
 done

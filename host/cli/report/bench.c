@@ -120,6 +120,10 @@ static void print_text(const struct graft_options *options, const struct graft_b
         (double)bench->weights.weights / 1e6, graft_bits_per_weight(&bench->weights), bytes / 1e6,
         bytes * bench->token_speed.median / 1e9, bandwidth_share(bench) * 100.0, bench->bandwidth / 1e9);
     (void)printf("cache      %lld bytes kept of each token\n", (long long)bench->weights.cache_bytes_per_token);
+    if (bench->weights.state_bytes_per_token > 0) {
+        (void)printf("state      %lld bytes that each token reads and changes\n",
+                     (long long)bench->weights.state_bytes_per_token);
+    }
     if (options->modules) {
         print_classes(bench);
         print_replaced(bench);
@@ -202,6 +206,7 @@ static graft_json *document(struct graft_writer *writer, const struct graft_opti
     graft_writer_set(writer, object, "generation_tokens_per_second", spread_json(writer, &bench->token_speed));
     graft_weights_json(writer, object, &bench->weights);
     graft_writer_set_int(writer, object, "cache_bytes_per_token", bench->weights.cache_bytes_per_token);
+    graft_writer_set_int(writer, object, "state_bytes_per_token", bench->weights.state_bytes_per_token);
     graft_writer_set_real(writer, object, "read_bandwidth", bench->bandwidth);
     graft_writer_set_real(writer, object, "bandwidth_share", bandwidth_share(bench));
     if (options->modules) {

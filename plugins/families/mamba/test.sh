@@ -41,6 +41,7 @@ done
     --input-ids 3,4 >"$scratch/verify"
 grep -q MySiLU "$scratch/verify"
 "$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+grep -q '"state_bytes_per_token": 4992,' "$scratch/bench.json"
 for class in FalconMambaMixer FalconMambaWeightlessRMSNorm Conv1d; do
     grep -q "\"class\": \"$class\"" "$scratch/bench.json"
 done

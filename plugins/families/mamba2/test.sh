@@ -40,6 +40,7 @@ done
     --input-ids 3,4 >"$scratch/verify"
 grep -q MySiLU "$scratch/verify"
 "$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+grep -q '"state_bytes_per_token": 5952,' "$scratch/bench.json"
 grep -q '"class": "Mamba2Block"' "$scratch/bench.json"
 grep -q '"class": "Mamba2Mixer"' "$scratch/bench.json"
 "$host" --quiet --model "$model" --plugins-dir "$folder" --input-ids 5,6,7 --max-new-tokens 1 --output-ids \

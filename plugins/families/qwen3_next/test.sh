@@ -47,6 +47,7 @@ verified "$3" | grep -q 'Qwen3NextExperts -> ModuleListExperts by sequential_exp
 verified "$scratch/plugins" | grep -q MySiLU
 
 "$host" bench --model "$model" --plugins-dir "$folder" --modules --json >"$scratch/bench.json"
+grep -q '"state_bytes_per_token": 5184,' "$scratch/bench.json"
 for class in Qwen3NextAttention Qwen3NextGatedDeltaNet Conv1d; do
     grep -q "\"class\": \"$class\"" "$scratch/bench.json"
 done

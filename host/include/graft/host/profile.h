@@ -92,6 +92,7 @@ struct graft_weight_use {
     int64_t bytes_per_token; /* that generating one token reads: of experts those chosen, of embeddings one row */
     int64_t
         cache_bytes_per_token; /* that each token of a sequence takes: keys and values, or what they are made from */
+    int64_t state_bytes_per_token; /* states of a sequence, which each token reads and changes */
 };
 
 /* [any, one thread per model] Fills `use`, whose struct_size is set, of a loaded model that generates: it runs one
