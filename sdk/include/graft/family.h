@@ -9,9 +9,9 @@
  *     hidden_size    numbers in a hidden state; owed by encoders, and by others whose modules are to be watched
  *     max_positions  how many tokens a sequence can have at most, as with learned positions: no module is given a
  *                    position beyond; left out where there is no end, as with rotary positions
- *     renewed_after  of a causal LM: a sequence that grows past that many tokens is run again from its start, because
- * the keys it has were rotated for a shorter one; left out: never token_types    of an encoder: type ids are below it;
- * left out: 1
+ *     renewed_after  of a causal LM: a sequence that grows past that many tokens is run again from its start, since its
+ *                    keys were rotated for a shorter one; left out: never
+ *     token_types    of an encoder: type ids are below it; left out: 1
  *     has_pooler     of an encoder without a head: 0 if it has no pooler_output; left out: 1
  */
 #ifndef GRAFT_FAMILY_H
