@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linears in 4 bits, a scale for each 32 weights of a row, quantized while the model is loaded: projections, experts that
- * are modules, and the language model head. That is lossy, so the plugin has to be asked for by name.
+ * Linears in 4 bits, a scale for each 32 weights of a row, quantized while the model is loaded: projections, experts
+ * that are modules, and the language model head. That is lossy, so the plugin has to be asked for by name.
  */
 #include <stdlib.h>
 

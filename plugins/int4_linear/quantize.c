@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Scales that are tried: the largest weight divided by so much. */
-static const float divisors[] = {8.0F, 7.7F, 7.4F, 8.3F, 8.6F, 9.0F, 9.5F, 10.0F};
+/* Codes that the largest weight of a group is tried with: from -7 to -10 and from 6 to 9, in steps of a quarter. */
+enum { STEPS = 12 };
 
-enum { DIVISORS = sizeof divisors / sizeof divisors[0] };
+/* Weights that are done side by side. */
+enum { SIDE = 8 };
 
 static int64_t blocks(int64_t count, int64_t size) {
     return (count + size - 1) / size;
@@ -60,29 +61,38 @@ static float furthest(const float *weights, int64_t n) {
     return most;
 }
 
-/* The nearest code. `factor` is 1 / scale, and weights are such that no product overflows. */
-static float code_of(float weight, float factor) {
-    float code = rintf(weight * factor) + (float)INT4_ZERO;
-    return code < 0.0F ? 0.0F : code > 15.0F ? 15.0F : code;
+/* The nearest code, less INT4_ZERO. `factor` is 1 / scale, and weights are such that no product overflows. Adding and
+ * subtracting 1.5 * 2^23 rounds to an integer. */
+static inline float code_of(float weight, float factor) {
+    const float shift = 12582912.0F;
+    float code = (weight * factor + shift) - shift;
+    code = code < -8.0F ? -8.0F : code;
+    return code > 7.0F ? 7.0F : code;
 }
 
-static float squared_error(const float *weights, int64_t n, float scale, float factor) {
-    float sum = 0.0F;
-    for (int64_t i = 0; i < n; i++) {
-        float off = weights[i] - scale * (code_of(weights[i], factor) - (float)INT4_ZERO);
-        sum += off * off;
+static float squared_error(const float weights[INT4_GROUP], float scale, float factor) {
+    float sums[SIDE] = {0}, sum = 0.0F;
+    for (int i = 0; i < INT4_GROUP; i += SIDE) {
+        for (int k = 0; k < SIDE; k++) {
+            float off = weights[i + k] - scale * code_of(weights[i + k], factor);
+            sums[k] += off * off;
+        }
+    }
+    for (int k = 0; k < SIDE; k++) {
+        sum += sums[k];
     }
     return sum;
 }
 
-/* The scale of a group: negative where its largest weight is positive, since codes go from -8 to 7. */
-static uint16_t choose_scale(const float *weights, int64_t n, float most) {
+/* Codes go from -8 to 7, so it matters which end the largest weight is at. */
+static uint16_t choose_scale(const float weights[INT4_GROUP], float most) {
     uint16_t best = 0;
     float least = INFINITY;
-    for (int i = 0; i < DIVISORS; i++) {
-        uint16_t scale = narrow(most / -divisors[i]);
+    for (int i = 0; i <= 2 * STEPS + 1; i++) {
+        float code = i <= STEPS ? -7.0F - (float)i / 4.0F : 6.0F + (float)(i - STEPS - 1) / 4.0F;
+        uint16_t scale = narrow(most / code);
         float factor = 1.0F / widen(scale);
-        float found = isfinite(factor) ? squared_error(weights, n, widen(scale), factor) : INFINITY;
+        float found = isfinite(factor) ? squared_error(weights, widen(scale), factor) : INFINITY;
         best = found < least ? scale : best;
         least = found < least ? found : least;
     }
@@ -90,10 +100,12 @@ static uint16_t choose_scale(const float *weights, int64_t n, float most) {
 }
 
 static uint16_t quantize_group(const float *weights, int64_t n, float most, uint32_t *words) {
-    uint16_t scale = choose_scale(weights, n, most);
+    float group[INT4_GROUP] = {0};
+    memcpy(group, weights, (size_t)n * sizeof *weights);
+    uint16_t scale = choose_scale(group, most);
     float factor = widen(scale) != 0.0F ? 1.0F / widen(scale) : 0.0F; /* zeros, or too small for a factor in f32 */
     for (int64_t i = 0; i < n; i++) {
-        words[i / INT4_CODES] |= (uint32_t)code_of(weights[i], factor) << 4 * (i % INT4_CODES);
+        words[i / INT4_CODES] |= (uint32_t)(code_of(group[i], factor) + (float)INT4_ZERO) << 4 * (i % INT4_CODES);
     }
     return scale;
 }
@@ -110,8 +122,8 @@ static int apply(const struct graft_custom_operation *self, const struct graft_c
             int64_t n = columns - first < INT4_GROUP ? columns - first : INT4_GROUP;
             float most = furthest(weights + first, n);
             if (!isfinite(most)) {
-                return graft_error_set(error, GRAFT_ERROR_MODEL, self->name,
-                                       "row %lld has a weight that is not finite", (long long)row);
+                return graft_error_set(error, GRAFT_ERROR_MODEL, self->name, "row %lld has a weight that is not finite",
+                                       (long long)row);
             }
             *scales++ = quantize_group(weights + first, n, most, codes + first / INT4_CODES);
         }
