@@ -5,9 +5,13 @@
  */
 #include <stdlib.h>
 
+#include "dynamic.h"
 #include "graft/packed_tensors.h"
 #include "graft/plugin.h"
 #include "loops.h"
+
+static const struct graft_host *host;
+static const struct graft_regexes *regexes;
 
 static const struct graft_packed_loops *const tables[] = {
     &gptq_loops_scalar,
@@ -33,8 +37,12 @@ static int read_format(const struct graft_config *config, struct graft_packed *p
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     struct graft_packed *packed = sink->keep(sink->data, sizeof *packed, error); /* for `create` */
+    char place[GPTQ_PLACE];
     (void)cls;
-    int status = packed != NULL ? graft_packed_sizes(config, args, sink->path, packed, error) : GRAFT_ERROR_INTERNAL;
+    int status = packed != NULL ? gptq_find_place(config, regexes, sink->path, place, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        status = graft_packed_sizes(config, place, args, sink->path, packed, error);
+    }
     if (status == GRAFT_OK) {
         status = read_format(config, packed, error);
     }
@@ -120,20 +128,30 @@ static const struct graft_replacement replacement = {
     .condition_stride = sizeof conditions[0],
 };
 
+static const char *const required[] = {GRAFT_REGEX_ID, NULL};
+
+static int init(struct graft_error *error) {
+    (void)error;
+    regexes = host->get_extension(GRAFT_REGEX_ID);
+    return GRAFT_OK;
+}
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "gptq",
     .version = "1.0.0",
     .license = "Apache-2.0",
     .description = "Linears of GPTQ checkpoints, 4 and 8 bits, multiplied from their packed form",
+    .requires_extensions = required,
     .replacements = &replacement,
     .n_replacements = 1,
     .replacement_stride = sizeof replacement,
+    .init = init,
     .quant_methods = methods,
 };
 
-const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
-    (void)host;
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {
     (void)error;
+    host = given;
     return &plugin;
 }

@@ -78,6 +78,18 @@ refused config.json quantization_config.checkpoint_format marlin
 config '"quant_method": "gptq"' '"quant_method": "unheard"'
 refused config.json unheard 'plugin'
 
+echo 'fields of single modules: the first pattern that matches counts, and what it lacks is that of all'
+fresh
+right=$(run)
+config '"bits": 4,' '"bits": 8, "dynamic": {"lm_head": {}, "+:.*\\\\.(mlp|self_attn)\\\\.": {"bits": 4}, ".*": {"bits": 2}},'
+[ "$(run)" = "$right" ] || fail 'dynamic bits give another result'
+config '"group_size": 32' '"group_size": 64, "dynamic": {".*_proj": {"group_size": 32}}'
+[ "$(run)" = "$right" ] || fail 'dynamic groups give another result'
+config '"bits": 4,' '"bits": 4, "dynamic": {"layers": {"bits": 8}, "model.*up_proj": {"bits": 8}},'
+refused model.layers.0.mlp.up_proj qweight
+config '"bits": 4,' '"bits": 4, "dynamic": {"(": {}},'
+refused config.json
+
 echo 'bad tensors'
 fresh
 LC_ALL=C sed -i 's/0\.mlp\.up_proj\.scales"/0.mlp.up_proj.scalez"/' "$scratch/model/model.safetensors"

@@ -13,18 +13,31 @@
 extern "C" {
 #endif
 
-/* [load] In `describe`: fills in the sizes of a module from its arguments and the config, and checks that they fit. */
-GRAFT_INLINE int graft_packed_sizes(const struct graft_config *config, const struct graft_args *args, const char *path,
-                                    struct graft_packed *self, struct graft_error *error) {
+/* [load] A field of the module's own, at `place`, or else of all modules, at "quantization_config". */
+GRAFT_INLINE int graft_packed_field(const struct graft_config *config, const char *place, const char *name,
+                                    int64_t minimum, int64_t maximum, int64_t *value, struct graft_error *error) {
+    char own[128], all[128];
+    (void)snprintf(own, sizeof own, "%.90s.%.30s", place, name);
+    (void)snprintf(all, sizeof all, "quantization_config.%.30s", name);
+    return graft_config_int(config, graft_config_has(config, own) ? own : all, minimum, maximum, value, error);
+}
+
+/* [load] In `describe`: fills in the sizes of a module from its arguments and the config, and checks that they fit.
+ * What the config says of this module alone is at `place`; "quantization_config": nothing. */
+GRAFT_INLINE int graft_packed_sizes(const struct graft_config *config, const char *place, const struct graft_args *args,
+                                    const char *path, struct graft_packed *self, struct graft_error *error) {
     static const char bits_field[] = "quantization_config.bits", group_field[] = "quantization_config.group_size";
     int64_t bits = 0, group_size = -1;
     int status = graft_config_need_int(config, bits_field, 1, 32, &bits, error);
+    if (status == GRAFT_OK) {
+        status = graft_packed_field(config, place, "bits", 1, 32, &bits, error);
+    }
     if (status == GRAFT_OK && bits != 4 && bits != 8) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected 4 or 8, got %lld", bits_field,
                                  (long long)bits);
     }
     if (status == GRAFT_OK) {
-        status = graft_config_int(config, group_field, -1, INT32_MAX, &group_size, error);
+        status = graft_packed_field(config, place, "group_size", -1, INT32_MAX, &group_size, error);
     }
     if (status == GRAFT_OK && group_size == 0) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
