@@ -207,7 +207,7 @@ static const struct {
     {reserved_of_conversion, "replacements[0].replacement.conversions[0].reserved: expected 0 (reserved), got 0x1"},
     {reserved_of_kernel, "kernels[0].reserved: expected 0 (reserved), got 0x1"},
     {reserved_of_fusion, "fusion_families[0].reserved: expected 0 (reserved), got 0x1"},
-    {unknown_requirement, "replacements[0].flags: requirement 0x80000000 is unknown to this host (it knows 0x0)"},
+    {unknown_requirement, "replacements[0].flags: requirement 0x80000000 is unknown to this host (it knows 0x10000)"},
     {name_where_it_fits, "replacements[0].flags: GRAFT_REPLACEMENT_WHERE_IT_FITS is set, but the key is not a pattern"},
     {group_without_name, "replacements[0].group: expected a non-empty string"},
     {stride_of_conversions,

@@ -32,8 +32,8 @@ typedef void (*graft_packed_unpack_zeros)(const struct graft_packed *self, int64
 
 /* What a format defines. */
 struct graft_packed_format {
-    graft_packed_unpack unpack;
-    graft_packed_unpack_zeros unpack_zeros;
+    graft_packed_unpack unpack;             /* of weights */
+    graft_packed_unpack_zeros unpack_zeros; /* of zero points */
 };
 
 /* [any] For formats: `n` words, of which the last vectors may lack some. */
@@ -88,11 +88,15 @@ GRAFT_PACKED_INLINE void graft_packed_group_at(const struct graft_packed *self, 
 
 /* --- The input ---------------------------------------------------------------------------------------------------- */
 
+/* Eight numbers, whatever a register holds: they are handed on by address, as not all builds have registers for them.
+ */
 typedef float graft_packed_eight __attribute__((vector_size(32)));
+/* Their bits. */
 typedef uint32_t graft_packed_eight_words __attribute__((vector_size(32)));
 
 /* [any] What the codes of one word are multiplied by: a code of 8 bits is two. */
-GRAFT_PACKED_INLINE graft_packed_eight graft_packed_read_inputs(const float *x, const int bits, const int rounded) {
+GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits, const int rounded,
+                                                  graft_packed_eight *out) {
     graft_packed_eight numbers = {0};
     graft_packed_eight_words words;
     if (bits == 4) {
@@ -106,7 +110,7 @@ GRAFT_PACKED_INLINE graft_packed_eight graft_packed_read_inputs(const float *x, 
         words = (graft_packed_eight_words)numbers;
         numbers = (graft_packed_eight)((words + 0x7fff + ((words >> 16) & 1)) & 0xffff0000);
     }
-    return numbers;
+    *out = numbers;
 }
 
 /*
@@ -116,10 +120,12 @@ GRAFT_PACKED_INLINE graft_packed_eight graft_packed_read_inputs(const float *x, 
  * input 16^-k times, which loses nothing. Only the last, where the sign would be, is moved. For bf16 two codes are done
  * at once: code k in the lower half of a lane and k + 4 in the upper.
  */
-GRAFT_PACKED_INLINE void graft_packed_write_inputs(graft_packed_eight numbers, const int bits, const int rounded,
+GRAFT_PACKED_INLINE void graft_packed_write_inputs(const graft_packed_eight *in, const int bits, const int rounded,
                                                    int32_t *out) {
+    graft_packed_eight numbers = *in;
     const graft_packed_eight halves = {1, 16, 1, 16, 1, 16, 1, 16};
-    const graft_packed_eight places = {1, 0x1p-4F, 0x1p-8F, 0x1p-12F, 0x1p-16F, 0x1p-20F, 0x1p-24F, 1};
+    const graft_packed_eight places = {
+        1, 1 / 16.0F, 1 / 256.0F, 1 / 4096.0F, 1 / 65536.0F, 1 / 1048576.0F, 1 / 16777216.0F, 1};
     uint32_t words[GRAFT_PACKED_CODES];
     numbers *= bits == 8 ? halves : halves / halves;
     numbers *= rounded ? places / places : places;
@@ -145,8 +151,9 @@ GRAFT_PACKED_INLINE void graft_packed_prepare_row(const struct graft_packed *sel
         int64_t end = graft_packed_is_scattered(self) ? self->in_features
                                                       : i + graft_packed_left(self->in_features, i, self->group_size);
         for (; i < end; i += slots, out += rounded ? GRAFT_PACKED_CODES / 2 : GRAFT_PACKED_CODES) {
-            graft_packed_eight numbers = graft_packed_read_inputs(x + i, bits, rounded);
-            graft_packed_write_inputs(numbers, bits, rounded, out);
+            graft_packed_eight numbers;
+            graft_packed_read_inputs(x + i, bits, rounded, &numbers);
+            graft_packed_write_inputs(&numbers, bits, rounded, out);
             parts += numbers;
         }
         for (int k = 0; k < GRAFT_PACKED_CODES && !graft_packed_is_scattered(self); k++) {
@@ -208,7 +215,7 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_tiles(const struct graft_packed *
                                                      int64_t t, const int tokens, int64_t first, int64_t n,
                                                      int64_t tiles, float *y) {
     const int64_t slots = 32 / bits, codes = rounded ? GRAFT_PACKED_CODES / 2 : GRAFT_PACKED_CODES;
-    const float above = !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : GRAFT_PACKED_ABOVE;
+    const float above = !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : (float)GRAFT_PACKED_ABOVE;
     const int32_t *inputs = input->numbers + t * input->codes;
     graft_packed_sums totals[GRAFT_PACKED_TILES], sums[GRAFT_PACKED_TILES];
     memset(totals, 0, (size_t)tiles * sizeof totals[0]);

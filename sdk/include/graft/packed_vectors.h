@@ -48,6 +48,7 @@ enum { GRAFT_PACKED_LANES = 4 };
 /* Vectors of a tile, and the outputs of one. */
 enum { GRAFT_PACKED_VECTORS = 4, GRAFT_PACKED_TILE = GRAFT_PACKED_VECTORS * GRAFT_PACKED_LANES };
 
+/* As many lanes as a register has: signed, not, of half the width, and in f32. */
 typedef int32_t graft_packed_ints __attribute__((vector_size(GRAFT_PACKED_LANES * 4)));
 typedef uint32_t graft_packed_words __attribute__((vector_size(GRAFT_PACKED_LANES * 4)));
 typedef uint32_t graft_packed_half_words __attribute__((vector_size(GRAFT_PACKED_LANES * 2)));
