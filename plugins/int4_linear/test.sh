@@ -56,19 +56,19 @@ done
 
 echo 'threads and instruction sets'
 for ids in $few $many; do
-    logits one.safetensors $ids --model "$demo" --plugins int4_linear --threads 1
-    logits three.safetensors $ids --model "$demo" --plugins int4_linear --threads 3
+    logits one.safetensors "$ids" --model "$demo" --plugins int4_linear --threads 1
+    logits three.safetensors "$ids" --model "$demo" --plugins int4_linear --threads 3
     cmp -s "$scratch/one.safetensors" "$scratch/three.safetensors" || fail 'differs with the number of threads'
 done
 # GRAFT_ISA may change the last digits of a sum and nothing else.
 for isa in scalar avx2 avx512; do
     GRAFT_ISA=$isa "$host" --quiet --plugins-dir "$plugins" --model "$demo" --plugins int4_linear --dtype float32 \
-        --input-ids $many --max-new-tokens 12 --output-ids
+        --input-ids "$many" --max-new-tokens 12 --output-ids
 done | uniq | wc -l | grep -qx ' *1' || fail 'differs with the instruction set'
 
 echo 'over fused_qkv: rows are quantized by themselves, so nothing changes'
-logits apart.safetensors $many --model "$goldens/llama_bf16" --plugins int4_linear
-logits fused.safetensors $many --model "$goldens/llama_bf16" --plugins fused_qkv,int4_linear
+logits apart.safetensors "$many" --model "$goldens/llama_bf16" --plugins int4_linear
+logits fused.safetensors "$many" --model "$goldens/llama_bf16" --plugins fused_qkv,int4_linear
 cmp -s "$scratch/apart.safetensors" "$scratch/fused.safetensors" || fail 'fused_qkv changes the result'
 
 echo 'saving'
@@ -78,10 +78,10 @@ status=0
 [ "$status" = 3 ] || fail "saving in the original format: exit status $status"
 grep -q 'int4_rows of plugin int4_linear' "$scratch/err" || fail 'it does not say why'
 for list in int4_linear sequential_experts,int4_linear; do
-    logits before.safetensors $few --model "$demo" --plugins "$list"
+    logits before.safetensors "$few" --model "$demo" --plugins "$list"
     "$host" save --model "$demo" --plugins-dir "$plugins" --plugins "$list" --output "$scratch/saved" \
         --runtime-layout --quiet
-    logits after.safetensors $few --model "$scratch/saved" --plugins "$list"
+    logits after.safetensors "$few" --model "$scratch/saved" --plugins "$list"
     cmp -s "$scratch/before.safetensors" "$scratch/after.safetensors" || fail "$list: differs after saving"
     plan "$list" --model "$scratch/saved" | grep -q ' 0 bytes copied' || fail "$list: the saved layout is not viewed"
     rm -r "$scratch/saved"

@@ -121,7 +121,7 @@ GRAFT_INLINE int64_t graft_packed_left(int64_t rows, int64_t first, int64_t most
 GRAFT_INLINE int64_t graft_packed_grain(const struct graft_packed *self, const struct graft_call *call) {
     int64_t worth = GRAFT_PACKED_GRAIN / (GRAFT_PACKED_STRIP * self->in_features * self->bits / 8) + 1;
     int64_t share = graft_packed_strip_count(self->out_features) / call->threads->count();
-    share = share < GRAFT_PACKED_STRIPS ? share : (int64_t)GRAFT_PACKED_STRIPS;
+    share = graft_packed_left(share, 0, GRAFT_PACKED_STRIPS);
     return share > worth ? share : worth;
 }
 

@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Codes of 4 bits in a word. */
-enum { GRAFT_PACKED_CODES = 8 };
+#define GRAFT_PACKED_CODES 8
 
 /* [any] Word `step` of outputs [first, first + n), n at most GRAFT_PACKED_TILE and constant where that is a whole tile:
  * in each lane the codes of inputs step * 32 / bits and following of an output, the first in the lowest bits. Lanes
@@ -75,6 +75,9 @@ struct graft_packed_group {
     graft_packed_floats zeros[GRAFT_PACKED_VECTORS];  /* with what is to be added to them */
 };
 
+GRAFT_ASSERT_SIZE(struct graft_packed_format, 16);
+GRAFT_ASSERT_SIZE(struct graft_packed_group, 32 * GRAFT_PACKED_LANES);
+
 /* [any] Fills in a group, for outputs [first, first + n). */
 GRAFT_PACKED_INLINE void graft_packed_group_at(const struct graft_packed *self, const struct graft_packed_format format,
                                                int64_t group, int64_t first, int64_t n, struct graft_packed_group *at) {
@@ -88,15 +91,14 @@ GRAFT_PACKED_INLINE void graft_packed_group_at(const struct graft_packed *self, 
 
 /* --- The input ---------------------------------------------------------------------------------------------------- */
 
-/* Eight numbers, whatever a register holds: they are handed on by address, as not all builds have registers for them.
- */
+/* The inputs of a word. */
 typedef float graft_packed_eight __attribute__((vector_size(32)));
-/* Their bits. */
+/* The same, as bits. */
 typedef uint32_t graft_packed_eight_words __attribute__((vector_size(32)));
 
 /* [any] What the codes of one word are multiplied by: a code of 8 bits is two. */
 GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits, const int rounded,
-                                                  graft_packed_eight *out) {
+                                                  graft_packed_eight *inputs) {
     graft_packed_eight numbers = {0};
     graft_packed_eight_words words;
     if (bits == 4) {
@@ -110,7 +112,7 @@ GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits
         words = (graft_packed_eight_words)numbers;
         numbers = (graft_packed_eight)((words + 0x7fff + ((words >> 16) & 1)) & 0xffff0000);
     }
-    *out = numbers;
+    *inputs = numbers;
 }
 
 /*
@@ -120,12 +122,12 @@ GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits
  * input 16^-k times, which loses nothing. Only the last, where the sign would be, is moved. For bf16 two codes are done
  * at once: code k in the lower half of a lane and k + 4 in the upper.
  */
-GRAFT_PACKED_INLINE void graft_packed_write_inputs(const graft_packed_eight *in, const int bits, const int rounded,
+GRAFT_PACKED_INLINE void graft_packed_write_inputs(const graft_packed_eight *inputs, const int bits, const int rounded,
                                                    int32_t *out) {
-    graft_packed_eight numbers = *in;
     const graft_packed_eight halves = {1, 16, 1, 16, 1, 16, 1, 16};
     const graft_packed_eight places = {
         1, 1 / 16.0F, 1 / 256.0F, 1 / 4096.0F, 1 / 65536.0F, 1 / 1048576.0F, 1 / 16777216.0F, 1};
+    graft_packed_eight numbers = *inputs;
     uint32_t words[GRAFT_PACKED_CODES];
     numbers *= bits == 8 ? halves : halves / halves;
     numbers *= rounded ? places / places : places;
@@ -166,7 +168,8 @@ GRAFT_PACKED_INLINE void graft_packed_prepare_row(const struct graft_packed *sel
 
 /* Tiles that are done together at most; and what codes are too large by as bf16: 128 + c is the bf16 whose lowest
  * bits are the code c. */
-enum { GRAFT_PACKED_TILES = 1024 / GRAFT_PACKED_TILE, GRAFT_PACKED_ABOVE = 128 };
+#define GRAFT_PACKED_TILES (1024 / GRAFT_PACKED_TILE)
+#define GRAFT_PACKED_ABOVE 128
 
 /* The sums of some tokens. */
 typedef graft_packed_floats graft_packed_sums[GRAFT_PACKED_TILE_TOKENS][GRAFT_PACKED_VECTORS];

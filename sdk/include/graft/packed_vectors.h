@@ -22,7 +22,7 @@
  * (a[0], b[0], a[1], ...), their lower halves and their upper; two vectors of half the width one behind the other; and
  * each of the first lanes several times, so that it fills a part of the vector. */
 #if defined(__AVX512F__)
-enum { GRAFT_PACKED_LANES = 16 };
+#define GRAFT_PACKED_LANES 16
 #define GRAFT_PACKED_LOWER(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define GRAFT_PACKED_UPPER(a, b) \
     __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
@@ -30,14 +30,14 @@ enum { GRAFT_PACKED_LANES = 16 };
 #define GRAFT_PACKED_HALVES(a) __builtin_shufflevector(a, a, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
 #define GRAFT_PACKED_QUARTERS(a) __builtin_shufflevector(a, a, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)
 #elif defined(__AVX2__)
-enum { GRAFT_PACKED_LANES = 8 };
+#define GRAFT_PACKED_LANES 8
 #define GRAFT_PACKED_LOWER(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define GRAFT_PACKED_UPPER(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #define GRAFT_PACKED_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
 #define GRAFT_PACKED_HALVES(a) __builtin_shufflevector(a, a, 0, 0, 0, 0, 1, 1, 1, 1)
 #define GRAFT_PACKED_QUARTERS(a) __builtin_shufflevector(a, a, 0, 0, 1, 1, 2, 2, 3, 3)
 #else
-enum { GRAFT_PACKED_LANES = 4 };
+#define GRAFT_PACKED_LANES 4
 #define GRAFT_PACKED_LOWER(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
 #define GRAFT_PACKED_UPPER(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
 #define GRAFT_PACKED_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3)
@@ -46,12 +46,16 @@ enum { GRAFT_PACKED_LANES = 4 };
 #endif
 
 /* Vectors of a tile, and the outputs of one. */
-enum { GRAFT_PACKED_VECTORS = 4, GRAFT_PACKED_TILE = GRAFT_PACKED_VECTORS * GRAFT_PACKED_LANES };
+#define GRAFT_PACKED_VECTORS 4
+#define GRAFT_PACKED_TILE (GRAFT_PACKED_VECTORS * GRAFT_PACKED_LANES)
 
-/* As many lanes as a register has: signed, not, of half the width, and in f32. */
+/* Numbers with signs. */
 typedef int32_t graft_packed_ints __attribute__((vector_size(GRAFT_PACKED_LANES * 4)));
+/* Words of codes, and whatever else is bits. */
 typedef uint32_t graft_packed_words __attribute__((vector_size(GRAFT_PACKED_LANES * 4)));
+/* Half as many of them. */
 typedef uint32_t graft_packed_half_words __attribute__((vector_size(GRAFT_PACKED_LANES * 2)));
+/* Numbers that are multiplied. */
 typedef float graft_packed_floats __attribute__((vector_size(GRAFT_PACKED_LANES * 4)));
 
 /* [any] All lanes the same. */
