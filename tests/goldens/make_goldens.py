@@ -63,8 +63,6 @@ def model_class(family):
     return EAGER.get(family) or MODEL_FOR_CAUSAL_LM_MAPPING[config_class(family)]
 
 
-CLASSES.update(phi3=transformers.Phi3ForCausalLM, starcoder2=transformers.Starcoder2ForCausalLM)
-CONFIGS.update(phi3=transformers.Phi3Config, starcoder2=transformers.Starcoder2Config)
 IDS = {"bos_token_id": 1, "eos_token_id": 2}
 COMMON = dict(vocab_size=128, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
               max_position_embeddings=256, **IDS)
@@ -346,8 +344,8 @@ BROUGHT = {
                                    "every second layer slides; a bound on logits, one on scores that is not read; biases, an lm_head, several files"),
     "gpt2": (gpt2(), 681, 12, {"rename": with_masks}, "published names, and masks that no parameter takes"),
     "gpt2_bf16": (gpt2(), 682, 12, {"dtype": "bfloat16"}, "bfloat16 on disk, names with the prefix"),
-    "gpt2_scaled_sharded": (gpt2(n_inner=40, activation_function="relu", scale_attn_by_inverse_layer_idx=True, tie_word_embeddings=False), 683, 12,
-                            {"shard": "16KB"}, "scores divided by the layer's number, n_inner, relu; a head of its own; several files and an index"),
+    "gpt2_scaled_sharded": (gpt2(n_embd=20, n_inner=40, activation_function="relu", scale_attn_by_inverse_layer_idx=True, tie_word_embeddings=False), 683, 12,
+                            {"shard": "16KB"}, "scores divided by the layer's number, heads of 5, n_inner, relu; a head of its own; several files and an index"),
     "gpt_neox": (gpt_neox(0.5), 691, 12, {"config_extra": {"rotary_pct": 0.5, "rotary_emb_base": 10000}, "drop_fields": ["rope_theta", "rope_scaling"]},
                  "half of each head is rotated; field names as published"),
     "gpt_neox_sequential_bf16": (gpt_neox(0.25, 500.0, num_attention_heads=2, use_parallel_residual=False), 692, 12, {"dtype": "bfloat16", "hub_config": False},
