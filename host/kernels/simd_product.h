@@ -16,11 +16,13 @@ struct dot_operands {
 };
 
 /* Rows r .. r + rows - 1 with tokens t .. t + tokens - 1; both numbers are constants where this is inlined. Each output
- * has one vector of sums, filled in the order of the columns whatever the size of the tile. */
+ * has one vector of sums, filled in the order of the columns whatever the size of the tile. The rows below are fetched
+ * meanwhile: each is often a page of its own, where the processor would start anew to guess what comes next. */
 INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_t r, const int rows, int64_t t,
                      const int tokens) {
     const char *w = o->w + r * o->w_bytes;
     const float *x = o->x + t * o->x_stride;
+    const int64_t size = graft_reading_size(reading);
     vf sums[DOT_ROWS][DOT_TOKENS];
     vf row[DOT_ROWS];
     int64_t k = 0;
@@ -31,6 +33,7 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
     }
     for (; k + VF_WIDTH <= o->columns; k += VF_WIDTH) {
         for (int i = 0; i < rows; i++) {
+            _mm_prefetch(w + (i + rows) * o->w_bytes + k * size, _MM_HINT_T0);
             row[i] = vf_read(reading, w + i * o->w_bytes, k);
         }
         for (int j = 0; j < tokens; j++) {
