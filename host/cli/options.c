@@ -280,6 +280,9 @@ static int check(const struct graft_options *options, struct graft_error *error)
         (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL)) {
         return usage(error, "records nothing: each process has a part of the model", "--parallel");
     }
+    if (options->plugins != NULL && options->command == GRAFT_COMMAND_INSPECT && graft_options_name_file(options)) {
+        return usage(error, "not with a plugin's file, which goes before all plugins of --plugins-dir", "--plugins");
+    }
     if (options->plugin_options.count > 0 && options->plugins_dirs.count == 0 && !graft_options_name_file(options)) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugin-option");
     }

@@ -64,6 +64,26 @@ int graft_setup_directories(const struct graft_strings *given, const char ***dir
     return status;
 }
 
+int graft_setup_plugin(const struct graft_options *options, const char *file, struct graft_library *library,
+                       struct graft_error *error) {
+    struct graft_library_options wanted = {.struct_size = sizeof wanted,
+                                           .skip_bad_plugins = options->skip_bad_plugins,
+                                           .inspect_only = options->model == NULL,
+                                           .plugin_options = options->plugin_options.items,
+                                           .n_plugin_options = (int32_t)options->plugin_options.count};
+    const char **directories = NULL;
+    char *installed = NULL;
+    int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
+    if (status == GRAFT_OK) {
+        wanted.directories = directories;
+        wanted.n_directories = options->no_plugins ? 0 : (int32_t)options->plugins_dirs.count;
+        status = graft_library_load_plugin(library, file, &wanted, error);
+    }
+    graft_free(installed);
+    graft_free(directories);
+    return status;
+}
+
 int graft_setup_plugins(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
     struct graft_library_options wanted = {.struct_size = sizeof wanted,
                                            .skip_bad_plugins = options->skip_bad_plugins,

@@ -29,6 +29,10 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
 int graft_setup_directories(const struct graft_strings *given, const char ***directories, char **installed,
                             struct graft_error *error);
 
+/* Loads the plugin of a file, and beside it those of --plugins-dir. Without a model they are only looked at. */
+int graft_setup_plugin(const struct graft_options *options, const char *file, struct graft_library *library,
+                       struct graft_error *error);
+
 /* Opens the model; with --strict, refuses one whose checkpoint does not fit exactly. */
 int graft_setup_model(const struct graft_options *options, struct graft_library *library, struct graft_model **model,
                       struct graft_error *error);

@@ -66,16 +66,16 @@ void graft_library_free(struct graft_library *library) {
     }
 }
 
-/* Registers all plugins loaded, or gives them back. Without an order the rank of a plugin is `rank`. */
-static int register_plugins(struct graft_library *library, int32_t rank, struct graft_error *error) {
+/* Registers all plugins loaded, or gives them back. That of `file`, if any, goes before the others. */
+static int register_plugins(struct graft_library *library, const char *file, struct graft_error *error) {
     size_t n = library->plugins->n;
     struct graft_known_plugin *added = graft_alloc(n, sizeof *added);
     for (size_t i = 0; added != NULL && i < n; i++) {
         const struct graft_loaded_plugin *plugin = &library->plugins->plugins[i];
-        added[i] =
-            (struct graft_known_plugin){plugin->descriptor,
-                                        {plugin->descriptor->id, plugin->file, plugin->rank > 0 ? plugin->rank : rank},
-                                        plugin->info.options};
+        int is_named = file != NULL && strcmp(plugin->file, file) == 0;
+        added[i] = (struct graft_known_plugin){plugin->descriptor,
+                                               {plugin->descriptor->id, plugin->file, is_named ? 1 : plugin->rank},
+                                               plugin->info.options};
     }
     int status = added != NULL ? graft_registry_add_plugins(library->registry, added, n, error)
                                : graft_fail_memory(error, "plugins");
@@ -124,7 +124,7 @@ int graft_library_load_plugins(struct graft_library *library, const char *const 
         status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
     }
     if (status == GRAFT_OK && !wanted.leave_idle) {
-        status = register_plugins(library, 0, error);
+        status = register_plugins(library, NULL, error);
     }
     (void)pthread_mutex_unlock(&library->lock);
     return status;
@@ -133,14 +133,17 @@ int graft_library_load_plugins(struct graft_library *library, const char *const 
 int graft_library_load_plugin(struct graft_library *library, const char *file,
                               const struct graft_library_options *options, struct graft_error *error) {
     (void)pthread_mutex_lock(&library->lock);
-    const struct graft_plugin_options wanted = plugin_options(library, options);
+    struct graft_plugin_options wanted = plugin_options(library, options);
+    int beside = options != NULL && GRAFT_HAS(options, struct graft_library_options, directories);
     int status = check_unloaded(library, error);
+    wanted.file = file;
     if (status == GRAFT_OK) {
         library->skip_bad_plugins = wanted.skip_bad;
-        status = graft_plugins_load_file(file, &wanted, &library->plugins, error);
+        status = graft_plugins_load(beside ? options->directories : NULL, beside ? options->n_directories : 0, &wanted,
+                                    &library->plugins, error);
     }
     if (status == GRAFT_OK && !wanted.leave_idle) {
-        status = register_plugins(library, 1, error);
+        status = register_plugins(library, file, error);
     }
     (void)pthread_mutex_unlock(&library->lock);
     return status;

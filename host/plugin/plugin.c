@@ -17,7 +17,6 @@
 struct wanted {
     const char *const *files;
     size_t n;
-    int must_be_plugins;
     const char *const *empty; /* directories without any */
     size_t n_empty;
 };
@@ -136,17 +135,26 @@ static int open_family(struct loading *loading, const char *file, struct graft_u
     return status;
 }
 
-static int load_file(struct loading *loading, const char *file, int must_be_plugin, struct graft_error *error) {
+static int is_named(const struct loading *loading, const char *file) {
+    return loading->options->file != NULL && strcmp(file, loading->options->file) == 0;
+}
+
+/* Whether it becomes a note that a file cannot be used. */
+static int may_skip(const struct loading *loading, const char *file) {
+    return loading->options->skip_bad && !is_named(loading, file);
+}
+
+static int load_file(struct loading *loading, const char *file, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     struct graft_use *use = NULL;
     int status =
         graft_family_file_is(file) ? open_family(loading, file, &use, &cause) : graft_use_open(file, &use, &cause);
-    if (status == GRAFT_OK && use == NULL && must_be_plugin) {
+    if (status == GRAFT_OK && use == NULL && is_named(loading, file)) {
         status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "not a plugin: it exports no graft_plugin_entry");
     }
     if (status != GRAFT_OK) {
         /* With an allow list this file need not be one that was asked for: a missing id tells later. */
-        return note_or_fail(loading, loading->options->skip_bad || loading->options->n_allow > 0, &cause, error);
+        return note_or_fail(loading, may_skip(loading, file) || loading->options->n_allow > 0, &cause, error);
     }
     if (use == NULL) {
         return add_note(loading, graft_format("%s: not a plugin: it exports no graft_plugin_entry", file), error);
@@ -163,7 +171,7 @@ static int load_file(struct loading *loading, const char *file, int must_be_plug
     if (rank < 0 || status != GRAFT_OK) {
         graft_use_close(use);
     }
-    return status == GRAFT_OK ? GRAFT_OK : note_or_fail(loading, loading->options->skip_bad, &cause, error);
+    return status == GRAFT_OK ? GRAFT_OK : note_or_fail(loading, may_skip(loading, file), &cause, error);
 }
 
 static int check_options(const struct graft_plugin_options *options, struct graft_error *error) {
@@ -235,7 +243,7 @@ static int start_all(struct loading *loading, struct graft_error *error) {
     while (status == GRAFT_OK && (plugin = graft_plugin_next(&scope)) != NULL) {
         struct graft_error cause = graft_error_none();
         if (graft_plugin_start(&scope, plugin, &cause) != GRAFT_OK) {
-            status = note_or_fail(loading, loading->options->skip_bad, &cause, error);
+            status = note_or_fail(loading, may_skip(loading, plugin->file), &cause, error);
             finish_plugin(plugin);
             set->n--;
             memmove(plugin, plugin + 1, (size_t)(set->plugins + set->n - plugin) * sizeof *plugin);
@@ -268,7 +276,7 @@ static int load_all(struct loading *loading, const struct wanted *wanted, struct
     for (int families = 0; families < 2; families++) {
         for (size_t i = 0; i < wanted->n && status == GRAFT_OK; i++) {
             if (graft_family_file_is(wanted->files[i]) == families) {
-                status = load_file(loading, wanted->files[i], wanted->must_be_plugins, error);
+                status = load_file(loading, wanted->files[i], error);
             }
         }
     }
@@ -316,7 +324,11 @@ int graft_plugins_load(const char *const *directories, int n, const struct graft
                        struct graft_plugin_set **set, struct graft_error *error) {
     struct graft_plugin_files files = {0};
     const char **names = NULL;
-    int status = graft_plugin_files_find(directories, n, &files, error);
+    int status =
+        options != NULL && options->file != NULL ? graft_plugin_files_name(options->file, &files, error) : GRAFT_OK;
+    if (status == GRAFT_OK) {
+        status = graft_plugin_files_find(directories, n, &files, error);
+    }
     if (status == GRAFT_OK) {
         names = graft_alloc(files.n, sizeof *names);
         status = names != NULL ? GRAFT_OK : graft_fail_memory(error, NULL);
@@ -331,12 +343,6 @@ int graft_plugins_load(const char *const *directories, int n, const struct graft
     graft_free(names);
     graft_plugin_files_free(&files);
     return status;
-}
-
-int graft_plugins_load_file(const char *file, const struct graft_plugin_options *options, struct graft_plugin_set **set,
-                            struct graft_error *error) {
-    const struct wanted wanted = {.files = &file, .n = 1, .must_be_plugins = 1};
-    return load_files(&wanted, options, set, error);
 }
 
 /* With the lock held. */

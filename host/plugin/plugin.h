@@ -40,6 +40,7 @@ struct graft_plugin_set {
 };
 
 struct graft_plugin_options {
+    const char *file;         /* one more, before those of directories, which has to be usable; or NULL */
     const char *const *allow; /* ids; all others stay out. With n_allow 0 every plugin is wanted */
     int n_allow;
     int skip_bad;   /* a plugin that cannot be used becomes a note */
@@ -57,10 +58,6 @@ struct graft_plugin_options {
  * allow list, a file that cannot be used before its id is known is a note too, unless an id is missing. */
 int graft_plugins_load(const char *const *directories, int n, const struct graft_plugin_options *options,
                        struct graft_plugin_set **set, struct graft_error *error);
-
-/* As graft_plugins_load, for one file; that it is no plugin is an error. */
-int graft_plugins_load_file(const char *file, const struct graft_plugin_options *options, struct graft_plugin_set **set,
-                            struct graft_error *error);
 
 /* A set of one plugin, `others` as above, whose descriptor a program has in memory, where it stays const and valid
  * until the set is freed. It is validated and initialised as one from a file. Errors name the plugin by its id. */

@@ -28,18 +28,20 @@ static int is_known(const struct graft_plugin_files *files, const struct graft_p
 }
 
 /* Returns 0, or -1 out of memory. */
-static int add_regular(struct graft_plugin_files *files, const char *name) {
-    struct stat status;
-    if (stat(name, &status) != 0 || !S_ISREG(status.st_mode)) {
-        return 0;
-    }
+static int add(struct graft_plugin_files *files, const char *name, const struct stat *status) {
     char *copy = graft_strdup(name);
     if (copy == NULL || graft_grow(&files->items, &files->capacity, files->n, sizeof *files->items) != 0) {
         graft_free(copy);
         return -1;
     }
-    files->items[files->n++] = (struct graft_plugin_file){copy, status.st_dev, status.st_ino};
+    files->items[files->n++] = (struct graft_plugin_file){copy, status->st_dev, status->st_ino};
     return 0;
+}
+
+/* Likewise. */
+static int add_regular(struct graft_plugin_files *files, const char *name) {
+    struct stat status;
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode) ? add(files, name, &status) : 0;
 }
 
 /* Looks at one entry of a directory. Returns 0, or -1 out of memory. */
@@ -135,6 +137,12 @@ int graft_plugin_files_find(const char *const *directories, int n, struct graft_
         graft_plugin_files_free(&found);
     }
     return status;
+}
+
+int graft_plugin_files_name(const char *name, struct graft_plugin_files *files, struct graft_error *error) {
+    struct stat status = {0}; /* of no file: that it is none is found out when it is opened */
+    (void)stat(name, &status);
+    return add(files, name, &status) == 0 ? GRAFT_OK : graft_fail_memory(error, name);
 }
 
 void graft_plugin_files_free(struct graft_plugin_files *files) {

@@ -30,6 +30,8 @@ struct graft_plugin_files {
  * that cannot be read is an error. */
 int graft_plugin_files_find(const char *const *directories, int n, struct graft_plugin_files *files,
                             struct graft_error *error);
+/* [any] Appends a file of any name, so that it is not found in a directory as well. */
+int graft_plugin_files_name(const char *name, struct graft_plugin_files *files, struct graft_error *error);
 void graft_plugin_files_free(struct graft_plugin_files *files);
 
 #endif

@@ -36,6 +36,18 @@ has 'two plugins without an order' \
 plan --model alpaca --plugins-dir both --plugins two,one
 has 'two plugins in order' 'LlamaForCausalLM (alpaca, by plugin two), ' out
 
+echo '{"model_type": "beta", "like": "alpaca"}' >beta.family.json
+sed 's/"alpaca"/"beta"/' alpaca/config.json >beta.json && mkdir beta && cp alpaca/*.safetensors beta && mv beta.json beta/config.json
+status=0
+"$host" inspect beta.family.json --model beta --plugins-dir first >out 2>err || status=$?
+check 'a file is inspected beside the plugins of a directory: exit status' 0 "$status"
+has 'and it is what is shown' 'id: beta' out
+"$host" inspect both/two.so --model alpaca --plugins-dir both >out 2>err
+has 'it may be one of them, and goes before the others' 'id: two' out
+status=0
+"$host" inspect both/two.so --model alpaca --plugins-dir both --plugins two >out 2>err || status=$?
+check 'no order is given then: exit status' 2 "$status"
+
 "$host" list --families --plugins-dir both --plugins two,one >out
 check 'all of them are listed, those in use first' 'alpaca: LlamaForCausalLM; by plugin two
 alpaca: LlamaForCausalLM; by plugin one; not used, another goes first

@@ -202,14 +202,23 @@ static void test_link_and_relative_name(void **state) {
 static void test_one_file(void **state) {
     struct graft_error error = graft_error_none();
     struct graft_plugin_set *set = NULL;
+    const char *directory = folder;
     char path[PATH_ROOM];
+    const struct graft_plugin_options options = {.file = path};
     (void)state;
     built_plugin(path, "no_entry");
-    assert_int_equal(graft_plugins_load_file(path, NULL, &set, &error), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_plugins_load(NULL, 0, &options, &set, &error), GRAFT_ERROR_PLUGIN);
     assert_string_equal(error.message, "not a plugin: it exports no graft_plugin_entry");
     built_plugin(path, "good");
-    assert_int_equal(graft_plugins_load_file(path, NULL, &set, NULL), GRAFT_OK);
+    assert_int_equal(graft_plugins_load(NULL, 0, &options, &set, NULL), GRAFT_OK);
+    assert_int_equal(set->n, 1);
     assert_string_equal(set->plugins[0].descriptor->id, "good");
+    graft_plugin_set_free(set);
+    copy_plugin(folder, "other", "a.so");
+    assert_int_equal(symlink(path, below("good.so")), 0); /* found once */
+    assert_int_equal(graft_plugins_load(&directory, 1, &options, &set, NULL), GRAFT_OK);
+    assert_int_equal(set->n, 2);
+    assert_string_equal(set->plugins[0].file, path);
     graft_plugin_set_free(set);
 }
 

@@ -57,9 +57,18 @@ static void warn(const struct graft_replacement *replacement, const struct graft
     graft_text_free(&unused);
 }
 
+/* That of the file, which was loaded. */
+static const struct graft_plugin_info *find_plugin(const struct graft_library *library, const char *file) {
+    size_t i = 0;
+    while (strcmp(graft_library_plugin(library, i)->file, file) != 0) {
+        i++;
+    }
+    return graft_library_plugin(library, i);
+}
+
 static int with_plugin(const struct graft_options *options, struct graft_library *library,
                        const struct graft_model *model, struct graft_error *error) {
-    const struct graft_plugin_info *plugin = graft_library_plugin(library, 0);
+    const struct graft_plugin_info *plugin = find_plugin(library, options->subject);
     struct graft_inspected_classes classes = {0};
     struct graft_writer writer = {0};
     int status = graft_library_classes(library, &classes.items, &classes.n, error);
@@ -75,17 +84,13 @@ static int with_plugin(const struct graft_options *options, struct graft_library
     return status;
 }
 
-/* The plugin alone, without those of --plugins-dir. Without a model it is only looked at. */
+/* Without a model the plugin is only looked at. */
 static int inspect_file(const struct graft_options *options, struct graft_error *error) {
-    const struct graft_library_options wanted = {.struct_size = sizeof wanted,
-                                                 .inspect_only = options->model == NULL,
-                                                 .plugin_options = options->plugin_options.items,
-                                                 .n_plugin_options = (int32_t)options->plugin_options.count};
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;
     int status = graft_library_create(&library, error);
     if (status == GRAFT_OK) {
-        status = graft_library_load_plugin(library, options->subject, &wanted, error);
+        status = graft_setup_plugin(options, options->subject, library, error);
     }
     if (status == GRAFT_OK && options->model != NULL) {
         status = graft_setup_model(options, library, &model, error);

@@ -68,7 +68,8 @@ struct graft_library_options {
      * are other values than a plugin has that another library of this process uses. */
     const char *const *plugin_options; /* [n_plugin_options] */
     int32_t n_plugin_options;
-    uint32_t reserved;
+    int32_t n_directories;
+    const char *const *directories; /* [n_directories]: of graft_library_load_plugin; NULL: none */
 };
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may

@@ -37,8 +37,8 @@ struct graft_plugin_info {
  * last. Owned by the library, const, valid until graft_library_free. */
 const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i);
 
-/* [load] Like graft_library_load_plugins (graft/host/graft.h), for a single file. A file that is not a plugin is an
- * error. */
+/* [load] Like graft_library_load_plugins (graft/host/graft.h), for a single file, which counts as named in
+ * options->allow, and before the plugins found in options->directories. A file that is not a plugin is an error. */
 int graft_library_load_plugin(struct graft_library *library, const char *file,
                               const struct graft_library_options *options, struct graft_error *error);
 
