@@ -28,7 +28,7 @@ enum {
     GRAFT_ARRAY_WITH_RESIDUAL = 4, /* it is written, too, where the optional arrays are there */
 };
 
-enum { GRAFT_MAX_VIEWS = 4, GRAFT_MAX_CHAINED_INPUTS = 2, GRAFT_MAX_INTERFACE_ARGUMENTS = 16 };
+enum { GRAFT_MAX_VIEWS = 4, GRAFT_MAX_CHAINED_INPUTS = 2, GRAFT_MAX_INTERFACE_ARGUMENTS = 24 };
 
 /* Widths that args do not say, of one module. 0: not known. */
 struct graft_widths {

@@ -43,6 +43,7 @@ int graft_parts_read_attention_sizes(const struct graft_args *args, const char *
     }
     sizes->scaling = graft_args_real(args, "scaling", 1.0 / sqrt((double)sizes->head_dim));
     sizes->softcap = graft_args_real(args, "softcap", 0.0);
+    sizes->rope_layout = graft_args_int(args, "rope_interleave", 0) != 0 ? GRAFT_ROPE_INTERLEAVED : GRAFT_ROPE_HALVES;
     sizes->layer = (int32_t)layer;
     sizes->qkv_bias = graft_args_int(args, "qkv_bias", 0) != 0;
     sizes->o_proj_bias = graft_args_int(args, "o_proj_bias", 0) != 0;

@@ -14,7 +14,8 @@ struct causal_lm {
     const struct graft_module *lm_head; /* hidden_size -> vocab_size */
     int64_t hidden_size;
     int64_t vocab_size;
-    float softcap; /* of logits; 0: none */
+    float logit_scale; /* 1: none */
+    float softcap;     /* of logits; 0: none */
 };
 
 int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
@@ -52,6 +53,7 @@ int graft_parts_causal_lm_describe(const struct graft_class *self, const struct 
         .vocab_size = read.vocab_size,
         .hidden_size = read.hidden_size,
         .max_position_embeddings = read.max_position_embeddings,
+        .logit_scale = graft_args_real(args, "logit_scale", 0.0),
         .softcap = graft_args_real(args, "softcap", 0.0),
         .tie_word_embeddings = read.tie_word_embeddings,
     };
@@ -69,10 +71,18 @@ int graft_parts_causal_lm_create(const struct graft_class *cls, const struct gra
     }
     self->hidden_size = kept->sizes.hidden_size;
     self->vocab_size = kept->sizes.vocab_size;
+    self->logit_scale = kept->sizes.logit_scale != 0.0 ? (float)kept->sizes.logit_scale : 1.0f;
     self->softcap = (float)kept->sizes.softcap;
     self->model = graft_build_child(build, kept->model, &status, error);
     self->lm_head = graft_build_child(build, "lm_head", &status, error);
     return graft_instance_finish(self, status, instance);
+}
+
+/* logits *= logit_scale */
+static void scale(const struct causal_lm *self, const struct graft_causal_lm_args *args) {
+    for (int64_t i = 0; i < args->n_rows * self->vocab_size; i++) {
+        args->logits[i] *= self->logit_scale;
+    }
 }
 
 /* logits = softcap * tanh(logits / softcap) */
@@ -116,6 +126,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     status = call->kernels->gather_rows(call, hidden, args->rows, args->n_rows, self->hidden_size, wanted, error);
     if (status == GRAFT_OK) {
         status = graft_linear_forward(self->lm_head, head_call, &head_args, error);
+    }
+    if (status == GRAFT_OK && self->logit_scale != 1.0f) {
+        scale(self, args);
     }
     return status == GRAFT_OK && self->softcap > 0.0f ? cap(self, call, args, error) : status;
 }

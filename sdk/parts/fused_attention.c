@@ -95,9 +95,9 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output_stride = sizes->heads * dim,
     };
     const struct graft_rope_args rope_args[] = {
-        {sizeof rope_args[0], GRAFT_ROPE_HALVES, qkv, stride, head_stride, args->batch->tokens, sizes->heads,
+        {sizeof rope_args[0], sizes->rope_layout, qkv, stride, head_stride, args->batch->tokens, sizes->heads,
          sizes->rotary_width, args->cos, args->sin},
-        {sizeof rope_args[0], GRAFT_ROPE_HALVES, k, stride, head_stride, args->batch->tokens, sizes->kv_heads,
+        {sizeof rope_args[0], sizes->rope_layout, k, stride, head_stride, args->batch->tokens, sizes->kv_heads,
          sizes->rotary_width, args->cos, args->sin},
     };
     int status = GRAFT_OK;
@@ -128,6 +128,6 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 const struct graft_self_attention graft_parts_fused_attention_vtable = {
     .struct_size = sizeof graft_parts_fused_attention_vtable,
-    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH,
+    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH | GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE,
     .forward = forward,
 };

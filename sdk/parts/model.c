@@ -62,6 +62,14 @@ static int describe_embedding(const struct graft_sink *sink, const char *name, i
     return graft_describe_child(sink, name, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
 }
 
+static int describe_norm(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
+                         const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
+                                     graft_real_arg("eps", sizes->eps), graft_int_arg("bias", 0)};
+    return graft_describe_child(sink, part->norm, part->norm_class, GRAFT_INTERFACE_NORM, args,
+                                part->norms_without_bias ? 3 : 2, error);
+}
+
 static int describe_layers(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                            const struct graft_sink *sink, struct graft_error *error) {
     struct graft_arg args[MAX_LAYER_ARGS];
@@ -69,6 +77,9 @@ static int describe_layers(const struct graft_parts_model *part, const struct gr
     int status = GRAFT_OK;
     for (int32_t i = 0; i < sizes->layer_args->count && count < MAX_LAYER_ARGS; i++) {
         args[count++] = *graft_args_at(sizes->layer_args, i);
+    }
+    if (part->norms_without_bias && count < MAX_LAYER_ARGS) {
+        args[count++] = graft_int_arg("bias", 0);
     }
     for (int64_t i = 0; i < sizes->num_hidden_layers && status == GRAFT_OK; i++) {
         char name[MAX_NAME];
@@ -93,7 +104,7 @@ int graft_parts_model_declare(const struct graft_parts_model *part, const struct
         status = describe_layers(part, sizes, sink, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_norm(sink, part->norm, part->norm_class, sizes->hidden_size, sizes->eps, error);
+        status = describe_norm(part, sizes, sink, error);
     }
     return status == GRAFT_OK && part->rotary_class != NULL
                ? graft_describe_child(sink, "rotary_emb", part->rotary_class, GRAFT_INTERFACE_ROTARY, NULL, 0, error)

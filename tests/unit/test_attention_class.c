@@ -71,38 +71,39 @@ static struct angles angles_of_positions(void) {
     return angles;
 }
 
-/* Number `d` of a head, rotated as that of token `t`. */
-static double rotated(const float *head, const struct angles *angles, int t, int d) {
+/* Number `d` of a head, rotated in a layout as that of token `t`. */
+static double rotated(const float *head, const struct angles *angles, int32_t layout, int t, int d) {
     if (d >= WIDTH) {
         return head[d];
     }
-    int i = t * WIDTH + d;
-    double other = d < HALF ? -head[d + HALF] : head[d - HALF];
+    int apart = layout == GRAFT_ROPE_HALVES ? HALF : 1;
+    int is_first = d / apart % 2 == 0;
+    int i = t * WIDTH + (layout == GRAFT_ROPE_HALVES ? d % HALF : d / 2);
+    double other = is_first ? -head[d + apart] : head[d - apart];
     return head[d] * (double)angles->cos[i] + other * (double)angles->sin[i];
 }
 
-static double score(const float *x, const struct angles *angles, int head, int query, int key) {
+static double score(const float *x, const struct angles *angles, int32_t layout, int head, int query, int key) {
     double sum = 0.0;
     for (int d = 0; d < DIM; d++) {
-        sum += rotated(x + query * HIDDEN + head * DIM, angles, query, d) *
-               rotated(x + key * HIDDEN + head / (HEADS / KV_HEADS) * DIM, angles, key, d);
+        sum += rotated(x + query * HIDDEN + head * DIM, angles, layout, query, d) *
+               rotated(x + key * HIDDEN + head / (HEADS / KV_HEADS) * DIM, angles, layout, key, d);
     }
     return sum / sqrt((double)DIM);
 }
 
-static double expected(const float *x, const struct angles *angles, int head, int query, int d) {
+static double expected(const float *x, const struct angles *angles, int32_t layout, int head, int query, int d) {
     double sum = 0.0;
     double weights = 0.0;
     for (int key = 0; key <= query; key++) {
-        double weight = exp(score(x, angles, head, query, key));
+        double weight = exp(score(x, angles, layout, head, query, key));
         sum += weight * x[key * HIDDEN + head / (HEADS / KV_HEADS) * DIM + d];
         weights += weight;
     }
     return sum / weights;
 }
 
-static void test_rotary_width(void **state) {
-    (void)state;
+static void run(int32_t layout) {
     static const int64_t cu_seqlens[] = {0, TOKENS};
     static const int64_t positions[TOKENS] = {0, 1, 2, 3, 4};
     const struct graft_parts_attention_sizes sizes = {.hidden_size = HIDDEN,
@@ -110,7 +111,8 @@ static void test_rotary_width(void **state) {
                                                       .kv_heads = KV_HEADS,
                                                       .head_dim = DIM,
                                                       .rotary_width = WIDTH,
-                                                      .scaling = 1.0 / sqrt((double)DIM)};
+                                                      .scaling = 1.0 / sqrt((double)DIM),
+                                                      .rope_layout = layout};
     const struct graft_build build = {.struct_size = sizeof build,
                                       .host = graft_host_get(),
                                       .weight = find_weight,
@@ -141,7 +143,7 @@ static void test_rotary_width(void **state) {
     assert_int_equal(graft_attention_create(NULL, &build, &instance, &error), GRAFT_OK);
     assert_int_equal(graft_attention_vtable.forward(instance, &call, &args, &error), GRAFT_OK);
     for (int i = 0; i < TOKENS * HIDDEN; i++) {
-        double wanted = expected(x, &angles, i % HIDDEN / DIM, i / HIDDEN, i % DIM);
+        double wanted = expected(x, &angles, layout, i % HIDDEN / DIM, i / HIDDEN, i % DIM);
         assert_true(fabs((double)y[i] - wanted) < 1e-5);
     }
     graft_instance_destroy(instance);
@@ -150,7 +152,17 @@ static void test_rotary_width(void **state) {
     numbers_free(y, 4);
 }
 
+static void test_rotary_width(void **state) {
+    (void)state;
+    run(GRAFT_ROPE_HALVES);
+}
+
+static void test_rope_interleave(void **state) {
+    (void)state;
+    run(GRAFT_ROPE_INTERLEAVED);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rotary_width)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rotary_width), cmocka_unit_test(test_rope_interleave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

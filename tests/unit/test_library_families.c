@@ -87,6 +87,7 @@ static int describe_with_argument(const struct graft_class *self, const struct g
     const char *name = NULL;
     const char *text = NULL;
     int64_t count = 0;
+    int64_t integer = 0;
     double real = 0.0;
     (void)self, (void)args;
     int status = graft_config_string(config, "argument", &name, failure);
@@ -95,12 +96,14 @@ static int describe_with_argument(const struct graft_class *self, const struct g
     }
     (void)graft_config_string(config, "text", &text, failure);
     (void)graft_config_int(config, "count", 1, 40, &count, failure);
+    (void)graft_config_int(config, "integer", 1, 1024, &integer, failure);
     (void)graft_config_real(config, "real", -1.0, &real, failure);
     struct graft_arg items[40];
     for (size_t i = 0; i < 40; i++) {
-        items[i] = text != NULL ? graft_string_arg(name, text)
-                   : count > 0  ? graft_ints_arg(name, windows, (int32_t)count)
-                                : graft_real_arg(name, real);
+        items[i] = text != NULL  ? graft_string_arg(name, text)
+                   : count > 0   ? graft_ints_arg(name, windows, (int32_t)count)
+                   : integer > 0 ? graft_int_arg(name, integer)
+                                 : graft_real_arg(name, real);
     }
     int64_t given = 1;
     (void)graft_config_int(config, "given", 1, 40, &given, failure);
@@ -501,6 +504,14 @@ static void test_arguments_for_the_base(void **state) {
     opened("{\"model_type\": \"derived\", \"argument\": \"windows\", \"count\": 1, " SMALL "}");
     assert_int_equal(argument("model", "windows", GRAFT_ARG_INTS)->integers[0], 5);
     assert_null(argument("model.layers.0", "windows", GRAFT_ARG_INTS));
+    static const char *const passed_on[] = {"rotary_width", "rope_interleave"};
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++) {
+        char config[256];
+        (void)snprintf(config, sizeof config,
+                       "{\"model_type\": \"derived\", \"argument\": \"%s\", \"integer\": 2, " SMALL "}", passed_on[i]);
+        opened(config);
+        assert_non_null(argument("model.layers.0.self_attn", passed_on[i], GRAFT_ARG_INT));
+    }
 }
 
 static void test_bad_arguments_for_the_base(void **state) {
@@ -509,6 +520,10 @@ static void test_bad_arguments_for_the_base(void **state) {
         "{\"model_type\": \"derived\", \"argument\": \"softcap\", \"text\": \"2\", " SMALL "}", GRAFT_ERROR_PLUGIN,
         "DerivedModel describes its base: argument softcap: expected a real number, as graft.base_model/1 asks for, "
         "got a string");
+    refused("{\"model_type\": \"derived\", \"argument\": \"rotary_width\", \"real\": 2.0, " SMALL "}",
+            GRAFT_ERROR_PLUGIN,
+            "DerivedModel describes its base: argument rotary_width: expected an integer, as graft.base_model/1 asks "
+            "for, got a real number");
     refused("{\"model_type\": \"derived\", \"argument\": \"windows\", \"count\": 2, " SMALL "}", GRAFT_ERROR_PLUGIN,
             "argument windows: expected a number for each of 1 layers, got 2");
     refused("{\"model_type\": \"derived\", \"argument\": \"other\", \"given\": 40, " SMALL "}", GRAFT_ERROR_PLUGIN,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layer of graft/parts.h in every arrangement of its norms, one after the other and in parallel: against the sums
- * that define it, on modules whose arithmetic is exact. */
+/* Of graft/parts.h: the layer in every arrangement of its norms, one after the other and in parallel, and the head,
+ * against the sums that define them, on modules whose arithmetic is exact; and what norms are given. */
 #include "graft/parts.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <cmocka.h>
 
 #include "graft/attention.h"
+#include "graft/linear.h"
 #include "kernels/kernels.h"
 #include "kernels/scratch.h"
 #include "plugin/host_services.h"
@@ -168,7 +170,150 @@ static void test_arrangements(void **state) {
     }
 }
 
+/* --- The head --- */
+
+enum { VOCABULARY = HIDDEN };
+
+static int model_forward(void *self, const struct graft_call *call, const struct graft_base_model_args *args,
+                         struct graft_error *error) {
+    (void)self;
+    (void)call;
+    (void)error;
+    for (int i = 0; i < COUNT; i++) {
+        args->last_hidden_state[i] = (float)(i - 5);
+    }
+    return GRAFT_OK;
+}
+
+static int head_forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                        struct graft_error *error) {
+    (void)self;
+    (void)call;
+    (void)error;
+    memcpy(args->y, args->x, (size_t)args->tokens * HIDDEN * sizeof(float));
+    return GRAFT_OK;
+}
+
+static const struct graft_base_model model_vtable = {sizeof model_vtable, 0, model_forward};
+static const struct graft_linear head_vtable = {.struct_size = sizeof head_vtable, .forward = head_forward};
+static const struct graft_module model = {.forward = &model_vtable};
+static const struct graft_module head = {.forward = &head_vtable};
+
+static const struct graft_module *find_half(void *data, const char *name) {
+    (void)data;
+    return strcmp(name, "model") == 0 ? &model : strcmp(name, "lm_head") == 0 ? &head : NULL;
+}
+
+static void *keep_bytes(void *data, int64_t bytes, struct graft_error *error) {
+    (void)error;
+    assert_in_range(bytes, 1, 256);
+    return data;
+}
+
+static int take_any(void *data, const struct graft_child_info *info, struct graft_error *error) {
+    (void)data;
+    (void)info;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int take_attribute(void *data, const char *name, const int64_t *values, int32_t count,
+                          struct graft_error *error) {
+    (void)data;
+    (void)name;
+    (void)values;
+    (void)count;
+    (void)error;
+    return GRAFT_OK;
+}
+
+/* The last two tokens' logits. */
+static void run_head(double logit_scale, double softcap) {
+    const struct graft_parts_causal_lm part = {.model = "model", .model_class = "Model"};
+    const struct graft_parts_causal_lm_sizes sizes = {
+        .vocab_size = VOCABULARY, .hidden_size = HIDDEN, .logit_scale = logit_scale, .softcap = softcap};
+    _Alignas(16) char kept[256];
+    const struct graft_sink sink = {
+        .struct_size = sizeof sink, .data = kept, .child = take_any, .attribute = take_attribute, .keep = keep_bytes};
+    const struct graft_build build = {
+        .struct_size = sizeof build, .host = graft_host_get(), .child = find_half, .kept = kept};
+    static const int32_t rows[] = {1, 2};
+    const struct graft_batch batch = {.struct_size = sizeof batch, .sequences = 1, .tokens = TOKENS};
+    float logits[2 * VOCABULARY];
+    const struct graft_causal_lm_args args = {
+        .struct_size = sizeof args, .batch = &batch, .n_rows = 2, .rows = rows, .logits = logits};
+    struct graft_error error = graft_error_none();
+    struct graft_scratch *scratch = graft_scratch_create();
+    struct graft_call call;
+    void *instance = NULL;
+    assert_int_equal(graft_parts_causal_lm_declare(&part, &sizes, &sink, &error), GRAFT_OK);
+    assert_int_equal(graft_parts_causal_lm_create(NULL, &build, &instance, &error), GRAFT_OK);
+    graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
+    assert_int_equal(graft_parts_causal_lm_vtable.forward(instance, &call, &args, &error), GRAFT_OK);
+    for (int i = 0; i < 2 * VOCABULARY; i++) {
+        double logit = (i + HIDDEN - 5) * (logit_scale > 0.0 ? logit_scale : 1.0);
+        double wanted = softcap > 0.0 ? softcap * tanh(logit / softcap) : logit;
+        assert_true(fabs((double)logits[i] - wanted) < 1e-6);
+    }
+    graft_instance_destroy(instance);
+    graft_scratch_destroy(scratch);
+}
+
+static void test_logits(void **state) {
+    (void)state;
+    run_head(0.0, 0.0);
+    run_head(0.0625, 0.0);
+    run_head(0.0, 2.0);
+    run_head(0.5, 2.0);
+}
+
+/* --- Norms without a bias --- */
+
+struct seen {
+    int64_t norm_bias; /* what the last norm is given; -1: nothing */
+    int64_t layer_bias;
+};
+
+static int see_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
+    struct seen *seen = data;
+    (void)error;
+    int64_t bias = graft_args_int(info->args, "bias", -1);
+    seen->norm_bias = strcmp(info->name, "norm") == 0 ? bias : seen->norm_bias;
+    seen->layer_bias = strcmp(info->name, "layers.0") == 0 ? bias : seen->layer_bias;
+    return GRAFT_OK;
+}
+
+static char model_kept[256];
+
+static void *keep_model(void *data, int64_t bytes, struct graft_error *error) {
+    (void)data;
+    return keep_bytes(model_kept, bytes, error);
+}
+
+static void test_norms_without_bias(void **state) {
+    (void)state;
+    for (int32_t without = 0; without < 2; without++) {
+        const struct graft_parts_model part = {.embeddings = "embeddings",
+                                               .layers = "layers",
+                                               .layer_class = "Layer",
+                                               .norm = "norm",
+                                               .norm_class = "LayerNorm",
+                                               .norms_without_bias = without};
+        const struct graft_args none = {.struct_size = sizeof none};
+        const struct graft_parts_model_sizes sizes = {
+            .vocab_size = VOCABULARY, .hidden_size = HIDDEN, .num_hidden_layers = 1, .layer_args = &none};
+        struct seen seen = {-2, -2};
+        const struct graft_sink sink = {
+            .struct_size = sizeof sink, .data = &seen, .child = see_child, .keep = keep_model};
+        struct graft_error error = graft_error_none();
+        assert_int_equal(graft_parts_model_declare(&part, &sizes, &sink, &error), GRAFT_OK);
+        assert_int_equal(seen.norm_bias, without ? 0 : -1);
+        assert_int_equal(seen.layer_bias, without ? 0 : -1);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrangements)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrangements), cmocka_unit_test(test_logits),
+                                       cmocka_unit_test(test_norms_without_bias)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

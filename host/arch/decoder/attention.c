@@ -184,10 +184,10 @@ static int attend(const struct attention *self, const struct graft_call *call,
         .output_stride = q_size,
     };
     const struct graft_rope_args rope_args[] = {
-        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->q, q_size, self->sizes.head_dim, tokens, self->sizes.heads,
+        {sizeof rope_args[0], self->sizes.rope_layout, in->q, q_size, self->sizes.head_dim, tokens, self->sizes.heads,
          self->sizes.rotary_width, args->cos, args->sin},
-        {sizeof rope_args[0], GRAFT_ROPE_HALVES, in->k, kv_size, self->sizes.head_dim, tokens, self->sizes.kv_heads,
-         self->sizes.rotary_width, args->cos, args->sin},
+        {sizeof rope_args[0], self->sizes.rope_layout, in->k, kv_size, self->sizes.head_dim, tokens,
+         self->sizes.kv_heads, self->sizes.rotary_width, args->cos, args->sin},
     };
     for (int i = 0; i < 2 && args->cos != NULL && status == GRAFT_OK; i++) {
         status = call->kernels->rope(call, &rope_args[i], error);
@@ -221,6 +221,6 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 const struct graft_self_attention graft_attention_vtable = {
     .struct_size = sizeof graft_attention_vtable,
-    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH,
+    .features = GRAFT_SELF_ATTENTION_SCORES | GRAFT_SELF_ATTENTION_ROTARY_WIDTH | GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE,
     .forward = forward,
 };

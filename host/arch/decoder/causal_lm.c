@@ -19,6 +19,7 @@ int graft_causal_lm_describe(const struct graft_class *self, const struct graft_
     const struct graft_parts_causal_lm_sizes sizes = {
         .vocab_size = decoder.vocab_size,
         .hidden_size = decoder.hidden_size,
+        .logit_scale = graft_args_real(args, "logit_scale", 0.0),
         .softcap = graft_args_real(args, "softcap", 0.0),
         .tie_word_embeddings = decoder.tie_word_embeddings,
     };

@@ -41,7 +41,7 @@ static int declare(const struct graft_decoder_traits *traits, const struct graft
         .norm_class = traits->rms_norm,
         .rotary_class = traits->rotary_embedding,
     };
-    struct graft_arg items[13] = {
+    struct graft_arg items[14] = {
         graft_int_arg("hidden_size", decoder->hidden_size),
         graft_int_arg("intermediate_size", decoder->intermediate_size),
         graft_int_arg("num_attention_heads", decoder->num_attention_heads),
@@ -62,6 +62,9 @@ static int declare(const struct graft_decoder_traits *traits, const struct graft
     }
     if (rotary_width != decoder->head_dim) {
         items[count++] = graft_int_arg("rotary_width", rotary_width);
+    }
+    if (graft_args_int(given, "rope_interleave", 0) != 0) {
+        items[count++] = graft_int_arg("rope_interleave", 1);
     }
     const struct graft_args layer_args = graft_args_of(items, count);
     const struct graft_parts_model_sizes sizes = {

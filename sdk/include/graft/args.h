@@ -3,6 +3,9 @@
  * Arguments that a parent gives to a child's class, like those of a constructor: "in_features", "layer_idx". Their
  * names and kinds belong to the interface; each interface header lists them. The host checks them: a parent that leaves
  * one out, or gives it another kind, is at fault. A parent may give others beside them; a class reads what it knows.
+ *
+ * A layer hands all its arguments to every child, so a norm also sees head_dim. An argument of your own needs a name
+ * that no interface header uses: acme_by_head.
  */
 #ifndef GRAFT_ARGS_H
 #define GRAFT_ARGS_H

@@ -8,8 +8,9 @@
  * (BertSelfOutput beside BertSelfAttention) gives o_proj 0: then the output is that of the heads, one behind the other.
  *
  * Optional: scaling (a real number; 1 / sqrt(head_dim) without it) and softcap (0 without it), both as in kernels.h;
- * and rotary_width, where less than head_dim: how many numbers of a head are rotated, the first ones. A parent that
- * gives one of them asks for it in each call, too (graft_self_attention_features).
+ * rotary_width, where less than head_dim: how many numbers of a head are rotated, the first ones; and rope_interleave
+ * (1: neighbours are rotated together, GRAFT_ROPE_INTERLEAVED; 0 without it). A parent that gives one of them asks for
+ * it in each call, too (graft_self_attention_features).
  */
 #ifndef GRAFT_SELF_ATTENTION_H
 #define GRAFT_SELF_ATTENTION_H
@@ -30,8 +31,9 @@ extern "C" {
 
 /* Features. */
 enum {
-    GRAFT_SELF_ATTENTION_SCORES = 1,      /* the arguments scaling and softcap */
-    GRAFT_SELF_ATTENTION_ROTARY_WIDTH = 2 /* the argument rotary_width */
+    GRAFT_SELF_ATTENTION_SCORES = 1,         /* the arguments scaling and softcap */
+    GRAFT_SELF_ATTENTION_ROTARY_WIDTH = 2,   /* the argument rotary_width */
+    GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE = 4 /* the argument rope_interleave */
 };
 
 struct graft_self_attention_args {
@@ -68,6 +70,9 @@ GRAFT_INLINE uint32_t graft_self_attention_features(const struct graft_args *arg
     }
     if (graft_args_find(args, "rotary_width", GRAFT_ARG_INT) != NULL) {
         features |= GRAFT_SELF_ATTENTION_ROTARY_WIDTH;
+    }
+    if (graft_args_find(args, "rope_interleave", GRAFT_ARG_INT) != NULL) {
+        features |= GRAFT_SELF_ATTENTION_ROPE_INTERLEAVE;
     }
     return features;
 }

@@ -4,8 +4,9 @@
  * vision tower beside it, which puts what it sees in the place of image and video tokens.
  *
  * Optional arguments, which a derived class may give to its base (sink->base): windows, for each layer how many keys a
- * query sees, its own included, or 0 for all before it; scaling and softcap of every layer's attention (attention.h);
- * typed_rotary (1: layers with a window have angles of their own, as the rotary module's layer_type says).
+ * query sees, its own included, or 0 for all before it; scaling, softcap, rotary_width and rope_interleave of every
+ * layer's attention (attention.h); typed_rotary (1: layers with a window have angles of their own, as the rotary
+ * module's layer_type says). cos and sin are as wide as rotary_width.
  */
 #ifndef GRAFT_BASE_MODEL_H
 #define GRAFT_BASE_MODEL_H

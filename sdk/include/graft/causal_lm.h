@@ -2,8 +2,8 @@
 /*
  * Interface graft.causal_lm/1: a decoder with its head. Ids in, logits out.
  *
- * Optional argument, which a derived class may give to its base (sink->base): softcap, a real number above 0 that
- * bounds the logits: softcap * tanh(logit / softcap).
+ * Optional arguments, real numbers above 0, which a derived class may give to its base (sink->base): logit_scale, which
+ * the logits are multiplied by, and softcap, which bounds them then: softcap * tanh(logit / softcap).
  */
 #ifndef GRAFT_CAUSAL_LM_H
 #define GRAFT_CAUSAL_LM_H

@@ -54,7 +54,8 @@ typedef int graft_parts_create(const struct graft_class *cls, const struct graft
 /* --- What config.json says --- */
 
 /* Read by these names; the family's `fields` lead them to its own, and have the defaults. Fields that need not be there
- * are marked with what they are then. */
+ * are marked with what they are then; for a family like Llama set attention_bias, mlp_bias (both 0) and hidden_act
+ * ("silu") in `fields`. */
 struct graft_parts_sizes {
     int64_t vocab_size;              /* up to 2^28 */
     int64_t hidden_size;             /* this and the other sizes up to GRAFT_PARTS_MAX_SIZE */
@@ -66,7 +67,7 @@ struct graft_parts_sizes {
     int64_t max_position_embeddings; /* up to 2^30 */
     double layer_norm_eps;           /* 1e-5 */
     const char *hidden_act;          /* "gelu"; the config's string */
-    int32_t attention_bias;          /* 1 */
+    int32_t attention_bias;          /* 1; of the output's projection, too */
     int32_t mlp_bias;                /* 1 */
     int32_t tie_word_embeddings;     /* 0 */
 };
@@ -90,7 +91,8 @@ struct graft_parts_causal_lm_sizes {
     int64_t vocab_size;              /* rows of lm_head */
     int64_t hidden_size;             /* columns of lm_head */
     int64_t max_position_embeddings; /* with learned positions */
-    double softcap;                  /* logits are softcap * tanh(logits / softcap); 0: as they are */
+    double logit_scale;              /* logits are multiplied by it; 0: as they are */
+    double softcap;                  /* then they become softcap * tanh(logits / softcap); 0: as they are */
     int32_t tie_word_embeddings;     /* 0 or 1 */
 };
 
@@ -99,7 +101,7 @@ int graft_parts_causal_lm_declare(const struct graft_parts_causal_lm *part,
                                   const struct graft_parts_causal_lm_sizes *sizes, const struct graft_sink *sink,
                                   struct graft_error *error);
 
-/* With struct graft_parts_sizes, and a parent's or derived class's argument `softcap`. */
+/* With struct graft_parts_sizes, and a parent's or derived class's arguments `logit_scale` and `softcap`. */
 graft_parts_describe graft_parts_causal_lm_describe;
 graft_parts_create graft_parts_causal_lm_create;
 extern const struct graft_causal_lm graft_parts_causal_lm_vtable;
@@ -176,6 +178,8 @@ struct graft_parts_model {
     const char *norm_class;                  /* "LayerNorm" */
     const char *rotary_class;                /* of the child rotary_emb: "GPTNeoXRotaryEmbedding"; NULL: none */
     const struct graft_parts_rotary *rotary; /* that class's `data`; not read by `declare` */
+    int32_t norms_without_bias;              /* 1: its LayerNorms have none, nor do those that its layers describe */
+    uint32_t reserved;
 };
 
 /* The numbers of one. */
@@ -203,7 +207,9 @@ extern const struct graft_base_model graft_parts_model_vtable;
 
 /* --- A layer --- */
 
-/* graft.decoder_layer/1: attention or a mixer, and an MLP, with residuals, and norms where there are names for them. */
+/* graft.decoder_layer/1: attention or a mixer, and an MLP, with residuals, and norms where there are names for them. A
+ * class whose norms depend on config.json has a `describe` of its own, which declares the one or the other of two
+ * parts: one with mlp_norm, say, and one that is `parallel` without. */
 struct graft_parts_layer {
     const char *attention;             /* "self_attn"; NULL with a mixer */
     const char *attention_class;       /* "LlamaAttention" */
@@ -214,10 +220,10 @@ struct graft_parts_layer {
     const char *norm_class;            /* "LlamaRMSNorm" */
     const char *attention_norm;        /* of what attention sees: "input_layernorm" */
     const char *attention_output_norm; /* of what it gives, before that is added */
-    const char *mlp_norm;              /* of what the MLP sees; with `parallel` NULL is: it sees what attention does */
+    const char *mlp_norm;              /* of what the MLP sees; NULL with `parallel`: it shares attention's norm */
     const char *mlp_output_norm;       /* of what it gives, before that is added */
     int32_t parallel;                  /* 1: the MLP sees the layer's input, not what attention has made of it */
-    const char *parallel_field; /* what config.json may call `parallel`: "use_parallel_residual"; NULL: nothing */
+    const char *parallel_field;        /* where config.json may say otherwise: "use_parallel_residual"; NULL: nowhere */
 };
 
 /* Declares the children, which are given `args`, all that the layer was. */
@@ -243,14 +249,15 @@ struct graft_parts_attention_sizes {
     int32_t layer;        /* layer_idx */
     int32_t qkv_bias;     /* 0 or 1 */
     int32_t o_proj_bias;  /* 0 or 1 */
-    uint32_t reserved;
+    int32_t rope_layout;  /* GRAFT_ROPE_HALVES, ... */
 };
 
 /* Reads and checks them; the error names the module: `path` is sink->path. */
 int graft_parts_read_attention_sizes(const struct graft_args *args, const char *path,
                                      struct graft_parts_attention_sizes *sizes, struct graft_error *error);
 
-/* graft.self_attention/1: one projection for queries, keys and values, one for the output. */
+/* graft.self_attention/1: one projection for queries, keys and values, one for the output. For separate projections
+ * derive the class from LlamaAttention. */
 struct graft_parts_fused_attention {
     const char *qkv;    /* "c_attn" */
     const char *output; /* "c_proj" */
@@ -295,8 +302,8 @@ extern const struct graft_embedding graft_parts_scaled_embedding_vtable;
 
 GRAFT_ASSERT_SIZE(struct graft_parts_sizes, 96);
 GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm, 32);
-GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 40);
-GRAFT_ASSERT_SIZE(struct graft_parts_model, 64);
+GRAFT_ASSERT_SIZE(struct graft_parts_causal_lm_sizes, 48);
+GRAFT_ASSERT_SIZE(struct graft_parts_model, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_model_sizes, 72);
 GRAFT_ASSERT_SIZE(struct graft_parts_layer, 104);
 GRAFT_ASSERT_SIZE(struct graft_parts_attention_sizes, 72);
