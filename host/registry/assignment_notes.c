@@ -97,8 +97,45 @@ static void write_note(const struct graft_assignment *assignment, size_t i, stru
     }
 }
 
-/* Why nothing of the plugin of rule `i` is used, if that is a condition: the first of its rules for such models tells.
- */
+/* Whether a rule of the same source before rule `k` is for models of that type. */
+static int is_type_named(const struct graft_assignment *assignment, size_t k, const char *model_type) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, k);
+    for (size_t i = 0; i < k; i++) {
+        const struct rule *other = graft_snapshot_rule(assignment->snapshot, i);
+        if (graft_rule_same_source(rule, other) && graft_rule_is_for_model(other, model_type)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Writes which types of models the rules with the source of rule `i` are for; nothing if one is for this model's. */
+static void write_model_types(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    struct graft_text names = {0};
+    size_t n = 0;
+    for (size_t k = i; k < assignment->n; k++) {
+        const struct rule *other = graft_snapshot_rule(assignment->snapshot, k);
+        int is_its = graft_rule_same_source(rule, other);
+        if (is_its && graft_rule_is_for_model(other, assignment->model_type)) {
+            n = 0;
+            break;
+        }
+        for (const char *const *type = other->declared->model_types; is_its && *type != NULL; type++) {
+            if (!is_type_named(assignment, k, *type)) {
+                graft_text_printf(&names, "%s \"%s\"", n++ > 0 ? "," : "", *type);
+            }
+        }
+    }
+    if (n > 0) {
+        graft_text_printf(text, ": model_type is %s%s", n > 1 ? "none of" : "not", names.bytes);
+    }
+    text->failed |= names.failed;
+    graft_text_free(&names);
+}
+
+/* Why nothing of the plugin of rule `i` is used, if that is a condition, which the first of its rules for such models
+ * tells, or the model's type. */
 static char *idle_note(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     const struct graft_condition *unmet = NULL;
@@ -111,6 +148,8 @@ static char *idle_note(const struct graft_assignment *assignment, size_t i) {
     graft_text_printf(&text, "plugin %s has no effect on this model%s", rule->origin.plugin, unmet != NULL ? ": " : "");
     if (unmet != NULL) {
         graft_condition_tell(unmet, &text);
+    } else {
+        write_model_types(assignment, i, &text);
     }
     char *note = text.failed ? NULL : graft_strdup(text.bytes);
     graft_text_free(&text);

@@ -114,6 +114,26 @@ static void test_other_model_type(void **state) {
     assert_string_equal(notes, "");
 }
 
+/* A plugin none of whose replacements is for the model's type says so. */
+static void test_other_model_types(void **state) {
+    static const char *const first_types[] = {"one_type", "both", NULL};
+    static const char *const second_types[] = {"both", "last", NULL};
+    struct graft_replacement first = leaf_alone;
+    struct graft_replacement second = leaf_alone;
+    (void)state;
+    first.model_types = first_types;
+    second.model_types = second_types;
+    add("one", 0, &first);
+    assert_int_equal(build(), GRAFT_OK);
+    assert_string_equal(notes,
+                        "plugin one has no effect on this model: model_type is none of \"one_type\", \"both\"\n");
+    add("one", 0, &second);
+    assert_int_equal(build(), GRAFT_OK);
+    assert_class("a.leaf", "Leaf");
+    assert_string_equal(notes, "plugin one has no effect on this model: model_type is none of \"one_type\", \"both\", "
+                               "\"last\"\n");
+}
+
 static void test_taken(void **state) {
     (void)state;
     add("one", 2, &leaf_in_pair);
@@ -192,6 +212,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_absent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_model_type, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_model_types, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_taken_with_its_parent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_quarrel, set_up, tear_down),
