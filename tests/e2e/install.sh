@@ -71,14 +71,18 @@ for source in "$prefix"/share/graft/template/*.c "$prefix"/share/graft/examples/
     check "$name exports its entry" graft_plugin_entry "$(exports "$output")"
 done
 
-# A family's folder, whose classes are parts of the library of graft-sdk.
+# Families' folders, whose classes are parts of the library of graft-sdk.
 mkdir family
-family() {
-    cc -std=c11 -Wall -Wextra -Werror -shared -fPIC "$here/../../plugins/families/gpt2/gpt2.c" \
-        $(pkg-config --cflags --libs graft-sdk) -o family/gpt2.so -lm
+family() { # family NAME
+    cc -std=c11 -Wall -Wextra -Werror -shared -fPIC "$prefix/share/graft/examples/families/$1"/*.c \
+        $(pkg-config --cflags --libs graft-sdk) -o "family/$1.so" -lm
 }
-runs 'gpt2 builds' family
-check 'gpt2 exports its entry' graft_plugin_entry "$(exports family/gpt2.so)"
+for name in gpt2 gpt_neox olmo2; do
+    runs "$name builds" family "$name"
+    check "$name exports its entry" graft_plugin_entry "$(exports "family/$name.so")"
+done
+check 'families are installed without their tests' '' \
+    "$(find "$prefix/share/graft/examples/families" -name goldens -o -name meson.build -o -name test.sh)"
 gpt2=$build/plugins/families/gpt2
 gpt2_ids() { # gpt2_ids PLUGINS: what the program generates with the plugin of that folder
     "$prefix/bin/graft" --model "$gpt2/goldens/gpt2" --plugins-dir "$1" --input-ids 5,6,7 --max-new-tokens 8 \
@@ -131,6 +135,13 @@ else
     number=$((number + 1))
     echo "ok $number # SKIP the shared library needs a sanitizer that is loaded first"
 fi
+
+# The documents' links lead somewhere.
+check 'links of the documents' '' "$(cd "$prefix/share/doc/graft" && for document in *.md docs/*.md; do
+    grep -o '](\([^)#]*\)' "$document" | sed 's/](//' | grep -v : | while read -r link; do
+        [ -z "$link" ] || [ -e "$(dirname "$document")/$link" ] || echo "$document: $link"
+    done
+done)"
 
 # The plugins that ship.
 check 'plugins are installed' "$(basename -a "$build"/graft/plugins/*)" "$(basename -a "$plugins"/*)"
