@@ -175,12 +175,19 @@ static int check_replaced(const struct graft_options *options, const struct graf
     if (!options->quiet) {
         graft_report_notes(model, library, stderr);
     }
+    const char *family = graft_model_plan(model)->plugin;
     (void)graft_error_set(error, GRAFT_ERROR_VERIFY, options->model,
-                          "nothing is replaced, fused or chosen in this model, so there is nothing to compare");
-    graft_error_hint(error,
-                     "--against DIR compares with another checkpoint; %s list --plugins-dir DIR shows what each "
-                     "plugin replaces",
-                     graft_program_name());
+                          "nothing is replaced, fused or chosen in this model, so there is nothing to compare%s%s%s",
+                          family != NULL ? "; plugin " : "", family != NULL ? family : "",
+                          family != NULL ? " brings its type and replaces nothing" : "");
+    if (family != NULL) {
+        graft_error_hint(error, "compare what run --logits FILE --dtype float32 writes with another implementation");
+    } else {
+        graft_error_hint(error,
+                         "--against DIR compares with another checkpoint; %s list --plugins-dir DIR shows what each "
+                         "plugin replaces",
+                         graft_program_name());
+    }
     return GRAFT_ERROR_VERIFY;
 }
 
