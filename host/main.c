@@ -4,8 +4,8 @@
 
 #include "cli/commands/commands.h"
 #include "cli/output.h"
-#include "cli/report/ranks.h"
 #include "cli/program.h"
+#include "cli/report/ranks.h"
 #include "cli/setup.h"
 #include "graft/host/parallel.h"
 

@@ -54,9 +54,9 @@ struct graft_options {
     struct graft_strings fuse;           /* "GLOB,GLOB" each */
     const char *attn_implementation;     /* NULL: the default; likewise: */
     const char *experts_implementation;
-    const char *kernels; /* "NAME,NAME", or NULL */
-    int64_t threads;     /* 0: all */
-    const char *dtype;   /* "auto" unless given, for `verify` "float32" */
+    const char *kernels;  /* "NAME,NAME", or NULL */
+    int64_t threads;      /* 0: all */
+    const char *dtype;    /* "auto" unless given, for `verify` "float32" */
     const char *parallel; /* the plugin that connects processes; NULL: there is one */
     int strict;
     const char *report;
@@ -66,9 +66,9 @@ struct graft_options {
     struct graft_strings prompt_files;
     struct graft_strings input_ids;
     struct graft_strings prompt_adapters; /* a name for each prompt; or none */
-    struct graft_named_strings images;   /* of --image and --video */
-    const char *pixel_values;            /* a safetensors file; or NULL */
-    struct graft_strings token_type_ids; /* this and the following: for encoders */
+    struct graft_named_strings images;    /* of --image and --video */
+    const char *pixel_values;             /* a safetensors file; or NULL */
+    struct graft_strings token_type_ids;  /* this and the following: for encoders */
     struct graft_strings text_pairs;
     int lines;
     int pairs;

@@ -16,7 +16,8 @@ int graft_setup_parallel(struct graft_options *options, struct graft_error *erro
 int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error);
 int graft_setup_agree_model(const struct graft_options *options, struct graft_error *error);
 
-/* After an error: a while for each rank, so that of several that fail alike the first one tells, and ends the others. */
+/* After an error: a while for each rank, so that of several that fail alike the first one tells, and ends the others.
+ */
 void graft_setup_wait_turn(void);
 
 /* Ends the other processes, and this one, if there are any. */

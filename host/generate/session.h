@@ -40,7 +40,8 @@ int64_t graft_session_renewal(const struct graft_session *session);
 void graft_session_use(struct graft_session *session, const struct graft_attention_implementation *attention,
                        int32_t asked_attention, const struct graft_experts_implementation *experts);
 
-/* The adapter that takes effect on the sequence in a slot from now on, as in graft_batch; at first it is all of them. */
+/* The adapter that takes effect on the sequence in a slot from now on, as in graft_batch; at first it is all of them.
+ */
 void graft_session_choose_adapter(struct graft_session *session, int32_t slot, int32_t adapter);
 
 /* The model's layers are spread over so many processes: only rank 0 makes logits, and while one of several groups of

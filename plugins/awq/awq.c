@@ -34,7 +34,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                     const struct graft_sink *sink, struct graft_error *error) {
     struct graft_packed *packed = sink->keep(sink->data, sizeof *packed, error); /* for `create` */
     (void)cls;
-    int status = packed != NULL ? graft_packed_sizes(config, "quantization_config", args, sink->path, packed, error) : GRAFT_ERROR_INTERNAL;
+    int status = packed != NULL ? graft_packed_sizes(config, "quantization_config", args, sink->path, packed, error)
+                                : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
         status = check_format(config, packed, error);
     }

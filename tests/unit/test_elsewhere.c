@@ -101,7 +101,8 @@ static void write_shards(const char *of_first) {
     (void)snprintf(from, sizeof from, "%s/model.safetensors", fake.folder);
     (void)snprintf(to, sizeof to, "%s/2", fake.folder);
     assert_int_equal(rename(from, to), 0);
-    (void)snprintf(index, sizeof index, "{\"metadata\":{},\"weight_map\":{%s,\"b.weight\":\"2\",\"weight\":\"2\"}}", of_first);
+    (void)snprintf(index, sizeof index, "{\"metadata\":{},\"weight_map\":{%s,\"b.weight\":\"2\",\"weight\":\"2\"}}",
+                   of_first);
     folder_put(fake.folder, "model.safetensors.index.json", index, strlen(index));
 }
 

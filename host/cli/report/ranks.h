@@ -8,7 +8,6 @@
 
 /* Called by all ranks when the model has run; rank 0 shows what all say, on stderr, in the form that --report and
  * --quiet ask for. Nothing where there is one process. */
-int graft_report_ranks(const struct graft_options *options, const struct graft_model *model,
-                       struct graft_error *error);
+int graft_report_ranks(const struct graft_options *options, const struct graft_model *model, struct graft_error *error);
 
 #endif

@@ -34,7 +34,7 @@ struct mamba_traits {
 };
 
 /* Functions of classes, as in struct graft_class. A mixer's `data` is a struct mamba_traits. */
-int mamba_mixer_describe(const struct graft_class *self, const struct graft_config *config,
+int mamba_mixer_describe(const struct graft_class *cls, const struct graft_config *config,
                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
 int mamba_mixer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                        struct graft_error *error);

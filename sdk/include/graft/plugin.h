@@ -45,8 +45,8 @@ enum {
 
 /* "Build this class where that one is asked for." Of several plugins that want one module, those whose class calls
  * super (GRAFT_CLASS_CALLS_SUPER) wrap each other, in the order of the user or else of their ids, around the one that
- * does not; a second one that does not is an error unless the user gave an order or one gives way. One plugin has one class in a module:
- * that of the name before that of a pattern, then that of the first replacement. */
+ * does not; a second one that does not is an error unless the user gave an order or one gives way. One plugin has one
+ * class in a module: that of the name before that of a pattern, then that of the first replacement. */
 struct graft_replacement {
     uint32_t struct_size;
     int32_t key;                           /* GRAFT_KEY_... */
