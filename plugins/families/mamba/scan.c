@@ -14,7 +14,7 @@ static inline float exponential(float x) {
     float whole = shifted - magic;
     float rest = (clamped - whole * 0.693359375F) + whole * 2.12194440e-4F; /* ln 2 in two parts */
     float sum = 1.0F / 720.0F;
-    int32_t bits;
+    uint32_t bits;
     float power;
     sum = sum * rest + 1.0F / 120.0F;
     sum = sum * rest + 1.0F / 24.0F;
@@ -23,7 +23,7 @@ static inline float exponential(float x) {
     sum = sum * rest + 1.0F;
     sum = sum * rest + 1.0F;
     memcpy(&bits, &shifted, sizeof bits);
-    bits = (int32_t)((uint32_t)bits + 127U) << 23;
+    bits = (bits + 127U) << 23;
     memcpy(&power, &bits, sizeof power);
     return sum * power;
 }
