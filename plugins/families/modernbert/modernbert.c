@@ -92,8 +92,8 @@ static const struct graft_parts_encoder_root classifier = {
 static const struct graft_parts_fused_attention attention = {.qkv = "Wqkv", .output = "Wo"};
 
 static const struct graft_parts_typed_rotary rotary = {
-    .types = {[GRAFT_LAYER_FULL_ATTENTION] = {"full_attention", "global_rope_theta", 160000.0, 1},
-              [GRAFT_LAYER_SLIDING_ATTENTION] = {"sliding_attention", "local_rope_theta", 10000.0, 1}},
+    .types = {[GRAFT_LAYER_FULL_ATTENTION] = {"full_attention", "global_rope_theta", 160000.0, 1, 0},
+              [GRAFT_LAYER_SLIDING_ATTENTION] = {"sliding_attention", "local_rope_theta", 10000.0, 1, 0}},
 };
 
 static const struct graft_class classes[] = {
