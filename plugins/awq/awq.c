@@ -48,20 +48,12 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    struct graft_packed *self = malloc(sizeof *self);
+    struct graft_packed *self = NULL;
     (void)cls;
-    if (self == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    memcpy(self, build->kept, sizeof *self);
-    self->loops = graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
-    int status = graft_packed_bind(build, self, error);
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
-    }
+    int status =
+        graft_packed_create(build, graft_packed_choose(tables, sizeof tables / sizeof tables[0]), &self, error);
     *instance = self;
-    return GRAFT_OK;
+    return status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,

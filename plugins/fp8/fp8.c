@@ -96,20 +96,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    struct graft_packed_rows *self = malloc(sizeof *self);
+    const struct graft_packed_rows_loops *loops = graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
     (void)cls;
-    if (self == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    memcpy(self, build->kept, sizeof *self);
-    self->loops = graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
-    int status = graft_packed_rows_bind(build, "weight", "weight_scale_inv", self, error);
-    if (status != GRAFT_OK) {
-        free(self);
-        return status;
-    }
-    *instance = self;
-    return GRAFT_OK;
+    return graft_packed_rows_create(build, loops, "weight", "weight_scale_inv", instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,

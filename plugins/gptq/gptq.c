@@ -74,14 +74,10 @@ static int read_groups(struct graft_packed *self, const struct graft_build *buil
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    struct graft_packed *self = malloc(sizeof *self);
+    struct graft_packed *self = NULL;
     (void)cls;
-    if (self == NULL) {
-        return graft_fail_memory(error, build->path);
-    }
-    memcpy(self, build->kept, sizeof *self);
-    self->loops = graft_packed_choose(tables, sizeof tables / sizeof tables[0]);
-    int status = graft_packed_bind(build, self, error);
+    int status =
+        graft_packed_create(build, graft_packed_choose(tables, sizeof tables / sizeof tables[0]), &self, error);
     if (status == GRAFT_OK) {
         status = read_groups(self, build, error);
     }

@@ -19,6 +19,7 @@
 #include "isa.h"
 #include "kernels.h"
 #include "linear.h"
+#include "packed_panels.h"
 #include "threads.h"
 
 #ifdef __cplusplus
@@ -26,12 +27,11 @@ extern "C" {
 #endif
 
 enum {
-    GRAFT_PACKED_STRIP = 64,       /* outputs that one thread does at least */
-    GRAFT_PACKED_STRIPS = 16,      /* and so many strips together, where there are enough of them for all threads */
-    GRAFT_PACKED_FEW_TOKENS = 16,  /* up to so many tokens read packed bytes, each as if it were alone */
-    GRAFT_PACKED_TILE_TOKENS = 4,  /* of these, so many share what is unpacked */
-    GRAFT_PACKED_PANEL_ROWS = 512, /* outputs of a panel */
-    GRAFT_PACKED_GRAIN = 1 << 17   /* fewer bytes of weights are not worth waking a thread */
+    GRAFT_PACKED_STRIP = 64,      /* outputs that one thread does at least */
+    GRAFT_PACKED_STRIPS = 16,     /* and so many strips together, where there are enough of them for all threads */
+    GRAFT_PACKED_FEW_TOKENS = 16, /* up to so many tokens read packed bytes, each as if it were alone */
+    GRAFT_PACKED_TILE_TOKENS = 4, /* of these, so many share what is unpacked */
+    GRAFT_PACKED_GRAIN = 1 << 17  /* fewer bytes of weights are not worth waking a thread */
 };
 
 struct graft_packed_loops;
@@ -133,15 +133,9 @@ struct graft_packed_work {
     int64_t tokens;                            /* rows of x and y */
     float *y;                                  /* [tokens, out_features] */
     struct graft_packed_input input;           /* of few tokens */
-    const float *bias;                         /* [out_features], for graft_packed_add_bias */
-    int64_t first;                             /* output of a panel */
-    int64_t rows;                              /* of a panel */
-    graft_dtype dtype;                         /* of a panel */
-    int32_t element;                           /* its size in bytes */
-    char *panel;                               /* [rows, in_features] */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_work, 112);
+GRAFT_ASSERT_SIZE(struct graft_packed_work, 72);
 
 /* [any] A body: tokens [begin, end) of the input. */
 GRAFT_INLINE void graft_packed_prepare(void *data, int64_t begin, int64_t end) {
@@ -166,125 +160,103 @@ GRAFT_INLINE void graft_packed_strips(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* [any] A body: strips [begin, end) of a panel, widened. */
-GRAFT_INLINE void graft_packed_widen(void *data, int64_t begin, int64_t end) {
-    const struct graft_packed_work *work = (const struct graft_packed_work *)data;
-    for (int64_t strip = begin; strip < end; strip++) {
-        int64_t row = strip * GRAFT_PACKED_STRIP;
-        work->how->widen(work->self, work->first + row, graft_packed_left(work->rows, row, GRAFT_PACKED_STRIP),
-                         work->panel + row * work->self->in_features * work->element);
+/* [any] As graft_panels has it. */
+GRAFT_INLINE void graft_packed_widen(const void *weight, int64_t first, int64_t n, graft_dtype dtype, void *out) {
+    const struct graft_packed *self = (const struct graft_packed *)weight;
+    const int is_exact = dtype == GRAFT_DTYPE_F32;
+    const struct graft_packed_arithmetic *how = is_exact ? &self->loops->exact : &self->loops->rounded;
+    for (int64_t row = 0; row < n; row += GRAFT_PACKED_STRIP) {
+        how->widen(self, first + row, graft_packed_left(n, row, GRAFT_PACKED_STRIP),
+                   (char *)out + row * self->in_features * (is_exact ? 4 : 2));
     }
 }
 
-/* [any] A body: the bias of tokens [begin, end). */
-GRAFT_INLINE void graft_packed_add_bias(void *data, int64_t begin, int64_t end) {
-    const struct graft_packed_work *work = (const struct graft_packed_work *)data;
-    int64_t rows = work->self->out_features;
+/* What graft_packed_add_bias gives to the body of its loop. */
+struct graft_packed_biased {
+    const float *bias; /* [rows] */
+    int64_t rows;      /* of the weight */
+    float *y;          /* [tokens, rows] */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_packed_biased, 24);
+
+/* [any] A body: tokens [begin, end). */
+GRAFT_INLINE void graft_packed_add_to(void *data, int64_t begin, int64_t end) {
+    const struct graft_packed_biased *biased = (const struct graft_packed_biased *)data;
+    const int64_t rows = biased->rows;
     for (int64_t t = begin; t < end; t++) {
         for (int64_t r = 0; r < rows; r++) {
-            work->y[t * rows + r] += work->bias[r];
+            biased->y[t * rows + r] += biased->bias[r];
         }
     }
 }
 
-/* [forward] Few tokens: the input, then the strips. */
-GRAFT_INLINE int graft_packed_few(struct graft_packed_work *work, const struct graft_call *call,
-                                  struct graft_error *error) {
-    const struct graft_packed *self = work->self;
-    int64_t strips = graft_packed_strip_count(self->out_features);
-    int scattered = graft_packed_is_scattered(self);
-    work->how = scattered ? &self->loops->exact : work->how;
-    work->input.codes = self->in_features * self->bits / 4;
-    work->input.numbers = graft_scratch_ints(call, work->tokens * work->input.codes, error);
-    work->input.sums = graft_scratch_floats(call, work->tokens, self->groups, error);
-    if (scattered) {
-        work->input.scattered = graft_scratch_floats(call, strips * self->groups, GRAFT_PACKED_STRIP, error);
+/* [forward] y [tokens, rows] += bias [rows]; NULL: there is none. */
+GRAFT_INLINE int graft_packed_add_bias(const struct graft_weight *bias, const struct graft_call *call, int64_t rows,
+                                       int64_t tokens, float *y, struct graft_error *error) {
+    struct graft_packed_biased biased;
+    float *numbers = NULL;
+    if (bias == NULL) {
+        return GRAFT_OK;
     }
-    if (work->input.numbers == NULL || work->input.sums == NULL || (scattered && work->input.scattered == NULL)) {
+    numbers = graft_scratch_floats(call, rows, 1, error);
+    int status = numbers != NULL ? call->kernels->widen(call, bias, numbers, error) : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK) {
+        biased.bias = numbers;
+        biased.rows = rows;
+        biased.y = y;
+        call->threads->parallel_for(tokens, 8, graft_packed_add_to, &biased);
+    }
+    return status;
+}
+
+/* [forward] Few tokens: the input, then the strips. */
+GRAFT_INLINE int graft_packed_few(const struct graft_packed *self, const struct graft_call *call,
+                                  const struct graft_linear_args *args, struct graft_error *error) {
+    const int64_t strips = graft_packed_strip_count(self->out_features);
+    const int is_scattered = graft_packed_is_scattered(self);
+    const int is_exact = is_scattered || call->precision == GRAFT_PRECISION_FLOAT32;
+    struct graft_packed_work work;
+    memset(&work, 0, sizeof work);
+    work.self = self;
+    work.how = is_exact ? &self->loops->exact : &self->loops->rounded;
+    work.x = args->x;
+    work.tokens = args->tokens;
+    work.y = args->y;
+    work.input.codes = self->in_features * self->bits / 4;
+    work.input.numbers = graft_scratch_ints(call, work.tokens * work.input.codes, error);
+    work.input.sums = graft_scratch_floats(call, work.tokens, self->groups, error);
+    if (is_scattered) {
+        work.input.scattered = graft_scratch_floats(call, strips * self->groups, GRAFT_PACKED_STRIP, error);
+    }
+    if (work.input.numbers == NULL || work.input.sums == NULL || (is_scattered && work.input.scattered == NULL)) {
         return GRAFT_ERROR_INTERNAL;
     }
-    call->threads->parallel_for(work->tokens, 4, graft_packed_prepare, work);
-    call->threads->parallel_for(strips, graft_packed_grain(self, call), graft_packed_strips, work);
+    call->threads->parallel_for(work.tokens, 4, graft_packed_prepare, &work);
+    call->threads->parallel_for(strips, graft_packed_grain(self, call), graft_packed_strips, &work);
     return GRAFT_OK;
 }
 
-/* [forward] One panel: widened, then multiplied by the host's kernels. */
-GRAFT_INLINE int graft_packed_panel(struct graft_packed_work *work, const struct graft_call *call,
-                                    struct graft_error *error) {
-    struct graft_row_block block;
-    struct graft_weight weight;
-    struct graft_product product;
-    memset(&weight, 0, sizeof weight);
-    memset(&product, 0, sizeof product);
-    block.struct_size = (uint32_t)sizeof block;
-    block.dtype = work->dtype;
-    block.data = work->panel;
-    block.rows = work->rows;
-    weight.struct_size = (uint32_t)sizeof weight;
-    weight.rank = 2;
-    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
-        weight.shape[i] = i == 0 ? work->rows : i == 1 ? work->self->in_features : 1;
-    }
-    weight.rows = work->rows;
-    weight.columns = work->self->in_features;
-    weight.blocks = &block;
-    weight.n_blocks = 1;
-    weight.block_stride = (uint32_t)sizeof block;
-    product.struct_size = (uint32_t)sizeof product;
-    product.weight = &weight;
-    product.rows = work->rows;
-    product.x = work->x;
-    product.x_stride = work->self->in_features;
-    product.tokens = work->tokens;
-    product.y = work->y + work->first;
-    product.y_stride = work->self->out_features;
-    call->threads->parallel_for(graft_packed_strip_count(work->rows), 1, graft_packed_widen, work);
-    return call->kernels->linear(call, &product, 1, sizeof product, error);
-}
-
-/* [forward] Many tokens: all panels, one after the other. */
-GRAFT_INLINE int graft_packed_many(struct graft_packed_work *work, const struct graft_call *call,
-                                   struct graft_error *error) {
-    int64_t rows = work->self->out_features;
-    int64_t most = graft_packed_left(rows, 0, GRAFT_PACKED_PANEL_ROWS);
-    int status = GRAFT_OK;
-    work->panel = (char *)graft_scratch_floats(call, most, work->self->in_features * work->element / 4, error);
-    if (work->panel == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (; work->first < rows && status == GRAFT_OK; work->first += work->rows) {
-        work->rows = graft_packed_left(rows, work->first, most);
-        status = graft_packed_panel(work, call, error);
-    }
-    return status;
+/* [forward] Many tokens: panels, one after the other. */
+GRAFT_INLINE int graft_packed_many(const struct graft_packed *self, const struct graft_call *call,
+                                   const struct graft_linear_args *args, struct graft_error *error) {
+    struct graft_panels panels;
+    panels.weight = self;
+    panels.rows = self->out_features;
+    panels.columns = self->in_features;
+    panels.unit = GRAFT_PACKED_STRIP;
+    panels.widen = graft_packed_widen;
+    return graft_panels_multiply(&panels, call, args->x, args->tokens, args->y, error);
 }
 
 /* [forward] What graft_linear.forward of such a class does. */
 GRAFT_INLINE int graft_packed_forward(const struct graft_packed *self, const struct graft_call *call,
                                       const struct graft_linear_args *args, struct graft_error *error) {
-    struct graft_packed_work work;
-    float *bias = NULL;
-    int exact = call->precision == GRAFT_PRECISION_FLOAT32;
-    memset(&work, 0, sizeof work);
-    work.self = self;
-    work.how = exact ? &self->loops->exact : &self->loops->rounded;
-    work.dtype = exact ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16;
-    work.element = exact ? 4 : 2;
-    work.x = args->x;
-    work.tokens = args->tokens;
-    work.y = args->y;
-    int status = args->tokens <= GRAFT_PACKED_FEW_TOKENS ? graft_packed_few(&work, call, error)
-                                                         : graft_packed_many(&work, call, error);
-    if (status != GRAFT_OK || self->bias == NULL) {
-        return status;
-    }
-    bias = graft_scratch_floats(call, self->out_features, 1, error);
-    status = bias != NULL ? call->kernels->widen(call, self->bias, bias, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        work.bias = bias;
-        call->threads->parallel_for(args->tokens, 8, graft_packed_add_bias, &work);
-    }
-    return status;
+    int status = args->tokens <= GRAFT_PACKED_FEW_TOKENS ? graft_packed_few(self, call, args, error)
+                                                         : graft_packed_many(self, call, args, error);
+    return status == GRAFT_OK
+               ? graft_packed_add_bias(self->bias, call, self->out_features, args->tokens, args->y, error)
+               : status;
 }
 
 #ifdef __cplusplus

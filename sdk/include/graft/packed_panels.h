@@ -23,6 +23,7 @@ struct graft_panels {
     const void *weight; /* for `widen` */
     int64_t rows;       /* of the weight: outputs */
     int64_t columns;    /* inputs */
+    int64_t unit;       /* rows that `widen` is asked for begin at a multiple of it, which divides GRAFT_PANEL_ROWS */
     /* [any] out [n, columns] = rows [first, first + n), F32 or, rounded, BF16. */
     void (*widen)(const void *weight, int64_t first, int64_t n, graft_dtype dtype, void *out);
 };
@@ -36,16 +37,17 @@ struct graft_panel {
     char *data;                        /* [rows, columns] */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_panels, 32);
+GRAFT_ASSERT_SIZE(struct graft_panels, 40);
 GRAFT_ASSERT_SIZE(struct graft_panel, 40);
 
-/* [any] A body: rows [begin, end) of a panel. */
+/* [any] A body: units [begin, end) of a panel, the last of which may lack rows. */
 GRAFT_INLINE void graft_panel_widen(void *data, int64_t begin, int64_t end) {
     const struct graft_panel *panel = (const struct graft_panel *)data;
     const struct graft_panels *panels = panel->panels;
     const int64_t size = panel->dtype == GRAFT_DTYPE_F32 ? 4 : 2;
-    panels->widen(panels->weight, panel->first + begin, end - begin, panel->dtype,
-                  panel->data + begin * panels->columns * size);
+    const int64_t first = begin * panels->unit, last = end * panels->unit;
+    panels->widen(panels->weight, panel->first + first, (last < panel->rows ? last : panel->rows) - first, panel->dtype,
+                  panel->data + first * panels->columns * size);
 }
 
 /* [forward] y [tokens, ..] = x [tokens, columns] times a widened panel; rows of y are those of the whole weight. */
@@ -103,7 +105,8 @@ GRAFT_INLINE int graft_panels_multiply(const struct graft_panels *panels, const 
     }
     for (panel.first = 0; panel.first < panels->rows && status == GRAFT_OK; panel.first += panel.rows) {
         panel.rows = graft_panel_rows(panels, panel.first);
-        call->threads->parallel_for(panel.rows, GRAFT_PANEL_GRAIN, graft_panel_widen, &panel);
+        call->threads->parallel_for((panel.rows + panels->unit - 1) / panels->unit,
+                                    (GRAFT_PANEL_GRAIN + panels->unit - 1) / panels->unit, graft_panel_widen, &panel);
         status = graft_panel_multiply(&panel, call, x, tokens, y, error);
     }
     return status;

@@ -63,12 +63,11 @@ struct graft_packed_rows_work {
     const float *x;                       /* [tokens, in_features] */
     int64_t tokens;                       /* rows of x and y */
     float *y;                             /* [tokens, out_features] */
-    const float *bias;                    /* [out_features], for graft_packed_rows_add_bias */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 24);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 40);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 32);
 
 /* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
 GRAFT_INLINE int64_t graft_packed_rows_blocks(int64_t count, int64_t size) {
@@ -137,6 +136,25 @@ GRAFT_INLINE int graft_packed_rows_bind(const struct graft_build *build, const c
     return status;
 }
 
+/* [load] What `create` of such a class does: the instance is what `describe` kept, bound, and `free` frees it. */
+GRAFT_INLINE int graft_packed_rows_create(const struct graft_build *build, const struct graft_packed_rows_loops *loops,
+                                          const char *codes, const char *scales, void **instance,
+                                          struct graft_error *error) {
+    struct graft_packed_rows *self = (struct graft_packed_rows *)malloc(sizeof *self);
+    if (self == NULL) {
+        return graft_fail_memory(error, build->path);
+    }
+    memcpy(self, build->kept, sizeof *self);
+    self->loops = loops;
+    int status = graft_packed_rows_bind(build, codes, scales, self, error);
+    if (status != GRAFT_OK) {
+        free(self);
+        return status;
+    }
+    *instance = self;
+    return GRAFT_OK;
+}
+
 /* --- Forward --- */
 
 /* [any] A body: tiles [begin, end) of all tokens. */
@@ -146,17 +164,6 @@ GRAFT_INLINE void graft_packed_rows_tiles(void *data, int64_t begin, int64_t end
     const int64_t first = begin * GRAFT_PACKED_ROWS_TILE, last = end * GRAFT_PACKED_ROWS_TILE;
     const int64_t n = (last < self->out_features ? last : self->out_features) - first;
     self->loops->multiply(self, first, n, work->x, work->tokens, work->y + first);
-}
-
-/* [any] A body: the bias of tokens [begin, end). */
-GRAFT_INLINE void graft_packed_rows_add_bias(void *data, int64_t begin, int64_t end) {
-    const struct graft_packed_rows_work *work = (const struct graft_packed_rows_work *)data;
-    const int64_t rows = work->self->out_features;
-    for (int64_t t = begin; t < end; t++) {
-        for (int64_t r = 0; r < rows; r++) {
-            work->y[t * rows + r] += work->bias[r];
-        }
-    }
 }
 
 /* [any] As graft_panels has it. */
@@ -175,6 +182,7 @@ GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self
         panels.weight = self;
         panels.rows = self->out_features;
         panels.columns = self->in_features;
+        panels.unit = 1;
         panels.widen = graft_packed_rows_widen;
         return graft_panels_multiply(&panels, call, x, tokens, y, error);
     }
@@ -182,7 +190,6 @@ GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self
     work.x = x;
     work.tokens = tokens;
     work.y = y;
-    work.bias = NULL;
     call->threads->parallel_for(graft_packed_rows_blocks(self->out_features, GRAFT_PACKED_ROWS_TILE),
                                 1 + GRAFT_PACKED_ROWS_GRAIN / tile_bytes, graft_packed_rows_tiles, &work);
     return GRAFT_OK;
@@ -191,22 +198,10 @@ GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self
 /* [forward] What graft_linear.forward of such a class does. */
 GRAFT_INLINE int graft_packed_rows_forward(const struct graft_packed_rows *self, const struct graft_call *call,
                                            const struct graft_linear_args *args, struct graft_error *error) {
-    struct graft_packed_rows_work work;
-    float *bias = NULL;
     int status = graft_packed_rows_multiply(self, call, args->x, args->tokens, args->y, error);
-    if (status != GRAFT_OK || self->bias == NULL) {
-        return status;
-    }
-    bias = graft_scratch_floats(call, self->out_features, 1, error);
-    status = bias != NULL ? call->kernels->widen(call, self->bias, bias, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        work.self = self;
-        work.tokens = args->tokens;
-        work.y = args->y;
-        work.bias = bias;
-        call->threads->parallel_for(args->tokens, 8, graft_packed_rows_add_bias, &work);
-    }
-    return status;
+    return status == GRAFT_OK
+               ? graft_packed_add_bias(self->bias, call, self->out_features, args->tokens, args->y, error)
+               : status;
 }
 
 #ifdef __cplusplus
