@@ -5,34 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
+#include "graft/isa.h"
 
 enum { UNDECIDED = -1 };
 
 static atomic_int chosen = UNDECIDED;
 static atomic_int pretended = 0;
 
-#if defined(__x86_64__)
-/* Not every compiler's check knows this feature; it comes with AVX, whose check includes the operating system's. */
-static int has_f16c(void) {
-    unsigned eax, ebx, ecx, edx;
-    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C) != 0;
-}
-#endif
-
-/* The compiler's check includes the operating system's: it reads XCR0 before it reports any AVX feature. */
 int graft_cpu_best_isa(void) {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-    int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-    return avx2 && avx512 ? GRAFT_ISA_AVX512 : avx2 ? GRAFT_ISA_AVX2 : GRAFT_ISA_SCALAR;
-#else
-    return GRAFT_ISA_SCALAR;
-#endif
+    int best = graft_isa_runnable() - 1; /* they are in the order of the enumeration */
+    return best < GRAFT_ISA_AVX512 ? best : GRAFT_ISA_AVX512;
 }
 
 const char *graft_cpu_isa_name(int isa) {

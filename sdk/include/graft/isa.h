@@ -15,6 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "abi.h"
 
 #ifdef __cplusplus
@@ -40,11 +44,21 @@ extern "C" {
     { &name##_scalar }
 #endif
 
+#if defined(__x86_64__)
+/* [any] Not every compiler's check knows this feature; it comes with AVX, whose check includes the operating system's.
+ */
+GRAFT_INLINE int32_t graft_isa_has_f16c(void) {
+    unsigned eax, ebx, ecx, edx;
+    __cpuid(1, eax, ebx, ecx, edx);
+    return (ecx & bit_F16C) != 0;
+}
+#endif
+
 /* [any] How many builds this processor runs, in the order scalar, avx2, avx512, avx512_bf16. */
 GRAFT_INLINE int32_t graft_isa_runnable(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !graft_isa_has_f16c()) {
         return 1;
     }
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
