@@ -42,10 +42,9 @@
 #include "graft/vision_tower.h"
 
 /* The fields of a struct graft_class that a role decides. */
-#define GRAFT_ROLE_DESTROYED(interface, role, destroyer)                                                 \
+#define GRAFT_ROLE(interface, role)                                                                      \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
-    .create = role##_create, .destroy = (destroyer), .forward = &(role##_vtable)
-#define GRAFT_ROLE(interface, role) GRAFT_ROLE_DESTROYED(interface, role, graft_instance_destroy)
+    .create = role##_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
 
 /* Those of a class that describes itself as a part of the SDK, and so is one (graft/parts.h). */
 #define GRAFT_ROLE_PART(interface, role, part)                                                           \
@@ -58,10 +57,11 @@
 #define GRAFT_FAMILY_PART(class_name, interface, role, part) \
     .name = (class_name), .data = &traits, GRAFT_ROLE_PART(interface, role, part)
 
-/* Those of a rotary embedding, whose instances own more than their block. */
-#define GRAFT_ROTARY_CLASS(class_name, family_traits) \
-    .name = (class_name), .data = &(family_traits),   \
-    GRAFT_ROLE_DESTROYED(GRAFT_INTERFACE_ROTARY, graft_rotary, graft_rotary_destroy)
+/* Those of a rotary embedding: a part that reads the config in a way of its own. */
+#define GRAFT_ROTARY_CLASS(class_name, family_traits)                                                        \
+    .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_ROTARY, \
+    .data = &(family_traits), .describe = graft_rotary_describe, .create = graft_rotary_create,              \
+    .destroy = graft_parts_rotary_destroy, .forward = &graft_parts_rotary_vtable
 
 /* The fields of a family whose lists are called `architectures` and `classes`. */
 #define GRAFT_FAMILY(type, prefix)                                                                   \
@@ -99,8 +99,6 @@ graft_role_describe graft_causal_lm_describe, graft_decoder_describe, graft_deco
 graft_role_create graft_attention_create, graft_rms_norm_create, graft_rotary_create;
 extern const struct graft_self_attention graft_attention_vtable;
 extern const struct graft_norm graft_rms_norm_vtable;
-extern const struct graft_rotary graft_rotary_vtable;
-void graft_rotary_destroy(void *instance);
 
 /* In encoder/; `data` is a struct graft_encoder_traits. */
 graft_role_describe graft_masked_lm_describe, graft_sequence_classifier_describe, graft_encoder_model_describe,

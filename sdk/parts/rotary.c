@@ -11,17 +11,24 @@ struct rotary {
     struct graft_rope *rope;
 };
 
-static int make_rope(const struct graft_parts_rotary *part, const struct graft_config *config,
-                     const struct graft_rope_service *service, struct graft_rope **rope, struct graft_error *error) {
+static int read_info(const struct graft_parts_rotary *part, const struct graft_config *config,
+                     struct graft_rope_info *info, struct graft_error *error) {
     struct graft_parts_sizes sizes;
     int status = graft_parts_read_sizes(config, &sizes, error);
-    const struct graft_rope_info info = {
-        .struct_size = sizeof info,
+    *info = (struct graft_rope_info){
+        .struct_size = sizeof *info,
         .head_dim = sizes.head_dim,
         .max_position_embeddings = sizes.max_position_embeddings,
         .rope_theta = part->rope_theta,
         .partial_rotary_factor = part->partial_rotary_factor,
     };
+    return status;
+}
+
+static int make_rope(const struct graft_parts_rotary *part, const struct graft_config *config,
+                     const struct graft_rope_service *service, struct graft_rope **rope, struct graft_error *error) {
+    struct graft_rope_info info;
+    int status = read_info(part, config, &info, error);
     return status == GRAFT_OK ? service->create(config, &info, rope, error) : status;
 }
 
@@ -68,15 +75,22 @@ int graft_parts_rotary_describe(const struct graft_class *self, const struct gra
     return graft_parts_rotary_width(self->data, config, sink->host, &width, error);
 }
 
-int graft_parts_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                              struct graft_error *error) {
+int graft_parts_rotary_make(const struct graft_build *build, const struct graft_config *config,
+                            const struct graft_rope_info *info, void **instance, struct graft_error *error) {
     struct rotary *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     self->service = graft_rope_service_of(build->host);
-    int status = make_rope(cls->data, build->config, self->service, &self->rope, error);
+    int status = self->service->create(config, info, &self->rope, error);
     return graft_instance_finish(self, status, instance);
+}
+
+int graft_parts_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                              struct graft_error *error) {
+    struct graft_rope_info info;
+    int status = read_info(cls->data, build->config, &info, error);
+    return status == GRAFT_OK ? graft_parts_rotary_make(build, build->config, &info, instance, error) : status;
 }
 
 void graft_parts_rotary_destroy(void *instance) {

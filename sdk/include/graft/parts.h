@@ -108,6 +108,8 @@ extern const struct graft_causal_lm graft_parts_causal_lm_vtable;
 
 /* --- Rotary positions --- */
 
+struct graft_rope_info; /* rope.h */
+
 /* graft.rotary/1: angles for the part of a head that is rotated, by graft.rope/1. */
 struct graft_parts_rotary {
     double rope_theta;            /* where config.json has none */
@@ -126,6 +128,9 @@ int graft_parts_rotary_changes(const struct graft_parts_rotary *part, const stru
 /* Of the class's `data`, with struct graft_parts_sizes. */
 graft_parts_describe graft_parts_rotary_describe;
 graft_parts_create graft_parts_rotary_create;
+/* An instance with the rotation that `info` describes, for a class that reads config.json itself. */
+int graft_parts_rotary_make(const struct graft_build *build, const struct graft_config *config,
+                            const struct graft_rope_info *info, void **instance, struct graft_error *error);
 /* Frees the instance. */
 void graft_parts_rotary_destroy(void *instance);
 extern const struct graft_rotary graft_parts_rotary_vtable;
