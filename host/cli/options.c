@@ -270,16 +270,6 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugins");
     }
-    if (options->parallel != NULL && options->plugins_dirs.count == 0) {
-        return usage(error, "needs --plugins-dir, which says where the plugins are", "--parallel");
-    }
-    if (options->parallel != NULL && (options->images.values.count > 0 || options->pixel_values != NULL)) {
-        return usage(error, "takes no images or videos", "--parallel");
-    }
-    if (options->parallel != NULL &&
-        (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL)) {
-        return usage(error, "records nothing: each process has a part of the model", "--parallel");
-    }
     if (options->plugins != NULL && options->command == GRAFT_COMMAND_INSPECT && graft_options_name_file(options)) {
         return usage(error, "not with a plugin's file, which goes before all plugins of --plugins-dir", "--plugins");
     }
@@ -309,6 +299,22 @@ static int check(const struct graft_options *options, struct graft_error *error)
     }
     if (options->repetition_penalty == 0.0) {
         return usage(error, "expected more than 0", "--repetition-penalty");
+    }
+    return GRAFT_OK;
+}
+
+static int check_parallel(const struct graft_options *options, struct graft_error *error) {
+    if (options->parallel == NULL || options->help || options->version || options->list_options) {
+        return GRAFT_OK;
+    }
+    if (options->plugins_dirs.count == 0) {
+        return usage(error, "needs --plugins-dir, which says where the plugins are", "--parallel");
+    }
+    if (options->images.values.count > 0 || options->pixel_values != NULL) {
+        return usage(error, "takes no images or videos", "--parallel");
+    }
+    if (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL) {
+        return usage(error, "records nothing: each process has a part of the model", "--parallel");
     }
     return GRAFT_OK;
 }
@@ -380,6 +386,9 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         options->dtype = options->command == GRAFT_COMMAND_VERIFY ? "float32" : "auto";
     }
     status = check(options, error);
+    if (status == GRAFT_OK) {
+        status = check_parallel(options, error);
+    }
     return status == GRAFT_OK ? check_bench(options, error) : status;
 }
 

@@ -69,6 +69,9 @@ int graft_setup_parallel(struct graft_options *options, struct graft_error *erro
 int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error) {
     struct graft_text text = {0};
     const struct graft_plugin_info *plugin;
+    if (graft_parallel_get()->size == 1) {
+        return GRAFT_OK;
+    }
     for (size_t i = 0; (plugin = graft_library_plugin(library, i)) != NULL; i++) {
         graft_text_printf(&text, "%s %s\n", plugin->descriptor->id, plugin->descriptor->version);
     }
@@ -81,6 +84,9 @@ int graft_setup_agree_plugins(const struct graft_library *library, struct graft_
 int graft_setup_agree_model(const struct graft_options *options, struct graft_error *error) {
     char *config = NULL;
     size_t length = 0;
+    if (graft_parallel_get()->size == 1) {
+        return GRAFT_OK;
+    }
     char *path = graft_path_join(options->model, "config.json");
     int status = path != NULL ? graft_file_read(path, MAX_CONFIG_BYTES, GRAFT_ERROR_MODEL, &config, &length, error)
                               : graft_fail_memory(error, options->model);
