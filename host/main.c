@@ -8,6 +8,7 @@
 #include "cli/report/ranks.h"
 #include "cli/setup.h"
 #include "graft/host/parallel.h"
+#include "graft/host/process.h"
 
 /* A model was loaded: it is run, compared, or measured. */
 static int with_loaded(const struct graft_options *options, const struct graft_library *library,
@@ -24,8 +25,13 @@ static int with_loaded(const struct graft_options *options, const struct graft_l
     if (status != GRAFT_OK) {
         return status;
     }
-    status = options->command == GRAFT_COMMAND_PERPLEXITY ? graft_command_perplexity(options, model, error)
-                                                          : graft_command_run(options, model, error);
+    struct graft_watch *watch = NULL;
+    status = graft_setup_watch(options, model, &watch, error);
+    if (status == GRAFT_OK) {
+        status = options->command == GRAFT_COMMAND_PERPLEXITY ? graft_command_perplexity(options, model, error)
+                                                              : graft_command_run(options, model, error);
+    }
+    status = graft_setup_unwatch(watch, status, error);
     return status == GRAFT_OK ? graft_report_ranks(options, model, error) : status;
 }
 
@@ -99,6 +105,7 @@ int main(int argc, char **argv) {
     struct graft_options options;
     struct graft_error error = graft_error_none();
     graft_program_set_name(argc > 0 ? argv[0] : NULL);
+    graft_watch_crashes(graft_program_name());
     int status = graft_options_parse(argc, argv, &options, &error);
     if (status == GRAFT_OK) {
         status = run(&options, &error);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/dtype.h"
 #include "base/fail.h"
+#include "base/running.h"
 #include "bind/copy.h"
 #include "kernels/parallel.h"
 
@@ -79,7 +80,11 @@ static int run_piece(const struct graft_computed *computed, struct piece *piece,
         .begin = begin,
         .end = end,
     };
-    return computed->operation->apply(computed->operation, &work, error);
+    const struct graft_task task = {"apply", computed->place, computed->operation->name, computed->plugin, NULL};
+    const struct graft_running before = graft_running_begin(&task);
+    int status = computed->operation->apply(computed->operation, &work, error);
+    graft_running_end(before);
+    return status;
 }
 
 static void failed(struct job *job, int status, struct graft_error *failure) {

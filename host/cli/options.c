@@ -81,6 +81,8 @@ static const struct spec specs[] = {
     {"hidden-states", TEXT, offsetof(struct graft_options, hidden_states), RUN},
     {"attentions", TEXT, offsetof(struct graft_options, attentions), RUN},
     {"router-logits", TEXT, offsetof(struct graft_options, router_logits), RUN},
+    {"trace", TEXT, offsetof(struct graft_options, trace), RUN | PERPLEXITY},
+    {"check-finite", FLAG, offsetof(struct graft_options, check_finite), RUN | PERPLEXITY},
     {"output-ids", FLAG, offsetof(struct graft_options, output_ids), RUN},
     {"no-special-tokens", FLAG, offsetof(struct graft_options, no_special_tokens), PROMPT | TOKENIZE},
     {"against", TEXT, offsetof(struct graft_options, against), VERIFY},
@@ -303,6 +305,18 @@ static int check(const struct graft_options *options, struct graft_error *error)
     return GRAFT_OK;
 }
 
+/* Both put something between the modules of the model. */
+static int check_watch(const struct graft_options *options, struct graft_error *error) {
+    const char *name = options->check_finite ? "--check-finite" : "--trace";
+    if (!options->check_finite && options->trace == NULL) {
+        return GRAFT_OK;
+    }
+    if (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL) {
+        return usage(error, "records nothing else: use it in a run of its own", name);
+    }
+    return options->fuse.count > 0 ? usage(error, "looks at single modules, not at those of --fuse", name) : GRAFT_OK;
+}
+
 static int check_parallel(const struct graft_options *options, struct graft_error *error) {
     if (options->parallel == NULL || options->help || options->version || options->list_options) {
         return GRAFT_OK;
@@ -388,6 +402,9 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     status = check(options, error);
     if (status == GRAFT_OK) {
         status = check_parallel(options, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_watch(options, error);
     }
     return status == GRAFT_OK ? check_bench(options, error) : status;
 }

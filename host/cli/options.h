@@ -84,6 +84,8 @@ struct graft_options {
     const char *hidden_states; /* this and the following: files; or NULL */
     const char *attentions;
     const char *router_logits;
+    const char *trace; /* a file; or NULL */
+    int check_finite;
     int output_ids;
     int no_special_tokens;
 

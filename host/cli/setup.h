@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "graft/host/graft.h"
+#include "graft/host/watch.h"
 
 /* Threads, and where plugins' log lines go. */
 void graft_setup_process(const struct graft_options *options);
@@ -56,6 +57,13 @@ void graft_setup_adapters_free(struct graft_adapter_options *adapters, size_t n)
 
 /* Fuses modules as --fuse says, in a model that was opened; loading it puts the chains in place. */
 int graft_setup_fuse(const struct graft_options *options, struct graft_model *model, struct graft_error *error);
+
+/* What --check-finite and --trace ask for; NULL: nothing. */
+int graft_setup_watch(const struct graft_options *options, struct graft_model *model, struct graft_watch **watch,
+                      struct graft_error *error);
+
+/* Ends it after a run that ended in `status`: that, or if it is GRAFT_OK how the end went. Accepts NULL. */
+int graft_setup_unwatch(struct graft_watch *watch, int status, struct graft_error *error);
 
 /* The load report on stderr, in the form that --report and --quiet ask for. */
 int graft_setup_report(const struct graft_options *options, const struct graft_model *model,

@@ -66,6 +66,11 @@ static const char *const sections[] = {
     "  --logits FILE, --hidden-states FILE, --attentions FILE, --router-logits FILE\n"
     "\n",
 
+    "Finding faults\n"
+    "  --check-finite         stop at the first module whose output is infinite or not a number\n"
+    "  --trace FILE           write when each module ran, for a browser's trace viewer\n"
+    "\n",
+
     "Saving\n"
     "  --output DIR           where to write: a new or empty directory\n"
     "  --runtime-layout       write the runtime layout, with a journal to restore the original\n"

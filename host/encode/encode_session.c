@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/running.h"
 #include "graft/causal_lm.h"
 #include "graft/encoder_model.h"
 #include "graft/masked_lm.h"
@@ -140,6 +141,13 @@ static int arrays_init(struct arrays *arrays, const struct graft_encoder_prompt 
     return 0;
 }
 
+/* The session's call, on the thread that runs it now. */
+static struct graft_call call_here(const struct graft_encode_session *session) {
+    struct graft_call call = session->call;
+    call.running = &graft_running()->module;
+    return call;
+}
+
 static int run_features(const struct graft_encode_session *session, const struct graft_batch *batch,
                         const struct arrays *arrays, const struct graft_encoder_outputs *outputs,
                         struct graft_error *error) {
@@ -151,7 +159,8 @@ static int run_features(const struct graft_encode_session *session, const struct
         .last_hidden_state = outputs->last_hidden_state,
         .pooler_output = outputs->pooler_output,
     };
-    return graft_encoder_model_forward(session->module, &session->call, &args, error);
+    const struct graft_call call = call_here(session);
+    return graft_encoder_model_forward(session->module, &call, &args, error);
 }
 
 static int run_masked(const struct graft_encode_session *session, const struct graft_batch *batch,
@@ -167,7 +176,8 @@ static int run_masked(const struct graft_encode_session *session, const struct g
         .logits = outputs->logits,
         .last_hidden_state = outputs->last_hidden_state,
     };
-    return graft_masked_lm_forward(session->module, &session->call, &args, error);
+    const struct graft_call call = call_here(session);
+    return graft_masked_lm_forward(session->module, &call, &args, error);
 }
 
 static int run_classifier(const struct graft_encode_session *session, const struct graft_batch *batch,
@@ -181,7 +191,8 @@ static int run_classifier(const struct graft_encode_session *session, const stru
         .logits = outputs->logits,
         .last_hidden_state = outputs->last_hidden_state,
     };
-    return graft_sequence_classifier_forward(session->module, &session->call, &args, error);
+    const struct graft_call call = call_here(session);
+    return graft_sequence_classifier_forward(session->module, &call, &args, error);
 }
 
 int graft_encode_session_run(struct graft_encode_session *session, const struct graft_encoder_prompt *prompts, size_t n,

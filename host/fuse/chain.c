@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/running.h"
 #include "fuse/chain.h"
 
 static const struct graft_interface *interface_of(const struct graft_fused_module *module) {
@@ -34,7 +35,11 @@ static int run(struct graft_fused_chain *chain, const struct graft_call *call, s
     if (chain->implemented) {
         const struct graft_chain_args args = {sizeof args, (int32_t)chain->n, chain->args};
         int64_t mark = call->scratch_mark(call->scratch);
+        const struct graft_task task = {"forward", chain->modules[0].node->path, chain->implementation->name, NULL,
+                                        NULL};
+        const struct graft_running before = graft_running_begin(&task);
         status = chain->implementation->forward(chain->instance, call, &args, error);
+        graft_running_end(before);
         call->scratch_release(call->scratch, mark);
         return status == GRAFT_OK ? status
                                   : graft_error_complete(error, status, chain->modules[0].node->path,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making what a plugin offers for a chain. */
 #include "base/alloc.h"
+#include "base/running.h"
 #include "fuse/chain.h"
 #include "model/tree.h"
 #include "plugin/host_services.h"
@@ -13,7 +14,10 @@ static int create(struct graft_fused_chain *chain, const struct graft_tree *tree
     }
     const struct graft_chain_build build = {sizeof build, (int32_t)chain->n, builds,
                                             chain->plain, sizeof *builds,    sizeof *chain->plain};
+    const struct graft_task task = {"create", chain->modules[0].node->path, implementation->name, NULL, NULL};
+    const struct graft_running before = graft_running_begin(&task);
     int status = implementation->create(implementation, &build, &chain->instance, error);
+    graft_running_end(before);
     if (status != GRAFT_OK) {
         return graft_error_complete(error, status, chain->modules[0].node->path,
                                     "%s: create failed with status %d and recorded no error", implementation->name,

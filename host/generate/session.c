@@ -2,6 +2,7 @@
 #include "generate/session.h"
 
 #include "base/alloc.h"
+#include "base/running.h"
 #include "graft/causal_lm.h"
 #include "kernels/cache.h"
 #include "kernels/kernels.h"
@@ -236,6 +237,7 @@ static int run(struct graft_session *session, const struct step *step, const int
         .struct_size = sizeof rows, .rows = step->tokens, .adapters = step->adapters + n};
     struct graft_call call = session->call;
     call.row_adapters = session->chooses_adapters ? &rows : NULL;
+    call.running = &graft_running()->module; /* of the thread that takes this step */
     struct graft_causal_lm_args args = {
         .struct_size = sizeof args,
         .batch = &batch,

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/running.h"
 #include "kernels/cache.h"
 #include "kernels/table.h"
 
@@ -199,10 +200,17 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
         status = find_keys(call, args, s, &sequences[s], error);
     }
     const struct graft_attention_input input = input_of(args, sequences);
-    if (status == GRAFT_OK && (status = chosen->forward(chosen, call, &input, error)) != GRAFT_OK) {
-        status = graft_error_complete(error, status, NULL,
-                                      "the attention implementation %s failed with status %d and recorded no error",
-                                      chosen->name, status);
+    if (status == GRAFT_OK) {
+        const struct graft_module *module = graft_running()->module;
+        const struct graft_task task = {"forward", module != NULL ? module->path : NULL, chosen->name, NULL, NULL};
+        const struct graft_running before = graft_running_begin(&task);
+        status = chosen->forward(chosen, call, &input, error);
+        graft_running_end(before);
+        status = status == GRAFT_OK ? status
+                                    : graft_error_complete(error, status, NULL,
+                                                           "the attention implementation %s failed with status %d and "
+                                                           "recorded no error",
+                                                           chosen->name, status);
     }
     return status;
 }

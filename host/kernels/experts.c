@@ -2,6 +2,7 @@
 /* The way to stacked experts: checks, and runs the implementation that the call names. */
 #include "graft/experts_implementation.h"
 
+#include "base/running.h"
 #include "kernels/table.h"
 
 /* What these fields need of an implementation. */
@@ -42,7 +43,10 @@ int graft_experts(const struct graft_call *call, const struct graft_experts_impl
         return status;
     }
     int64_t mark = call->scratch_mark(call->scratch);
+    const struct graft_task task = {"forward", input->path, chosen->name, NULL, NULL};
+    const struct graft_running before = graft_running_begin(&task);
     status = chosen->forward(chosen, call, input, error);
+    graft_running_end(before);
     call->scratch_release(call->scratch, mark);
     return status == GRAFT_OK
                ? GRAFT_OK

@@ -7,6 +7,8 @@
 #include <omp.h>
 #endif
 
+#include "base/running.h"
+
 /* Runs for each worker, so that one that was held up does not hold up the others. */
 enum { RUNS_PER_WORKER = 8 };
 
@@ -47,10 +49,14 @@ void graft_parallel_for_workers(int64_t items, int64_t grain, graft_worker_body 
     /* Run i starts at items * i / runs, written so that it cannot overflow; none is shorter than the grain. */
     int64_t length = items / runs;
     int64_t longer = items % runs;
+    const struct graft_running ours = *graft_running(); /* a worker does what its caller does */
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)smaller(workers, runs))
     for (int64_t i = 0; i < runs; i++) {
         int64_t begin = i * length + smaller(i, longer);
+        const struct graft_running before = *graft_running();
+        *graft_running() = ours;
         body(data, omp_get_thread_num(), begin, begin + length + (i < longer));
+        *graft_running() = before;
     }
 #endif
 }

@@ -2,6 +2,7 @@
 /* Making the instances of a tree whose weights are bound, and destroying them. */
 #include <string.h>
 
+#include "base/running.h"
 #include "model/node.h"
 
 static const struct graft_weight *find_weight(void *data, const char *name) {
@@ -60,7 +61,10 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
     if (maker->create == NULL) {
         instance = node->super != NULL ? &node->super->module : NULL;
     } else {
+        const struct graft_task task = {"create", node->path, maker->name, node->maker->origin.plugin, NULL};
+        const struct graft_running before = graft_running_begin(&task);
         int status = maker->create(maker, &build, &instance, error);
+        graft_running_end(before);
         if (status != GRAFT_OK) {
             return failed(node, tree, status, error);
         }
@@ -93,7 +97,10 @@ static void destroy(struct graft_node *node) {
     if (node->module.forward != NULL) {
         const struct graft_class *maker = node->maker->cls;
         if (maker->create != NULL && maker->destroy != NULL && node->module.instance != NULL) {
+            const struct graft_task task = {"destroy", node->path, maker->name, node->maker->origin.plugin, NULL};
+            const struct graft_running before = graft_running_begin(&task);
             maker->destroy(node->module.instance);
+            graft_running_end(before);
         }
         memset(&node->module, 0, sizeof node->module);
     }

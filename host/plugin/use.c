@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/running.h"
 #include "base/text.h"
 #include "plugin/family_file.h"
 #include "plugin/host_services.h"
@@ -32,6 +33,7 @@ struct graft_use {
     struct link *links;
     size_t n_links;
     size_t links_capacity;
+    char *file; /* NULL: a program's; or of a family */
     int users;
     int accepted;
     int initialised;
@@ -95,7 +97,10 @@ static int call_entry(const char *file, void *address, const struct graft_plugin
     struct graft_error own = graft_error_none();
     graft_plugin_entry_function entry;
     memcpy(&entry, &address, sizeof entry); /* ISO C has no cast from data to functions; POSIX says they are alike */
+    const struct graft_task task = {ENTRY, NULL, NULL, NULL, file};
+    const struct graft_running before = graft_running_begin(&task);
     *descriptor = entry(graft_host_get(), &own);
+    graft_running_end(before);
     if (*descriptor == NULL) {
         return plugin_failed(file, ENTRY " returned NULL", &own, error);
     }
@@ -114,7 +119,10 @@ int graft_use_open(const char *file, struct graft_use **use, struct graft_error 
     struct graft_object *object = NULL;
     struct graft_use *made = NULL;
     *use = NULL;
+    const struct graft_task task = {"dlopen", NULL, NULL, NULL, file}; /* runs constructors */
+    const struct graft_running before = graft_running_begin(&task);
     int status = graft_object_open(file, &object, error);
+    graft_running_end(before);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -137,6 +145,11 @@ int graft_use_open(const char *file, struct graft_use **use, struct graft_error 
         goto close;
     }
     made->entry = address;
+    made->file = graft_strdup(file);
+    if (made->file == NULL) {
+        status = graft_fail_memory(error, file);
+        goto close;
+    }
     made->object = object;
     made->users = 1;
     add_use(made);
@@ -280,7 +293,11 @@ int graft_use_init(struct graft_use *use, const char *file, struct graft_option_
     set_values(use, graft_option_values_retain(values));
     if (use->descriptor->init != NULL) {
         struct graft_error own = graft_error_none();
-        if (use->descriptor->init(&own) != GRAFT_OK) {
+        const struct graft_task task = {"init", NULL, NULL, use->descriptor->id, file};
+        const struct graft_running before = graft_running_begin(&task);
+        int status = use->descriptor->init(&own);
+        graft_running_end(before);
+        if (status != GRAFT_OK) {
             return plugin_failed(file, "init failed", &own, error);
         }
     }
@@ -297,12 +314,16 @@ void graft_use_close(struct graft_use *use) {
         return;
     }
     if (use->initialised && use->descriptor->deinit != NULL) {
+        const struct graft_task task = {"deinit", NULL, NULL, use->descriptor->id, NULL};
+        const struct graft_running before = graft_running_begin(&task);
         use->descriptor->deinit();
+        graft_running_end(before);
     }
     graft_use_forget(use);
     remove_use(use);
     graft_object_close(use->object);
     graft_family_file_free(use->family);
+    graft_free(use->file);
     graft_use_close(use->like);
     graft_free(use);
 }
@@ -324,4 +345,12 @@ const void *graft_use_extension(const struct graft_plugin *descriptor, const cha
     }
     (void)pthread_mutex_unlock(&list_lock);
     return extension;
+}
+
+const char *graft_use_file(const char *id) {
+    const struct graft_use *use = uses;
+    while (use != NULL && strcmp(use->descriptor->id, id) != 0) {
+        use = use->next;
+    }
+    return use != NULL ? use->file : NULL;
 }

@@ -58,4 +58,8 @@ int graft_use_is_started(const struct graft_use *use);
 const struct graft_args *graft_use_options(const struct graft_plugin *descriptor);
 const void *graft_use_extension(const struct graft_plugin *descriptor, const char *id);
 
+/* Where the plugin of that id was opened; NULL: it is a program's, or unknown. Takes no lock: for a process that
+ * crashes, and whoever holds the lock would not let go. */
+const char *graft_use_file(const char *id);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/dtype.h"
 #include "base/fail.h"
+#include "base/running.h"
 
 /* A thread gathers about so many bytes of inputs at a time; so many threads are counted with. */
 enum { BYTES_AT_ONCE = 1 << 20, THREADS = 16 };
@@ -136,7 +137,10 @@ static int infer(struct graft_computed *computed, const struct graft_value *cons
         computed->output_infos[i].struct_size = sizeof computed->output_infos[i];
     }
     if (status == GRAFT_OK) {
+        const struct graft_task task = {"infer", computed->place, computed->operation->name, computed->plugin, NULL};
+        const struct graft_running before = graft_running_begin(&task);
         status = computed->operation->infer(computed->operation, &shapes, error);
+        graft_running_end(before);
         if (status != GRAFT_OK) {
             status = graft_error_complete(error, status, computed->place,
                                           "infer of %s failed with status %d and recorded no error",

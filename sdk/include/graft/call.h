@@ -18,6 +18,7 @@ struct graft_attention_implementation;
 struct graft_batch;
 struct graft_experts_implementation;
 struct graft_kernels;
+struct graft_module;
 struct graft_scratch;
 struct graft_state;
 
@@ -56,9 +57,12 @@ struct graft_call {
     /* Which adapter takes effect on each row that this module is given; NULL: all of them on all rows. A class that
      * hands its children other rows than its own, as heads and experts do, hands them the call of graft_call_gather. */
     const struct graft_row_adapters *row_adapters;
+    /* Where the host looks for the module whose forward runs on this thread, should the process crash; NULL: nowhere.
+     * graft_module_enter and graft_module_leave (module.h) write it. */
+    const struct graft_module **running;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_call, 96);
+GRAFT_ASSERT_SIZE(struct graft_call, 104);
 
 /* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
 GRAFT_INLINE float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,
@@ -85,7 +89,7 @@ struct graft_gathered_call {
     struct graft_row_adapters row_adapters; /* of the rows taken out */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_gathered_call, 120);
+GRAFT_ASSERT_SIZE(struct graft_gathered_call, 128);
 
 /* [forward] The call for children that are given `n` rows, those numbered `rows` [n] of what this module was given:
  * `call` itself where rows do not differ, else `space` filled in. NULL on failure, with an error recorded. */

@@ -80,19 +80,51 @@ GRAFT_INLINE int graft_module_check(const struct graft_module *module, uint32_t 
                                           module->class_name, (unsigned)unknown);
 }
 
+/* What graft_module_leave puts back. */
+struct graft_entered {
+    int64_t mark;                       /* of the scratch memory */
+    const struct graft_module *running; /* the module that called */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_entered, 16);
+
+/* [forward] Before a module's forward: whether it knows what is asked of it, as graft_module_check, and what comes from
+ * here on is its own. Followed by graft_module_leave whatever it returns. */
+GRAFT_INLINE int graft_module_enter(const struct graft_module *module, const struct graft_call *call,
+                                    uint32_t required_features, uint32_t features, struct graft_entered *entered,
+                                    struct graft_error *error) {
+    entered->mark = call->scratch_mark(call->scratch);
+    entered->running = NULL;
+    if (GRAFT_HAS(call, struct graft_call, running) && call->running != NULL) {
+        entered->running = *call->running;
+        *call->running = module;
+    }
+    return graft_module_check(module, required_features, features, error);
+}
+
+/* [forward] Behind it: scratch memory that the module took is given back, and its parent runs again. Returns what
+ * graft_module_status makes of `status`. */
+GRAFT_INLINE int graft_module_leave(const struct graft_module *module, const struct graft_call *call,
+                                    const struct graft_entered *entered, int status, struct graft_error *error) {
+    if (GRAFT_HAS(call, struct graft_call, running) && call->running != NULL) {
+        *call->running = entered->running;
+    }
+    call->scratch_release(call->scratch, entered->mark);
+    return graft_module_status(module, status, error);
+}
+
 /* [forward] Calls a module whose interface has this as its vtable, one of a plugin's own; those of the host have
  * helpers like this one each. Scratch memory that the module takes is given back. */
 GRAFT_INLINE int graft_module_forward(const struct graft_module *module, const struct graft_call *call,
                                       const void *args, struct graft_error *error) {
     const struct graft_vtable *vtable = (const struct graft_vtable *)module->forward;
-    int64_t mark = call->scratch_mark(call->scratch);
-    int status =
-        graft_module_check(module, ((const struct graft_call_args *)args)->required_features, vtable->features, error);
+    struct graft_entered entered;
+    int status = graft_module_enter(module, call, ((const struct graft_call_args *)args)->required_features,
+                                    vtable->features, &entered, error);
     if (status == GRAFT_OK) {
         status = vtable->forward(module->instance, call, args, error);
     }
-    call->scratch_release(call->scratch, mark);
-    return graft_module_status(module, status, error);
+    return graft_module_leave(module, call, &entered, status, error);
 }
 
 #ifdef __cplusplus

@@ -47,13 +47,12 @@ GRAFT_ASSERT_SIZE(struct graft_norm, 16);
 GRAFT_INLINE int graft_norm_forward(const struct graft_module *module, const struct graft_call *call,
                                     const struct graft_norm_args *args, struct graft_error *error) {
     const struct graft_norm *vtable = (const struct graft_norm *)module->forward;
-    int64_t mark = call->scratch_mark(call->scratch);
-    int status = graft_module_check(module, args->required_features, vtable->features, error);
+    struct graft_entered entered;
+    int status = graft_module_enter(module, call, args->required_features, vtable->features, &entered, error);
     if (status == GRAFT_OK) {
         status = vtable->forward(module->instance, call, args, error);
     }
-    call->scratch_release(call->scratch, mark);
-    return graft_module_status(module, status, error);
+    return graft_module_leave(module, call, &entered, status, error);
 }
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the whole process shares: threads, log lines, and how fast the machine reads memory. */
+/* What the whole process shares: threads, log lines, how fast the machine reads memory, and its last words. */
 #ifndef GRAFT_HOST_PROCESS_H
 #define GRAFT_HOST_PROCESS_H
 
@@ -25,6 +25,12 @@ typedef void (*graft_log_sink)(void *data, const char *sender, const char *text)
  * call of this function has returned, the old sink is no longer running and is not called again. The sink must not
  * log. */
 void graft_log_set_sink(graft_log_sink sink, void *data);
+
+/* [load] From now on a process that ends in SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT first writes one line to
+ * standard error, which begins with `program`: what ran on that thread, that is, a module's path and class, its plugin
+ * and the plugin's file. The signal then takes the course it had before this call, so debuggers, sanitizers and core
+ * dumps see it as it was. `program` stays the caller's and has to outlive the process. */
+void graft_watch_crashes(const char *program);
 
 /* [load] How many bytes per second this machine reads from memory. This limits generation, which reads every weight for
  * each token. It is the best of several passes by all threads over `bytes` of fresh memory, or 0 if there is not that

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _XOPEN_SOURCE 700 /* sigaltstack */
+/* The last line of a process that crashes. Everything here runs in a signal handler: no locks, no memory, no stdio. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/running.h"
+#include "graft/host/process.h"
+#include "plugin/use.h"
+
+enum { LINE = 1024, STACK = 64 * 1024 };
+
+static const struct watched {
+    int number;
+    const char *name;
+} signals[] = {
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"},
+};
+
+enum { SIGNALS = sizeof signals / sizeof signals[0] };
+
+static struct sigaction earlier[SIGNALS];
+static const char *program_name;
+
+struct line {
+    char text[LINE];
+    size_t length;
+};
+
+/* As much as there is room for, with a place for the line's end. Names come from plugins. */
+static void add(struct line *line, const char *text) {
+    for (; *text != '\0' && line->length < LINE - 1; text++) {
+        unsigned char byte = (unsigned char)*text;
+        line->text[line->length++] = byte < ' ' || byte == 0x7f ? '?' : *text;
+    }
+}
+
+/* "forward of model.layers.0.mlp (MyMLP of plugin mine, plugins/mine.so)" */
+static void add_subject(struct line *line, const char *path, const char *class_name, const char *plugin,
+                        const char *file) {
+    if (path != NULL) {
+        add(line, " of ");
+        add(line, path[0] != '\0' ? path : "the model");
+    }
+    if (class_name == NULL && plugin == NULL && file == NULL) {
+        return;
+    }
+    file = file == NULL && plugin != NULL ? graft_use_file(plugin) : file;
+    add(line, " (");
+    add(line, class_name != NULL ? class_name : "");
+    add(line, class_name != NULL && plugin != NULL ? " of " : "");
+    add(line, plugin != NULL ? "plugin " : "");
+    add(line, plugin != NULL ? plugin : "");
+    add(line, file != NULL && (class_name != NULL || plugin != NULL) ? ", " : "");
+    add(line, file != NULL ? file : "");
+    add(line, ")");
+}
+
+static void report(const char *signal_name) {
+    const struct graft_running *now = graft_running();
+    struct line line = {.length = 0};
+    add(&line, program_name);
+    add(&line, ": ");
+    add(&line, signal_name);
+    if (now->module != NULL) {
+        add(&line, " in forward");
+        add_subject(&line, now->module->path, now->module->class_name, now->module->plugin, NULL);
+    } else if (now->task != NULL) {
+        add(&line, " in ");
+        add(&line, now->task->what);
+        add_subject(&line, now->task->path, now->task->class_name, now->task->plugin, now->task->file);
+    } else {
+        add(&line, " in the host itself, outside all plugins and modules");
+    }
+    line.text[line.length++] = '\n';
+    (void)!write(STDERR_FILENO, line.text, line.length);
+}
+
+/* What the processor raised happens again when the handler returns, now as it was before us; what was sent has to be
+ * sent again, and so has an abort, for those who wait for it after a longjmp. */
+static void on_signal(int number, siginfo_t *info, void *context) {
+    int saved = errno;
+    (void)context;
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (signals[i].number == number) {
+            (void)sigaction(number, &earlier[i], NULL);
+            report(signals[i].name);
+        }
+    }
+    if (info->si_code <= 0) {
+        (void)raise(number);
+    }
+    errno = saved;
+}
+
+void graft_watch_crashes(const char *program) {
+    static char stack[STACK]; /* for the thread that called: its own may be what overflowed */
+    const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    (void)sigemptyset(&action.sa_mask);
+    program_name = program;
+    (void)sigaltstack(&other, NULL);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        (void)sigaction(signals[i].number, &action, &earlier[i]);
+    }
+}

@@ -1,0 +1,51 @@
+#!/bin/sh
+# What a process says last when a plugin crashes, and how it ends. Reports in TAP.
+# usage: crash.sh HOST MODEL CRASH_PROBE     CRASH_PROBE is tests/e2e/crash_probe.c
+set -u
+. "$(dirname "$0")/../tap.sh"
+host=$(realpath "$1")
+model=$(realpath "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/plugins" && cp "$3" "$scratch/plugins/" && cd "$scratch" || exit 1
+ulimit -c 0
+
+crash() { # crash WHERE HOW: err and $status. What the shell says of a signal is not in err.
+    status=0
+    # shellcheck disable=SC2016 # the inner shell's
+    sh -c 'exec timeout 120 "$@" >out 2>err </dev/null' sh "$host" --plugins-dir plugins --model "$model" --quiet \
+        --input-ids 5,6,7 --max-new-tokens 2 --threads 2 --plugin-option "crash_probe.where=$1" \
+        --plugin-option "crash_probe.how=$2" 2>/dev/null || status=$?
+}
+
+says() { # says WHAT STATUS LINE: the last line on standard error, and the signal that ended the process
+    check "$1: the last line" "$3" "$(tail -n 1 err)"
+    check "$1: the signal" "$2" "$status"
+}
+
+of='(CrashingMLP of plugin crash_probe, plugins/crash_probe.so)'
+mlp=model.layers.1.mlp
+segv=139 abort=134 ill=132
+for where in forward worker behind; do
+    crash "$where" segv
+    says "$where" "$segv" "${host##*/}: SIGSEGV in forward of $mlp $of"
+done
+for where in describe create destroy; do
+    crash "$where" segv
+    says "$where" "$segv" "${host##*/}: SIGSEGV in $where of $mlp $of"
+done
+for where in init deinit; do
+    crash "$where" segv
+    says "$where" "$segv" "${host##*/}: SIGSEGV in $where (plugin crash_probe, plugins/crash_probe.so)"
+done
+crash forward abort
+says 'abort' "$abort" "${host##*/}: SIGABRT in forward of $mlp $of"
+crash forward illegal
+says 'a signal that was sent' "$ill" "${host##*/}: SIGILL in forward of $mlp $of"
+crash forward stack
+says 'a stack that overflows' "$segv" "${host##*/}: SIGSEGV in forward of $mlp $of"
+crash nowhere segv
+check 'no crash: nothing is said' 0 "$(wc -c <err | tr -d ' ')"
+check 'no crash: the status' 0 "$status"
+echo "1..$number"
+exit "$failed"

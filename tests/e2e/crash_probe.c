@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plugin that crashes where one of its options says, in the way that the other says; or gives a number that is none.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graft/describe.h"
+#include "graft/mlp.h"
+#include "graft/option.h"
+#include "graft/plugin.h"
+
+static const struct graft_plugin plugin;
+static const struct graft_host *the_host;
+
+/* Deeper than any stack. */
+static int overflow_stack(volatile const char *outer, int depth) {
+    volatile char room[4096];
+    room[0] = outer != NULL ? outer[0] : 'x';
+    return depth < 1 << 20 ? overflow_stack(room, depth + 1) + room[1] : 0;
+}
+
+static void crash(const char *where) {
+    const struct graft_args *options = the_host->options(&plugin);
+    const char *how = graft_args_string(options, "how", "");
+    static volatile int *nowhere;
+    if (strcmp(graft_args_string(options, "where", ""), where) != 0) {
+        return;
+    }
+    if (strcmp(how, "abort") == 0) {
+        abort();
+    }
+    if (strcmp(how, "stack") == 0) {
+        (void)overflow_stack(NULL, 0);
+    }
+    if (strcmp(how, "illegal") == 0) {
+        (void)raise(SIGILL);
+    }
+    *nowhere = 1;
+}
+
+static int start(struct graft_error *error) {
+    (void)error;
+    crash("init");
+    return GRAFT_OK;
+}
+
+static void stop(void) {
+    crash("deinit");
+}
+
+static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    (void)cls, (void)config, (void)args, (void)sink, (void)error;
+    crash("describe");
+    return GRAFT_OK;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    (void)cls, (void)error;
+    crash("create");
+    *instance = (void *)(uintptr_t)build->super;
+    return GRAFT_OK;
+}
+
+static void destroy(void *instance) {
+    (void)instance;
+    crash("destroy");
+}
+
+static void body(void *data, int64_t begin, int64_t end) {
+    (void)data, (void)begin;
+    if (end == 64) { /* the last run: of another thread than the caller's, if there is one */
+        crash("worker");
+    }
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
+                   struct graft_error *error) {
+    crash("forward");
+    call->threads->parallel_for(64, 1, body, NULL);
+    int status = graft_mlp_forward((const struct graft_module *)instance, call, args, error);
+    crash("behind");
+    if (strcmp(graft_args_string(the_host->options(&plugin), "where", ""), "nan") == 0) {
+        args->output[3] = NAN;
+    }
+    return status;
+}
+
+static const struct graft_mlp vtable = {.struct_size = sizeof vtable, .forward = forward};
+static const struct graft_class cls = {.struct_size = sizeof cls,
+                                       .name = "CrashingMLP",
+                                       .interface_id = GRAFT_INTERFACE_MLP,
+                                       .flags = GRAFT_CLASS_CALLS_SUPER,
+                                       .describe = describe,
+                                       .create = create,
+                                       .destroy = destroy,
+                                       .forward = &vtable};
+
+static const struct graft_replacement replacement = {.struct_size = sizeof replacement,
+                                                     .key = GRAFT_KEY_NAME,
+                                                     .target = "LlamaMLP",
+                                                     .module_path = "layers\\.1\\.",
+                                                     .replacement = &cls};
+static const struct graft_option options[] = {
+    {sizeof options[0], GRAFT_OPTION_STRING, "where", "The function that crashes", "forward", NULL},
+    {sizeof options[0], GRAFT_OPTION_STRING, "how", "segv, abort, stack or illegal", "segv", NULL}};
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "crash_probe",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Crashes",
+    .replacements = &replacement,
+    .n_replacements = 1,
+    .replacement_stride = sizeof replacement,
+    .options = options,
+    .n_options = 2,
+    .option_stride = sizeof options[0],
+    .init = start,
+    .deinit = stop,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)error;
+    the_host = host;
+    return &plugin;
+}
