@@ -78,13 +78,28 @@ static int copy(struct bound_weight *bound, const struct graft_binding *binding,
     return GRAFT_OK;
 }
 
-static int bind_one(struct bound_weight *bound, struct graft_binding *binding, struct graft_error *error) {
+/* What was copied is not read where it was: without this a process that has some of a tensor's columns would hold all
+ * of them. */
+static void let_go(const struct graft_plan *plan, const struct graft_value *value) {
+    for (size_t i = 0; i < value->n_parts; i++) {
+        if (graft_checkpoint_number(plan->checkpoint, value->parts[i].tensor) != SIZE_MAX) {
+            graft_checkpoint_let_go(value->parts[i].tensor);
+        }
+    }
+}
+
+static int bind_one(const struct graft_plan *plan, struct bound_weight *bound, struct graft_binding *binding,
+                    struct graft_error *error) {
     if (binding->status != GRAFT_BINDING_FOUND && binding->status != GRAFT_BINDING_INITIAL) {
         return GRAFT_OK;
     }
     set_shape(&bound->weight, binding->parameter);
     binding->parameter->weight = &bound->weight;
-    return binding->copied ? copy(bound, binding, error) : view(bound, binding, error);
+    int status = binding->copied ? copy(bound, binding, error) : view(bound, binding, error);
+    if (status == GRAFT_OK && binding->copied) {
+        let_go(plan, &binding->value);
+    }
+    return status;
 }
 
 /* The custom operations, in the plan's order: one may work on what another made. */
@@ -121,7 +136,7 @@ int graft_bind(struct graft_plan *plan, struct graft_bound **bound, struct graft
     result->count = plan->n_bindings;
     status = compute_all(result, plan, error);
     for (size_t i = 0; i < plan->n_bindings && status == GRAFT_OK; i++) {
-        status = bind_one(&result->weights[i], &plan->bindings[i], error);
+        status = bind_one(plan, &result->weights[i], &plan->bindings[i], error);
     }
     for (size_t i = 0; i < plan->n_bindings; i++) {
         struct graft_binding *binding = &plan->bindings[i];

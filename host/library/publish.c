@@ -21,6 +21,7 @@ static int publish_unused(struct graft_model *model, struct graft_error *error) 
     shown->n_unexpected = plan->n_unexpected;
     shown->elsewhere = publish_names(model, plan->elsewhere, plan->n_elsewhere);
     shown->n_elsewhere = plan->n_elsewhere;
+    shown->elsewhere_bytes = plan->elsewhere_bytes;
     return shown->unexpected != NULL && shown->elsewhere != NULL ? GRAFT_OK
                                                                  : graft_fail_memory(error, model->directory);
 }

@@ -394,6 +394,8 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .base = graft_builder_base,
         .adapter_tensor = on_adapter_tensor,
         .elsewhere = on_elsewhere,
+        .conversion = graft_builder_conversion,
+        .super = graft_builder_super,
     };
     if (node->describer->cls->describe == NULL) {
         return GRAFT_OK;

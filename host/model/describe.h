@@ -57,6 +57,10 @@ int graft_builder_check_arguments(const struct builder *builder, const char *wha
 /* The `base` of a sink, whose data is the builder. */
 int graft_builder_base(void *data, const struct graft_args *more, struct graft_error *error);
 
+/* The `conversion` and the `super` of a sink, whose data is the builder. */
+int graft_builder_conversion(void *data, const struct graft_conversion *conversion, struct graft_error *error);
+int graft_builder_super(void *data, const struct graft_args *more, struct graft_error *error);
+
 /* Turns the ties declared into links between parameters. */
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error);
 

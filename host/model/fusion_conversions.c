@@ -12,11 +12,6 @@ struct site {
     const struct graft_tree *tree;
 };
 
-static const struct graft_conversion *conversion_at(const struct graft_node *node, int32_t i) {
-    const struct graft_class *cls = node->describer->cls;
-    return (const void *)((const char *)cls->conversions + (size_t)i * cls->conversion_stride);
-}
-
 /* The part of "PATH.NAME" at `*at`, which is moved behind it; "" when there are no more. */
 static size_t next_part(const char **path, const char **name, const char **part) {
     const char **from = **path != '\0' ? path : name;
@@ -72,8 +67,8 @@ static int compare(void *data, struct graft_node *node, struct graft_error *erro
     if (node->describer == NULL || node == mine->node || graft_nodes_share_tensors(node, mine->node)) {
         return GRAFT_OK;
     }
-    for (int32_t i = 0; i < node->describer->cls->n_conversions; i++) {
-        const struct graft_conversion *conversion = conversion_at(node, i);
+    for (int32_t i = 0; i < graft_node_conversions(node); i++) {
+        const struct graft_conversion *conversion = graft_node_conversion(node, i);
         for (int32_t k = 0; k < conversion->n_sources; k++) {
             struct site other = {node, conversion->sources[k], mine->tree};
             if (is_same(mine, &other)) {
@@ -90,8 +85,8 @@ static int check_node(void *data, struct graft_node *node, struct graft_error *e
     if (node->known == NULL || family_of(tree, node) == NULL) {
         return GRAFT_OK;
     }
-    for (int32_t i = 0; i < node->describer->cls->n_conversions; i++) {
-        const struct graft_conversion *conversion = conversion_at(node, i);
+    for (int32_t i = 0; i < graft_node_conversions(node); i++) {
+        const struct graft_conversion *conversion = graft_node_conversion(node, i);
         for (int32_t k = 0; k < conversion->n_sources && status == GRAFT_OK; k++) {
             struct site mine = {node, conversion->sources[k], tree};
             status = graft_tree_walk(tree, compare, &mine, error);

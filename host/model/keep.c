@@ -66,6 +66,20 @@ static int ignore_state(void *data, const struct graft_state_info *info, struct 
     return GRAFT_OK;
 }
 
+static int ignore_conversion(void *data, const struct graft_conversion *conversion, struct graft_error *error) {
+    (void)data;
+    (void)conversion;
+    (void)error;
+    return GRAFT_OK;
+}
+
+static int ignore_super(void *data, const struct graft_args *more, struct graft_error *error) {
+    (void)data;
+    (void)more;
+    (void)error;
+    return GRAFT_OK;
+}
+
 int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                  struct graft_error *error) {
     struct graft_sink keeping = *sink;
@@ -74,6 +88,8 @@ int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *nod
     keeping.attribute = ignore_attribute;
     keeping.tie = ignore_tie;
     keeping.state = ignore_state;
+    keeping.conversion = ignore_conversion;
+    keeping.super = ignore_super;
     const struct graft_known_class *keeper = NULL;
     int status = graft_snapshot_describer(builder->options->snapshot, node->maker, &keeper, error);
     if (status != GRAFT_OK || keeper == node->describer) {

@@ -8,6 +8,7 @@
 #include "base/args.h"
 #include "model/node.h"
 #include "registry/assignment.h"
+#include "registry/conversion_copy.h"
 #include "registry/fused_modules.h"
 
 static struct graft_node *child_named(const struct graft_node *node, const char *name, size_t length) {
@@ -19,8 +20,23 @@ static struct graft_node *child_named(const struct graft_node *node, const char 
     return NULL;
 }
 
-const struct graft_class *graft_node_converter(const struct graft_node *node) {
-    return node->describer != NULL && !node->is_converted ? node->describer->cls : NULL;
+/* The class's own: a registered list may have taken their place. */
+static int32_t class_conversions(const struct graft_node *node) {
+    return node->describer != NULL && !node->is_converted ? node->describer->cls->n_conversions : 0;
+}
+
+int32_t graft_node_conversions(const struct graft_node *node) {
+    return (int32_t)node->n_conversions + class_conversions(node);
+}
+
+const struct graft_conversion *graft_node_conversion(const struct graft_node *node, int32_t i) {
+    return (size_t)i < node->n_conversions
+               ? &node->conversions[i]
+               : graft_class_conversion(node->describer->cls, i - (int32_t)node->n_conversions);
+}
+
+struct graft_node *graft_node_above(const struct graft_node *node) {
+    return node->wrapper != NULL ? node->wrapper : node->parent;
 }
 
 struct graft_node *graft_node_find(struct graft_node *from, const char *path) {
@@ -122,7 +138,11 @@ void graft_node_free(struct graft_node *node) {
     for (size_t i = 0; i < node->n_states; i++) {
         graft_free(node->states[i].name);
     }
+    for (size_t i = 0; i < node->n_conversions; i++) {
+        graft_conversion_finish(&node->conversions[i]);
+    }
     graft_args_finish(&node->args);
+    graft_free(node->conversions);
     graft_free(node->kept);
     graft_free(node->attributes);
     graft_free(node->states);

@@ -65,7 +65,10 @@ struct graft_node {
     struct graft_node *wrapper; /* the node whose `super` this is; or NULL */
     int32_t is_elsewhere;       /* another process has it: there is nothing below */
     int32_t below_super;        /* this is one's super, or part of it: parameters may repeat those of the wrapper */
-    void *kept;                 /* what the maker's `describe` keeps for its `create`, or NULL */
+    struct graft_conversion *conversions; /* that `describe` declared beside those of the class: copies */
+    size_t n_conversions;
+    size_t conversions_capacity;
+    void *kept; /* what the maker's `describe` keeps for its `create`, or NULL */
     struct graft_parameter **parameters;
     size_t n_parameters;
     size_t parameters_capacity;
@@ -128,8 +131,13 @@ struct graft_node *graft_node_find(struct graft_node *from, const char *path);
  * filled from the same tensors. */
 int graft_nodes_share_tensors(const struct graft_node *a, const struct graft_node *b);
 
-/* [any] The class whose conversions hold at a module; NULL: none do. */
-const struct graft_class *graft_node_converter(const struct graft_node *node);
+/* [any] The conversions that hold at a module, those that its description declared first, and how many they are. */
+int32_t graft_node_conversions(const struct graft_node *node);
+const struct graft_conversion *graft_node_conversion(const struct graft_node *node, int32_t i);
+
+/* [any] The module whose conversions may change what those of this one are given: the one that calls it as its super,
+ * or the one that it is a child of. */
+struct graft_node *graft_node_above(const struct graft_node *node);
 
 /* [load] What a `create` for the node works with; without the original of a replacement. The tree's, and the node's. */
 struct graft_build graft_node_build(struct graft_node *node, const struct graft_tree *tree,

@@ -123,6 +123,9 @@ static int check_strings(const char *const *strings, int32_t n, const char *what
 }
 
 static int is_known(const struct graft_operation *operation) {
+    if (operation->kind == GRAFT_OP_SLICE && !GRAFT_HAS(operation, struct graft_operation, of)) {
+        return 0;
+    }
     return operation->kind == GRAFT_OP_CUSTOM
                ? GRAFT_HAS(operation, struct graft_operation, custom) && operation->custom != NULL
                : graft_operation_kind(graft_operation_name(operation->kind)) != 0;

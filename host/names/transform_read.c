@@ -93,6 +93,7 @@ static const char *const *operation_fields(int32_t kind) {
     static const char *const rope[] = {"op", "subconfig_key", "permute_layer_names", "inverse", NULL};
     static const char *const shards[] = {"op", "dim", "num_shards_attribute", NULL};
     static const char *const custom[] = {"op", NULL};
+    static const char *const slice[] = {"op", "dim", "begin", "length", "of", NULL};
     static const char *const others[] = {"op", "dim", NULL};
     switch (kind) {
     case GRAFT_OP_TRANSPOSE:
@@ -109,6 +110,8 @@ static const char *const *operation_fields(int32_t kind) {
         return shards;
     case GRAFT_OP_CUSTOM:
         return custom;
+    case GRAFT_OP_SLICE:
+        return slice;
     default:
         return others;
     }
@@ -130,6 +133,20 @@ static int read_kernel(const struct json_place *place, const graft_json *object,
         }
     }
     return status;
+}
+
+static int read_slice(const struct json_place *place, const graft_json *object, struct graft_operation *operation,
+                      struct graft_error *error) {
+    int status = read_int(place, object, "begin", 0, INT32_MAX, &operation->begin, error);
+    if (status == GRAFT_OK) {
+        status = read_int(place, object, "length", 1, INT32_MAX, &operation->length, error);
+    }
+    if (status == GRAFT_OK && operation->length == 0) {
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s: a Slice needs a length", place->field);
+    }
+    return status == GRAFT_OK
+               ? read_int(place, object, "of", operation->begin + operation->length, INT32_MAX, &operation->of, error)
+               : status;
 }
 
 static int read_operation(const struct json_place *place, const graft_json *object, struct transforms_read *read,
@@ -175,6 +192,9 @@ static int read_operation(const struct json_place *place, const graft_json *obje
     }
     if (status == GRAFT_OK && (kind == GRAFT_OP_CONV3D_TO_LINEAR || kind == GRAFT_OP_LINEAR_TO_CONV3D)) {
         status = read_kernel(place, object, operation, error);
+    }
+    if (status == GRAFT_OK && kind == GRAFT_OP_SLICE) {
+        status = read_slice(place, object, operation, error);
     }
     return status;
 }

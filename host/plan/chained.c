@@ -32,14 +32,27 @@ static int take_target(struct conversion_site *above, int32_t target, struct gra
     return status;
 }
 
+/* Whether a wrapper makes that for a parameter of its own: then it is nothing to what it calls. */
+static int is_kept(struct graft_node *wrapper, const char *target) {
+    char name[GRAFT_NAME_BYTES];
+    const struct graft_parameter *parameter =
+        graft_name_indexed(target, 0, name) ? graft_node_find_parameter(wrapper, name) : NULL;
+    const struct graft_node *owner = parameter != NULL ? parameter->node : NULL;
+    while (owner != NULL && owner != wrapper) {
+        owner = owner->parent;
+    }
+    return owner != NULL;
+}
+
 /* Finds the nearest conversion above that makes `name`; its target, -1 for none. */
 static int32_t find_above(const struct conversion_site *site, const char *name, struct conversion_site *above) {
-    for (struct graft_node *node = site->node->parent; node != NULL; node = node->parent) {
-        const struct graft_class *cls = graft_node_converter(node);
-        for (int32_t i = 0; cls != NULL && i < cls->n_conversions; i++) {
-            const struct graft_conversion *conversion = graft_class_conversion(cls, i);
+    const struct graft_node *from = site->node;
+    for (struct graft_node *node = graft_node_above(from); node != NULL; from = node, node = graft_node_above(node)) {
+        for (int32_t i = 0; i < graft_node_conversions(node); i++) {
+            const struct graft_conversion *conversion = graft_node_conversion(node, i);
             int32_t target = find_target(node, conversion, name);
-            if (target >= 0 && !graft_lookup_leaves_out(site->lookup, node, conversion)) {
+            if (target >= 0 && !(from == node->super && is_kept(node, conversion->targets[target])) &&
+                !graft_lookup_leaves_out(site->lookup, node, conversion)) {
                 *above = (struct conversion_site){site->plan, node, conversion, site->lookup, site->config, NULL, 0, 0};
                 return target;
             }

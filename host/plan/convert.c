@@ -25,9 +25,19 @@ static int32_t count_targets(const struct conversion_site *site) {
     return count;
 }
 
+/* Whether it takes a part only: no layout has that done already. */
+static int slices(const struct graft_conversion *conversion) {
+    int found = 0;
+    for (int32_t i = 0; i < conversion->n_operations && !found; i++) {
+        found = graft_conversion_operation(conversion, i)->kind == GRAFT_OP_SLICE;
+    }
+    return found;
+}
+
 int graft_conversion_is_in_place(const struct graft_plan *plan, const struct graft_conversion *conversion,
                                  int32_t target) {
-    for (int32_t i = 0; i < conversion->n_sources && conversion->n_operations > 0 && !plan->runtime_layout; i++) {
+    int is_done = plan->runtime_layout && !slices(conversion);
+    for (int32_t i = 0; i < conversion->n_sources && conversion->n_operations > 0 && !is_done; i++) {
         if (strcmp(conversion->sources[i], conversion->targets[target]) == 0) {
             return 1;
         }
@@ -48,10 +58,18 @@ static int target_is_found(const struct conversion_site *site) {
     return 0;
 }
 
-/* A parameter that is to be made of the tensor of its own name gives that back. */
-static void give_back(struct graft_plan *plan, struct graft_parameter *parameter) {
-    struct graft_binding *binding = graft_plan_binding(plan, parameter);
-    if (binding->site == NULL) {
+static int is_above(const struct graft_node *node, const struct graft_node *below) {
+    while (below != NULL && below != node) {
+        below = graft_node_above(below);
+    }
+    return below != NULL;
+}
+
+/* A parameter that is to be made of the tensor of its own name gives that back, and so what a module above has made of
+ * it: that is taken again, as the source. */
+static void give_back(const struct conversion_site *site, struct graft_parameter *parameter) {
+    struct graft_binding *binding = graft_plan_binding(site->plan, parameter);
+    if (binding->site == NULL || (binding->site != site->node && is_above(binding->site, site->node))) {
         graft_value_free(&binding->value);
         graft_free(binding->problem);
         *binding = (struct graft_binding){.parameter = parameter, .contiguous = binding->contiguous};
@@ -64,7 +82,7 @@ static void give_back_targets(const struct conversion_site *site) {
         struct graft_parameter *parameter = target_parameter(site, i, 0);
         int in_place = graft_conversion_is_in_place(site->plan, site->conversion, i);
         for (int64_t index = 1; in_place && parameter != NULL; index++) {
-            give_back(site->plan, parameter);
+            give_back(site, parameter);
             parameter = is_list ? target_parameter(site, i, index) : NULL;
         }
     }

@@ -63,10 +63,10 @@ static int add_bindings(void *data, struct graft_node *node, struct graft_error 
 static int apply_conversions(void *data, struct graft_node *node, struct graft_error *error) {
     struct planner *planner = data;
     int status = GRAFT_OK;
-    const struct graft_class *cls = graft_node_converter(node);
-    for (int32_t i = 0; cls != NULL && i < cls->n_conversions && status == GRAFT_OK; i++) {
+    int32_t n = graft_node_conversions(node);
+    for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
         struct conversion_site site = {
-            planner->plan, node, graft_class_conversion(cls, i), &planner->lookup, planner->config, NULL, 0, 0};
+            planner->plan, node, graft_node_conversion(node, i), &planner->lookup, planner->config, NULL, 0, 0};
         if (!graft_lookup_leaves_out(&planner->lookup, node, site.conversion)) {
             status = graft_conversion_apply(&site, error);
         }
@@ -160,7 +160,8 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
     struct graft_plan *plan = planner->plan;
     plan->bindings = graft_alloc(tree->n_parameters + 1, sizeof *plan->bindings);
     plan->sources = graft_alloc(1, sizeof *plan->sources);
-    if (plan->bindings == NULL || plan->sources == NULL) {
+    plan->sliced = graft_alloc(graft_checkpoint_count(plan->checkpoint) + 1, 1);
+    if (plan->bindings == NULL || plan->sources == NULL || plan->sliced == NULL) {
         return graft_fail_memory(error, "");
     }
     planner->lookup.sources = plan->sources;
@@ -232,6 +233,7 @@ void graft_plan_free(struct graft_plan *plan) {
         graft_free(plan->bindings);
         graft_free(plan->unexpected);
         graft_free(plan->elsewhere);
+        graft_free(plan->sliced);
         graft_free(plan);
     }
 }

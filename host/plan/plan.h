@@ -52,8 +52,10 @@ struct graft_plan {
     struct graft_sources *sources;               /* the checkpoint as classes see it */
     const struct graft_tensor_view **unexpected; /* of those, the ones used by nobody */
     size_t n_unexpected;
-    const struct graft_tensor_view **elsewhere; /* likewise, of modules that another process has */
+    const struct graft_tensor_view **elsewhere; /* those of modules that another process has, or all dropped; by name */
     size_t n_elsewhere;
+    int64_t elsewhere_bytes;               /* of those, as far as they are here, and what is dropped of others */
+    unsigned char *sliced;                 /* [tensors of the checkpoint]: whether a Slice has dropped some of it */
     int32_t layout_patched;                /* as asked for */
     int32_t runtime_layout;                /* likewise */
     const struct graft_adapters *adapters; /* likewise; or NULL */

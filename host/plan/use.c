@@ -51,6 +51,16 @@ static int apply_custom(void *data, const struct graft_operation *operation, con
     return status;
 }
 
+static void drop(void *data, const struct graft_value *dropped) {
+    const struct graft_plan *plan = ((const struct conversion_use *)data)->plan;
+    for (size_t i = 0; i < dropped->n_parts; i++) {
+        size_t number = graft_checkpoint_number(plan->checkpoint, dropped->parts[i].tensor);
+        if (number != SIZE_MAX) {
+            plan->sliced[number] = 1;
+        }
+    }
+}
+
 int graft_use_begin(struct conversion_use *use, struct graft_error *error) {
     use->n_lists = (size_t)use->n_sources;
     use->lists = graft_alloc(use->n_lists, sizeof *use->lists);
@@ -82,6 +92,7 @@ int graft_use_run(struct conversion_use *use, struct graft_error *error) {
         .target_shape = target_shape,
         .config_number = config_number,
         .custom = apply_custom,
+        .drop = drop,
     };
     int status = GRAFT_OK;
     for (int32_t i = 0; i < use->n_sources && status == GRAFT_OK; i++) {

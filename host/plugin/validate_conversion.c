@@ -87,6 +87,23 @@ static int validate_conv3d(const struct graft_place *place, const struct graft_o
                                     (long long)operation->in_channels);
 }
 
+static int validate_slice(const struct graft_place *place, const struct graft_operation *operation,
+                          struct graft_error *error) {
+    if (!GRAFT_HAS(operation, struct graft_operation, of)) {
+        return graft_check_failed(place, "struct_size", error, "expected %zu for a Slice, got %u",
+                                  GRAFT_END_OF(struct graft_operation, of), (unsigned)operation->struct_size);
+    }
+    if (operation->begin < 0 || operation->length < 1 || operation->begin > INT64_MAX - operation->length) {
+        return graft_check_failed(place, "begin", error,
+                                  "expected a Slice of 1 or more from 0 on, got %lld from %lld on",
+                                  (long long)operation->length, (long long)operation->begin);
+    }
+    int fits = operation->of == 0 || operation->begin + operation->length <= operation->of;
+    return fits ? GRAFT_OK
+                : graft_check_failed(place, "of", error, "expected 0, or %lld and more, got %lld",
+                                     (long long)(operation->begin + operation->length), (long long)operation->of);
+}
+
 /* What one kind of operation needs. */
 static int validate_fields(const struct graft_place *place, const struct graft_operation *operation,
                            struct graft_error *error) {
@@ -101,6 +118,8 @@ static int validate_fields(const struct graft_place *place, const struct graft_o
         return validate_conv3d(place, operation, error);
     case GRAFT_OP_CUSTOM:
         return validate_custom(place, operation->custom, error);
+    case GRAFT_OP_SLICE:
+        return validate_slice(place, operation, error);
     default:
         return GRAFT_OK;
     }
@@ -108,9 +127,9 @@ static int validate_fields(const struct graft_place *place, const struct graft_o
 
 static int validate_operation(const struct graft_place *place, const struct graft_operation *operation,
                               struct chain *chain, struct graft_error *error) {
-    if (operation->kind < GRAFT_OP_CONCATENATE || operation->kind > GRAFT_OP_CUSTOM) {
+    if (operation->kind < GRAFT_OP_CONCATENATE || operation->kind > GRAFT_OP_SLICE) {
         return graft_check_failed(place, "kind", error, "expected %d to %d, got %d", GRAFT_OP_CONCATENATE,
-                                  GRAFT_OP_CUSTOM, (int)operation->kind);
+                                  GRAFT_OP_SLICE, (int)operation->kind);
     }
     int cuts = operation->kind == GRAFT_OP_CHUNK || operation->kind == GRAFT_OP_SPLIT;
     int status = validate_fields(place, operation, error);

@@ -6,6 +6,7 @@
 #include "base/args.h"
 #include "base/fail.h"
 #include "plugin/validate.h"
+#include "registry/conversion_copy.h"
 #include "registry/fused_modules.h"
 
 enum { MAX_CONVERSIONS = 4096 };
@@ -73,46 +74,6 @@ int graft_candidate_add_arguments(struct graft_candidate *candidate, const struc
     return graft_args_append(&candidate->args, args) == 0 ? GRAFT_OK : graft_fail_memory(error, candidate->path);
 }
 
-static void free_names(const char *const *names, int32_t n) {
-    for (int32_t i = 0; names != NULL && i < n; i++) {
-        graft_free((void *)(uintptr_t)names[i]);
-    }
-    graft_free((void *)(uintptr_t)names);
-}
-
-static const char *const *copy_names(const char *const *names, int32_t n) {
-    const char **copy = graft_alloc((size_t)n + 1, sizeof *copy);
-    for (int32_t i = 0; copy != NULL && i < n; i++) {
-        copy[i] = graft_strdup(names[i]);
-        if (copy[i] == NULL) {
-            free_names(copy, i);
-            return NULL;
-        }
-    }
-    return copy;
-}
-
-static void conversion_finish(const struct graft_conversion *conversion) {
-    free_names(conversion->sources, conversion->n_sources);
-    free_names(conversion->targets, conversion->n_targets);
-    graft_free((void *)(uintptr_t)conversion->operations);
-}
-
-/* 0, or -1 if memory ran out; what was copied by then is freed with the candidate. What operations point to is the
- * plugin's, const like its classes. */
-static int copy_conversion(struct graft_conversion *copy, const struct graft_conversion *conversion) {
-    size_t bytes = (size_t)conversion->n_operations * conversion->operation_stride;
-    void *operations = graft_alloc(bytes + 1, 1);
-    graft_struct_copy(copy, sizeof *copy, conversion);
-    copy->sources = copy_names(conversion->sources, conversion->n_sources);
-    copy->targets = copy_names(conversion->targets, conversion->n_targets);
-    copy->operations = operations;
-    if (operations != NULL && bytes > 0) {
-        memcpy(operations, conversion->operations, bytes);
-    }
-    return copy->sources != NULL && copy->targets != NULL && operations != NULL ? 0 : -1;
-}
-
 int graft_candidate_add_conversion(struct graft_candidate *candidate, const struct graft_conversion *conversion,
                                    struct graft_error *error) {
     struct place at;
@@ -133,8 +94,9 @@ int graft_candidate_add_conversion(struct graft_candidate *candidate, const stru
     }
     candidate->fused.conversions = candidate->conversions;
     candidate->fused.n_conversions++;
-    return copy_conversion(&candidate->conversions[n], conversion) == 0 ? GRAFT_OK
-                                                                        : graft_fail_memory(error, candidate->path);
+    return graft_conversion_copy(conversion, &candidate->conversions[n]) == 0
+               ? GRAFT_OK
+               : graft_fail_memory(error, candidate->path);
 }
 
 int graft_candidate_check(const struct graft_candidate *candidate, struct graft_error *error) {
@@ -155,7 +117,7 @@ int graft_candidate_check(const struct graft_candidate *candidate, struct graft_
 void graft_candidate_free(struct graft_candidate *candidate) {
     if (candidate != NULL) {
         for (int32_t i = 0; i < candidate->fused.n_conversions; i++) {
-            conversion_finish(&candidate->conversions[i]);
+            graft_conversion_finish(&candidate->conversions[i]);
         }
         graft_args_finish(&candidate->args);
         graft_free(candidate->conversions);

@@ -104,6 +104,43 @@ static int permute_for_rope(const struct operation_run *run, const char *name, s
                                 operations->place, run->error);
 }
 
+static int slice(const struct operation_run *run, struct graft_value *value) {
+    const struct graft_operation *operation = run->operation;
+    char shape[GRAFT_SHAPE_TEXT];
+    struct graft_value parts[3] = {{0}};
+    int64_t dim = graft_operation_dim(run, operation->dim, value);
+    if (dim < 0) {
+        return GRAFT_ERROR_MODEL;
+    }
+    int64_t size = value->shape[dim], pieces = operation->of > 0 ? operation->of : size;
+    if (pieces == 0 || size % pieces != 0) {
+        return graft_operation_failed(run, GRAFT_FAULT_SPLIT_SIZES,
+                                      "Slice: dimension %lld of %s does not divide into %lld pieces", (long long)dim,
+                                      graft_shape_text(value->shape, value->rank, shape), (long long)pieces);
+    }
+    if (operation->begin < 0 || operation->length < 1 || operation->begin > pieces - operation->length) {
+        return graft_operation_failed(run, GRAFT_FAULT_SPLIT_SIZES,
+                                      "Slice: dimension %lld of %s has %lld pieces, not %lld from number %lld on",
+                                      (long long)dim, graft_shape_text(value->shape, value->rank, shape),
+                                      (long long)pieces, (long long)operation->length, (long long)operation->begin);
+    }
+    int64_t begin = size / pieces * operation->begin, length = size / pieces * operation->length;
+    const int64_t sizes[] = {begin, length, size - begin - length};
+    int status = graft_value_split(value, sizes, 3, dim, run->operations->place, parts, run->error);
+    if (status == GRAFT_OK) {
+        graft_value_free(value);
+        *value = parts[1];
+        parts[1] = (struct graft_value){0};
+    }
+    for (int i = 0; i < 3; i++) {
+        if (status == GRAFT_OK && run->operations->drop != NULL) {
+            run->operations->drop(run->operations->data, &parts[i]);
+        }
+        graft_value_free(&parts[i]);
+    }
+    return status;
+}
+
 int graft_operation_each(const struct operation_run *run, const char *name, struct graft_value *value) {
     switch (run->operation->kind) {
     case GRAFT_OP_INTERLEAVE:
@@ -114,6 +151,8 @@ int graft_operation_each(const struct operation_run *run, const char *name, stru
         return conv3d_to_linear(run, value);
     case GRAFT_OP_LINEAR_TO_CONV3D:
         return linear_to_conv3d(run, value);
+    case GRAFT_OP_SLICE:
+        return slice(run, value);
     default:
         return permute_for_rope(run, name, value);
     }

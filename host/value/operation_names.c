@@ -16,6 +16,7 @@ static const char *const names[] = {
     [GRAFT_OP_LINEAR_TO_CONV3D] = "LinearToConv3d",
     [GRAFT_OP_PERMUTE_FOR_ROPE] = "PermuteForRope",
     [GRAFT_OP_CUSTOM] = "custom",
+    [GRAFT_OP_SLICE] = "Slice",
 };
 
 enum { N_NAMES = sizeof names / sizeof names[0] };
@@ -25,8 +26,8 @@ const char *graft_operation_name(int32_t kind) {
 }
 
 int32_t graft_operation_kind(const char *name) {
-    for (int32_t i = 1; i < GRAFT_OP_CUSTOM; i++) {
-        if (strcmp(names[i], name) == 0) {
+    for (int32_t i = 1; i < (int32_t)N_NAMES; i++) {
+        if (i != GRAFT_OP_CUSTOM && strcmp(names[i], name) == 0) {
             return i;
         }
     }
@@ -34,8 +35,10 @@ int32_t graft_operation_kind(const char *name) {
 }
 
 void graft_operation_add_names(struct graft_text *text) {
-    for (int32_t i = 1; i < GRAFT_OP_CUSTOM; i++) {
-        graft_text_printf(text, "%s%s", text->length > 0 ? ", " : "", names[i]);
+    for (int32_t i = 1; i < (int32_t)N_NAMES; i++) {
+        if (i != GRAFT_OP_CUSTOM) {
+            graft_text_printf(text, "%s%s", text->length > 0 ? ", " : "", names[i]);
+        }
     }
 }
 
@@ -55,6 +58,11 @@ void graft_operation_describe(const struct graft_operation *operation, struct gr
         break;
     case GRAFT_OP_PERMUTE_FOR_ROPE:
         graft_text_add_string(text, operation->inverse ? "(inverse)" : "");
+        break;
+    case GRAFT_OP_SLICE:
+        graft_text_printf(text, "(dim=%lld, begin=%lld, length=%lld", (long long)operation->dim,
+                          (long long)operation->begin, (long long)operation->length);
+        graft_text_printf(text, operation->of > 0 ? ", of=%lld)" : ")", (long long)operation->of);
         break;
     default:
         graft_text_printf(text, "(dim=%lld%s)", (long long)operation->dim,

@@ -32,6 +32,17 @@ static int32_t exchange(int64_t *shape, int32_t rank, const struct graft_operati
     return rank;
 }
 
+/* A slice's dimension has another size before, which is known where the slice says what it is a part of. */
+static int32_t lengthen(int64_t *shape, int32_t rank, const struct graft_operation *operation) {
+    int64_t dim = wrap(operation->dim, rank);
+    if (dim < 0 || dim >= rank) {
+        return -1;
+    }
+    int known = operation->of > 0 && shape[dim] >= 0 && shape[dim] <= INT64_MAX / operation->of;
+    shape[dim] = known ? shape[dim] / operation->length * operation->of : -1;
+    return rank;
+}
+
 /* The shape before an operation, from the one behind it. */
 static int32_t before(int64_t *shape, int32_t rank, const struct graft_operation *operation) {
     switch (operation->kind) {
@@ -44,6 +55,8 @@ static int32_t before(int64_t *shape, int32_t rank, const struct graft_operation
         return rank;
     case GRAFT_OP_CONV3D_TO_LINEAR: /* a matrix may have been one before: only the rows are certain */
         return rank > 0 ? 1 : -1;
+    case GRAFT_OP_SLICE:
+        return lengthen(shape, rank, operation);
     case GRAFT_OP_LINEAR_TO_CONV3D:
         for (int32_t i = 2; i < rank; i++) {
             shape[1] *= shape[i];

@@ -86,6 +86,7 @@ static int run_one(const struct operation_run *run, struct operation_lists *in, 
     case GRAFT_OP_CONV3D_TO_LINEAR:
     case GRAFT_OP_LINEAR_TO_CONV3D:
     case GRAFT_OP_PERMUTE_FOR_ROPE:
+    case GRAFT_OP_SLICE:
         return run_each(run, in, out);
     case GRAFT_OP_CUSTOM:
         return graft_operation_custom(run, in, out);

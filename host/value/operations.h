@@ -52,6 +52,8 @@ struct graft_operations {
     /* A custom operation on one value per list. Makes one value per target; on failure none. */
     int (*custom)(void *data, const struct graft_operation *operation, const struct graft_value *const *values,
                   size_t n, struct graft_value *results, struct graft_error *error);
+    /* Takes note of elements that a Slice drops. */
+    void (*drop)(void *data, const struct graft_value *dropped);
 };
 
 /* [load] Runs the operations on `*lists`: one list of values per source, in the sources' order; a `*` source's values

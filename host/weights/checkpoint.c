@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* for realpath */
+#define _DEFAULT_SOURCE /* for realpath and madvise */
 #include "weights/checkpoint.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -211,6 +213,19 @@ size_t graft_checkpoint_lower_bound(const struct graft_checkpoint *checkpoint, c
         }
     }
     return low;
+}
+
+size_t graft_checkpoint_number(const struct graft_checkpoint *checkpoint, const struct graft_tensor_view *tensor) {
+    size_t at = graft_checkpoint_lower_bound(checkpoint, tensor->name);
+    return at < graft_checkpoint_count(checkpoint) && graft_checkpoint_at(checkpoint, at) == tensor ? at : SIZE_MAX;
+}
+
+void graft_checkpoint_let_go(const struct graft_tensor_view *tensor) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), data = (uintptr_t)tensor->data;
+    uintptr_t begin = (data + page - 1) / page * page, end = (data + (uintptr_t)tensor->bytes) / page * page;
+    if (begin < end) {
+        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+    }
 }
 
 const struct graft_tensor_view *graft_checkpoint_find(const struct graft_checkpoint *checkpoint, const char *name) {

@@ -57,6 +57,13 @@ const struct graft_tensor_view *graft_checkpoint_find(const struct graft_checkpo
 /* [any] The index of the first tensor whose name is not before `name`: where names of that beginning start. */
 size_t graft_checkpoint_lower_bound(const struct graft_checkpoint *checkpoint, const char *name);
 
+/* [any] Which of its tensors that is; SIZE_MAX: none of them. */
+size_t graft_checkpoint_number(const struct graft_checkpoint *checkpoint, const struct graft_tensor_view *tensor);
+
+/* [any] Takes the pages that one of its tensors fills out of this process's memory. They come back from the file if
+ * somebody reads them again. */
+void graft_checkpoint_let_go(const struct graft_tensor_view *tensor);
+
 /* [any] The files that the tensors are in, sorted by name; the index itself is none of them. */
 size_t graft_checkpoint_file_count(const struct graft_checkpoint *checkpoint);
 const struct graft_checkpoint_file *graft_checkpoint_file_at(const struct graft_checkpoint *checkpoint, size_t index);

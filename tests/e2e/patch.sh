@@ -105,6 +105,30 @@ there_and_back stacked "$goldens/qwen2_moe"
 check 'stacked: by their other name' 2 "$(names stacked/model.safetensors | grep -c experts.w13)"
 check 'stacked: the head, too' output.weight "$(names stacked/model.safetensors | grep output)"
 
+# A part of every tensor, for a model of half the width: the rest is elsewhere, and is there again when that is saved.
+mkdir half
+cp "$goldens/llama"/* half
+size=$(sed -n 's/.*"intermediate_size": *\([0-9]*\).*/\1/p' half/config.json)
+sed "s/\"intermediate_size\": *$size/\"intermediate_size\": $((size / 2))/" "$goldens/llama/config.json" >half/config.json
+slice() { # slice PATTERN DIM
+    printf '{"kind": "converter", "source_patterns": "%s.weight", "target_patterns": "%s.weight",' "$1" "$1"
+    printf '"operations": [{"op": "Slice", "dim": %s, "begin": 1, "length": 1, "of": 2}]}' "$2"
+}
+printf '{"conversions": [%s, %s, %s]}\n' "$(slice gate_proj 0)" "$(slice up_proj 0)" "$(slice down_proj 1)" >half.json
+host plan --model half --patch half.json --strict
+check 'half: fits' 0 "$status"
+has 'half: the operation is named' 'down_proj.weight: Slice(dim=1, begin=1, length=1, of=2), by the patch' out
+has 'half: what is left out is elsewhere' 'elsewhere  0 tensors, 0.1 MB' out
+host save --model half --patch half.json --output half.back
+check 'half: the same file' same "$(cmp half/model.safetensors half.back/model.safetensors && echo same)"
+host save --model half --patch half.json --runtime-layout --output half.lost
+check 'half: nothing gets lost' 4 "$status"
+has 'half: whose part it would be' 'down_proj.weight: no parameter holds all of it, so the runtime layout would lose some' err
+sed 's/"length": 1/"length": 3/' half.json >long.json
+host plan --model half --patch long.json
+check 'half: a Slice that is not in its dimension' 5 "$status"
+has 'half: and says so' 'conversions[0].operations[0].of: expected 4 to' err
+
 # Classes of this load only.
 echo '{"classes": {"LlamaMLP": "MistralMLP"}}' >classes.json
 host plan --model "$goldens/llama" --patch classes.json --json
@@ -189,7 +213,7 @@ host plan --model "$llama" --plugins-dir both --patch whose.json
 check 'operation of two plugins: with the id it is one' 0 "$status"
 host plan --model "$llama" --plugins-dir one --patch whose.json
 check 'unknown operation: an error' 5 "$status"
-has 'unknown operation: lists what there is' '"other.negated" is not an operation; known: Concatenate, Chunk, MergeModulelist, SplitModulelist, Split, Interleave, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope, probe.negated, probe.absolute' err
+has 'unknown operation: lists what there is' '"other.negated" is not an operation; known: Concatenate, Chunk, MergeModulelist, SplitModulelist, Split, Interleave, Transpose, Conv3dToLinear, LinearToConv3d, PermuteForRope, Slice, probe.negated, probe.absolute' err
 converter x '{"op": "negated", "dim": 1}' >field.json
 host plan --model "$llama" --plugins-dir one --patch field.json
 check 'operation with a field it does not have: an error' 5 "$status"

@@ -115,6 +115,7 @@ static void set_problems(struct graft_writer *writer, graft_json *document, cons
                      graft_writer_strings(writer, plan->unexpected, (int32_t)plan->n_unexpected));
     graft_writer_set(writer, document, "elsewhere",
                      graft_writer_strings(writer, plan->elsewhere, (int32_t)plan->n_elsewhere));
+    graft_writer_set_int(writer, document, "elsewhere_bytes", plan->elsewhere_bytes);
     graft_writer_set(writer, document, "mismatched", mismatched);
     graft_writer_set(writer, document, "conversion_errors", failures);
 }

@@ -201,8 +201,9 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     print_initial(out, &summary->initial);
     print_rows(out, "problem   ", &summary->problems);
     print_unexpected(out, plan);
-    if (plan->n_elsewhere > 0) {
-        (void)fprintf(out, "  elsewhere  %zu tensors\n", plan->n_elsewhere);
+    if (plan->n_elsewhere > 0 || plan->elsewhere_bytes > 0) {
+        (void)fprintf(out, "  elsewhere  %zu tensors, %.1f MB\n", plan->n_elsewhere,
+                      (double)plan->elsewhere_bytes / 1e6);
     }
     for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
         const char *note = graft_library_note(library, i);

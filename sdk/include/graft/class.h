@@ -104,6 +104,14 @@ struct graft_sink {
     /* [load] What the module does is done by another process (parallel.h): a class that calls super says so instead of
      * declaring anything, and has no super then. Tensors below its path belong to others, and need not be there. */
     int (*elsewhere)(void *data, struct graft_error *error);
+    /* [load] A conversion in addition to those of the class, for one whose numbers depend on arguments, the config or
+     * the rank (parallel.h). It holds for this module alone. Those that the class calls super take as their sources
+     * what it makes under their names: so a class that wraps a quantized projection may give it a Slice of its weight.
+     */
+    int (*conversion)(void *data, const struct graft_conversion *conversion, struct graft_error *error);
+    /* [load] Gives the class that the module calls other arguments: those of `more` in the place of their namesakes, or
+     * behind them. An error in a class that calls no super. */
+    int (*super)(void *data, const struct graft_args *more, struct graft_error *error);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -211,7 +219,7 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 112);
+GRAFT_ASSERT_SIZE(struct graft_sink, 128);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

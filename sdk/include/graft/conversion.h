@@ -45,7 +45,10 @@ enum {
                                      * `num_attention_heads` (1 without it); `inverse`: the other way. A value of more
                                      * than two dimensions stays as it is, and so does one whose name holds none of
                                      * `permute_layer_names` */
-    GRAFT_OP_CUSTOM = 11            /* the plugin's own operation `custom` */
+    GRAFT_OP_CUSTOM = 11,           /* the plugin's own operation `custom` */
+    GRAFT_OP_SLICE = 12 /* each: of `dim`, divided into `of` equal pieces, `length` pieces from number `begin`
+                         * on; with `of` 0 so many indices. The rest is dropped: it counts as another
+                         * process's, and a save in the original layout takes it from the files */
 };
 
 /* Const, as all that it points to, and valid as long as the class that it is a part of. */
@@ -62,6 +65,9 @@ struct graft_operation {
     int64_t in_channels;                         /* LinearToConv3d, and the reverse of Conv3dToLinear */
     int64_t kernel_size[3];                      /* the same: time, height, width */
     const struct graft_custom_operation *custom; /* GRAFT_OP_CUSTOM; else not read */
+    int64_t begin;                               /* Slice: from 0 on */
+    int64_t length;                              /* Slice: at least 1 */
+    int64_t of;                                  /* Slice: how many pieces `dim` has, which divides its size; or 0 */
 };
 
 /* Likewise. */
@@ -80,7 +86,7 @@ struct graft_conversion {
 #define GRAFT_OPERATION_SIZE_1_0 GRAFT_END_OF(struct graft_operation, custom)
 #define GRAFT_CONVERSION_SIZE_1_0 GRAFT_END_OF(struct graft_conversion, reserved)
 
-GRAFT_ASSERT_SIZE(struct graft_operation, 96);
+GRAFT_ASSERT_SIZE(struct graft_operation, 120);
 GRAFT_ASSERT_SIZE(struct graft_conversion, 48);
 
 /* A conversion without operations, as an initialiser: `source` and `target` are arrays of one name. In languages

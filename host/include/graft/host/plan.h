@@ -131,8 +131,9 @@ struct graft_plan_info {
     int64_t state_bytes;          /* memory for modules' states per sequence while it runs (graft/state.h) */
     const struct graft_planned_adapter *const *adapters; /* [n_adapters] in the order given */
     size_t n_adapters;
-    const char *const *elsewhere; /* [n_elsewhere] tensors of modules that another process has (graft/parallel.h) */
+    const char *const *elsewhere; /* [n_elsewhere] tensors that another process has (graft/parallel.h) */
     size_t n_elsewhere;
+    int64_t elsewhere_bytes; /* of those that are here all the same, and of what others have of tensors in use */
 };
 
 /* [any] Never NULL. */
