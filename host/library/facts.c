@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library/facts.h"
 
-static int has_tensor(const void *data, const char *path, const char *name) {
-    return graft_presence_has(data, path, name);
+static const struct graft_tensor_view *tensor(const void *data, const char *path, const char *name) {
+    return graft_presence_find(data, path, name);
 }
 
 /* Names of checkpoints are what they are whatever the modules are replaced by, so the plain tree will do. */
@@ -25,7 +25,7 @@ static int find_tensors(const struct graft_model *model, const struct graft_tree
     };
     status = graft_presence_make(facts->plain, model->checkpoint, &wanted, &facts->presence, error);
     if (status == GRAFT_OK) {
-        facts->facts.has_tensor = has_tensor;
+        facts->facts.tensor = tensor;
         facts->facts.data = facts->presence;
     }
     return status;

@@ -10,6 +10,7 @@ static int run(struct builder *builder, const struct graft_known_class *base, st
     struct graft_node *node = builder->describing;
     const struct graft_known_class *outer = builder->describer;
     void *kept = node->kept;
+    const size_t kept_bytes = node->kept_bytes;
     node->kept = NULL;
     builder->describer = base;
     builder->depth++;
@@ -21,6 +22,7 @@ static int run(struct builder *builder, const struct graft_known_class *base, st
     builder->describer = outer;
     graft_free(node->kept);
     node->kept = kept;
+    node->kept_bytes = kept_bytes;
     return status;
 }
 

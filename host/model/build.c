@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/args.h"
 #include "model/describe.h"
+#include "model/join.h"
 #include "model/node.h"
 #include "registry/nearest.h"
 
@@ -82,6 +83,9 @@ static int describe_stack(struct builder *builder, struct graft_node *node, cons
     }
     for (; node != NULL && status == GRAFT_OK; node = node->super) {
         status = graft_builder_describe(builder, node, error);
+        if (status == GRAFT_OK) {
+            status = graft_join_parameters(builder, node, error);
+        }
         if (node->is_elsewhere) {
             graft_node_free(node->super);
             node->super = NULL;
@@ -118,6 +122,12 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
         .fused = builder->fusions != NULL ? graft_fusions_at(builder->fusions, child->path) : NULL,
         .facts = builder->options->facts,
     };
+    int joining = graft_join_find(builder, info->name, &child->join, error);
+    if (joining != GRAFT_OK) {
+        graft_node_free(child);
+        return joining;
+    }
+    place.joined = child->join != NULL ? &child->join->joined : NULL;
     int original_only = builder->options->without_replacements || means_original(owner, info->class_name);
     struct graft_resolution found;
     int status = resolve(builder, &place, original_only, &found, error);

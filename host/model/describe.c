@@ -12,6 +12,7 @@
 #include "base/running.h"
 #include "graft/state.h"
 #include "interface/interface.h"
+#include "model/join.h"
 #include "model/node.h"
 #include "plugin/host_services.h"
 
@@ -82,8 +83,13 @@ static int add_parameter(struct graft_node *node, const struct graft_parameter_i
     parameter->init = info->init;
     parameter->flags = info->flags;
     parameter->dtype = info->dtype;
+    parameter->join = info->join;
     for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
         parameter->shape[i] = i < info->rank ? info->shape[i] : 1;
+    }
+    if (info->join.kind == GRAFT_JOIN_EACH || info->join.kind == GRAFT_JOIN_EQUAL) {
+        const struct graft_node_join *join = graft_node_join(node);
+        parameter->shape[0] *= join != NULL ? (int64_t)join->joined.n_parts : 1;
     }
     node->parameters[node->n_parameters++] = parameter;
     return 0;
@@ -115,6 +121,13 @@ static int is_above_parameter(const struct graft_node *node, const char *name) {
     return 0;
 }
 
+static int is_join(const struct graft_parameter_info *info) {
+    const struct graft_join *join = &info->join;
+    int by_rows = join->kind == GRAFT_JOIN_ROWS;
+    return join->kind >= GRAFT_JOIN_NONE && join->kind <= GRAFT_JOIN_EQUAL && join->reserved == 0 &&
+           (by_rows ? join->dim >= 0 && join->dim < info->rank && join->rows > 0 : join->dim == 0 && join->rows == 0);
+}
+
 static int on_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
@@ -132,6 +145,9 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     }
     if (info->init < GRAFT_INIT_NONE || info->init > GRAFT_INIT_ABSENT) {
         return refuse(builder, error, "an unknown initial value for parameter", info->name);
+    }
+    if (!is_join(info)) {
+        return refuse(builder, error, "an unknown way to join parameter", info->name);
     }
     graft_dtype dtype = info->dtype;
     int has_value = info->init == GRAFT_INIT_ZEROS || info->init == GRAFT_INIT_ONES;
@@ -374,12 +390,10 @@ static int32_t on_adapter_tensor(void *data, const char *name, struct graft_valu
     return 1;
 }
 
-int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
-    struct graft_node *outer = builder->describing;
-    const struct graft_known_class *outer_describer = builder->describer;
-    const struct graft_sink *outer_sink = builder->sink;
-    const struct graft_sink sink = {
-        .struct_size = sizeof sink,
+struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node) {
+    const struct graft_node_join *join = graft_node_join(node);
+    return (struct graft_sink){
+        .struct_size = sizeof(struct graft_sink),
         .super_flags = node->super != NULL ? node->super->maker->cls->flags : 0,
         .path = node->path,
         .data = builder,
@@ -396,7 +410,15 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
         .elsewhere = on_elsewhere,
         .conversion = graft_builder_conversion,
         .super = graft_builder_super,
+        .config_path = join != NULL ? join->paths[0] : node->path,
     };
+}
+
+int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
+    struct graft_node *outer = builder->describing;
+    const struct graft_known_class *outer_describer = builder->describer;
+    const struct graft_sink *outer_sink = builder->sink;
+    const struct graft_sink sink = graft_builder_sink(builder, node);
     if (node->describer->cls->describe == NULL) {
         return GRAFT_OK;
     }

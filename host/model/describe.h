@@ -41,6 +41,12 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
 int graft_builder_run_describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                struct graft_error *error);
 
+/* The sink for a description of the node. */
+struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node);
+
+/* Makes a sink take no notice of anything but parameters and what is kept. */
+void graft_builder_ignore_structure(struct graft_sink *sink);
+
 /* The `keep` of a sink, whose data is the builder. */
 void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error);
 

@@ -67,8 +67,8 @@ static int compare(void *data, struct graft_node *node, struct graft_error *erro
     if (node->describer == NULL || node == mine->node || graft_nodes_share_tensors(node, mine->node)) {
         return GRAFT_OK;
     }
-    for (int32_t i = 0; i < graft_node_conversions(node); i++) {
-        const struct graft_conversion *conversion = graft_node_conversion(node, i);
+    const struct graft_conversion *conversion;
+    for (size_t i = 0; (conversion = graft_node_conversion(node, i)) != NULL; i++) {
         for (int32_t k = 0; k < conversion->n_sources; k++) {
             struct site other = {node, conversion->sources[k], mine->tree};
             if (is_same(mine, &other)) {
@@ -85,8 +85,8 @@ static int check_node(void *data, struct graft_node *node, struct graft_error *e
     if (node->known == NULL || family_of(tree, node) == NULL) {
         return GRAFT_OK;
     }
-    for (int32_t i = 0; i < graft_node_conversions(node); i++) {
-        const struct graft_conversion *conversion = graft_node_conversion(node, i);
+    const struct graft_conversion *conversion;
+    for (size_t i = 0; (conversion = graft_node_conversion(node, i)) != NULL; i++) {
         for (int32_t k = 0; k < conversion->n_sources && status == GRAFT_OK; k++) {
             struct site mine = {node, conversion->sources[k], tree};
             status = graft_tree_walk(tree, compare, &mine, error);

@@ -21,6 +21,7 @@ void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error) {
         return NULL;
     }
     node->kept = graft_alloc(1, (size_t)bytes);
+    node->kept_bytes = (size_t)bytes;
     if (node->kept == NULL) {
         (void)graft_fail_memory(error, node->path);
     }
@@ -80,16 +81,20 @@ static int ignore_super(void *data, const struct graft_args *more, struct graft_
     return GRAFT_OK;
 }
 
+void graft_builder_ignore_structure(struct graft_sink *sink) {
+    sink->child = ignore_child;
+    sink->attribute = ignore_attribute;
+    sink->tie = ignore_tie;
+    sink->state = ignore_state;
+    sink->conversion = ignore_conversion;
+    sink->super = ignore_super;
+}
+
 int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                  struct graft_error *error) {
     struct graft_sink keeping = *sink;
     keeping.parameter = ignore_parameter;
-    keeping.child = ignore_child;
-    keeping.attribute = ignore_attribute;
-    keeping.tie = ignore_tie;
-    keeping.state = ignore_state;
-    keeping.conversion = ignore_conversion;
-    keeping.super = ignore_super;
+    graft_builder_ignore_structure(&keeping);
     const struct graft_known_class *keeper = NULL;
     int status = graft_snapshot_describer(builder->options->snapshot, node->maker, &keeper, error);
     if (status != GRAFT_OK || keeper == node->describer) {

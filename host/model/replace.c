@@ -23,7 +23,7 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
         return graft_fail_memory(error, node->path);
     }
     places->items[places->count++] = (struct graft_module_place){
-        node->class_name, node->path, places->model_type, node->known->origin.plugin, NULL, places->facts};
+        node->class_name, node->path, places->model_type, node->known->origin.plugin, NULL, places->facts, NULL};
     return GRAFT_OK;
 }
 
@@ -54,7 +54,7 @@ static int decide_groups(const struct graft_tree_options *options, struct graft_
         struct graft_tree *tree = NULL;
         graft_assignment_start(assignment, 1);
         status = graft_builder_build(options, assignment, fusions, &tree, error);
-        if (status == GRAFT_OK) {
+        if (status == GRAFT_OK && !graft_assignment_was_vetoed(assignment)) {
             status = graft_assignment_decide(assignment, &changed, error);
         }
         graft_tree_free(tree);
@@ -76,6 +76,25 @@ static int decide(const struct graft_tree_options *options, struct graft_assignm
     return status;
 }
 
+/* The tree with all that was decided; again, and with groups decided anew, while classes turn out to join what cannot
+ * be joined. Each time fewer modules are left for them. */
+static int build(const struct graft_tree_options *options, struct graft_assignment *assignment,
+                 const struct fusions *fusions, struct graft_tree **built, struct graft_error *error) {
+    int status = GRAFT_OK;
+    do {
+        if (*built != NULL) {
+            graft_tree_free(*built);
+            *built = NULL;
+            status = decide_groups(options, assignment, fusions, error);
+        }
+        graft_assignment_start(assignment, 0);
+        if (status == GRAFT_OK) {
+            status = graft_builder_build(options, assignment, fusions, built, error);
+        }
+    } while (status == GRAFT_OK && graft_assignment_was_vetoed(assignment));
+    return status;
+}
+
 int graft_tree_build(const struct graft_tree_options *options, struct graft_tree **tree, struct graft_error *error) {
     struct graft_tree *built = NULL;
     struct fusions fusions = {0};
@@ -89,8 +108,7 @@ int graft_tree_build(const struct graft_tree_options *options, struct graft_tree
         status = decide(options, assignment, &fusions, error);
     }
     if (status == GRAFT_OK) {
-        graft_assignment_start(assignment, 0);
-        status = graft_builder_build(options, assignment, &fusions, &built, error);
+        status = build(options, assignment, &fusions, &built, error);
     }
     if (status != GRAFT_OK) {
         graft_assignment_free(assignment);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/args.h"
+#include "model/join.h"
 #include "model/node.h"
 #include "registry/assignment.h"
 #include "registry/conversion_copy.h"
@@ -21,18 +22,20 @@ static struct graft_node *child_named(const struct graft_node *node, const char 
 }
 
 /* The class's own: a registered list may have taken their place. */
-static int32_t class_conversions(const struct graft_node *node) {
-    return node->describer != NULL && !node->is_converted ? node->describer->cls->n_conversions : 0;
+static size_t class_conversions(const struct graft_node *node) {
+    return node->describer != NULL && !node->is_converted ? (size_t)node->describer->cls->n_conversions : 0;
 }
 
-int32_t graft_node_conversions(const struct graft_node *node) {
-    return (int32_t)node->n_conversions + class_conversions(node);
-}
-
-const struct graft_conversion *graft_node_conversion(const struct graft_node *node, int32_t i) {
-    return (size_t)i < node->n_conversions
-               ? &node->conversions[i]
-               : graft_class_conversion(node->describer->cls, i - (int32_t)node->n_conversions);
+const struct graft_conversion *graft_node_conversion(const struct graft_node *node, size_t i) {
+    if (i < node->n_conversions) {
+        return &node->conversions[i];
+    }
+    i -= node->n_conversions;
+    size_t n = class_conversions(node);
+    if (i < n) {
+        return graft_class_conversion(node->describer->cls, (int32_t)i);
+    }
+    return i - n < node->n_derived ? &node->derived[i - n]->conversion : NULL;
 }
 
 struct graft_node *graft_node_above(const struct graft_node *node) {
@@ -120,6 +123,15 @@ int graft_tree_walk(struct graft_tree *tree, graft_node_visitor visit, void *dat
     return walk(tree->root, visit, data, error);
 }
 
+static void free_derived(struct graft_derived *derived) {
+    for (int32_t i = 0; derived->sources != NULL && i < derived->conversion.n_sources; i++) {
+        graft_free(derived->sources[i]);
+    }
+    graft_free(derived->sources);
+    graft_free(derived->target);
+    graft_free(derived);
+}
+
 void graft_node_free(struct graft_node *node) {
     if (node == NULL) {
         return;
@@ -141,8 +153,13 @@ void graft_node_free(struct graft_node *node) {
     for (size_t i = 0; i < node->n_conversions; i++) {
         graft_conversion_finish(&node->conversions[i]);
     }
-    graft_args_finish(&node->args);
     graft_free(node->conversions);
+    for (size_t i = 0; i < node->n_derived; i++) {
+        free_derived(node->derived[i]);
+    }
+    graft_args_finish(&node->args);
+    graft_join_free(node->join);
+    graft_free(node->derived);
     graft_free(node->kept);
     graft_free(node->attributes);
     graft_free(node->states);

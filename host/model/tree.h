@@ -27,7 +27,18 @@ struct graft_parameter {
     size_t index;                      /* of its binding in a plan */
     const struct graft_weight *weight; /* once bound; the binding's */
     graft_dtype dtype;                 /* the only type it may have; GRAFT_DTYPE_NONE: any that kernels read */
+    struct graft_join join;            /* how those of several modules become one */
 };
+
+/* A conversion that the host derives from a class's own: it joins tensors that the class knows nothing of. */
+struct graft_derived {
+    struct graft_conversion conversion;
+    struct graft_operation operations[2];
+    char **sources; /* [conversion.n_sources] */
+    char *target;
+};
+
+struct graft_node_join;
 
 struct graft_attribute {
     char *name; /* "kernel_size" */
@@ -59,16 +70,21 @@ struct graft_node {
     struct graft_node **children; /* without `super` */
     size_t n_children;
     size_t children_capacity;
-    size_t index;               /* in the order of graft_tree_walk, once the model is shown (library/published.h) */
-    int32_t is_converted;       /* a registered list takes the place of its class's conversions */
-    struct graft_node *super;   /* the next class of the stack at the same path, for a replacement that calls it */
-    struct graft_node *wrapper; /* the node whose `super` this is; or NULL */
-    int32_t is_elsewhere;       /* another process has it: there is nothing below */
-    int32_t below_super;        /* this is one's super, or part of it: parameters may repeat those of the wrapper */
+    size_t index;                   /* in the order of graft_tree_walk, once the model is shown (library/published.h) */
+    int32_t is_converted;           /* a registered list takes the place of its class's conversions */
+    struct graft_node *super;       /* the next class of the stack at the same path, for a replacement that calls it */
+    struct graft_node *wrapper;     /* the node whose `super` this is; or NULL */
+    int32_t is_elsewhere;           /* another process has it: there is nothing below */
+    int32_t below_super;            /* this is one's super, or part of it: parameters may repeat those of the wrapper */
+    struct graft_node_join *join;   /* of the outermost node of a module that its parent's class joins; or NULL */
+    struct graft_derived **derived; /* what this class joins beside what its own conversions do */
+    size_t n_derived;
+    size_t derived_capacity;
     struct graft_conversion *conversions; /* that `describe` declared beside those of the class: copies */
     size_t n_conversions;
     size_t conversions_capacity;
     void *kept; /* what the maker's `describe` keeps for its `create`, or NULL */
+    size_t kept_bytes;
     struct graft_parameter **parameters;
     size_t n_parameters;
     size_t parameters_capacity;
@@ -131,13 +147,13 @@ struct graft_node *graft_node_find(struct graft_node *from, const char *path);
  * filled from the same tensors. */
 int graft_nodes_share_tensors(const struct graft_node *a, const struct graft_node *b);
 
-/* [any] The conversions that hold at a module, those that its description declared first, and how many they are. */
-int32_t graft_node_conversions(const struct graft_node *node);
-const struct graft_conversion *graft_node_conversion(const struct graft_node *node, int32_t i);
-
 /* [any] The module whose conversions may change what those of this one are given: the one that calls it as its super,
  * or the one that it is a child of. */
 struct graft_node *graft_node_above(const struct graft_node *node);
+
+/* [any] Conversion number `i` that holds at a module: those that its description declared, the class's, then those
+ * derived from them; NULL behind the last. */
+const struct graft_conversion *graft_node_conversion(const struct graft_node *node, size_t i);
 
 /* [load] What a `create` for the node works with; without the original of a replacement. The tree's, and the node's. */
 struct graft_build graft_node_build(struct graft_node *node, const struct graft_tree *tree,

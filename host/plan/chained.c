@@ -48,8 +48,8 @@ static int is_kept(struct graft_node *wrapper, const char *target) {
 static int32_t find_above(const struct conversion_site *site, const char *name, struct conversion_site *above) {
     const struct graft_node *from = site->node;
     for (struct graft_node *node = graft_node_above(from); node != NULL; from = node, node = graft_node_above(node)) {
-        for (int32_t i = 0; i < graft_node_conversions(node); i++) {
-            const struct graft_conversion *conversion = graft_node_conversion(node, i);
+        const struct graft_conversion *conversion;
+        for (size_t i = 0; (conversion = graft_node_conversion(node, i)) != NULL; i++) {
             int32_t target = find_target(node, conversion, name);
             if (target >= 0 && !(from == node->super && is_kept(node, conversion->targets[target])) &&
                 !graft_lookup_leaves_out(site->lookup, node, conversion)) {

@@ -63,10 +63,9 @@ static int add_bindings(void *data, struct graft_node *node, struct graft_error 
 static int apply_conversions(void *data, struct graft_node *node, struct graft_error *error) {
     struct planner *planner = data;
     int status = GRAFT_OK;
-    int32_t n = graft_node_conversions(node);
-    for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
-        struct conversion_site site = {
-            planner->plan, node, graft_node_conversion(node, i), &planner->lookup, planner->config, NULL, 0, 0};
+    const struct graft_conversion *conversion;
+    for (size_t i = 0; status == GRAFT_OK && (conversion = graft_node_conversion(node, i)) != NULL; i++) {
+        struct conversion_site site = {planner->plan, node, conversion, &planner->lookup, planner->config, NULL, 0, 0};
         if (!graft_lookup_leaves_out(&planner->lookup, node, site.conversion)) {
             status = graft_conversion_apply(&site, error);
         }

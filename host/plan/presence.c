@@ -56,24 +56,25 @@ void graft_presence_free(struct graft_presence *presence) {
     }
 }
 
-static int has(const struct graft_presence *presence, const char *path, const char *adapter, const char *name) {
+static const struct graft_tensor_view *find(const struct graft_presence *presence, const char *path,
+                                            const char *adapter, const char *name) {
     const struct graft_conversion *renaming;
     char full[GRAFT_NAME_BYTES];
     int length = snprintf(full, sizeof full, "%s%s%s%s%s", path, path[0] != '\0' ? "." : "",
                           adapter != NULL ? "adapter." : "", adapter != NULL ? adapter : "", name);
-    return length > 0 && length < GRAFT_NAME_BYTES && graft_lookup_find(&presence->lookup, full, &renaming) != NULL;
+    return length > 0 && length < GRAFT_NAME_BYTES ? graft_lookup_find(&presence->lookup, full, &renaming) : NULL;
 }
 
-int graft_presence_has(const struct graft_presence *presence, const char *path, const char *name) {
+const struct graft_tensor_view *graft_presence_find(const struct graft_presence *presence, const char *path,
+                                                    const char *name) {
     static const char any[] = "adapter.*";
     const struct graft_adapters *adapters = presence->lookup.adapters;
     if (strncmp(name, any, strlen(any)) != 0) {
-        return has(presence, path, NULL, name);
+        return find(presence, path, NULL, name);
     }
-    for (size_t i = 0; adapters != NULL && i < adapters->n; i++) {
-        if (has(presence, path, adapters->items[i].name, name + strlen(any))) {
-            return 1;
-        }
+    const struct graft_tensor_view *found = NULL;
+    for (size_t i = 0; adapters != NULL && i < adapters->n && found == NULL; i++) {
+        found = find(presence, path, adapters->items[i].name, name + strlen(any));
     }
-    return 0;
+    return found;
 }

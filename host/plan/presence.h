@@ -16,7 +16,8 @@ int graft_presence_make(struct graft_tree *tree, const struct graft_checkpoint *
                         struct graft_error *error);
 void graft_presence_free(struct graft_presence *presence);
 
-/* Whether there is a tensor of that name, relative to the module at `path`; "adapter.*.NAME" is that of any adapter. */
-int graft_presence_has(const struct graft_presence *presence, const char *path, const char *name);
+/* The tensor of that name, relative to the module at `path`, or NULL; "adapter.*.NAME" is that of any adapter. */
+const struct graft_tensor_view *graft_presence_find(const struct graft_presence *presence, const char *path,
+                                                    const char *name);
 
 #endif

@@ -28,8 +28,8 @@ static char *other_name(const struct renamings *renamings, const struct graft_no
 
 static int collect(void *data, struct graft_node *node, struct graft_error *error) {
     struct renamings *renamings = data;
-    for (int32_t i = 0; i < graft_node_conversions(node); i++) {
-        const struct graft_conversion *conversion = graft_node_conversion(node, i);
+    const struct graft_conversion *conversion;
+    for (size_t i = 0; (conversion = graft_node_conversion(node, i)) != NULL; i++) {
         const struct graft_node *child =
             conversion->n_operations == 0 ? graft_node_find(node, conversion->targets[0]) : NULL;
         if (child == NULL) {

@@ -69,6 +69,7 @@ void graft_assignment_free(struct graft_assignment *assignment) {
         for (size_t i = 0; i < assignment->n_notes; i++) {
             graft_free(assignment->notes[i]);
         }
+        graft_assignment_free_vetoes(assignment);
         graft_free(assignment->notes);
         graft_free(assignment->rows);
         graft_snapshot_release(assignment->snapshot);
@@ -133,6 +134,14 @@ void graft_assignment_decline(struct graft_assignment *assignment, size_t i, con
     if (assignment != NULL && unmet != NULL && assignment->rows[i].declined++ == 0) {
         assignment->rows[i].declined_path = path;
         assignment->rows[i].declined_for = unmet;
+    }
+}
+
+void graft_assignment_decline_for(struct graft_assignment *assignment, size_t i, const char *why, const char *path) {
+    if (assignment->rows[i].declined++ == 0) {
+        assignment->rows[i].declined_path = path;
+        assignment->rows[i].declined_for = NULL;
+        assignment->rows[i].declined_why = why;
     }
 }
 
@@ -235,8 +244,8 @@ static char *reason(const struct rule *rule, const struct assignment_row *row, i
     if (incomplete) {
         graft_text_add_string(&text, "some of its replacements are no longer registered");
     } else if (row->declined > 0) {
-        graft_text_printf(&text, "modules that \"%s\" matches have ", rule->declared->target);
-        graft_condition_tell(row->declined_for, &text);
+        graft_text_printf(&text, "modules that \"%s\" matches", rule->declared->target);
+        graft_declined_tell(row, " have ", &text);
     } else {
         graft_text_printf(&text, "\"%s\" matches nothing in this model", rule->declared->target);
     }

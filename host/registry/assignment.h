@@ -30,6 +30,14 @@ void graft_assignment_start(struct graft_assignment *assignment, int trial);
  * another trial has to show what that changes. */
 int graft_assignment_decide(struct graft_assignment *assignment, int *changed, struct graft_error *error);
 
+/* Keeps the replacement that joins the parts from the module where it does, for the reason `why`, once the tree is
+ * built again. It is an error if the class is nobody's replacement. */
+int graft_assignment_veto(struct graft_assignment *assignment, const struct graft_joined *joined, const char *why,
+                          struct graft_error *error);
+
+/* Whether that was done since the last call: then what has been built is to be built again. */
+int graft_assignment_was_vetoed(struct graft_assignment *assignment);
+
 /* Gives each note (replacements that do nothing here, modules that conditions leave alone, groups and plugins left out,
  * keys that are no class and no pattern) to `add`, which owns it from then on; NULL means that memory ran out. */
 typedef int (*graft_assignment_add)(void *data, char *note_take, struct graft_error *error);

@@ -23,6 +23,18 @@ static int is_idle_plugin(const struct graft_assignment *assignment, size_t i) {
     return rule->declared->key != KEY_BOTH;
 }
 
+/* Whether weights keep the plugin of rule `i` from modules: then a note tells of that. */
+static int is_kept_from_modules(const struct graft_assignment *assignment, size_t i) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    for (size_t k = 0; k < assignment->n; k++) {
+        if (assignment->rows[k].declined > 0 && assignment->rows[k].declined_for == NULL &&
+            graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Whether a patch file or a call gave the modules that the rule wants to the rule's own class. */
 static int is_class_used(const struct graft_assignment *assignment, const struct rule *rule) {
     for (size_t k = 0; k < assignment->n; k++) {
@@ -53,12 +65,27 @@ static int is_unknown_name(const struct graft_assignment *assignment, const stru
     return may_be_name && graft_snapshot_class(assignment->snapshot, target, rule->origin.plugin) == NULL;
 }
 
-/* What its conditions keep a rule from. */
+void graft_declined_tell(const struct assignment_row *row, const char *before, struct graft_text *text) {
+    if (row->declined_for != NULL) {
+        graft_text_add_string(text, before);
+        graft_condition_tell(row->declined_for, text);
+    } else {
+        graft_text_printf(text, "%s%s", before[0] != '\0' ? " stay apart: " : "", row->declined_why);
+    }
+}
+
+/* What conditions, and weights that do not join, keep a rule from. */
 static void write_declined(const struct assignment_row *row, const struct rule *rule, struct graft_text *text) {
     graft_rule_add_key(rule, text);
     graft_text_printf(text, " leaves %zu module%s alone, %s%s: ", row->declined, row->declined == 1 ? "" : "s",
                       row->declined == 1 ? "" : "first ", row->declined_path);
-    graft_condition_tell(row->declined_for, text);
+    graft_declined_tell(row, "", text);
+}
+
+/* Whether that is worth telling. */
+static int is_declined(const struct assignment_row *row) {
+    return row->declined > 0 && !row->left_out &&
+           (row->declined_for == NULL || !graft_condition_is_of_adapters(row->declined_for));
 }
 
 /* Writes what there is to say of rule `i` alone; nothing, mostly. */
@@ -70,7 +97,7 @@ static void write_note(const struct graft_assignment *assignment, size_t i, stru
         graft_text_add_string(text, " is not used: ");
         graft_condition_tell(row->unmet, text);
     }
-    if (row->declined > 0 && !row->left_out && !graft_condition_is_of_adapters(row->declined_for)) {
+    if (is_declined(row)) {
         write_declined(row, rule, text);
         return;
     }
@@ -168,7 +195,8 @@ static int add_notes(const struct graft_assignment *assignment, size_t i, graft_
                                   rule->declared->replacement->name,
                                   on_request ? "" : ", because it changes the model's results", rule->origin.plugin),
                      error);
-    } else if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped) {
+    } else if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped &&
+               !is_kept_from_modules(assignment, i)) {
         status = add(data, idle_note(assignment, i), error);
     }
     if (status == GRAFT_OK && rule->invalid != NULL && assignment->rows[i].counts) {

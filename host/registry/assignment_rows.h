@@ -19,7 +19,15 @@ struct assignment_row {
     const char *lost_to;                 /* the plugin that got one of the others, if that was not its own source */
     size_t declined;                     /* modules that it would want if they had other tensors */
     const char *declined_path;           /* of the first of them: of the tree that is built */
-    const struct graft_condition *declined_for; /* which of its conditions that one does not meet */
+    const struct graft_condition *declined_for; /* which of its conditions that one does not meet; or NULL: */
+    const char *declined_why;                   /* why it cannot be replaced */
+};
+
+/* A module that a rule is kept from. */
+struct assignment_veto {
+    size_t rule;
+    char *path;
+    char *why;
 };
 
 struct graft_assignment {
@@ -35,6 +43,10 @@ struct graft_assignment {
     size_t n_notes;
     size_t n_skipped; /* of the notes: one for each plugin that is */
     size_t note_capacity;
+    struct assignment_veto *vetoes;
+    size_t n_vetoes;
+    size_t n_vetoes_known; /* of them: those that trees were built with */
+    size_t veto_capacity;
 };
 
 /* A note of the model's, which is consumed; NULL: memory ran out. */
@@ -49,6 +61,10 @@ int graft_assignment_skip(struct graft_assignment *assignment, size_t i, const s
 
 /* In these NULL stands for an assignment that nobody asks. */
 
+/* Adds why the first module was declined: a condition's words come behind `before`, those on weights behind their own,
+ * unless `before` is empty. */
+void graft_declined_tell(const struct assignment_row *row, const char *before, struct graft_text *text);
+
 /* Begins with the next module. */
 void graft_assignment_next(struct graft_assignment *assignment);
 
@@ -61,6 +77,13 @@ void graft_assignment_claim(struct graft_assignment *assignment, size_t i);
 /* Rule `i` would want the present module, at `path`, but for a condition that is not met; NULL: it does not. */
 void graft_assignment_decline(struct graft_assignment *assignment, size_t i, const struct graft_condition *unmet,
                               const char *path);
+
+/* The same for one that it cannot replace, for the reason `why`. */
+void graft_assignment_decline_for(struct graft_assignment *assignment, size_t i, const char *why, const char *path);
+
+/* Why rule `i` is kept from the module at `path`; NULL: it is not. */
+const char *graft_assignment_vetoed(const struct graft_assignment *assignment, size_t i, const char *path);
+void graft_assignment_free_vetoes(struct graft_assignment *assignment);
 
 /* The rule has a part in it. */
 void graft_assignment_give(struct graft_assignment *assignment, const struct rule *rule);

@@ -36,14 +36,25 @@ static int holds_in_config(const struct graft_condition *condition, const struct
            (condition->any_of == NULL || is_any_of(condition->any_of, spell(config, condition->field, digits)));
 }
 
-static int holds_in_module(const struct graft_condition *condition, const struct graft_model_facts *facts,
-                           const char *path) {
-    for (const char *const *name = condition->any_of; facts->has_tensor != NULL && *name != NULL; name++) {
-        if (facts->has_tensor(facts->data, path, *name)) {
-            return 1;
+/* The first of the condition's tensors that there is at a path; NULL: none. */
+static const char *find_tensor(const struct graft_condition *condition, const struct graft_model_facts *facts,
+                               const char *path) {
+    for (const char *const *name = condition->any_of; facts->tensor != NULL && *name != NULL; name++) {
+        if (facts->tensor(facts->data, path, *name) != NULL) {
+            return *name;
         }
     }
-    return 0;
+    return NULL;
+}
+
+static int holds_in_module(const struct graft_condition *condition, const struct graft_model_facts *facts,
+                           const struct graft_tensor_places *places) {
+    size_t n = 0;
+    for (size_t i = 0; i < places->n_parts; i++) {
+        n += find_tensor(condition, facts, places->parts[i]) != NULL;
+    }
+    return find_tensor(condition, facts, places->path) != NULL ||
+           (n > 0 && (n == places->n_parts || graft_condition_is_of_adapters(condition)));
 }
 
 static int is_of_tensors(const struct graft_condition *condition) {
@@ -63,11 +74,12 @@ const struct graft_condition *graft_unmet_in_config(const struct graft_replaceme
 }
 
 const struct graft_condition *graft_unmet_in_module(const struct graft_replacement *replacement,
-                                                    const struct graft_model_facts *facts, const char *path) {
+                                                    const struct graft_model_facts *facts,
+                                                    const struct graft_tensor_places *places) {
     for (int32_t i = 0; i < replacement->n_conditions; i++) {
         const struct graft_condition *condition = graft_replacement_condition(replacement, i);
         int wanted = condition->kind == GRAFT_CONDITION_TENSOR;
-        if (is_of_tensors(condition) && (facts != NULL && holds_in_module(condition, facts, path)) != wanted) {
+        if (is_of_tensors(condition) && (facts != NULL && holds_in_module(condition, facts, places)) != wanted) {
             return condition;
         }
     }
@@ -76,7 +88,35 @@ const struct graft_condition *graft_unmet_in_module(const struct graft_replaceme
 
 const struct graft_condition *graft_unmet_without_facts(const struct graft_replacement *replacement) {
     const struct graft_condition *unmet = graft_unmet_in_config(replacement, NULL);
-    return unmet != NULL ? unmet : graft_unmet_in_module(replacement, NULL, "");
+    return unmet != NULL ? unmet : graft_unmet_in_module(replacement, NULL, NULL);
+}
+
+/* A module's name: the last part of its path. */
+static const char *name_of(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot != NULL ? dot + 1 : path;
+}
+
+int graft_condition_parts_differ(const struct graft_replacement *replacement, const struct graft_model_facts *facts,
+                                 const struct graft_tensor_places *places, struct graft_text *text) {
+    for (int32_t i = 0; facts != NULL && i < replacement->n_conditions; i++) {
+        const struct graft_condition *condition = graft_replacement_condition(replacement, i);
+        const char *with = NULL, *without = NULL, *name = NULL;
+        if (condition->kind != GRAFT_CONDITION_TENSOR || graft_condition_is_of_adapters(condition) ||
+            find_tensor(condition, facts, places->path) != NULL) {
+            continue;
+        }
+        for (size_t k = 0; k < places->n_parts; k++) {
+            const char *found = find_tensor(condition, facts, places->parts[k]);
+            *(found != NULL ? &with : &without) = places->parts[k];
+            name = found != NULL ? found : name;
+        }
+        if (with != NULL && without != NULL) {
+            graft_text_printf(text, "%s has no tensor \"%s\", but %s has one", name_of(without), name, name_of(with));
+            return 1;
+        }
+    }
+    return 0;
 }
 
 int graft_asks_for_tensors(const struct graft_replacement *replacement) {

@@ -6,22 +6,35 @@
 #include "base/text.h"
 #include "graft/config.h"
 #include "graft/plugin.h"
+#include "weights/tensor_view.h"
 
 /* What conditions look at. */
 struct graft_model_facts {
     const struct graft_config *config;
-    /* Whether the checkpoint has a tensor of that name, relative to the module at `path`; NULL: there are no tensors.
-     */
-    int (*has_tensor)(const void *data, const char *path, const char *name);
+    /* The checkpoint's tensor of that name, relative to the module at `path`, or NULL; no function: no tensors. */
+    const struct graft_tensor_view *(*tensor)(const void *data, const char *path, const char *name);
     const void *data;
 };
 
-/* The first of the replacement's conditions on the config, or else on tensors of the module at `path`, that does not
- * hold; NULL: all hold. Without facts none on the config holds, and there are no tensors. */
+/* Where conditions on tensors look. */
+struct graft_tensor_places {
+    const char *path;         /* the module */
+    const char *const *parts; /* [n_parts] paths of the modules whose outputs a class above joins in this one */
+    size_t n_parts;
+};
+
+/* The first of the replacement's conditions on the config, or else on tensors of a module, that does not hold; NULL:
+ * all hold. Without facts none on the config holds, and there are no tensors. A joined module has what each of its
+ * parts has, and of an adapter what one of them has. */
 const struct graft_condition *graft_unmet_in_config(const struct graft_replacement *replacement,
                                                     const struct graft_model_facts *facts);
 const struct graft_condition *graft_unmet_in_module(const struct graft_replacement *replacement,
-                                                    const struct graft_model_facts *facts, const char *path);
+                                                    const struct graft_model_facts *facts,
+                                                    const struct graft_tensor_places *places);
+
+/* Whether a condition wants a tensor that some parts of a joined module have and others lack: then adds which. */
+int graft_condition_parts_differ(const struct graft_replacement *replacement, const struct graft_model_facts *facts,
+                                 const struct graft_tensor_places *places, struct graft_text *text);
 
 /* The same of both, where no model is known. */
 const struct graft_condition *graft_unmet_without_facts(const struct graft_replacement *replacement);

@@ -105,6 +105,15 @@ struct graft_module_place {
     const char *asking;                    /* id of the plugin whose class describes this child, or NULL */
     const struct graft_candidate *fused;   /* what a fusion family found at this path, or NULL */
     const struct graft_model_facts *facts; /* what conditions look at; NULL: none holds */
+    const struct graft_joined *joined;     /* what it is made of; NULL: it is a module of its own */
+};
+
+/* Modules whose outputs the class of a module above joins in one that it describes instead. */
+struct graft_joined {
+    const struct graft_known_class *by; /* that class */
+    const char *by_path;                /* and its module */
+    const char *const *parts;           /* [n_parts] paths of the modules, in the order of their outputs */
+    size_t n_parts;
 };
 
 /* What replacements do in one model: registry/assignment.h. */

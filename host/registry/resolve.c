@@ -2,6 +2,7 @@
 /* What a class name stands for at one place of a model. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "registry/assignment_rows.h"
 #include "registry/condition.h"
 #include "registry/fused_modules.h"
@@ -147,6 +148,24 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
     return GRAFT_OK;
 }
 
+/* A rule that does not want the module: for lack of a tensor, perhaps, which only some of its parts have. Then these
+ * are not to be joined. */
+static int decline(const struct rule *rule, size_t i, const struct graft_known_class *known,
+                   const struct graft_module_place *place, struct graft_assignment *assignment,
+                   struct graft_error *error) {
+    const struct graft_condition *unmet = graft_rule_declines(rule, known, place);
+    struct graft_text why = {0};
+    int status = GRAFT_OK;
+    if (unmet != NULL && place->joined != NULL && assignment != NULL && graft_rule_divides(rule, place, &why)) {
+        status = why.failed ? graft_fail_memory(error, place->path)
+                            : graft_assignment_veto(assignment, place->joined, why.bytes, error);
+    } else {
+        graft_assignment_decline(assignment, i, unmet, place->path);
+    }
+    graft_text_free(&why);
+    return status;
+}
+
 /* Who wants a module of the class `known`: kernels, or all others. With the others kernels claim it as well, and have
  * lost it if something replaces that class. */
 static int collect(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
@@ -158,11 +177,14 @@ static int collect(const struct graft_snapshot *snapshot, const struct graft_kno
         if ((kernels && !rule->is_kernel) || graft_assignment_leaves_out(assignment, i)) {
             continue;
         }
-        int hit = graft_rule_wants(rule, known, place, error);
+        const char *why = graft_assignment_vetoed(assignment, i, place->path);
+        int hit = why == NULL ? graft_rule_wants(rule, known, place, error) : 0;
         if (hit == 1) {
             graft_assignment_claim(assignment, i);
-        } else if (hit == 0) {
-            graft_assignment_decline(assignment, i, graft_rule_declines(rule, known, place), place->path);
+        } else if (why != NULL && !kernels) {
+            graft_assignment_decline_for(assignment, i, why, place->path);
+        } else if (hit == 0 && why == NULL) {
+            status = decline(rule, i, known, place, assignment, error);
         }
         if (hit == 1 && rule->is_kernel == kernels) {
             status = graft_stack_add(stack, rule, graft_rule_replacement(rule, place), known, error);

@@ -169,6 +169,17 @@ int graft_rule_is_for_model(const struct rule *rule, const char *model_type) {
     return 0;
 }
 
+static struct graft_tensor_places tensor_places(const struct graft_module_place *place) {
+    const struct graft_joined *joined = place->joined;
+    return (struct graft_tensor_places){place->path, joined != NULL ? joined->parts : NULL,
+                                        joined != NULL ? joined->n_parts : 0};
+}
+
+static const struct graft_condition *unmet_at(const struct rule *rule, const struct graft_module_place *place) {
+    const struct graft_tensor_places places = tensor_places(place);
+    return graft_unmet_in_module(rule->declared, place->facts, &places);
+}
+
 /* Whether the rule is for the module, if that has what it has to have. */
 static int is_for_module(const struct rule *rule, const struct graft_known_class *original,
                          const struct graft_module_place *place, struct graft_error *error) {
@@ -190,7 +201,7 @@ static int is_for_module(const struct rule *rule, const struct graft_known_class
 int graft_rule_finds(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error) {
     int hit = is_for_module(rule, original, place, error);
-    return hit == 1 ? graft_unmet_in_module(rule->declared, place->facts, place->path) == NULL : hit;
+    return hit == 1 ? unmet_at(rule, place) == NULL : hit;
 }
 
 int graft_rule_wants(const struct rule *rule, const struct graft_known_class *original,
@@ -200,11 +211,16 @@ int graft_rule_wants(const struct rule *rule, const struct graft_known_class *or
 
 const struct graft_condition *graft_rule_declines(const struct rule *rule, const struct graft_known_class *original,
                                                   const struct graft_module_place *place) {
-    const struct graft_condition *unmet = graft_unmet_in_module(rule->declared, place->facts, place->path);
+    const struct graft_condition *unmet = unmet_at(rule, place);
     return unmet != NULL && !rule->is_unasked && !graft_rule_leaves(rule, original) &&
                    is_for_module(rule, original, place, NULL) == 1
                ? unmet
                : NULL;
+}
+
+int graft_rule_divides(const struct rule *rule, const struct graft_module_place *place, struct graft_text *text) {
+    const struct graft_tensor_places places = tensor_places(place);
+    return graft_condition_parts_differ(rule->declared, place->facts, &places, text);
 }
 
 const struct graft_known_class *graft_rule_replacement(const struct rule *rule,

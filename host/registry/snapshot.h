@@ -166,6 +166,9 @@ int graft_rule_wants(const struct rule *rule, const struct graft_known_class *or
 const struct graft_condition *graft_rule_declines(const struct rule *rule, const struct graft_known_class *original,
                                                   const struct graft_module_place *place);
 
+/* Of one that it declines to replace for lack of a tensor: whether parts of that module have it; then adds which. */
+int graft_rule_divides(const struct rule *rule, const struct graft_module_place *place, struct graft_text *text);
+
 /* What is built at a place that the rule wants. */
 const struct graft_known_class *graft_rule_replacement(const struct rule *rule, const struct graft_module_place *place);
 

@@ -43,7 +43,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
         return status;
     }
     const int64_t words[2] = {packed->in_features, packed->out_features / 8};
-    return graft_packed_describe(sink, packed, args, words, error);
+    return graft_packed_describe(sink, packed, args, words, 8, error);
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,

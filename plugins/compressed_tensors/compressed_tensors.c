@@ -47,21 +47,21 @@ static int describe_packed(const struct graft_sink *sink, struct ct_linear *self
     rows->zero = self->scheme.is_asymmetric ? 0 : 1 << (rows->bits - 1);
     int status = graft_packed_rows_codes(sink, "weight_packed", rows->out_features, words, GRAFT_DTYPE_I32, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_typed(sink, "weight_shape", 1, &two, GRAFT_DTYPE_I64, error);
+        status = graft_describe_joined(sink, "weight_shape", 1, &two, GRAFT_DTYPE_I64, GRAFT_PARAMETER_CONTIGUOUS,
+                                       graft_join_whole(GRAFT_JOIN_EACH), error);
     }
     if (status == GRAFT_OK && self->scheme.is_asymmetric) {
-        status = graft_describe_typed(sink, "weight_zero_point", 2, zeros, GRAFT_DTYPE_I32, error);
+        status = graft_describe_joined(sink, "weight_zero_point", 2, zeros, GRAFT_DTYPE_I32, GRAFT_PARAMETER_CONTIGUOUS,
+                                       graft_join_rows(0, 32 / rows->bits), error);
     }
     return status == GRAFT_OK && self->scheme.is_ordered
-               ? graft_describe_typed(sink, "weight_g_idx", 1, &rows->in_features, GRAFT_DTYPE_I32, error)
+               ? graft_describe_joined(sink, "weight_g_idx", 1, &rows->in_features, GRAFT_DTYPE_I32,
+                                       GRAFT_PARAMETER_CONTIGUOUS, graft_join_whole(GRAFT_JOIN_EQUAL), error)
                : status;
 }
 
 static int describe_tensors(const struct graft_sink *sink, struct ct_linear *self, struct graft_error *error) {
-    static const int64_t one = 1;
     struct graft_packed_rows *rows = &self->rows;
-    const int64_t scales[2] = {graft_packed_rows_blocks(rows->out_features, rows->block_rows), rows->groups};
-    const int is_one = self->scheme.strategy == CT_TENSOR;
     int status;
     rows->bits = ct_bits(&self->scheme);
     if (ct_is_packed(&self->scheme)) {
@@ -72,11 +72,10 @@ static int describe_tensors(const struct graft_sink *sink, struct ct_linear *sel
         status = graft_packed_rows_codes(sink, "weight", rows->out_features, rows->in_features, dtype, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "weight_scale", is_one ? 1 : 2, scales,
-                                          is_one ? GRAFT_PARAMETER_SCALAR : 0, GRAFT_INIT_NONE, error);
+        status = graft_packed_rows_scales(sink, "weight_scale", rows, self->scheme.strategy == CT_TENSOR, error);
     }
     return status == GRAFT_OK && self->scheme.has_input_scale
-               ? graft_describe_parameter(sink, "input_scale", 1, &one, GRAFT_PARAMETER_SCALAR, GRAFT_INIT_NONE, error)
+               ? graft_packed_rows_input_scale(sink, "input_scale", error)
                : status;
 }
 
@@ -86,7 +85,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     (void)cls;
     int status = self != NULL ? graft_packed_rows_sizes(args, sink->path, &self->rows, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = ct_scheme_read(config, regexes, sink->path, &self->scheme, error);
+        status = ct_scheme_read(config, regexes, sink->config_path, &self->scheme, error);
     }
     if (status == GRAFT_OK) {
         status = set_groups(self, sink->path, error);
@@ -109,16 +108,28 @@ static const struct graft_packed_rows_loops *choose_loops(enum ct_codes codes) {
     return graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
 }
 
-/* `weight_shape` says what the last word of a row, which codes may not fill, cannot. */
+/* `weight_shape` says what the last word of a row, which codes may not fill, cannot; of joined modules each says it. */
+static int check_shape(const char *path, const struct graft_packed_rows *rows, const struct graft_weight *weight,
+                       struct graft_error *error) {
+    const int64_t *shape = graft_weight_block(weight, 0)->data;
+    int64_t outputs = 0, inputs = rows->in_features;
+    for (int64_t i = 0; i < weight->rows / 2; i++) {
+        outputs += shape[2 * i] > 0 && shape[2 * i] <= rows->out_features ? shape[2 * i] : INT32_MAX;
+        inputs = shape[2 * i + 1] != rows->in_features ? shape[2 * i + 1] : inputs;
+    }
+    return outputs == rows->out_features && inputs == rows->in_features
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, path,
+                                 "weight_shape: expected [%lld, %lld], got [%lld, %lld]", (long long)rows->out_features,
+                                 (long long)rows->in_features, (long long)shape[0], (long long)shape[1]);
+}
+
 static int bind_packed(const struct graft_build *build, struct ct_linear *self, struct graft_error *error) {
     struct graft_packed_rows *rows = &self->rows;
     int status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "weight_shape", &status, error);
-    const int64_t *shape = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
-    if (shape != NULL && (shape[0] != rows->out_features || shape[1] != rows->in_features)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
-                               "weight_shape: expected [%lld, %lld], got [%lld, %lld]", (long long)rows->out_features,
-                               (long long)rows->in_features, (long long)shape[0], (long long)shape[1]);
+    if (status == GRAFT_OK) {
+        status = check_shape(build->path, rows, weight, error);
     }
     if (self->scheme.is_asymmetric) {
         weight = graft_build_weight(build, "weight_zero_point", &status, error);

@@ -62,18 +62,14 @@ static int is_static(const struct graft_config *config) {
 /* `weight_scale_inv` has two dimensions where there are blocks, be it a single one. */
 static int describe_tensors(const struct graft_sink *sink, const struct graft_config *config,
                             const struct graft_packed_rows *self, struct graft_error *error) {
-    const int64_t scales[2] = {graft_packed_rows_blocks(self->out_features, self->block_rows), self->groups};
     const int has_blocks = graft_config_has(config, FIELD("weight_block_size"));
     int status =
         graft_packed_rows_codes(sink, "weight", self->out_features, self->in_features, GRAFT_DTYPE_F8_E4M3, error);
     if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "weight_scale_inv", has_blocks ? 2 : 1, scales,
-                                          has_blocks ? 0 : GRAFT_PARAMETER_SCALAR, GRAFT_INIT_NONE, error);
+        status = graft_packed_rows_scales(sink, "weight_scale_inv", self, !has_blocks, error);
     }
-    return status == GRAFT_OK && is_static(config)
-               ? graft_describe_parameter(sink, "activation_scale", 1, (int64_t[]){1}, GRAFT_PARAMETER_SCALAR,
-                                          GRAFT_INIT_NONE, error)
-               : status;
+    return status == GRAFT_OK && is_static(config) ? graft_packed_rows_input_scale(sink, "activation_scale", error)
+                                                   : status;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,

@@ -39,7 +39,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     struct graft_packed *packed = sink->keep(sink->data, sizeof *packed, error); /* for `create` */
     char place[GPTQ_PLACE];
     (void)cls;
-    int status = packed != NULL ? gptq_find_place(config, regexes, sink->path, place, error) : GRAFT_ERROR_INTERNAL;
+    int status =
+        packed != NULL ? gptq_find_place(config, regexes, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
         status = graft_packed_sizes(config, place, args, sink->path, packed, error);
     }
@@ -50,9 +51,11 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
         return status;
     }
     const int64_t words[2] = {packed->in_features * packed->bits / 32, packed->out_features};
-    status = graft_packed_describe(sink, packed, args, words, error);
-    return status == GRAFT_OK ? graft_describe_typed(sink, "g_idx", 1, &packed->in_features, GRAFT_DTYPE_I32, error)
-                              : status;
+    status = graft_packed_describe(sink, packed, args, words, 1, error);
+    return status == GRAFT_OK
+               ? graft_describe_joined(sink, "g_idx", 1, &packed->in_features, GRAFT_DTYPE_I32,
+                                       GRAFT_PARAMETER_CONTIGUOUS, graft_join_whole(GRAFT_JOIN_EQUAL), error)
+               : status;
 }
 
 /* Checks g_idx, which counts where it is not input / group_size. */

@@ -25,9 +25,10 @@ static struct graft_model_facts facts;
 static char notes[1024];
 
 /* Module `a` has been converted. */
-static int has_tensor(const void *data, const char *path, const char *name) {
+static const struct graft_tensor_view *tensor(const void *data, const char *path, const char *name) {
+    static const struct graft_tensor_view view = {.name = "a.qweight"};
     (void)data;
-    return strcmp(path, "a") == 0 && strcmp(name, "qweight") == 0;
+    return strcmp(path, "a") == 0 && strcmp(name, "qweight") == 0 ? &view : NULL;
 }
 
 static int set_up(void **state) {
@@ -37,7 +38,7 @@ static int set_up(void **state) {
     fake_model_init(&model);
     assert_int_equal(graft_json_parse(text, strlen(text), "config.json", &model.config.document, NULL), GRAFT_OK);
     model.config.view = graft_config_view(model.config.document, model.config.file);
-    facts = (struct graft_model_facts){.config = &model.config.view, .has_tensor = has_tensor};
+    facts = (struct graft_model_facts){.config = &model.config.view, .tensor = tensor};
     model.facts = &facts;
     fake_model_add(&model, &leaf);
     fake_model_add(&model, &norm);
@@ -158,7 +159,7 @@ static void test_tensor(void **state) {
     assert_class("a", "MyLeaf");
     assert_class("b", "Leaf");
     assert_string_equal(notes, "one: class \"Leaf\" leaves 1 module alone, b: no tensor \"qweight\"\n");
-    facts.has_tensor = NULL;
+    facts.tensor = NULL;
     build();
     assert_class("a", "Leaf");
     assert_string_equal(notes, "plugin one has no effect on this model\n"
@@ -183,7 +184,7 @@ static void test_no_tensor(void **state) {
     assert_class("a", "Leaf");
     assert_string_equal(notes,
                         "one: class \"Leaf\" leaves 1 module alone, a: one of the tensors \"packed\", \"qweight\"\n");
-    facts.has_tensor = NULL;
+    facts.tensor = NULL;
     build();
     assert_class("a", "MyLeaf");
     model.facts = NULL; /* no model, no tensors */

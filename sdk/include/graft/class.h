@@ -39,6 +39,24 @@ enum {
     GRAFT_PARAMETER_SCALAR = 1 << 17      /* of shape [1]: a tensor without dimensions fits as well */
 };
 
+enum {
+    GRAFT_JOIN_NONE = 0, /* nothing is known: the modules stay apart */
+    GRAFT_JOIN_ROWS = 1, /* the parts lie one behind the other along `dim` */
+    GRAFT_JOIN_EACH = 2, /* it is that of each part: of n parts, its first dimension is n times as long as described */
+    GRAFT_JOIN_EQUAL = 3 /* the same, all of the same bytes: where they differ, the modules stay apart */
+};
+
+/* What becomes of a parameter where a class above joins the outputs of several modules in one, as a fused projection
+ * has those of queries, keys and values. Where no conversion of that class makes the parameter, the host joins the
+ * tensors that the checkpoint has for the parts, or leaves the modules apart. */
+struct graft_join {
+    int32_t kind; /* GRAFT_JOIN_... */
+    int32_t dim;  /* GRAFT_JOIN_ROWS: the dimension along which outputs lie */
+    int32_t rows; /* GRAFT_JOIN_ROWS: outputs for each step along it, 1 at least. Parts that end inside a step, with
+                   * others behind them, stay apart */
+    uint32_t reserved; /* 0 */
+};
+
 struct graft_parameter_info {
     uint32_t struct_size;
     uint32_t flags;                /* GRAFT_PARAMETER_... */
@@ -48,6 +66,7 @@ struct graft_parameter_info {
     int64_t shape[GRAFT_MAX_RANK]; /* [rank], each above 0; the rest is not read */
     graft_dtype dtype; /* the only type it may have, GRAFT_DTYPE_I8 for one; 0: F32, F16 or BF16, as the checkpoint */
     uint32_t reserved;
+    struct graft_join join; /* all zero: GRAFT_JOIN_NONE */
 };
 
 enum {
@@ -112,6 +131,10 @@ struct graft_sink {
     /* [load] Gives the class that the module calls other arguments: those of `more` in the place of their namesakes, or
      * behind them. An error in a class that calls no super. */
     int (*super)(void *data, const struct graft_args *more, struct graft_error *error);
+    /* What config.json calls the module: `path`. Of one that a class above joins from several, what it calls the first
+     * of these; the others' names come in further descriptions, whose results are compared and not used: parts that are
+     * described in other ways stay apart. */
+    const char *config_path;
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -213,13 +236,14 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
     return 0;
 }
 
-#define GRAFT_PARAMETER_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_parameter_info, reserved)
+#define GRAFT_PARAMETER_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_parameter_info, join)
 #define GRAFT_CHILD_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_child_info, args)
 #define GRAFT_CLASS_SIZE_1_0 GRAFT_END_OF(struct graft_class, base)
 
-GRAFT_ASSERT_SIZE(struct graft_parameter_info, 96);
+GRAFT_ASSERT_SIZE(struct graft_join, 16);
+GRAFT_ASSERT_SIZE(struct graft_parameter_info, 112);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 128);
+GRAFT_ASSERT_SIZE(struct graft_sink, 136);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

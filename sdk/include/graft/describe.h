@@ -62,6 +62,43 @@ GRAFT_INLINE int graft_describe_typed(const struct graft_sink *sink, const char 
     return sink->parameter(sink->data, &info, error);
 }
 
+/* What a parameter of several modules is for all of their outputs (class.h): those of `rows` outputs along dimension
+ * `dim`. */
+GRAFT_INLINE struct graft_join graft_join_rows(int32_t dim, int64_t rows) {
+    struct graft_join join;
+    join.kind = GRAFT_JOIN_ROWS;
+    join.dim = dim;
+    join.rows = (int32_t)rows;
+    join.reserved = 0;
+    return join;
+}
+
+/* The same of GRAFT_JOIN_EACH and GRAFT_JOIN_EQUAL. */
+GRAFT_INLINE struct graft_join graft_join_whole(int32_t kind) {
+    struct graft_join join;
+    memset(&join, 0, sizeof join);
+    join.kind = kind;
+    return join;
+}
+
+/* A parameter that may be joined with those of other modules; `dtype` 0: any that kernels read. */
+GRAFT_INLINE int graft_describe_joined(const struct graft_sink *sink, const char *name, int32_t rank,
+                                       const int64_t *shape, graft_dtype dtype, uint32_t flags, struct graft_join join,
+                                       struct graft_error *error) {
+    struct graft_parameter_info info;
+    memset(&info, 0, sizeof info);
+    info.struct_size = (uint32_t)sizeof info;
+    info.flags = flags;
+    info.name = name;
+    info.rank = rank;
+    info.dtype = dtype;
+    info.join = join;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        info.shape[i] = i < rank ? shape[i] : 1;
+    }
+    return sink->parameter(sink->data, &info, error);
+}
+
 /* A vector of `length` that wants one block, like a norm's weight. */
 GRAFT_INLINE int graft_describe_vector(const struct graft_sink *sink, const char *name, int64_t length,
                                        struct graft_error *error) {

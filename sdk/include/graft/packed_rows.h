@@ -115,15 +115,29 @@ GRAFT_INLINE int graft_packed_rows_describe(const struct graft_sink *sink, const
 /* [load] Describes the codes, a row for each output: in one block, or in several, as joined projections have them. */
 GRAFT_INLINE int graft_packed_rows_codes(const struct graft_sink *sink, const char *name, int64_t rows, int64_t columns,
                                          graft_dtype dtype, struct graft_error *error) {
-    struct graft_parameter_info info;
-    memset(&info, 0, sizeof info);
-    info.struct_size = (uint32_t)sizeof info;
-    info.name = name;
-    info.rank = 2;
-    info.dtype = dtype;
-    info.shape[0] = rows;
-    info.shape[1] = columns;
-    return sink->parameter(sink->data, &info, error);
+    const int64_t shape[2] = {rows, columns};
+    return graft_describe_joined(sink, name, 2, shape, dtype, 0, graft_join_rows(0, 1), error);
+}
+
+/* [load] Describes their scales: a row for each `block_rows` outputs or, `is_one`, a single number for all of them,
+ * which the checkpoint may have without a dimension. */
+GRAFT_INLINE int graft_packed_rows_scales(const struct graft_sink *sink, const char *name,
+                                          const struct graft_packed_rows *self, int is_one, struct graft_error *error) {
+    int64_t shape[2];
+    shape[0] = is_one ? 1 : graft_packed_rows_blocks(self->out_features, self->block_rows);
+    shape[1] = self->groups;
+    return is_one ? graft_describe_joined(sink, name, 1, shape, GRAFT_DTYPE_NONE, GRAFT_PARAMETER_SCALAR,
+                                          graft_join_whole(GRAFT_JOIN_EQUAL), error)
+                  : graft_describe_joined(sink, name, 2, shape, GRAFT_DTYPE_NONE, 0,
+                                          graft_join_rows(0, self->block_rows), error);
+}
+
+/* [load] Describes the scale that a checkpoint has for activations, and that is not used. */
+GRAFT_INLINE int graft_packed_rows_input_scale(const struct graft_sink *sink, const char *name,
+                                               struct graft_error *error) {
+    const int64_t one = 1;
+    return graft_describe_joined(sink, name, 1, &one, GRAFT_DTYPE_NONE, GRAFT_PARAMETER_SCALAR,
+                                 graft_join_whole(GRAFT_JOIN_EACH), error);
 }
 
 /* [load] In `create`: points to codes, scales and bias, as they were described. */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which modules a class joins, as its conversions tell. */
+#include "model/join.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+static const char suffix[] = ".weight";
+
+/* How long a parameter's name is without ".weight"; 0: it does not end so, or stands for several. */
+static size_t module_length(const char *name) {
+    size_t length = strlen(name), end = sizeof suffix - 1;
+    return length > end && strcmp(name + length - end, suffix) == 0 && strchr(name, '*') == NULL ? length - end : 0;
+}
+
+/* Whether it does nothing but to put the rows of its sources, each a module's weight, below each other. */
+static int joins_modules(const struct graft_conversion *conversion) {
+    int joins = conversion->n_sources > 1 && conversion->n_targets == 1 && conversion->n_operations == 1 &&
+                module_length(conversion->targets[0]) > 0;
+    for (int32_t i = 0; joins && i < conversion->n_sources; i++) {
+        joins = module_length(conversion->sources[i]) > 0;
+    }
+    const struct graft_operation *operation = joins ? graft_conversion_operation(conversion, 0) : NULL;
+    return joins && operation->kind == GRAFT_OP_CONCATENATE && operation->dim == 0;
+}
+
+static const struct graft_conversion *find_conversion(const struct graft_class *cls, const char *name) {
+    size_t length = strlen(name);
+    for (int32_t i = 0; i < cls->n_conversions; i++) {
+        const struct graft_conversion *conversion = graft_class_conversion(cls, i);
+        if (joins_modules(conversion) && module_length(conversion->targets[0]) == length &&
+            memcmp(conversion->targets[0], name, length) == 0) {
+            return conversion;
+        }
+    }
+    return NULL;
+}
+
+static int fill(struct graft_node_join *join, const struct graft_conversion *conversion) {
+    const size_t n = (size_t)conversion->n_sources;
+    const char *path = join->owner->path;
+    join->names = graft_alloc(n, sizeof *join->names);
+    join->paths = graft_alloc(n, sizeof *join->paths);
+    if (join->names == NULL || join->paths == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const int length = (int)module_length(conversion->sources[i]);
+        join->joined.n_parts = i + 1;
+        join->names[i] = graft_format("%.*s", length, conversion->sources[i]);
+        join->paths[i] = graft_format("%s%s%.*s", path, path[0] != '\0' ? "." : "", length, conversion->sources[i]);
+        if (join->names[i] == NULL || join->paths[i] == NULL) {
+            return -1;
+        }
+    }
+    join->joined.parts = (const char *const *)join->paths;
+    return 0;
+}
+
+int graft_join_find(const struct builder *builder, const char *name, struct graft_node_join **join,
+                    struct graft_error *error) {
+    struct graft_node *owner = builder->describing;
+    const struct graft_model_facts *facts = builder->options->facts;
+    const struct graft_conversion *conversion = owner != NULL && builder->assignment != NULL &&
+                                                        !builder->options->without_replacements && facts != NULL &&
+                                                        facts->tensor != NULL
+                                                    ? find_conversion(owner->describer->cls, name)
+                                                    : NULL;
+    *join = NULL;
+    if (conversion == NULL) {
+        return GRAFT_OK;
+    }
+    struct graft_node_join *made = graft_alloc(1, sizeof *made);
+    if (made == NULL) {
+        return graft_fail_memory(error, owner->path);
+    }
+    made->owner = owner;
+    made->name = conversion->targets[0];
+    made->name_length = strlen(name);
+    made->joined.by = owner->kernel_on != NULL ? owner->kernel_on : owner->known;
+    made->joined.by_path = owner->path;
+    if (fill(made, conversion) != 0) {
+        graft_join_free(made);
+        return graft_fail_memory(error, owner->path);
+    }
+    *join = made;
+    return GRAFT_OK;
+}
+
+void graft_join_free(struct graft_node_join *join) {
+    if (join != NULL) {
+        for (size_t i = 0; i < join->joined.n_parts; i++) {
+            graft_free(join->names[i]);
+            graft_free(join->paths[i]);
+        }
+        graft_free(join->names);
+        graft_free(join->paths);
+        graft_free(join);
+    }
+}
+
+const struct graft_node_join *graft_node_join(const struct graft_node *node) {
+    while (node->wrapper != NULL) {
+        node = node->wrapper;
+    }
+    return node->join;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Modules whose outputs a class above joins in those of one: where such a class has a conversion that joins the weights
+ * of q_proj, k_proj and v_proj in that of qkv_proj, the host joins all else that the class built at qkv_proj has
+ * (graft/class.h, struct graft_join), or keeps the class above from that module. Shared by the units of this folder
+ * only.
+ */
+#ifndef GRAFT_MODEL_JOIN_H
+#define GRAFT_MODEL_JOIN_H
+
+#include "model/describe.h"
+
+/* The modules that one is joined from, kept with its outermost node. */
+struct graft_node_join {
+    struct graft_node *owner; /* whose class joins them */
+    const char *name;         /* of the module below the owner; the conversion's, as far as `name_length` */
+    size_t name_length;
+    char **names;               /* [joined.n_parts] of the parts, below the owner */
+    char **paths;               /* likewise, in full */
+    struct graft_joined joined; /* the same for registries */
+};
+
+/* What the child called `name` of the module described is joined from; NULL: nothing, or memory ran out, with the error
+ * recorded. */
+int graft_join_find(const struct builder *builder, const char *name, struct graft_node_join **join,
+                    struct graft_error *error);
+void graft_join_free(struct graft_node_join *join);
+
+/* That of a node of a stack; NULL: it is not joined. */
+const struct graft_node_join *graft_node_join(const struct graft_node *node);
+
+/* After a joined module's description: adds conversions to its owner that join what the parts have, or keeps the
+ * owner's class from it. */
+int graft_join_parameters(struct builder *builder, struct graft_node *node, struct graft_error *error);
+
+/* Describes the node for each part but the first, as config.json has it: `*other` becomes the name of one that comes
+ * out in another way, or NULL. */
+int graft_join_compare_parts(struct builder *builder, struct graft_node *node, const char **other,
+                             struct graft_error *error);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a class describes all parts of a joined module alike: config.json may say other things of each. */
+#include <string.h>
+
+#include "base/args.h"
+#include "base/fail.h"
+#include "model/join.h"
+#include "model/node.h"
+
+static int is_same_parameter(const struct graft_parameter *a, const struct graft_parameter *b) {
+    return strcmp(a->own_name, b->own_name) == 0 && a->rank == b->rank && a->init == b->init && a->flags == b->flags &&
+           a->dtype == b->dtype && memcmp(a->shape, b->shape, sizeof a->shape) == 0 &&
+           memcmp(&a->join, &b->join, sizeof a->join) == 0;
+}
+
+/* What a kernel's class keeps is not compared: that follows from the description of the class it runs. */
+static int is_same(const struct graft_node *a, const struct graft_node *b) {
+    int same = a->n_parameters == b->n_parameters &&
+               (a->maker != a->describer || (a->kept_bytes == b->kept_bytes &&
+                                             (a->kept_bytes == 0 || memcmp(a->kept, b->kept, a->kept_bytes) == 0)));
+    for (size_t i = 0; same && i < a->n_parameters; i++) {
+        same = is_same_parameter(a->parameters[i], b->parameters[i]);
+    }
+    return same;
+}
+
+/* Describes a part into `node`, which is in no tree. */
+static int describe_part(struct builder *builder, struct graft_node *node, const char *config_path,
+                         struct graft_error *error) {
+    struct graft_node *outer = builder->describing;
+    const struct graft_known_class *outer_describer = builder->describer;
+    const struct graft_sink *outer_sink = builder->sink;
+    const size_t n_parameters = builder->tree->n_parameters;
+    struct graft_sink sink = graft_builder_sink(builder, node);
+    sink.config_path = config_path;
+    graft_builder_ignore_structure(&sink);
+    builder->describing = node;
+    builder->describer = node->describer;
+    int status = graft_builder_run_describe(builder, node, &sink, error);
+    builder->tree->n_parameters = n_parameters;
+    builder->describing = outer;
+    builder->describer = outer_describer;
+    builder->sink = outer_sink;
+    return status;
+}
+
+int graft_join_compare_parts(struct builder *builder, struct graft_node *node, const char **other,
+                             struct graft_error *error) {
+    const struct graft_node_join *join = graft_node_join(node);
+    int status = GRAFT_OK;
+    *other = NULL;
+    for (size_t i = 1; i < join->joined.n_parts && *other == NULL && status == GRAFT_OK; i++) {
+        struct graft_node *part = graft_node_create(node->parent, node->name);
+        if (part == NULL || graft_args_append(&part->args, &node->args) != 0) {
+            graft_node_free(part);
+            return graft_fail_memory(error, node->path);
+        }
+        part->known = node->known;
+        part->original = node->original;
+        part->describer = node->describer;
+        part->maker = node->maker;
+        part->wrapper = node; /* which tells that it is joined */
+        status = describe_part(builder, part, join->paths[i], error);
+        *other = status == GRAFT_OK && !is_same(node, part) ? join->names[i] : NULL;
+        graft_node_free(part);
+    }
+    return status;
+}

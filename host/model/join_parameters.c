@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the parameters of a joined module can be made of those of its parts, and the conversions that make them. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "model/join.h"
+#include "registry/assignment.h"
+
+struct joining {
+    struct builder *builder;
+    struct graft_node *node; /* of the joined module */
+    const struct graft_node_join *join;
+    size_t n;                               /* parts */
+    const struct graft_tensor_view **views; /* [n] of one parameter */
+    int64_t *outputs;                       /* [n] of the parts; all 0: no parameter tells */
+    struct graft_text why;                  /* the parts cannot be joined; empty: nothing speaks against it so far */
+};
+
+static void refuse(struct joining *joining, const char *tensor, const char *why, size_t i, size_t k) {
+    char *const *names = joining->join->names;
+    if (joining->why.length == 0) {
+        graft_text_printf(&joining->why, "\"%s\" of %s %s %s", tensor, names[i], why, names[k]);
+    }
+}
+
+/* The tensors that the checkpoint has for the parts under a name; how many of them. */
+static size_t find(const struct joining *joining, const char *name) {
+    const struct graft_model_facts *facts = joining->builder->options->facts;
+    size_t n = 0;
+    for (size_t i = 0; i < joining->n; i++) {
+        joining->views[i] = facts->tensor(facts->data, joining->join->paths[i], name);
+        n += joining->views[i] != NULL;
+    }
+    return n;
+}
+
+/* Finds a parameter's tensors; the name that they have there. Classes may rename them. NULL: there is none. */
+static const char *find_tensors(const struct joining *joining, const char *name) {
+    const struct graft_class *cls = joining->node->describer->cls;
+    if (find(joining, name) > 0) {
+        return name;
+    }
+    for (int32_t i = 0; i < cls->n_conversions; i++) {
+        const struct graft_conversion *conversion = graft_class_conversion(cls, i);
+        if (conversion->n_operations == 0 && strcmp(conversion->targets[0], name) == 0 &&
+            find(joining, conversion->sources[0]) > 0) {
+            return conversion->sources[0];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a conversion of the owner's class makes the parameter. */
+static int is_made(const struct joining *joining, const char *name) {
+    const struct graft_node_join *join = joining->join;
+    const struct graft_class *cls = join->owner->describer->cls;
+    for (int32_t i = 0; i < cls->n_conversions; i++) {
+        const struct graft_conversion *conversion = graft_class_conversion(cls, i);
+        for (int32_t k = 0; k < conversion->n_targets; k++) {
+            const char *target = conversion->targets[k];
+            if (strncmp(target, join->name, join->name_length) == 0 && target[join->name_length] == '.' &&
+                strcmp(target + join->name_length + 1, name) == 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int is_complete(struct joining *joining, const char *name) {
+    size_t with = 0;
+    while (joining->views[with] == NULL) {
+        with++;
+    }
+    for (size_t i = 0; i < joining->n; i++) {
+        if (joining->views[i] == NULL) {
+            refuse(joining, name, "is there, but there is none of", with, i);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Shapes that agree with the parameter's but along `dim`, where they add up to it. */
+static int fit_rows(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
+    const int32_t dim = parameter->join.dim;
+    int64_t sum = 0;
+    for (size_t i = 0; i < joining->n; i++) {
+        const struct graft_tensor_view *view = joining->views[i];
+        int fits = view->rank == parameter->rank;
+        for (int32_t k = 0; fits && k < view->rank; k++) {
+            fits = k == dim || view->shape[k] == parameter->shape[k];
+        }
+        if (!fits || view->shape[dim] > parameter->shape[dim] - sum) {
+            refuse(joining, name, "has a shape that does not join that of", i, i == 0);
+            return 0;
+        }
+        sum += view->shape[dim];
+    }
+    if (sum != parameter->shape[dim]) {
+        refuse(joining, name, "has fewer outputs than it should, together with that of", 0, joining->n - 1);
+    }
+    return sum == parameter->shape[dim];
+}
+
+/* Whether each part but the last ends with a step. */
+static int fit_steps(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
+    const int64_t rows = parameter->join.rows;
+    for (size_t i = 0; i < joining->n && rows > 1; i++) {
+        const int64_t outputs = joining->outputs[i];
+        if (outputs == 0 || (i + 1 < joining->n && outputs % rows != 0)) {
+            refuse(joining, name, "ends inside a block, and cannot be followed by that of", i, (i + 1) % joining->n);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int are_equal(struct joining *joining, const char *name) {
+    const struct graft_tensor_view *first = joining->views[0];
+    for (size_t i = 1; i < joining->n; i++) {
+        const struct graft_tensor_view *view = joining->views[i];
+        if (first->data == NULL || view->data == NULL || view->dtype != first->dtype || view->bytes != first->bytes ||
+            memcmp(view->data, first->data, (size_t)first->bytes) != 0) {
+            refuse(joining, name, "differs from that of", i, 0);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether the tensors found join; if not, the reason is told. */
+static int fits(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
+    if (!is_complete(joining, name)) {
+        return 0;
+    }
+    switch (parameter->join.kind) {
+    case GRAFT_JOIN_ROWS:
+        return fit_steps(joining, parameter, name) && fit_rows(joining, parameter, name);
+    case GRAFT_JOIN_EQUAL:
+        return are_equal(joining, name);
+    case GRAFT_JOIN_EACH:
+        return 1;
+    default:
+        refuse(joining, name, "is nothing that can be joined with that of", 0, 1);
+        return 0;
+    }
+}
+
+/* Outputs of the parts, from the first parameter that has a step for each. */
+static void count_outputs(struct joining *joining) {
+    for (size_t p = 0; p < joining->node->n_parameters && joining->outputs[0] == 0; p++) {
+        const struct graft_parameter *parameter = joining->node->parameters[p];
+        const struct graft_join *join = &parameter->join;
+        int tells =
+            join->kind == GRAFT_JOIN_ROWS && join->rows == 1 && find(joining, parameter->own_name) == joining->n;
+        for (size_t i = 0; tells && i < joining->n; i++) {
+            joining->outputs[i] = joining->views[i]->shape[join->dim];
+        }
+    }
+}
+
+/* A conversion of the owner's that joins what the parts call `name`. */
+static int derive(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
+    const struct graft_node_join *join = joining->join;
+    struct graft_node *owner = join->owner;
+    struct graft_derived *derived = graft_alloc(1, sizeof *derived);
+    if (derived == NULL ||
+        graft_grow(&owner->derived, &owner->derived_capacity, owner->n_derived, sizeof(struct graft_derived *)) != 0) {
+        graft_free(derived);
+        return -1;
+    }
+    owner->derived[owner->n_derived++] = derived;
+    int failed = (derived->sources = graft_alloc(joining->n, sizeof *derived->sources)) == NULL;
+    for (size_t i = 0; i < joining->n && !failed; i++) {
+        derived->sources[i] = graft_format("%s.%s", join->names[i], name);
+        derived->conversion.n_sources = (int32_t)i + 1;
+        failed = derived->sources[i] == NULL;
+    }
+    derived->target = graft_format("%.*s.%s", (int)join->name_length, join->name, name);
+    if (failed || derived->target == NULL) {
+        return -1;
+    }
+    const int is_scalar = joining->views[0]->rank == 0; /* stacks of one are vectors, which join */
+    const int32_t dim = parameter->join.kind == GRAFT_JOIN_ROWS ? parameter->join.dim : 0;
+    derived->operations[0] =
+        (struct graft_operation){.struct_size = sizeof derived->operations[0], .kind = GRAFT_OP_MERGE_MODULELIST};
+    derived->operations[1] = (struct graft_operation){
+        .struct_size = sizeof derived->operations[1], .kind = GRAFT_OP_CONCATENATE, .dim = dim};
+    derived->conversion = (struct graft_conversion){
+        .struct_size = sizeof derived->conversion,
+        .n_sources = (int32_t)joining->n,
+        .sources = (const char *const *)derived->sources,
+        .n_targets = 1,
+        .targets = (const char *const *)&derived->target,
+        .n_operations = is_scalar ? 2 : 1,
+        .operations = is_scalar ? derived->operations : &derived->operations[1],
+        .operation_stride = sizeof derived->operations[0],
+    };
+    return 0;
+}
+
+/* The parameters that the parts have tensors for, in turn, until one does not fit; how many are joined here. */
+static int join_all(struct joining *joining, size_t *n_joined, struct graft_error *error) {
+    const struct graft_model_facts *facts = joining->builder->options->facts;
+    struct graft_node *node = joining->node;
+    for (size_t p = 0; p < node->n_parameters; p++) {
+        const struct graft_parameter *parameter = node->parameters[p];
+        const char *name = parameter->own_name;
+        if (is_made(joining, name) || facts->tensor(facts->data, node->path, name) != NULL ||
+            (name = find_tensors(joining, name)) == NULL) {
+            continue;
+        }
+        if (!fits(joining, parameter, name)) {
+            return GRAFT_OK;
+        }
+        if (derive(joining, parameter, name) != 0) {
+            return graft_fail_memory(error, node->path);
+        }
+        ++*n_joined;
+    }
+    return GRAFT_OK;
+}
+
+static int join(struct joining *joining, struct graft_error *error) {
+    const char *other = NULL;
+    size_t n_joined = 0;
+    count_outputs(joining);
+    int status = join_all(joining, &n_joined, error);
+    if (status == GRAFT_OK && joining->why.length == 0 && n_joined > 0) {
+        status = graft_join_compare_parts(joining->builder, joining->node, &other, error);
+    }
+    if (status == GRAFT_OK && other != NULL) {
+        graft_text_printf(&joining->why, "%s is stored in another way than %s", other, joining->join->names[0]);
+    }
+    if (status == GRAFT_OK && joining->why.failed) {
+        status = graft_fail_memory(error, joining->node->path);
+    }
+    return status == GRAFT_OK && joining->why.length > 0
+               ? graft_assignment_veto(joining->builder->assignment, &joining->join->joined, joining->why.bytes, error)
+               : status;
+}
+
+int graft_join_parameters(struct builder *builder, struct graft_node *node, struct graft_error *error) {
+    const struct graft_node_join *of = graft_node_join(node);
+    if (of == NULL) {
+        return GRAFT_OK;
+    }
+    struct joining joining = {.builder = builder, .node = node, .join = of, .n = of->joined.n_parts};
+    joining.views = graft_alloc(joining.n, sizeof *joining.views);
+    joining.outputs = graft_alloc(joining.n, sizeof *joining.outputs);
+    int status =
+        joining.views != NULL && joining.outputs != NULL ? join(&joining, error) : graft_fail_memory(error, node->path);
+    graft_text_free(&joining.why);
+    graft_free(joining.views);
+    graft_free(joining.outputs);
+    return status;
+}
