@@ -40,7 +40,7 @@ static int with_model(const struct graft_options *options, struct graft_library 
     struct graft_model *model = NULL;
     int status = graft_setup_model(options, library, &model, error);
     if (status == GRAFT_OK) {
-        status = graft_setup_agree_model(options, error);
+        status = graft_parallel_agree_model(model, error);
     }
     if (status == GRAFT_OK) {
         status = graft_setup_fuse(options, model, error);

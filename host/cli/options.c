@@ -431,7 +431,7 @@ void graft_options_print(enum graft_command command) {
 
 static void add_list(const struct graft_strings *list, const char *name, struct graft_text *text) {
     for (size_t i = 0; i < list->count; i++) {
-        graft_text_printf(text, "%s=%s\n", name, list->items[i]);
+        graft_text_printf(text, "--%s\t%s\n", name, list->items[i]);
     }
 }
 
@@ -441,10 +441,10 @@ static void add_value(const struct spec *spec, const struct graft_options *optio
     const struct graft_named_strings *named = field;
     switch (spec->kind) {
     case FLAG:
-        graft_text_printf(text, "%s=%d\n", spec->name, *(const int *)field);
+        graft_text_printf(text, "--%s\t%d\n", spec->name, *(const int *)field);
         return;
     case TEXT:
-        graft_text_printf(text, "%s=%s\n", spec->name, *string != NULL ? *string : "");
+        graft_text_printf(text, "--%s\t%s\n", spec->name, *string != NULL ? *string : "");
         return;
     case TEXTS:
         add_list(field, spec->name, text);
@@ -453,12 +453,12 @@ static void add_value(const struct spec *spec, const struct graft_options *optio
         add_list(&named->values, spec->name, text);
         return;
     case FRACTION:
-        graft_text_printf(text, "%s=%.17g\n", spec->name, *(const double *)field);
+        graft_text_printf(text, "--%s\t%.17g\n", spec->name, *(const double *)field);
         return;
     case SIZE:
     case NUMBER:
     default:
-        graft_text_printf(text, "%s=%lld\n", spec->name, (long long)*(const int64_t *)field);
+        graft_text_printf(text, "--%s\t%lld\n", spec->name, (long long)*(const int64_t *)field);
     }
 }
 

@@ -13,9 +13,8 @@ void graft_setup_process(const struct graft_options *options);
 /* With --parallel: finds the other processes. From then on ranks above 0 are quiet, and write nothing to stdout. */
 int graft_setup_parallel(struct graft_options *options, struct graft_error *error);
 
-/* That the other processes have the same plugins, and the same config.json: an error otherwise. */
+/* That the other processes have the same plugins, to the byte: an error otherwise. */
 int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error);
-int graft_setup_agree_model(const struct graft_options *options, struct graft_error *error);
 
 /* After an error: a while for each rank, so that of several that fail alike the first one tells, and ends the others.
  */

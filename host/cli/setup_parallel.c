@@ -15,7 +15,7 @@
 #include "graft/host/parallel.h"
 #include "graft/host/process.h"
 
-enum { MAX_CONFIG_BYTES = 64 << 20 };
+enum { MAX_PLUGIN_BYTES = 1 << 30 };
 
 /* Threads: those that the process may use, or where all ranks of a machine may use the same ones, its share. */
 static void share_threads(const struct graft_options *options, const struct graft_parallel *parallel) {
@@ -30,13 +30,18 @@ static void share_threads(const struct graft_options *options, const struct graf
     }
 }
 
-static int agree_on_options(const struct graft_options *options, struct graft_error *error) {
-    struct graft_text text = {0};
-    graft_options_shared(options, &text);
-    int status = text.failed ? graft_fail_memory(error, "options")
-                             : graft_parallel_agree("the options", text.bytes, text.length, error);
-    graft_text_free(&text);
+static int agree(const char *what, struct graft_text *lines, struct graft_error *error) {
+    int status = lines->failed ? graft_fail_memory(error, "parallel")
+                               : graft_parallel_agree(what, lines->bytes != NULL ? lines->bytes : "", 0, error);
+    graft_text_free(lines);
     return status;
+}
+
+static int agree_on_options(const struct graft_options *options, struct graft_error *error) {
+    struct graft_text lines = {0};
+    graft_text_printf(&lines, "the program\tversion %s\n", GRAFT_VERSION);
+    graft_options_shared(options, &lines);
+    return agree("the options", &lines, error);
 }
 
 int graft_setup_parallel(struct graft_options *options, struct graft_error *error) {
@@ -66,36 +71,45 @@ int graft_setup_parallel(struct graft_options *options, struct graft_error *erro
     return status;
 }
 
-int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error) {
-    struct graft_text text = {0};
-    const struct graft_plugin_info *plugin;
-    if (graft_parallel_get()->size == 1) {
-        return GRAFT_OK;
+/* FNV-1a: it guards against mistakes. */
+static uint64_t hash(const char *bytes, size_t length) {
+    uint64_t value = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < length; i++) {
+        value = (value ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
     }
-    for (size_t i = 0; (plugin = graft_library_plugin(library, i)) != NULL; i++) {
-        graft_text_printf(&text, "%s %s\n", plugin->descriptor->id, plugin->descriptor->version);
+    return value;
+}
+
+/* One build may decide otherwise than another of the same version. */
+static int add_plugin(const struct graft_plugin_info *plugin, struct graft_text *lines, struct graft_error *error) {
+    char *bytes = NULL;
+    size_t length = 0;
+    int status = plugin->file != NULL
+                     ? graft_file_read(plugin->file, MAX_PLUGIN_BYTES, GRAFT_ERROR_PLUGIN, &bytes, &length, error)
+                     : GRAFT_OK;
+    if (status == GRAFT_OK) {
+        graft_text_printf(lines, "%s\tversion %s (file %016llx)\n", plugin->descriptor->id, plugin->descriptor->version,
+                          (unsigned long long)hash(bytes, length));
     }
-    int status = text.failed ? graft_fail_memory(error, "plugins")
-                             : graft_parallel_agree("the plugins", text.bytes, text.length, error);
-    graft_text_free(&text);
+    graft_free(bytes);
     return status;
 }
 
-int graft_setup_agree_model(const struct graft_options *options, struct graft_error *error) {
-    char *config = NULL;
-    size_t length = 0;
+int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error) {
+    struct graft_text lines = {0};
+    const struct graft_plugin_info *plugin;
+    int status = GRAFT_OK;
     if (graft_parallel_get()->size == 1) {
         return GRAFT_OK;
     }
-    char *path = graft_path_join(options->model, "config.json");
-    int status = path != NULL ? graft_file_read(path, MAX_CONFIG_BYTES, GRAFT_ERROR_MODEL, &config, &length, error)
-                              : graft_fail_memory(error, options->model);
-    if (status == GRAFT_OK) {
-        status = graft_parallel_agree("the fields of config.json", config, length, error);
+    for (size_t i = 0; status == GRAFT_OK && (plugin = graft_library_plugin(library, i)) != NULL; i++) {
+        status = add_plugin(plugin, &lines, error);
     }
-    graft_free(config);
-    graft_free(path);
-    return status;
+    if (status != GRAFT_OK) {
+        graft_text_free(&lines);
+        return status;
+    }
+    return agree("the plugins", &lines, error);
 }
 
 void graft_setup_fail_together(int status) {

@@ -336,9 +336,19 @@ static int on_elsewhere(void *data, struct graft_error *error) {
     if (node->n_children > 0 || node->n_parameters > 0 || node->n_states > 0) {
         return refuse(builder, error, "as elsewhere a module that it has declared something of:", node->name);
     }
+    if (builder->tree->wants_sizes && builder->options->sized == NULL) {
+        return GRAFT_OK; /* this tree is for the sizes of all modules */
+    }
     node->is_elsewhere = 1;
     builder->tree->n_elsewhere++;
     return GRAFT_OK;
+}
+
+static int64_t on_bytes_before(void *data, const char *path) {
+    struct builder *builder = data;
+    const struct graft_tree *sized = builder->options->sized;
+    builder->tree->wants_sizes = 1;
+    return sized != NULL ? graft_tree_bytes_before(sized, path) : 0;
 }
 
 static const char *on_activation_class(void *data, const char *name) {
@@ -411,6 +421,7 @@ struct graft_sink graft_builder_sink(struct builder *builder, const struct graft
         .conversion = graft_builder_conversion,
         .super = graft_builder_super,
         .config_path = join != NULL ? join->paths[0] : node->path,
+        .bytes_before = on_bytes_before,
     };
 }
 

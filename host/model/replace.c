@@ -78,9 +78,10 @@ static int decide(const struct graft_tree_options *options, struct graft_assignm
 
 /* The tree with all that was decided; again, and with groups decided anew, while classes turn out to join what cannot
  * be joined. Each time fewer modules are left for them. */
-static int build(const struct graft_tree_options *options, struct graft_assignment *assignment,
-                 const struct fusions *fusions, struct graft_tree **built, struct graft_error *error) {
+static int build_joined(const struct graft_tree_options *options, struct graft_assignment *assignment,
+                        const struct fusions *fusions, struct graft_tree **built, struct graft_error *error) {
     int status = GRAFT_OK;
+    *built = NULL;
     do {
         if (*built != NULL) {
             graft_tree_free(*built);
@@ -92,6 +93,22 @@ static int build(const struct graft_tree_options *options, struct graft_assignme
             status = graft_builder_build(options, assignment, fusions, built, error);
         }
     } while (status == GRAFT_OK && graft_assignment_was_vetoed(assignment));
+    return status;
+}
+
+/* Classes that ask for sizes are answered when the tree is built for the second time. */
+static int build(const struct graft_tree_options *options, struct graft_assignment *assignment,
+                 const struct fusions *fusions, struct graft_tree **tree, struct graft_error *error) {
+    struct graft_tree_options again = *options;
+    int status = build_joined(options, assignment, fusions, tree, error);
+    if (status != GRAFT_OK || !(*tree)->wants_sizes) {
+        return status;
+    }
+    struct graft_tree *sized = *tree;
+    graft_tree_measure(sized);
+    again.sized = sized;
+    status = build_joined(&again, assignment, fusions, tree, error);
+    graft_tree_free(sized);
     return status;
 }
 

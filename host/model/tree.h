@@ -76,6 +76,7 @@ struct graft_node {
     struct graft_node *wrapper;     /* the node whose `super` this is; or NULL */
     int32_t is_elsewhere;           /* another process has it: there is nothing below */
     int32_t below_super;            /* this is one's super, or part of it: parameters may repeat those of the wrapper */
+    int64_t bytes_before;           /* of parameters described before this module's, once measured */
     struct graft_node_join *join;   /* of the outermost node of a module that its parent's class joins; or NULL */
     struct graft_derived **derived; /* what this class joins beside what its own conversions do */
     size_t n_derived;
@@ -119,7 +120,9 @@ struct graft_tree {
     size_t n_nodes;
     size_t n_parameters;
     int32_t n_states;
-    size_t n_elsewhere; /* modules that another process has */
+    size_t n_elsewhere;  /* modules that another process has */
+    int32_t wants_sizes; /* a class asked how many bytes others have */
+    int64_t bytes;       /* of all parameters, once measured */
 };
 
 /* What to build. */
@@ -134,6 +137,7 @@ struct graft_tree_options {
     const struct graft_fusion_request *fusion; /* what is to be fused; NULL: nothing */
     const struct graft_model_facts *facts;     /* for the conditions of replacements; NULL: none holds */
     const struct graft_adapters *adapters;     /* what classes may ask for; NULL: none */
+    const struct graft_tree *sized;            /* the same model, measured; NULL: it is not known yet */
 };
 
 /* [load] Builds the meta tree. The caller frees it. */
@@ -171,6 +175,12 @@ const struct graft_state *graft_node_state(const struct graft_node *node, const 
 /* [any] A number that the root describes as an attribute ("vocab_size"), or where it leaves the description to the
  * original, that describes; `fallback` if neither does. */
 int64_t graft_tree_number(const struct graft_tree *tree, const char *name, int64_t fallback);
+
+/* [load] Adds up what the parameters weigh, in the order of description. */
+void graft_tree_measure(struct graft_tree *tree);
+
+/* [any] In a tree that was measured: the bytes before the module at `path`; all where there is none, and for NULL. */
+int64_t graft_tree_bytes_before(const struct graft_tree *tree, const char *path);
 
 /* [any] Calls `visit` for every module, parents first, a module's `super` right after the module. Stops at the first
  * status that is not GRAFT_OK, and returns it. */

@@ -4,7 +4,9 @@
  * Ranks 1, 2, ... have the first layers, and rank 0, which chooses the tokens, the last ones: a token crosses the
  * network size - 1 times.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "graft/config.h"
 #include "graft/decoder_layer.h"
@@ -12,7 +14,7 @@
 #include "graft/parallel.h"
 #include "graft/plugin.h"
 
-enum { MAX_LAYERS = 1 << 20, HIDDEN_STATES = 0 };
+enum { MAX_LAYERS = 1 << 20, MAX_PATH = 4096, HIDDEN_STATES = 0 };
 
 static const struct graft_plugin plugin;
 static const struct graft_host *host;
@@ -72,12 +74,36 @@ static int read_share(const char *text, int64_t layers, const struct graft_paral
                                  (long long)layers, text);
 }
 
-/* Without the option each has as many as the others, or one less; rank 0, which has the head as well, is the last to
- * have more. */
-static int find_share(int64_t layers, const struct graft_parallel *parallel, struct share *share,
-                      struct graft_error *error) {
+/* How many bytes lie before layer number `layer` of those that the described one belongs to: "model.layers.7". */
+static int64_t bytes_before(const struct graft_sink *sink, int64_t layer) {
+    char path[MAX_PATH];
+    const char *dot = strrchr(sink->path, '.');
+    int length = (int)(dot != NULL ? dot + 1 - sink->path : 0);
+    (void)snprintf(path, sizeof path, "%.*s%lld", length, sink->path, (long long)layer);
+    return sink->bytes_before(sink->data, path);
+}
+
+/* Without the option the cut behind each stage is where the bytes before it come closest to equal shares. Embeddings
+ * are before the first layer, norm and head behind the last; each stage has a layer at least. */
+static void share_bytes(const struct graft_sink *sink, int64_t layers, const struct graft_parallel *parallel,
+                        struct share *share) {
+    int64_t equal = sink->bytes_before(sink->data, NULL) / parallel->size;
+    share->end = 0;
+    for (int32_t stage = 0; stage <= stage_of(parallel); stage++) {
+        int64_t behind = parallel->size - 1 - stage; /* stages */
+        int64_t twice = 2 * equal * (stage + 1);
+        share->first = share->end;
+        share->end = behind > 0 ? share->first + 1 : layers;
+        while (share->end < layers - behind &&
+               bytes_before(sink, share->end) + bytes_before(sink, share->end + 1) < twice) {
+            share->end++;
+        }
+    }
+}
+
+static int find_share(const struct graft_sink *sink, int64_t layers, const struct graft_parallel *parallel,
+                      struct share *share, struct graft_error *error) {
     const char *text = graft_args_string(host->options(&plugin), "layers", "");
-    int64_t stage = stage_of(parallel);
     if (text[0] != '\0') {
         return read_share(text, layers, parallel, share, error);
     }
@@ -86,9 +112,7 @@ static int find_share(int64_t layers, const struct graft_parallel *parallel, str
                                "%lld layers cannot be divided among %ld processes", (long long)layers,
                                (long)parallel->size);
     }
-    int64_t more = layers % parallel->size;
-    share->first = layers / parallel->size * stage + (stage < more ? stage : more);
-    share->end = share->first + layers / parallel->size + (stage < more);
+    share_bytes(sink, layers, parallel, share);
     return GRAFT_OK;
 }
 
@@ -112,7 +136,7 @@ static int layer_describe(const struct graft_class *self, const struct graft_con
     int status = kept != NULL ? graft_config_need_int(config, "num_hidden_layers", 1, MAX_LAYERS, &layers, error)
                               : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = find_share(layers, parallel, &share, error);
+        status = find_share(sink, layers, parallel, &share, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -183,7 +207,7 @@ static const struct graft_option option = {
     .struct_size = sizeof option,
     .kind = GRAFT_OPTION_STRING,
     .name = "layers",
-    .help = "How many layers ranks 1, 2, ... and then 0 have: 14,10; without it as many each",
+    .help = "How many layers ranks 1, 2, ... and then 0 have: 14,10; without it as many bytes each",
     .default_value = "",
 };
 

@@ -54,6 +54,21 @@ static struct graft_class far_class(int (*describe)(const struct graft_class *, 
     return cls;
 }
 
+/* Asks what lies before each block, and says in the second description that "b" is elsewhere. */
+static int64_t before[4];
+
+static int describe_asking(const struct graft_class *cls, const struct graft_config *config,
+                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)cls;
+    (void)config;
+    (void)args;
+    before[0] = sink->bytes_before(sink->data, "a");
+    before[1] = sink->bytes_before(sink->data, "b");
+    before[2] = sink->bytes_before(sink->data, "c");
+    before[3] = sink->bytes_before(sink->data, NULL);
+    return strcmp(sink->path, "b") == 0 ? sink->elsewhere(sink->data, error) : GRAFT_OK;
+}
+
 static struct graft_replacement patch; /* of the registry, as long as that lives */
 
 static void replace(const struct graft_class *cls) {
@@ -120,6 +135,20 @@ static void test_absent_file(void **state) {
                         "weight_map lists \"1\" for 2 tensors (\"ab.weight\"), but that file does not exist");
 }
 
+/* The root's own parameter comes first, and those below what is elsewhere count as well. */
+static void test_sizes(void **state) {
+    const struct graft_class far = far_class(describe_asking, GRAFT_CLASS_CALLS_SUPER);
+    (void)state;
+    replace(&far);
+    assert_int_equal(fake_plan_make(&fake, "Root", tensors), GRAFT_OK);
+    assert_int_equal(before[0], 4);
+    assert_int_equal(before[1], 8);
+    assert_int_equal(before[2], 12);
+    assert_int_equal(before[3], 12);
+    assert_non_null(graft_node_find(fake.model.tree->root, "a")->super);
+    assert_null(graft_node_find(fake.model.tree->root, "b")->super);
+}
+
 static void assert_refused(const struct graft_class *cls, const char *words) {
     replace(cls);
     assert_int_not_equal(fake_model_build(&fake.model, "Root"), GRAFT_OK);
@@ -142,6 +171,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plan, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_absent_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sizes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wrong_class, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_late, set_up, tear_down),
     };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* getline */
 #include "cli/report/ranks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -15,15 +17,46 @@
 struct row {
     int64_t mapped_bytes;
     int64_t copied_bytes;
-    int64_t elsewhere; /* tensors that others have */
+    int64_t touched_bytes; /* of mapped weights, that are in memory now */
+    int64_t elsewhere;     /* tensors that others have */
     int64_t peak_bytes;
     struct graft_parallel_statistics spent;
 };
+
+static int is_weights(const char *line, size_t length) {
+    static const char ending[] = ".safetensors\n";
+    size_t end = sizeof ending - 1;
+    return length > end && strcmp(line + length - end, ending) == 0;
+}
+
+/* What this process has touched of the files that it maps; 0 where the system does not tell. A mapping's first line
+ * ends with its file, and others with how much of it is in memory follow. */
+static int64_t touched_bytes(void) {
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char *line = NULL;
+    size_t capacity = 0;
+    int64_t bytes = 0;
+    int ours = 0;
+    for (ssize_t length; maps != NULL && (length = getline(&line, &capacity, maps)) > 0;) {
+        long long kilobytes = 0;
+        if (sscanf(line, "Rss: %lld kB", &kilobytes) == 1) {
+            bytes += ours ? kilobytes * 1024 : 0;
+        } else if (strchr("0123456789abcdef", line[0]) != NULL) {
+            ours = is_weights(line, (size_t)length);
+        }
+    }
+    free(line);
+    if (maps != NULL) {
+        (void)fclose(maps);
+    }
+    return bytes;
+}
 
 static struct row own_row(const struct graft_model *model, const struct graft_parallel *parallel) {
     const struct graft_plan_info *plan = graft_model_plan(model);
     struct row row = {.mapped_bytes = plan->mapped_bytes,
                       .copied_bytes = plan->copied_bytes,
+                      .touched_bytes = touched_bytes(),
                       .elsewhere = (int64_t)plan->n_elsewhere,
                       .spent = {.struct_size = sizeof row.spent}};
     struct rusage usage;
@@ -37,13 +70,14 @@ static struct row own_row(const struct graft_model *model, const struct graft_pa
 static void print(const struct row *rows, int32_t n) {
     for (int32_t rank = 0; rank < n; rank++) {
         const struct row *row = &rows[rank];
-        graft_output_line(
-            stderr,
-            "rank %ld: %.1f MB mapped, %.1f MB copied, %lld tensors elsewhere, %.1f MB of memory at most; "
-            "%.1f MB sent, %.1f MB received, %.2f s with others",
-            (long)rank, (double)row->mapped_bytes / 1e6, (double)row->copied_bytes / 1e6, (long long)row->elsewhere,
-            (double)row->peak_bytes / 1e6, (double)row->spent.bytes_sent / 1e6, (double)row->spent.bytes_received / 1e6,
-            row->spent.seconds);
+        graft_output_line(stderr,
+                          "rank %ld: %.1f MB mapped, %.1f MB of it touched, %.1f MB copied, %lld tensors elsewhere, "
+                          "%.1f MB of memory at most; "
+                          "%.1f MB sent, %.1f MB received, %.2f s with others",
+                          (long)rank, (double)row->mapped_bytes / 1e6, (double)row->touched_bytes / 1e6,
+                          (double)row->copied_bytes / 1e6, (long long)row->elsewhere, (double)row->peak_bytes / 1e6,
+                          (double)row->spent.bytes_sent / 1e6, (double)row->spent.bytes_received / 1e6,
+                          row->spent.seconds);
     }
 }
 
@@ -56,6 +90,7 @@ static int print_json(const struct row *rows, int32_t n, struct graft_error *err
         graft_json *object = graft_json_new_object();
         graft_writer_set_int(&writer, object, "rank", rank);
         graft_writer_set_int(&writer, object, "mapped_bytes", row->mapped_bytes);
+        graft_writer_set_int(&writer, object, "touched_bytes", row->touched_bytes);
         graft_writer_set_int(&writer, object, "copied_bytes", row->copied_bytes);
         graft_writer_set_int(&writer, object, "tensors_elsewhere", row->elsewhere);
         graft_writer_set_int(&writer, object, "peak_bytes", row->peak_bytes);

@@ -135,6 +135,11 @@ struct graft_sink {
      * of these; the others' names come in further descriptions, whose results are compared and not used: parts that are
      * described in other ways stay apart. */
     const char *config_path;
+    /* [load] How many bytes the parameters have that are described before the module at `path` and what is below it: so
+     * much weighs what comes first. Those of all where there is no such module, and for NULL. Elements of the
+     * checkpoint's own type count two bytes. The model is described for the sizes first, and then again: the first time
+     * this gives 0, and `elsewhere` does nothing. The same in all processes that see the same classes. */
+    int64_t (*bytes_before)(void *data, const char *path);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -243,7 +248,7 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 GRAFT_ASSERT_SIZE(struct graft_join, 16);
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 112);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 136);
+GRAFT_ASSERT_SIZE(struct graft_sink, 144);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+struct graft_model;
+
 /* [load] Loads the plugin `id` from one of `n` directories, and lets it find the other processes. Once in a process,
  * before plugins are loaded: what these decide may depend on the rank. Errors are GRAFT_ERROR_PLUGIN. */
 int graft_parallel_start(const char *const *directories, int32_t n, const char *id, struct graft_error *error);
@@ -24,9 +26,15 @@ void graft_parallel_stop(void);
 /* [any] Rank and size, and what ranks say to each other. Without graft_parallel_start: rank 0 of 1. */
 const struct graft_parallel *graft_parallel_get(void);
 
-/* [load] Compares `bytes` bytes over all ranks, who all call this. Where they differ an error (GRAFT_ERROR_USAGE) says
- * so of `what` ("the plugins"). */
-int graft_parallel_agree(const char *what, const void *data, size_t bytes, struct graft_error *error);
+/* [load] Compares what all ranks, who all call this, say of themselves: lines of a key, a tab and a value, in any
+ * order. Where one has another value than rank 0, an error (GRAFT_ERROR_USAGE) says so of `what` and names the key:
+ * "the options of rank 1 are not those of rank 0: --speculate is 3, on rank 0 0". With `partial` 1 a key that either
+ * has for itself is no difference. */
+int graft_parallel_agree(const char *what, const char *lines, int32_t partial, struct graft_error *error);
+
+/* [load] The same for a model that all have opened: the fields of config.json; the classes of modules, what makes their
+ * parameters, and types and shapes of tensors, where two ranks have the same ones. */
+int graft_parallel_agree_model(const struct graft_model *model, struct graft_error *error);
 
 #ifdef __cplusplus
 }

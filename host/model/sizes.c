@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many bytes the parameters of modules have, as they are described: known before a file is read. */
+#include "base/dtype.h"
+#include "model/tree.h"
+
+enum { BYTES_OF_ANY_TYPE = 2 };
+
+/* A config may ask for more than there can be. */
+static const int64_t most = INT64_C(1) << 60;
+
+static int64_t parameter_bytes(const struct graft_parameter *parameter) {
+    int64_t bytes = parameter->dtype != GRAFT_DTYPE_NONE ? graft_dtype_size(parameter->dtype) : BYTES_OF_ANY_TYPE;
+    for (int32_t i = 0; i < parameter->rank; i++) {
+        bytes = bytes < most / parameter->shape[i] ? bytes * parameter->shape[i] : most;
+    }
+    return bytes;
+}
+
+static int measure(void *data, struct graft_node *node, struct graft_error *error) {
+    int64_t *bytes = data;
+    (void)error;
+    node->bytes_before = *bytes;
+    for (size_t i = 0; i < node->n_parameters; i++) {
+        int64_t more = parameter_bytes(node->parameters[i]);
+        *bytes = *bytes < most - more ? *bytes + more : most;
+    }
+    return GRAFT_OK;
+}
+
+void graft_tree_measure(struct graft_tree *tree) {
+    (void)graft_tree_walk(tree, measure, &tree->bytes, NULL);
+}
+
+int64_t graft_tree_bytes_before(const struct graft_tree *tree, const char *path) {
+    const struct graft_node *node = path != NULL ? graft_node_find(tree->root, path) : NULL;
+    return node != NULL ? node->bytes_before : tree->bytes;
+}

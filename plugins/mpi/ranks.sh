@@ -1,0 +1,34 @@
+# What tests with several processes share; sourced. Needs `host`, `plugins` and `scratch`.
+# shellcheck shell=sh disable=SC2154 # set by who sources it
+if ! command -v mpirun >/dev/null 2>&1 || [ ! -f "$plugins/mpi/mpi.so" ]; then
+    echo "skipped: there is no mpirun, or the plugin mpi was not built"
+    exit 77
+fi
+
+# As root in containers, more ranks than cores, and no waiting in spinning loops. MPI leaves memory behind when it ends.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 OMP_NUM_THREADS=1
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+launch() { # launch MPIRUN'S ARGUMENTS...
+    timeout 120 mpirun -q --oversubscribe --bind-to none "$@"
+}
+
+ranks() { # ranks N OPTIONS...
+    n=$1
+    shift
+    launch -n "$n" "$host" --plugins-dir "$plugins" --plugins-dir "$plugins/families" --parallel mpi "$@"
+}
+
+refused() { # refused STATUS WORDS MPIRUN'S ARGUMENTS...: within 3 seconds of the failure, with one line
+    wanted=$1 words=$2 status=0
+    shift 2
+    launch "$@" >/dev/null 2>"$scratch/err" || status=$?
+    [ "$status" = "$wanted" ] || fail "exit status $status instead of $wanted: $(cat "$scratch/err")"
+    [ "$(grep -c . "$scratch/err")" = 1 ] || fail "more than one line: $(cat "$scratch/err")"
+    grep -qF "$words" "$scratch/err" || fail "expected \"$words\": $(cat "$scratch/err")"
+}
