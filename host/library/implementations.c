@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "graft/attention.h"
+#include "graft/decoder_layer.h"
 #include "graft/experts.h"
 #include "graft/vision_attention.h"
 #include "kernels/attention.h"
@@ -126,13 +127,27 @@ int graft_model_check_implementations(const struct graft_model *model, const str
     return GRAFT_OK;
 }
 
+static int find_spread(void *data, struct graft_node *node, struct graft_error *error) {
+    int32_t *is_spread = data;
+    (void)error;
+    *is_spread |= node->is_elsewhere && strcmp(node->known->cls->interface_id, GRAFT_INTERFACE_DECODER_LAYER) == 0;
+    return GRAFT_OK;
+}
+
+/* Where other processes have some of the layers, several groups of sequences may be on their way at once. */
+static int32_t count_stages(const struct graft_model *model) {
+    int32_t is_spread = 0;
+    (void)graft_tree_walk(model->tree, find_spread, &is_spread, NULL);
+    return is_spread ? graft_ranks_get()->size : 1;
+}
+
 int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,
                         struct graft_error *error) {
     int status = graft_session_create(model->head, model->vocab_size, model->precision, slots, session, error);
     if (status == GRAFT_OK) {
         graft_session_limit(*session, graft_model_max_positions(model));
         graft_session_set_renewal(*session, graft_tree_number(model->tree, "renewed_after", 0));
-        graft_session_spread(*session, model->tree->n_elsewhere > 0 ? graft_ranks_get()->size : 1);
+        graft_session_spread(*session, count_stages(model));
         graft_session_use(*session, model->attention_now, model->attention_asked, model->experts->declared);
     }
     return status;

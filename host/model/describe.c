@@ -340,7 +340,6 @@ static int on_elsewhere(void *data, struct graft_error *error) {
         return GRAFT_OK; /* this tree is for the sizes of all modules */
     }
     node->is_elsewhere = 1;
-    builder->tree->n_elsewhere++;
     return GRAFT_OK;
 }
 

@@ -120,7 +120,6 @@ struct graft_tree {
     size_t n_nodes;
     size_t n_parameters;
     int32_t n_states;
-    size_t n_elsewhere;  /* modules that another process has */
     int32_t wants_sizes; /* a class asked how many bytes others have */
     int64_t bytes;       /* of all parameters, once measured */
 };

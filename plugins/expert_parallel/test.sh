@@ -1,0 +1,35 @@
+#!/bin/sh
+# Several processes with some of the experts each give the ids of one, whatever the experts are made of.
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS
+set -eu
+host=$1 plugins=$2 goldens=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=../mpi/ranks.sh
+. "$(dirname "$0")/../mpi/ranks.sh"
+
+same() { # same N MODEL PLUGINS OPTIONS...: ids
+    n=$1 model=$2 list=$3
+    shift 3
+    "$host" --quiet --plugins-dir "$plugins" --plugins-dir "$plugins/families" ${list:+--plugins "$list"} --model "$model" \
+        --output-ids "$@" >"$scratch/one"
+    ranks "$n" --quiet --plugins "expert_parallel${list:+,$list}" --model "$model" --output-ids "$@" >"$scratch/many"
+    cmp -s "$scratch/one" "$scratch/many" || fail "$model on $n: $(cat "$scratch/many") instead of $(cat "$scratch/one")"
+}
+
+prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max-new-tokens 12 --dtype float32'
+families=$plugins/families
+# shellcheck disable=SC2086 # words
+{
+    same 2 "$goldens/qwen2_moe" "" $prompts
+    same 3 "$goldens/qwen2_moe_stacked" "" $prompts
+    same 3 "$goldens/mixtral" sequential_experts $prompts
+    same 2 "$goldens/qwen2_moe_stacked" sequential_experts $prompts
+    same 2 "$goldens/qwen3_moe" sequential_experts,int8_linear $prompts
+    same 2 "$goldens/qwen2_moe_sparse_step" sequential_experts $prompts --temperature 2 --seed 11
+    same 3 "$families/gpt_oss/goldens/gpt_oss" gpt_oss $prompts
+    same 2 "$families/deepseek_v3/goldens/deepseek_v3" deepseek_v3,sequential_experts $prompts
+}
+
+refused 2 "4 experts cannot be divided among 5 processes" -n 5 "$host" --plugins-dir "$plugins" --parallel mpi --quiet \
+    --plugins expert_parallel --model "$goldens/mixtral" --input-ids 5 --output-ids --max-new-tokens 1
