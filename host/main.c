@@ -92,8 +92,13 @@ static int run(struct graft_options *options, struct graft_error *error) {
         (void)printf("graft %s (plugin ABI %d.%d)\n", GRAFT_VERSION, GRAFT_ABI_MAJOR, GRAFT_ABI_MINOR);
         return graft_output_flush(stdout, error);
     }
-    graft_setup_process(options);
-    int status = graft_setup_parallel(options, error);
+    if (options->command == GRAFT_COMMAND_TRY) {
+        return graft_command_try(options, error);
+    }
+    int status = graft_setup_process(options, error);
+    if (status == GRAFT_OK) {
+        status = graft_setup_parallel(options, error);
+    }
     if (status == GRAFT_OK) {
         status = options->command == GRAFT_COMMAND_TOKENIZE ? graft_command_tokenize(options, error)
                                                             : with_library(options, error);

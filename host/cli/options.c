@@ -29,11 +29,13 @@ enum {
     BENCH = GRAFT_COMMAND_BENCH,
     SAVE = GRAFT_COMMAND_SAVE,
     PERPLEXITY = GRAFT_COMMAND_PERPLEXITY,
+    TRY = GRAFT_COMMAND_TRY,
     LOADED = RUN | VERIFY | BENCH | PERPLEXITY,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     ADAPTED = LOADED | PLAN, /* others show or write the model itself */
     PROMPT = RUN | VERIFY,
-    EVERY = MODEL | TOKENIZE | LIST
+    MUTED = MODEL | TOKENIZE | LIST,
+    EVERY = MUTED | TRY
 };
 
 static const struct spec specs[] = {
@@ -43,6 +45,7 @@ static const struct spec specs[] = {
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL},
     {"plugin-option", TEXTS, offsetof(struct graft_options, plugin_options), MODEL | LIST},
     {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST},
+    {"rescan", FLAG, offsetof(struct graft_options, rescan), MODEL | LIST},
     {"fusion", TEXTS, offsetof(struct graft_options, fusion), MODEL},
     {"fusion-config", TEXT, offsetof(struct graft_options, fusion_config), MODEL},
     {"fuse", TEXTS, offsetof(struct graft_options, fuse), LOADED | PLAN},
@@ -57,7 +60,7 @@ static const struct spec specs[] = {
     {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL},
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL},
     {"report", TEXT, offsetof(struct graft_options, report), RUN | PERPLEXITY},
-    {"quiet", FLAG, offsetof(struct graft_options, quiet), EVERY},
+    {"quiet", FLAG, offsetof(struct graft_options, quiet), MUTED},
     {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT},
     {"prompt-file", TEXTS, offsetof(struct graft_options, prompt_files), PROMPT},
     {"input-ids", TEXTS, offsetof(struct graft_options, input_ids), PROMPT},
@@ -250,7 +253,10 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
         return usage(error, "expected a plugin file or a class", "inspect");
     }
-    if (options->model == NULL && (options->command & (LIST | INSPECT)) == 0) {
+    if (options->command == GRAFT_COMMAND_TRY && options->files.count == 0) {
+        return usage(error, "expected plugin files", "try");
+    }
+    if (options->model == NULL && (options->command & (LIST | INSPECT | TRY)) == 0) {
         return usage(error, "missing, expected a model directory", "--model");
     }
     if (options->classes && options->families) {
@@ -353,8 +359,8 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 
 /* The command, when the first word is none of the options. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
-    static const char *const names[] = {"run",    "plan",  "tokenize", "list",      "inspect",
-                                        "verify", "bench", "save",     "perplexity"};
+    static const char *const names[] = {"run",    "plan",  "tokenize", "list",       "inspect",
+                                        "verify", "bench", "save",     "perplexity", "try"};
     if (parser->argc < 2 || parser->argv[1][0] == '-') {
         return GRAFT_OK;
     }
@@ -387,8 +393,11 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     };
     int status = parse_command(&parser, error);
     for (; status == GRAFT_OK && parser.at < argc; parser.at++) {
-        if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL && argv[parser.at][0] != '-') {
+        int is_word = argv[parser.at][0] != '-';
+        if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL && is_word) {
             options->subject = argv[parser.at];
+        } else if (options->command == GRAFT_COMMAND_TRY && is_word) {
+            status = append(&options->files, argv[parser.at], argv[parser.at], error);
         } else {
             status = parse_option(&parser, error);
         }
@@ -478,6 +487,7 @@ void graft_options_shared(const struct graft_options *options, struct graft_text
 }
 
 void graft_options_finish(struct graft_options *options) {
+    graft_free(options->files.items);
     graft_free(options->plugins_dirs.items);
     graft_free(options->plugin_options.items);
     graft_free(options->fusion.items);

@@ -17,7 +17,8 @@ enum graft_command {
     GRAFT_COMMAND_VERIFY = 32,
     GRAFT_COMMAND_BENCH = 64,
     GRAFT_COMMAND_SAVE = 128,
-    GRAFT_COMMAND_PERPLEXITY = 256
+    GRAFT_COMMAND_PERPLEXITY = 256,
+    GRAFT_COMMAND_TRY = 512
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -35,7 +36,8 @@ struct graft_named_strings {
 
 struct graft_options {
     enum graft_command command;
-    const char *subject; /* what follows `inspect`: a file or a class */
+    const char *subject;        /* what follows `inspect`: a file or a class */
+    struct graft_strings files; /* what follows `try` */
     int help;
     int version;
     int list_options;
@@ -45,6 +47,7 @@ struct graft_options {
     const char *plugins; /* "ID,ID", or NULL */
     int no_plugins;
     int skip_bad_plugins;
+    int rescan;
     struct graft_strings plugin_options; /* "ID.NAME=VALUE" each */
     struct graft_strings fusion;         /* names of families */
     const char *fusion_config;           /* JSON, or NULL */

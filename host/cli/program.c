@@ -23,13 +23,30 @@ const char *graft_program_name(void) {
     return name;
 }
 
-/* The folder that the program's file lies in. Returns 0, or -1 where the system does not tell. */
-static int find_folder(char folder[PATH_MAX]) {
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+/* Returns 0, or -1 where the system does not tell. */
+static int find_file(char file[PATH_MAX]) {
+    ssize_t length = readlink("/proc/self/exe", file, PATH_MAX - 1);
     if (length <= 0) {
         return -1;
     }
-    folder[length] = '\0';
+    file[length] = '\0';
+    return 0;
+}
+
+int graft_program_path(char **path, struct graft_error *error) {
+    char file[PATH_MAX];
+    if (find_file(file) != 0) {
+        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "/proc/self/exe", "does not say what the program is");
+    }
+    *path = graft_strdup(file);
+    return *path != NULL ? GRAFT_OK : graft_fail_memory(error, "program");
+}
+
+/* The folder that the program's file lies in. Likewise. */
+static int find_folder(char folder[PATH_MAX]) {
+    if (find_file(folder) != 0) {
+        return -1;
+    }
     char *slash = strrchr(folder, '/');
     if (slash == NULL) {
         return -1;

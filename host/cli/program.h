@@ -11,6 +11,9 @@ void graft_program_set_name(const char *argv0);
 /* Under this name the program speaks of itself in usage, errors and hints. */
 const char *graft_program_name(void);
 
+/* The file that the program was started from. The caller frees it with graft_free. */
+int graft_program_path(char **path, struct graft_error *error);
+
 /* The folder that `--plugins-dir default` means: below the prefix that the program lies in, wherever that was moved to;
  * beside the program; or as configured. The caller frees it with graft_free. None of them there is an error. */
 int graft_program_plugins_dir(char **directory, struct graft_error *error);

@@ -10,18 +10,31 @@
 #include "cli/program.h"
 #include "cli/report/report.h"
 #include "graft/host/process.h"
+#include "graft/host/trial.h"
 
 static void print_log(void *data, const char *sender, const char *text) {
     (void)data;
     (void)fprintf(stderr, "%s: %s\n", sender, text);
 }
 
-void graft_setup_process(const struct graft_options *options) {
+/* The program tries plugins by running itself. */
+static int set_trials(const struct graft_options *options, struct graft_error *error) {
+    char *path = NULL;
+    int status = graft_program_path(&path, error);
+    if (status == GRAFT_OK && graft_trials_set_program(path, options->rescan) != GRAFT_OK) {
+        status = graft_fail_memory(error, "plugins");
+    }
+    graft_free(path);
+    return status;
+}
+
+int graft_setup_process(const struct graft_options *options, struct graft_error *error) {
     enum { MAX_THREADS = 1024 };
     graft_threads_set_count(options->threads < MAX_THREADS ? (int32_t)options->threads : MAX_THREADS);
     if (!options->quiet) {
         graft_log_set_sink(print_log, NULL);
     }
+    return set_trials(options, error);
 }
 
 /* Cuts "a,b,c" in place; the caller frees `*items`, not what they point to. */

@@ -8,7 +8,7 @@
 #include "graft/host/watch.h"
 
 /* Threads, and where plugins' log lines go. */
-void graft_setup_process(const struct graft_options *options);
+int graft_setup_process(const struct graft_options *options, struct graft_error *error);
 
 /* With --parallel: finds the other processes. From then on ranks above 0 are quiet, and write nothing to stdout. */
 int graft_setup_parallel(struct graft_options *options, struct graft_error *error);

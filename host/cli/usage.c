@@ -15,6 +15,7 @@ static const char *const commands[] = {
     "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced modules with originals\n",
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
+    "try        FILE.so...                                              open each plugin in a process of its own\n",
 };
 
 /* In sections, since compilers need not accept longer strings. */
@@ -25,6 +26,7 @@ static const char *const sections[] = {
     "  --plugin-option ID.NAME=VALUE   set an option of a plugin (list and inspect show them); repeatable\n"
     "  --no-plugins           load no plugins\n"
     "  --skip-bad-plugins     skip plugins that cannot be used\n"
+    "  --rescan               try all plugins again before they are opened, also those that did no harm before\n"
     "  --fusion NAME          fuse the modules that fit this fusion family; repeatable\n"
     "  --fusion-config JSON   the same, with options: {\"NAME\": true | false | {...}}; {} for none\n"
     "\n",

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "plugin/elf.h"
+#include "plugin/object_file.h"
 
 struct graft_object {
     struct graft_object *next; /* among the kept ones */
@@ -156,18 +156,20 @@ static int open_new(const char *file, char *name, struct graft_object **object, 
     return status;
 }
 
-int graft_object_open(const char *file, struct graft_object **object, struct graft_error *error) {
+int graft_object_open(const char *file, const char *entry, struct graft_object **object, struct graft_error *error) {
     size_t length = strlen(file);
     char *name = NULL;
+    int has_entry = 0;
+    *object = NULL;
     if (length < 4 || strcmp(file + length - 3, ".so") != 0) {
         /* libltdl would read a file called *.la as a description of where to find the object. */
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, file, "expected a name that ends in .so");
     }
-    int status = graft_elf_check(file, error);
-    if (status == GRAFT_OK) {
+    int status = graft_object_file_check(file, entry, &has_entry, error);
+    if (status == GRAFT_OK && has_entry) {
         status = absolute_name(file, &name, error);
     }
-    if (status != GRAFT_OK) {
+    if (status != GRAFT_OK || !has_entry) {
         return status;
     }
     (void)pthread_mutex_lock(&lock);

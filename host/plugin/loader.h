@@ -13,10 +13,11 @@
 struct graft_object;
 
 /* Opens `file`, whose name must end in ".so", binding all its symbols now and keeping them to itself. This runs the
- * object's constructors, which must not come back here. The error carries the dynamic linker's own words. The caller
- * ends with graft_object_keep or graft_object_close. A file that is kept already is not opened again: the same object
- * comes back, also when the file on disk has changed since. */
-int graft_object_open(const char *file, struct graft_object **object, struct graft_error *error);
+ * object's constructors, which must not come back here. What object_file.h refuses is not opened; neither is an object
+ * that does not export `entry`, of which `*object` is NULL. The error carries the dynamic linker's own words. The
+ * caller ends with graft_object_keep or graft_object_close. A file that is kept already is not opened again: the same
+ * object comes back, also when the file on disk has changed since. */
+int graft_object_open(const char *file, const char *entry, struct graft_object **object, struct graft_error *error);
 
 /* Address of an exported symbol, NULL when there is none. */
 void *graft_object_symbol(const struct graft_object *object, const char *name);

@@ -11,6 +11,7 @@
 #include "plugin/known_families.h"
 #include "plugin/search.h"
 #include "plugin/start.h"
+#include "plugin/trials.h"
 #include "plugin/use.h"
 
 /* What is to be loaded. */
@@ -25,6 +26,7 @@ struct wanted {
 struct loading {
     const struct graft_plugin_options *options;
     struct graft_plugin_set *set;
+    struct graft_trials *trials;
     struct graft_text known_ids; /* "a, b" */
     char *found;                 /* [n_allow]: whether the id was met */
     size_t plugin_capacity;
@@ -144,11 +146,18 @@ static int may_skip(const struct loading *loading, const char *file) {
     return loading->options->skip_bad && !is_named(loading, file);
 }
 
+static int open_file(struct loading *loading, const char *file, struct graft_use **use, struct graft_error *error) {
+    if (graft_family_file_is(file)) {
+        return open_family(loading, file, use, error);
+    }
+    int status = graft_trials_check(loading->trials, file, error);
+    return status == GRAFT_OK ? graft_use_open(file, use, error) : status;
+}
+
 static int load_file(struct loading *loading, const char *file, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     struct graft_use *use = NULL;
-    int status =
-        graft_family_file_is(file) ? open_family(loading, file, &use, &cause) : graft_use_open(file, &use, &cause);
+    int status = open_file(loading, file, &use, &cause);
     if (status == GRAFT_OK && use == NULL && is_named(loading, file)) {
         status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "not a plugin: it exports no graft_plugin_entry");
     }
@@ -299,7 +308,10 @@ static int load_files(const struct wanted *wanted, const struct graft_plugin_opt
         return graft_fail_memory(error, NULL);
     }
     (void)pthread_mutex_lock(&lock);
-    status = load_all(&loading, wanted, error);
+    status = graft_trials_make(wanted->files, wanted->n, &loading.trials, error);
+    if (status == GRAFT_OK) {
+        status = load_all(&loading, wanted, error);
+    }
     if (status == GRAFT_OK) {
         status = check_found(&loading, error);
     }
@@ -315,6 +327,7 @@ static int load_files(const struct wanted *wanted, const struct graft_plugin_opt
         free_set(loading.set);
     }
     (void)pthread_mutex_unlock(&lock);
+    graft_trials_free(loading.trials);
     graft_text_free(&loading.known_ids);
     graft_free(loading.found);
     return status;

@@ -38,10 +38,10 @@ static int add(struct graft_plugin_files *files, const char *name, const struct 
     return 0;
 }
 
-/* Likewise. */
-static int add_regular(struct graft_plugin_files *files, const char *name) {
+/* Likewise, if there is something of that name. */
+static int add_existing(struct graft_plugin_files *files, const char *name) {
     struct stat status;
-    return stat(name, &status) == 0 && S_ISREG(status.st_mode) ? add(files, name, &status) : 0;
+    return stat(name, &status) == 0 || lstat(name, &status) == 0 ? add(files, name, &status) : 0;
 }
 
 /* Looks at one entry of a directory. Returns 0, or -1 out of memory. */
@@ -58,10 +58,10 @@ static int add_entry(struct graft_plugin_files *files, const char *directory, co
     if (object != NULL && family != NULL) {
         int is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
         int is_plugin = (length > 3 && strcmp(entry + length - 3, ".so") == 0) || graft_family_file_is(entry);
-        if (is_folder) {
-            result = add_regular(files, object) == 0 ? add_regular(files, family) : -1;
+        if (is_plugin) {
+            result = add_existing(files, path);
         } else {
-            result = is_plugin ? add_regular(files, path) : 0;
+            result = !is_folder || (add_existing(files, object) == 0 && add_existing(files, family) == 0) ? 0 : -1;
         }
     }
     graft_free(family);

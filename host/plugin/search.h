@@ -24,10 +24,11 @@ struct graft_plugin_files {
     size_t empty_capacity;
 };
 
-/* [any] Appends the regular files DIR/NAME.so and DIR/NAME/NAME.so of each directory (links to such files count), and
- * those that end in .family.json instead, those of one directory in the order of strcmp. Names that start with a dot
- * and everything else are skipped; a file that was found before, under whatever name, is not found again. A directory
- * that cannot be read is an error. */
+/* [any] Appends DIR/NAME.so and DIR/NAME/NAME.so of each directory, and what ends in .family.json instead, those of
+ * one directory in the order of strcmp. Whatever has such a name is found, also what is no file (a folder NAME.so, a
+ * FIFO, a link that leads nowhere): who opens it says so. Names that start with a dot and everything else are skipped;
+ * a file that was found before, under whatever name, is not found again. A directory that cannot be read is an error.
+ */
 int graft_plugin_files_find(const char *const *directories, int n, struct graft_plugin_files *files,
                             struct graft_error *error);
 /* [any] Appends a file of any name, so that it is not found in a directory as well. */

@@ -13,8 +13,6 @@
 #include "plugin/loader.h"
 #include "plugin/validate.h"
 
-#define ENTRY "graft_plugin_entry"
-
 /* What another plugin offers to this one. */
 struct link {
     const char *id;
@@ -97,12 +95,12 @@ static int call_entry(const char *file, void *address, const struct graft_plugin
     struct graft_error own = graft_error_none();
     graft_plugin_entry_function entry;
     memcpy(&entry, &address, sizeof entry); /* ISO C has no cast from data to functions; POSIX says they are alike */
-    const struct graft_task task = {ENTRY, NULL, NULL, NULL, file};
+    const struct graft_task task = {GRAFT_PLUGIN_ENTRY, NULL, NULL, NULL, file};
     const struct graft_running before = graft_running_begin(&task);
     *descriptor = entry(graft_host_get(), &own);
     graft_running_end(before);
     if (*descriptor == NULL) {
-        return plugin_failed(file, ENTRY " returned NULL", &own, error);
+        return plugin_failed(file, GRAFT_PLUGIN_ENTRY " returned NULL", &own, error);
     }
     return graft_plugin_validate_identity(file, *descriptor, error);
 }
@@ -121,12 +119,12 @@ int graft_use_open(const char *file, struct graft_use **use, struct graft_error 
     *use = NULL;
     const struct graft_task task = {"dlopen", NULL, NULL, NULL, file}; /* runs constructors */
     const struct graft_running before = graft_running_begin(&task);
-    int status = graft_object_open(file, &object, error);
+    int status = graft_object_open(file, GRAFT_PLUGIN_ENTRY, &object, error);
     graft_running_end(before);
-    if (status != GRAFT_OK) {
+    if (status != GRAFT_OK || object == NULL) {
         return status;
     }
-    void *address = graft_object_symbol(object, ENTRY);
+    void *address = graft_object_symbol(object, GRAFT_PLUGIN_ENTRY);
     struct graft_use *found = find(address);
     if (address == NULL || found != NULL) {
         if (found != NULL) {

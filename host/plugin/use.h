@@ -13,6 +13,9 @@
 
 struct graft_use;
 
+/* The function that makes an object a plugin (graft/plugin.h). */
+#define GRAFT_PLUGIN_ENTRY "graft_plugin_entry"
+
 /* Opens the file, calls its entry function and validates the descriptor's identity; what is in use already is only
  * counted. `*use` is NULL when the object does not export the entry function. The caller ends with graft_use_close. */
 int graft_use_open(const char *file, struct graft_use **use, struct graft_error *error);

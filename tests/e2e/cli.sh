@@ -58,7 +58,8 @@ has 'plugins: the one that is listed' 'sequential_experts' err
 check 'plugins: not the other' '' "$(grep -F 'by fused_qkv' err)"
 mkfifo plugins/pipe.so && mkdir plugins/folder.so
 host --model "$llama" --plugins-dir plugins
-check 'what is no file is no plugin' 0 "$status"
+check 'what is no file is refused' 3 "$status"
+has 'what is no file is refused: by its name' 'plugins/folder.so: expected a regular file, found a directory' err
 rm -r plugins/pipe.so plugins/folder.so
 echo junk >plugins/junk.so
 host --model "$llama" --plugins-dir plugins --skip-bad-plugins

@@ -134,29 +134,64 @@ static void test_truncated(void **state) {
     }
 }
 
-/* Nothing waits for a writer to the FIFO, and a folder's name does not make it a plugin. */
-static void test_special_files(void **state) {
+/* What is not called like a plugin is left alone. */
+static void test_other_files(void **state) {
     (void)state;
-    assert_int_equal(mkfifo(below("fifo.so"), 0600), 0);
-    assert_int_equal(mkdir(below("folder.so"), 0700), 0);
     assert_int_equal(mkdir(below("empty"), 0700), 0);
-    assert_int_equal(symlink("nowhere", below("dangling.so")), 0);
     write_bytes(folder, "readme.txt", "no", 2);
     write_bytes(folder, ".so", "no", 2);
     write_bytes(folder, ".hidden.so", "no", 2);
     write_bytes(folder, "plugin.so.bak", "no", 2);
     expect_report(NULL, "note: DIR: contains no plugins; expected NAME.so or NAME/NAME.so\nplugins: 0\n");
+}
+
+/* What is called so and is no file is refused by its name. Nothing waits for a writer to the FIFO. */
+static void test_special_files(void **state) {
+    static const struct graft_plugin_options skip = {.skip_bad = 1};
+    (void)state;
+    assert_int_equal(mkfifo(below("fifo.so"), 0600), 0);
+    assert_int_equal(mkdir(below("folder.so"), 0700), 0);
+    assert_int_equal(symlink("nowhere", below("dangling.so")), 0);
+    assert_int_equal(symlink("/dev/null", below("device.so")), 0);
+    assert_int_equal(mkdir(below("deep"), 0700), 0);
+    assert_int_equal(mkdir(below("deep/deep.so"), 0700), 0);
+    expect_report(&skip, "note: DIR/dangling.so: skipped: cannot be opened: No such file or directory\n"
+                         "note: DIR/deep/deep.so: skipped: expected a regular file, found a directory\n"
+                         "note: DIR/device.so: skipped: expected a regular file, found a device\n"
+                         "note: DIR/fifo.so: skipped: expected a regular file, found a FIFO\n"
+                         "note: DIR/folder.so: skipped: expected a regular file, found a directory\n"
+                         "plugins: 0\n");
+    expect_report(NULL, "error: DIR/dangling.so: cannot be opened: No such file or directory; \n");
 
     struct graft_error error = graft_error_none();
     struct graft_object *object = NULL;
-    assert_int_equal(graft_object_open(below("fifo.so"), &object, &error), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_object_open(below("fifo.so"), "entry", &object, &error), GRAFT_ERROR_PLUGIN);
     assert_string_equal(error.message, "expected a regular file, found a FIFO");
     error = graft_error_none();
-    assert_int_equal(graft_object_open(below("absent.so"), &object, &error), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_object_open(below("absent.so"), "entry", &object, &error), GRAFT_ERROR_PLUGIN);
     assert_string_equal(error.message, "cannot be opened: No such file or directory");
     error = graft_error_none();
-    assert_int_equal(graft_object_open(below("readme.txt"), &object, &error), GRAFT_ERROR_PLUGIN);
+    assert_int_equal(graft_object_open(below("readme.txt"), "entry", &object, &error), GRAFT_ERROR_PLUGIN);
     assert_string_equal(error.message, "expected a name that ends in .so");
+}
+
+/* What others could have put there is not opened. */
+static void test_writers(void **state) {
+    (void)state;
+    copy_plugin(folder, "good", "good.so");
+    assert_int_equal(chmod(below("good.so"), 0646), 0);
+    expect_report(NULL,
+                  "error: DIR/good.so: everybody may write to it, so anyone could have changed it; take that right "
+                  "from others: chmod o-w\n");
+    assert_int_equal(chmod(below("good.so"), 0644), 0);
+    assert_int_equal(chmod(folder, 0707), 0);
+    expect_report(NULL,
+                  "error: DIR/good.so: lies in a directory that everybody may write to, so anyone could have put it "
+                  "there; move it elsewhere, or take the right to write to DIR from others (chmod o-w)\n");
+    assert_int_equal(chmod(folder, 01707), 0); /* such as /tmp: nobody else can take this file out of it */
+    expect_report(NULL, "plugins: 1\n");
+    assert_int_equal(chmod(folder, 0700), 0);
+    expect_report(NULL, "plugins: 1\n");
 }
 
 static void test_order_and_doubles(void **state) {
@@ -230,7 +265,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_empty_file, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_special_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_writers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order_and_doubles, setup, teardown),
         cmocka_unit_test_setup_teardown(test_link_and_relative_name, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_file, setup, teardown),

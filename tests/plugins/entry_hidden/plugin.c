@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The entry function of a plugin whose author hides everything. */
+struct graft_plugin;
+
+__attribute__((visibility("hidden"))) const struct graft_plugin *graft_plugin_entry(const void *host, void *error);
+
+const struct graft_plugin *graft_plugin_entry(const void *host, void *error) {
+    (void)host, (void)error;
+    return 0;
+}
