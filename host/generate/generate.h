@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generating text: several sequences at once, each until its end. */
+/* Generating text: how, and from prompts that are all there. */
 #ifndef GRAFT_GENERATE_GENERATE_H
 #define GRAFT_GENERATE_GENERATE_H
 
@@ -25,9 +25,12 @@ int graft_generation_settings_read(const char *directory, const graft_json *conf
  * stops the generation. */
 typedef int (*graft_token_sink)(void *data, size_t sequence, int32_t id, int last, struct graft_error *error);
 
-/* [forward] Feeds the prompts to `session`'s slots 0 to n - 1 (all empty) and generates. An eos id is told to the sink,
- * too. */
-int graft_generate(struct graft_session *session, int64_t vocab_size, const struct graft_ids_view *prompts, size_t n,
+struct graft_run_options;
+
+/* [forward] Feeds the prompts, each under the adapter (as in graft_batch) that goes with it, to `session`, whose slots
+ * are all empty, and generates. An eos id is told to the sink, too. */
+int graft_generate(struct graft_session *session, const struct graft_run_options *options,
+                   const struct graft_ids_view *prompts, const int32_t *adapters, size_t n,
                    const struct graft_generation_settings *settings, graft_token_sink sink, void *data,
                    struct graft_error *error);
 

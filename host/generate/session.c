@@ -169,6 +169,10 @@ static void place_images(struct step *step, const struct graft_session *session,
     }
 }
 
+static int gives_row(enum graft_logits_rows which, int is_last) {
+    return which == GRAFT_LOGITS_ALL || (which == GRAFT_LOGITS_LAST && is_last);
+}
+
 static int step_init(struct step *step, const struct graft_session *session, const int32_t *slots,
                      const struct graft_ids_view *news, size_t n, enum graft_logits_rows which) {
     size_t tokens = 0;
@@ -196,7 +200,7 @@ static int step_init(struct step *step, const struct graft_session *session, con
             step->ids[at] = news[i].ids[j];
             step->adapters[n + (size_t)at] = session->adapters[slots[i]];
             step->positions[at] = session->sequences[slots[i]].length + (int64_t)j;
-            if (makes_logits(session) && (which == GRAFT_LOGITS_ALL || j + 1 == news[i].count)) {
+            if (makes_logits(session) && gives_row(which, j + 1 == news[i].count)) {
                 step->rows[step->n_rows++] = (int32_t)at;
             }
         }
@@ -293,6 +297,19 @@ int64_t graft_session_token_bytes(const struct graft_session *session, int32_t s
     return graft_kv_cache_token_bytes(session->cache->kv, slot);
 }
 
+int64_t graft_session_state_bytes(const struct graft_session *session, int32_t slot) {
+    return graft_states_bytes(session->cache->states, slot);
+}
+
+void graft_session_expect(struct graft_session *session, int32_t slot, int64_t tokens) {
+    graft_kv_cache_expect(session->cache->kv, slot, tokens);
+}
+
+void graft_session_release(struct graft_session *session, int32_t slot) {
+    graft_cache_release(session->cache, slot);
+    session->sequences[slot] = (struct sequence){0};
+}
+
 int graft_session_rewind(struct graft_session *session, int32_t slot, int64_t length, int64_t *reached,
                          struct graft_error *error) {
     struct sequence *sequence = &session->sequences[slot];
@@ -313,5 +330,14 @@ int graft_session_fork(struct graft_session *session, int32_t from, int32_t to, 
     int status = graft_cache_fork(session->cache, from, to, error);
     session->sequences[to] = status == GRAFT_OK ? session->sequences[from] : (struct sequence){0};
     session->adapters[to] = session->adapters[from];
+    return status;
+}
+
+int graft_session_share(struct graft_session *session, int32_t from, int32_t to, int64_t length, int *done,
+                        struct graft_error *error) {
+    int status = graft_cache_share(session->cache, from, to, length, done, error);
+    if (status != GRAFT_OK || *done) {
+        session->sequences[to] = (struct sequence){.length = *done ? length : 0};
+    }
     return status;
 }

@@ -54,7 +54,8 @@ int32_t graft_session_stages(const struct graft_session *session);
 /* Which rows of logits a step gives. */
 enum graft_logits_rows {
     GRAFT_LOGITS_LAST, /* one per sequence: of its last token */
-    GRAFT_LOGITS_ALL   /* one per token */
+    GRAFT_LOGITS_ALL,  /* one per token */
+    GRAFT_LOGITS_NONE
 };
 
 /* Appends `news[i]` (at least one id each) to the sequence in `slots[i]`, for `n` sequences as one ragged batch,
@@ -66,6 +67,15 @@ int graft_session_step(struct graft_session *session, const int32_t *slots, cons
 /* Bytes of keys and values, or of what they are made from, that are kept of each token of the sequence in a slot. */
 int64_t graft_session_token_bytes(const struct graft_session *session, int32_t slot);
 
+/* Bytes that the states of the sequence in a slot take, however long it is. */
+int64_t graft_session_state_bytes(const struct graft_session *session, int32_t slot);
+
+/* The next sequence in a slot will have so many tokens, and room is made for them at once; 0: nobody knows. */
+void graft_session_expect(struct graft_session *session, int32_t slot, int64_t tokens);
+
+/* Empties a slot and frees what it takes. */
+void graft_session_release(struct graft_session *session, int32_t slot);
+
 /* Takes the sequence in a slot back to its first `length` tokens, or to fewer, `reached`: the caller feeds those in
  * between again. Keys and values can be cut anywhere. States of modules (graft/state.h) are known where they are,
  * before the last step, and at the start; rotary positions behind the last image, and at the start. A length of 0
@@ -76,5 +86,11 @@ int graft_session_rewind(struct graft_session *session, int32_t slot, int64_t le
 /* Makes the sequence in slot `to` a copy of the one in slot `from`, which goes on by itself: to try several ways on, or
  * to come back to this place. On failure slot `to` is empty. */
 int graft_session_fork(struct graft_session *session, int32_t from, int32_t to, struct graft_error *error);
+
+/* Makes the sequence in slot `to` a copy of the first `length` tokens of the one in slot `from`, none of them behind an
+ * image; `*done` is then 1. Where states of modules are elsewhere it is 0, and nothing changes. On failure slot `to` is
+ * empty. */
+int graft_session_share(struct graft_session *session, int32_t from, int32_t to, int64_t length, int *done,
+                        struct graft_error *error);
 
 #endif

@@ -38,12 +38,9 @@ int graft_cache_rewind(struct graft_cache *cache, int32_t slot, int64_t length, 
     return status;
 }
 
-int graft_cache_fork(struct graft_cache *cache, int32_t from, int32_t to, struct graft_error *error) {
-    if (from == to) {
-        return GRAFT_OK;
-    }
+static int copy(struct graft_cache *cache, int32_t from, int32_t to, int64_t length, struct graft_error *error) {
     int64_t reached;
-    int status = graft_kv_cache_copy(cache->kv, from, to, error);
+    int status = graft_kv_cache_copy(cache->kv, from, to, length, error);
     if (status == GRAFT_OK) {
         status = graft_states_copy(cache->states, from, to, error);
     }
@@ -51,6 +48,23 @@ int graft_cache_fork(struct graft_cache *cache, int32_t from, int32_t to, struct
         (void)graft_cache_rewind(cache, to, 0, &reached, NULL);
     }
     return status;
+}
+
+int graft_cache_fork(struct graft_cache *cache, int32_t from, int32_t to, struct graft_error *error) {
+    return from == to ? GRAFT_OK : copy(cache, from, to, INT64_MAX, error);
+}
+
+int graft_cache_share(struct graft_cache *cache, int32_t from, int32_t to, int64_t length, int *done,
+                      struct graft_error *error) {
+    int is_known = graft_states_is_at(cache->states, from, length);
+    int status = is_known ? copy(cache, from, to, length, error) : GRAFT_OK;
+    *done = is_known && status == GRAFT_OK;
+    return status;
+}
+
+void graft_cache_release(struct graft_cache *cache, int32_t slot) {
+    graft_kv_cache_release(cache->kv, slot);
+    graft_states_release(cache->states, slot);
 }
 
 /* Without a cache nothing is kept: a sequence begins with each forward. */

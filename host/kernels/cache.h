@@ -28,6 +28,14 @@ int graft_cache_rewind(struct graft_cache *cache, int32_t slot, int64_t length, 
 /* Makes slot `to` what slot `from` is; on failure it is empty. */
 int graft_cache_fork(struct graft_cache *cache, int32_t from, int32_t to, struct graft_error *error);
 
+/* Makes slot `to` the first `length` tokens of slot `from`, if those can be had: keys and values always, states where
+ * they are; `*done` is then 1, or else 0, and slot `to` what it was. On failure it is empty. */
+int graft_cache_share(struct graft_cache *cache, int32_t from, int32_t to, int64_t length, int *done,
+                      struct graft_error *error);
+
+/* Empties a slot and frees its memory. */
+void graft_cache_release(struct graft_cache *cache, int32_t slot);
+
 /* [forward] graft_state_get (graft/state.h). */
 void *graft_cache_state(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
                         int32_t sequence, struct graft_error *error);

@@ -3,14 +3,10 @@
 #ifndef GRAFT_KERNELS_KERNELS_H
 #define GRAFT_KERNELS_KERNELS_H
 
+#include "graft/batch.h"
 #include "graft/call.h"
 #include "graft/kernels.h"
 #include "kernels/scratch.h"
-
-/* Up to this many tokens of one forward give results, each token's, that are those it has alone, to the bit: products
- * read the weights' rows as they lie, and attention goes over the keys once for each. It is where other ways become
- * faster (measured with AVX-512 and with AVX2). */
-enum { GRAFT_FEW_TOKENS = 12 };
 
 /* [any] The table; it lives as long as the process. */
 const struct graft_kernels *graft_kernels_get(void);

@@ -23,6 +23,7 @@ struct entry {
 
 struct graft_kv_cache {
     struct entry *entries; /* [layers, slots] */
+    int64_t *expected;     /* [slots]: tokens to make room for at first */
     int32_t layers;
     int32_t slots;
 };
@@ -31,6 +32,11 @@ struct graft_kv_cache *graft_kv_cache_create(int32_t slots) {
     struct graft_kv_cache *cache = slots > 0 ? (struct graft_kv_cache *)graft_alloc(1, sizeof *cache) : NULL;
     if (cache != NULL) {
         cache->slots = slots;
+        cache->expected = (int64_t *)graft_alloc((size_t)slots, sizeof *cache->expected);
+    }
+    if (cache != NULL && cache->expected == NULL) {
+        graft_free(cache);
+        return NULL;
     }
     return cache;
 }
@@ -42,6 +48,7 @@ void graft_kv_cache_destroy(struct graft_kv_cache *cache) {
             graft_free(cache->entries[i].values.data);
         }
         graft_free(cache->entries);
+        graft_free(cache->expected);
         graft_free(cache);
     }
 }
@@ -88,11 +95,12 @@ static float *enlarged(const struct entry *entry, const struct rows *old, int64_
     return fresh;
 }
 
-static int reserve(struct entry *entry, int64_t length, struct graft_error *error) {
+static int reserve(struct entry *entry, int64_t length, int64_t expected, struct graft_error *error) {
     if (length <= entry->capacity) {
         return GRAFT_OK;
     }
-    int64_t capacity = entry->capacity > 0 ? entry->capacity : FIRST_CAPACITY;
+    int64_t first = expected > 0 ? expected : FIRST_CAPACITY;
+    int64_t capacity = entry->capacity > 0 ? entry->capacity : first;
     while (capacity < length) {
         capacity *= 2;
     }
@@ -176,7 +184,7 @@ int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t s
         entry->kv_heads = added->kv_heads;
         entry->keys.dim = added->keys.dim;
         entry->values.dim = kept_dim(&added->values);
-        status = reserve(entry, entry->length + added->tokens, error);
+        status = reserve(entry, entry->length + added->tokens, cache->expected[slot], error);
     }
     if (status == GRAFT_OK) {
         copy_added(entry, &added->keys, added->tokens, &entry->keys);
@@ -226,21 +234,36 @@ int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t 
     return status;
 }
 
-int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, struct graft_error *error) {
+int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, int64_t length,
+                        struct graft_error *error) {
     int status = check_slot(cache, from, error);
     status = status == GRAFT_OK ? check_slot(cache, to, error) : status;
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
-        const struct entry *source = &cache->entries[(int64_t)layer * cache->slots + from];
+        struct entry source = cache->entries[(int64_t)layer * cache->slots + from];
         struct entry *target = &cache->entries[(int64_t)layer * cache->slots + to];
-        target->kv_heads = source->kv_heads;
-        target->keys.dim = source->keys.dim;
-        target->values.dim = source->values.dim;
+        source.length = source.length < length ? source.length : length;
+        target->kv_heads = source.kv_heads;
+        target->keys.dim = source.keys.dim;
+        target->values.dim = source.values.dim;
         target->length = 0;
-        if (source->length > 0 && (status = reserve(target, source->length, error)) == GRAFT_OK) {
-            copy_rows(source, &source->keys, target->keys.data, target->capacity);
-            copy_rows(source, &source->values, target->values.data, target->capacity);
-            target->length = source->length;
+        if (source.length > 0 && (status = reserve(target, source.length, cache->expected[to], error)) == GRAFT_OK) {
+            copy_rows(&source, &source.keys, target->keys.data, target->capacity);
+            copy_rows(&source, &source.values, target->values.data, target->capacity);
+            target->length = source.length;
         }
     }
     return status;
+}
+
+void graft_kv_cache_expect(struct graft_kv_cache *cache, int32_t slot, int64_t tokens) {
+    cache->expected[slot] = tokens;
+}
+
+void graft_kv_cache_release(struct graft_kv_cache *cache, int32_t slot) {
+    for (int32_t layer = 0; layer < cache->layers; layer++) {
+        struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
+        graft_free(entry->keys.data);
+        graft_free(entry->values.data);
+        *entry = (struct entry){0};
+    }
 }

@@ -56,7 +56,15 @@ int64_t graft_kv_cache_token_bytes(const struct graft_kv_cache *cache, int32_t s
 /* Forgets all but the first `length` tokens of a slot, in every layer; 0 empties it. Memory is kept for reuse. */
 int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
 
-/* Makes slot `to` what slot `from` is. On failure it is in part. */
-int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, struct graft_error *error);
+/* Makes slot `to` what the first `length` tokens of slot `from` are, or all of them. On failure it is in part. */
+int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, int64_t length,
+                        struct graft_error *error);
+
+/* From now on a slot of the cache has room for `tokens` when it first takes any, so that it need not grow; 0: for as
+ * many as it is given. */
+void graft_kv_cache_expect(struct graft_kv_cache *cache, int32_t slot, int64_t tokens);
+
+/* Empties a slot and frees its memory. */
+void graft_kv_cache_release(struct graft_kv_cache *cache, int32_t slot);
 
 #endif

@@ -158,3 +158,29 @@ int graft_states_copy(struct graft_states *states, int32_t from, int32_t to, str
     }
     return status;
 }
+
+int graft_states_is_at(const struct graft_states *states, int32_t slot, int64_t length) {
+    for (int32_t i = 0; i < states->count; i++) {
+        if (entry_of(states, i, slot)->length != length) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int64_t graft_states_bytes(const struct graft_states *states, int32_t slot) {
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < states->count; i++) {
+        bytes += GRAFT_STATE_ARRAYS * entry_of(states, i, slot)->bytes;
+    }
+    return bytes;
+}
+
+void graft_states_release(struct graft_states *states, int32_t slot) {
+    for (int32_t i = 0; i < states->count; i++) {
+        struct entry *entry = entry_of(states, i, slot);
+        graft_free(entry->now);
+        graft_free(entry->before);
+        *entry = (struct entry){0};
+    }
+}

@@ -40,4 +40,13 @@ void graft_states_rewind(struct graft_states *states, int32_t slot, int64_t leng
 /* Makes slot `to` what slot `from` is now. On failure it is in part. */
 int graft_states_copy(struct graft_states *states, int32_t from, int32_t to, struct graft_error *error);
 
+/* Whether every state of a slot is known after `length` tokens, without going back: a copy is there then. */
+int graft_states_is_at(const struct graft_states *states, int32_t slot, int64_t length);
+
+/* Bytes that the states of a slot take; 0 before it holds any. */
+int64_t graft_states_bytes(const struct graft_states *states, int32_t slot);
+
+/* Takes a slot to its start and frees its memory. */
+void graft_states_release(struct graft_states *states, int32_t slot);
+
 #endif

@@ -9,6 +9,7 @@
 #include "bind/bind.h"
 #include "fuse/chain.h"
 #include "generate/generate.h"
+#include "generate/run.h"
 #include "graft/host/graft.h"
 #include "library/encoding.h"
 #include "library/lists.h"
@@ -117,9 +118,15 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
 int graft_model_check_prompts(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
                               struct graft_error *error);
 
-/* [any] Tells the session, whose slot i is for prompt i, which adapter each prompt names. */
-int graft_model_choose_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                                struct graft_session *session, struct graft_error *error);
+/* [any] Which adapter each prompt names, as in graft_batch: adapters [n]. */
+int graft_model_find_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                              int32_t *adapters, struct graft_error *error);
+
+/* [any] How sequences of the model run, up to `slots` at once, without other limits. */
+struct graft_run_options graft_model_run_options(const struct graft_model *model, int32_t slots);
+
+/* [any] Whether these settings can be used; else GRAFT_ERROR_USAGE with the name of the field. */
+int graft_model_check_generation(const struct graft_generation *generation, struct graft_error *error);
 
 /* [load] How the model directory says that images, or videos, are prepared; checked against the model. */
 int graft_model_read_processor(const struct graft_model *model, int32_t is_video, struct graft_processor_config *config,

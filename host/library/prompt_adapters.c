@@ -47,14 +47,13 @@ static int check_module(void *data, struct graft_node *node, struct graft_error 
     return GRAFT_ERROR_USAGE;
 }
 
-int graft_model_choose_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
-                                struct graft_session *session, struct graft_error *error) {
+int graft_model_find_adapters(const struct graft_model *model, const struct graft_prompt *prompts, size_t n,
+                              int32_t *adapters, struct graft_error *error) {
     int status = GRAFT_OK, chooses = 0;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        int32_t adapter = GRAFT_ADAPTER_ALL;
-        status = find(model, i, prompts[i].adapter, &adapter, error);
-        graft_session_choose_adapter(session, (int32_t)i, adapter);
-        chooses |= adapter != GRAFT_ADAPTER_ALL;
+        adapters[i] = GRAFT_ADAPTER_ALL;
+        status = find(model, i, prompts[i].adapter, &adapters[i], error);
+        chooses |= adapters[i] != GRAFT_ADAPTER_ALL;
     }
     return status == GRAFT_OK && chooses ? graft_tree_walk(model->tree, check_module, NULL, error) : status;
 }

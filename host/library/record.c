@@ -15,14 +15,17 @@ static int run_decoder(struct graft_model *model, const void *prompts, size_t n,
     const float *logits = NULL;
     struct graft_ids_view *views = graft_alloc(n, sizeof *views);
     int32_t *slots = graft_alloc(n, sizeof *slots);
-    int status = views != NULL && slots != NULL ? graft_model_session(model, (int32_t)n, &session, error)
-                                                : graft_fail_memory(error, model->directory);
+    int32_t *adapters = graft_alloc(n, sizeof *adapters);
+    int status = views != NULL && slots != NULL && adapters != NULL
+                     ? graft_model_session(model, (int32_t)n, &session, error)
+                     : graft_fail_memory(error, model->directory);
+    if (status == GRAFT_OK) {
+        status = graft_model_find_adapters(model, in, n, adapters, error);
+    }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         views[i] = (struct graft_ids_view){in[i].ids, in[i].count, in[i].images, in[i].n_images};
         slots[i] = (int32_t)i;
-    }
-    if (status == GRAFT_OK) {
-        status = graft_model_choose_adapters(model, in, n, session, error);
+        graft_session_choose_adapter(session, slots[i], adapters[i]);
     }
     if (status == GRAFT_OK) {
         status = graft_session_step(session, slots, views, n, GRAFT_LOGITS_LAST, &logits, error);
@@ -30,6 +33,7 @@ static int run_decoder(struct graft_model *model, const void *prompts, size_t n,
     graft_session_free(session);
     graft_free(views);
     graft_free(slots);
+    graft_free(adapters);
     return status;
 }
 

@@ -10,12 +10,14 @@ struct request {
     struct graft_session *session;
     struct graft_ids_view *views;
     int32_t *slots;
+    int32_t *adapters;
 };
 
 static void request_finish(struct request *request) {
     graft_session_free(request->session);
     graft_free(request->views);
     graft_free(request->slots);
+    graft_free(request->adapters);
 }
 
 int graft_model_check_loaded(const struct graft_model *model, struct graft_error *error) {
@@ -58,7 +60,8 @@ static int request_init(struct request *request, const struct graft_model *model
     }
     request->views = graft_alloc(n, sizeof *request->views);
     request->slots = graft_alloc(n, sizeof *request->slots);
-    if (request->views == NULL || request->slots == NULL) {
+    request->adapters = graft_alloc(n, sizeof *request->adapters);
+    if (request->views == NULL || request->slots == NULL || request->adapters == NULL) {
         return graft_fail_memory(error, model->directory);
     }
     for (size_t i = 0; i < n; i++) {
@@ -67,14 +70,14 @@ static int request_init(struct request *request, const struct graft_model *model
         request->slots[i] = (int32_t)i;
     }
     status = graft_model_session(model, (int32_t)n, &request->session, error);
-    return status == GRAFT_OK ? graft_model_choose_adapters(model, prompts, n, request->session, error) : status;
+    return status == GRAFT_OK ? graft_model_find_adapters(model, prompts, n, request->adapters, error) : status;
 }
 
 void graft_model_generation(const struct graft_model *model, struct graft_generation *generation) {
     graft_struct_copy(generation, generation->struct_size, &model->generation.generation);
 }
 
-static int check_generation(const struct graft_generation *generation, struct graft_error *error) {
+int graft_model_check_generation(const struct graft_generation *generation, struct graft_error *error) {
     const char *wrong = NULL;
     if (!GRAFT_HAS(generation, struct graft_generation, ignore_eos)) {
         wrong = "struct_size";
@@ -102,10 +105,12 @@ int graft_model_generate(struct graft_model *model, const struct graft_prompt *p
     int status = request_init(&request, model, prompts, n, error);
     if (status == GRAFT_OK && generation != NULL) {
         graft_struct_copy(&settings.generation, sizeof settings.generation, generation);
-        status = check_generation(&settings.generation, error);
+        status = graft_model_check_generation(&settings.generation, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_generate(request.session, model->vocab_size, request.views, n, &settings, on_token, data, error);
+        const struct graft_run_options options = graft_model_run_options(model, (int32_t)n);
+        status = graft_generate(request.session, &options, request.views, request.adapters, n, &settings, on_token,
+                                data, error);
     }
     request_finish(&request);
     return status;
@@ -117,6 +122,9 @@ int graft_model_logits(struct graft_model *model, const struct graft_prompt *pro
     const float *rows = NULL;
     size_t tokens = 0;
     int status = request_init(&request, model, prompts, n, error);
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        graft_session_choose_adapter(request.session, request.slots[i], request.adapters[i]);
+    }
     if (status == GRAFT_OK) {
         status = graft_session_step(request.session, request.slots, request.views, n, GRAFT_LOGITS_ALL, &rows, error);
     }

@@ -23,10 +23,7 @@ struct int8_product {
     float *y; /* [tokens, rows] */
 };
 
-/* Up to so many tokens dot products are faster than panels. */
-enum { INT8_FEW_TOKENS = 8 };
-
-/* [forward] Dot products over the rows where they lie: activations stay f32. */
+/* [forward] Dot products over the rows where they lie, for up to GRAFT_FEW_TOKENS: activations stay f32. */
 void int8_product_few(const struct int8_product *product, const struct graft_call *call);
 
 /* [forward] A panel of rows at a time is widened to bf16, which holds every int8 exactly, and multiplied by the host's

@@ -8,7 +8,7 @@ enum { STRIP_ROWS = 32, GRAIN_BYTES = 1 << 17 };
 /* Adds one group of columns to `rows` rows of y; with the first one they begin, at the bias. */
 static void do_group(const struct int8_product *p, int64_t first, int64_t rows, int64_t group) {
     int64_t width = p->columns / p->groups;
-    float sums[INT8_FEW_TOKENS * STRIP_ROWS]; /* [tokens, STRIP_ROWS] */
+    float sums[GRAFT_FEW_TOKENS * STRIP_ROWS]; /* [tokens, STRIP_ROWS] */
     const struct int8_dot dot = {
         .w = p->weights + first * p->columns + group * width,
         .w_stride = p->columns,

@@ -11,8 +11,6 @@
 #include "lora.h"
 #include "merge.h"
 
-enum { FEW_TOKENS = 12 };
-
 struct pair {
     const struct graft_module *a;
     const struct graft_module *b;
@@ -91,7 +89,7 @@ int64_t lora_pair_rank(const struct graft_module *module) {
 int32_t lora_pair_first(const struct graft_module *module, const struct graft_linear_args *args,
                         struct graft_product *product) {
     const struct pair *self = module->instance;
-    return args->tokens <= FEW_TOKENS && self->columns != NULL && graft_linear_as_product(self->a, args, product);
+    return args->tokens <= GRAFT_FEW_TOKENS && self->columns != NULL && graft_linear_as_product(self->a, args, product);
 }
 
 /* y [out] += B narrow [rank], summed up before it is added, as where the sum stands alone. */
@@ -130,7 +128,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     struct graft_linear_args second = {.struct_size = sizeof second, .tokens = args->tokens, .x = narrow, .y = args->y};
     struct graft_product unwatched; /* lora_B is one unless somebody counts its calls */
     int status = graft_linear_forward(self->a, call, &first, error);
-    if (status == GRAFT_OK && args->tokens <= FEW_TOKENS && self->columns != NULL &&
+    if (status == GRAFT_OK && args->tokens <= GRAFT_FEW_TOKENS && self->columns != NULL &&
         graft_linear_as_product(self->b, &second, &unwatched)) {
         const struct graft_module module = {.instance = instance};
         memset(args->y, 0, (size_t)(args->tokens * self->out_features) * sizeof(float));

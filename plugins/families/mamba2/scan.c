@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-enum { CHUNK = 16, LANES = 16 }; /* more than the tokens of one speculative step, so that those go one by one */
+#include "graft/batch.h"
+
+enum { CHUNK = 16, LANES = 16 };
 
 /* One head's view of the arrays; `t` counts tokens. */
 struct head {
@@ -132,8 +134,9 @@ static void run_chunk(const struct head *head, int64_t first) {
 
 static void run_head(const struct mamba2_scan *scan, int64_t number) {
     const struct head head = head_of(scan, number);
+    int64_t chunks = scan->tokens > GRAFT_FEW_TOKENS ? scan->tokens / CHUNK : 0; /* few go one by one (graft/state.h) */
     int64_t t = 0;
-    for (; t + CHUNK <= scan->tokens; t += CHUNK) {
+    for (; t < chunks * CHUNK; t += CHUNK) {
         run_chunk(&head, t);
     }
     for (; t < scan->tokens; t++) {

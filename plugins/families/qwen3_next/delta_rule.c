@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Longer than what has to be the same to the bit however it is cut (graft/state.h). */
+#include "graft/batch.h"
+
 enum { CHUNK = 16, LANES = 16 };
 
 /* LANES numbers, which are one register or several. */
@@ -252,8 +253,9 @@ static void change_state(const struct head *head, int64_t first, const struct de
 
 static void run_head(const struct delta_rule *rule, int64_t number) {
     const struct head head = head_of(rule, number);
+    int64_t chunks = rule->tokens > GRAFT_FEW_TOKENS ? rule->tokens / CHUNK : 0; /* few go one by one (graft/state.h) */
     int64_t t = 0;
-    for (; t + CHUNK <= rule->tokens; t += CHUNK) {
+    for (; t < chunks * CHUNK; t += CHUNK) {
         const struct decays decays = decays_of(&head, t);
         find_changes(&head, t, &decays);
         find_outputs(&head, t, &decays);

@@ -15,6 +15,12 @@ extern "C" {
  * host's. */
 struct graft_cache;
 
+/* In a forward of up to so many tokens each gets what it would get alone, to the bit: kernels read weights' rows as
+ * they lie, and attention goes over the keys once for each token. So what a sequence generates does not depend on those
+ * that go through the model with it, nor on guesses behind its tokens. Modules that compute many tokens in another way
+ * than few keep to this number. */
+enum { GRAFT_FEW_TOKENS = 16 };
+
 /* In the place of the number of an adapter: every one of them, or none. */
 enum { GRAFT_ADAPTER_ALL = -1, GRAFT_ADAPTER_NONE = -2 };
 

@@ -23,9 +23,9 @@
  * A forward that fails in any module leaves the states of all as they were before it.
  *
  * A sequence's tokens may arrive in one forward or in many, together with other sequences or alone; what a module gives
- * for a token must not depend on it beyond rounding, and so neither may what it leaves behind. In forwards of up to 12
- * tokens not even a bit may: generating with guesses (`--speculate`) gives the same ids as without. A scan that
- * computes many tokens at once is for longer runs. A module that holds a state takes part in each forward of a
+ * for a token must not depend on it beyond rounding, and so neither may what it leaves behind. In forwards of up to
+ * GRAFT_FEW_TOKENS (batch.h) not even a bit may: generating with guesses (`--speculate`), or beside other sequences,
+ * gives the same ids as without. A scan that computes many tokens at once is for longer runs. A module that holds a state takes part in each forward of a
  * sequence; a token that did not pass it is an error in the next.
  */
 #ifndef GRAFT_STATE_H

@@ -33,6 +33,7 @@
 #include "graft/host/plugins.h"
 #include "graft/host/recording.h"
 #include "graft/host/registry.h"
+#include "graft/host/sequences.h"
 #include "graft/image.h"
 #include "graft/plugin.h"
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is in a run: sequences come, wait for a slot and for memory, and go. */
+#include "generate/run.h"
+
+#include "base/alloc.h"
+#include "generate/run_parts.h"
+
+int graft_run_create(struct graft_session *session, const struct graft_run_options *options, struct graft_run **run,
+                     struct graft_error *error) {
+    struct graft_run *result = graft_alloc(1, sizeof *result);
+    size_t stages = (size_t)graft_session_stages(session);
+    if (result == NULL) {
+        return graft_fail_memory(error, "generation");
+    }
+    result->session = session;
+    result->options = *options;
+    result->n_groups = stages < (size_t)options->slots ? stages : (size_t)options->slots;
+    result->slots = graft_alloc((size_t)options->slots, sizeof *result->slots);
+    result->groups = graft_alloc(result->n_groups, sizeof *result->groups);
+    int status = result->slots == NULL || result->groups == NULL
+                     ? graft_fail_memory(error, "generation")
+                     : graft_sampler_create(options->vocab_size, &result->sampler, error);
+    if (status != GRAFT_OK) {
+        graft_run_free(result);
+        return status;
+    }
+    *run = result;
+    return GRAFT_OK;
+}
+
+void graft_run_free(struct graft_run *run) {
+    if (run == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < run->n; i++) {
+        if (run->sequences[i]->slot < 0) {
+            graft_sequence_free(run->sequences[i]);
+        }
+    }
+    for (int32_t i = 0; i < run->options.slots && run->slots != NULL; i++) {
+        graft_sequence_free(run->slots[i]);
+    }
+    for (size_t i = 0; i < run->n_groups && run->groups != NULL; i++) {
+        graft_free(run->groups[i].feeds);
+    }
+    graft_free(run->sequences);
+    graft_free(run->slots);
+    graft_free(run->groups);
+    graft_sampler_free(run->sampler);
+    graft_choices_finish(&run->choices);
+    graft_free(run);
+}
+
+/* The most tokens that the sequence leaves something behind of: its last one is not fed. */
+static int64_t most_fed(const struct graft_sequence *sequence) {
+    int64_t prompt = (int64_t)sequence->prompt;
+    int64_t more = sequence->generation.max_new_tokens;
+    int64_t most = more < INT64_MAX / 4 - prompt ? prompt + more : INT64_MAX / 4;
+    return sequence->most > 0 && sequence->most < most ? sequence->most : most;
+}
+
+/* What the sequence may leave behind, in bytes. */
+static int64_t bytes_of(const struct graft_run *run, const struct graft_sequence *sequence) {
+    int64_t tokens = most_fed(sequence);
+    int64_t each = run->options.token_bytes;
+    int64_t all = each == 0 || tokens <= INT64_MAX / 4 / each ? tokens * each : INT64_MAX / 4;
+    return all + run->options.sequence_bytes;
+}
+
+static int check_prompt(const struct graft_run *run, const struct graft_sequence *sequence, struct graft_error *error) {
+    if (sequence->prompt == 0) {
+        return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "the sequence has no tokens");
+    }
+    for (size_t i = 0; i < sequence->prompt; i++) {
+        if (sequence->ids[i] < 0 || sequence->ids[i] >= run->options.vocab_size) {
+            return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+                                   "token id %ld is outside the model's vocabulary of %lld", (long)sequence->ids[i],
+                                   (long long)run->options.vocab_size);
+        }
+    }
+    if (sequence->most > 0 && sequence->prompt > (size_t)sequence->most) {
+        return graft_error_set(error, GRAFT_ERROR_IO, "prompt", "%zu tokens, the model has positions for %lld",
+                               sequence->prompt, (long long)sequence->most);
+    }
+    if (run->options.bytes > 0 && sequence->bytes > run->options.bytes) {
+        return graft_error_set(error, GRAFT_ERROR_IO, "prompt",
+                               "a sequence of up to %lld tokens leaves %lld bytes behind, there is room for %lld",
+                               (long long)most_fed(sequence), (long long)sequence->bytes,
+                               (long long)run->options.bytes);
+    }
+    return GRAFT_OK;
+}
+
+int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error) {
+    sequence->most = run->options.max_positions;
+    sequence->bytes = run->options.bytes > 0 ? bytes_of(run, sequence) : 0;
+    int status = check_prompt(run, sequence, error);
+    if (status == GRAFT_OK && graft_grow(&run->sequences, &run->capacity, run->n, sizeof *run->sequences) != 0) {
+        status = graft_fail_memory(error, "generation");
+    }
+    if (status == GRAFT_OK) {
+        sequence->number = run->next_number++;
+        run->sequences[run->n++] = sequence;
+    }
+    return status;
+}
+
+void graft_run_end(struct graft_sequence *sequence) {
+    sequence->stage = GRAFT_SEQUENCE_IS_OVER;
+    sequence->images = NULL; /* the caller's, who may free them now */
+    sequence->count = sequence->fed < sequence->count ? sequence->fed : sequence->count;
+}
+
+/* Those that are over leave the list. One that never had a slot leaves nothing behind. */
+static void drop_ended(struct graft_run *run) {
+    size_t kept = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        struct graft_sequence *sequence = run->sequences[i];
+        if (sequence->stage != GRAFT_SEQUENCE_IS_OVER) {
+            run->sequences[kept++] = sequence;
+        } else if (sequence->slot < 0) {
+            graft_sequence_free(sequence);
+        }
+    }
+    run->n = kept;
+}
+
+int graft_run_remove(struct graft_run *run, int64_t number) {
+    for (size_t i = 0; i < run->n; i++) {
+        if (run->sequences[i]->number == number) {
+            graft_run_end(run->sequences[i]);
+            drop_ended(run);
+            return 0;
+        }
+    }
+    return -1;
+}
+
+size_t graft_run_count(const struct graft_run *run) {
+    return run->n;
+}
+
+void graft_run_get_counts(const struct graft_run *run, struct graft_sequences_counts *counts) {
+    counts->forwards += run->counts.forwards;
+    counts->prompt_tokens += run->counts.prompt_tokens;
+    counts->shared_tokens += run->counts.shared_tokens;
+    counts->cache_bytes += run->bytes;
+}
+
+/* Makes a slot free. With a budget its memory is, too: the next sequence in it has a share of its own. */
+static int clear_slot(struct graft_run *run, int32_t slot, struct graft_error *error) {
+    struct graft_sequence *sequence = run->slots[slot];
+    int64_t reached;
+    if (sequence != NULL) {
+        run->slots[slot] = NULL;
+        run->bytes -= sequence->bytes;
+        graft_sequence_free(sequence);
+    }
+    if (run->options.bytes > 0) {
+        graft_session_release(run->session, slot);
+        return GRAFT_OK;
+    }
+    return graft_session_rewind(run->session, slot, 0, &reached, error);
+}
+
+/* A slot that nobody is in, or else the one whose sequence was over first; -1: all run. */
+static int32_t find_slot(const struct graft_run *run, int only_over) {
+    int32_t found = -1;
+    for (int32_t i = 0; i < run->options.slots; i++) {
+        const struct graft_sequence *sequence = run->slots[i];
+        if (sequence == NULL && !only_over) {
+            return i;
+        }
+        if (sequence != NULL && sequence->stage == GRAFT_SEQUENCE_IS_OVER &&
+            (found < 0 || sequence->number < run->slots[found]->number)) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Frees what ended sequences left behind, the oldest first, until there is enough. */
+static int make_room(struct graft_run *run, int64_t bytes, struct graft_error *error) {
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && run->options.bytes > 0 && bytes > run->options.bytes - run->bytes) {
+        int32_t slot = find_slot(run, 1);
+        if (slot < 0) {
+            break;
+        }
+        status = clear_slot(run, slot, error);
+    }
+    return status;
+}
+
+/* Lets those that wait in, in their order, while there are slots and memory. */
+static int admit(struct graft_run *run, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
+        struct graft_sequence *sequence = run->sequences[i];
+        if (sequence->stage != GRAFT_SEQUENCE_WAITS) {
+            continue;
+        }
+        status = make_room(run, sequence->bytes, error);
+        int32_t slot = find_slot(run, 0);
+        if (status != GRAFT_OK || slot < 0 ||
+            (run->options.bytes > 0 && sequence->bytes > run->options.bytes - run->bytes)) {
+            break;
+        }
+        status = clear_slot(run, slot, error);
+        if (status == GRAFT_OK) {
+            run->slots[slot] = sequence;
+            run->bytes += sequence->bytes;
+            sequence->slot = slot;
+            sequence->stage = GRAFT_SEQUENCE_RUNS;
+            graft_session_choose_adapter(run->session, slot, sequence->adapter);
+            graft_session_expect(run->session, slot, run->options.bytes > 0 ? most_fed(sequence) : 0);
+        }
+    }
+    return status;
+}
+
+int graft_run_step(struct graft_run *run, graft_run_sink sink, void *data, struct graft_error *error) {
+    const struct graft_run_output output = {sink, data};
+    int status = admit(run, error);
+    for (size_t i = 0; i < run->n_groups && status == GRAFT_OK; i++) {
+        status = graft_run_step_group(run, i, &output, error);
+    }
+    drop_ended(run);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run: sequences of one session that come and go and take their steps together. What a sequence gets does not depend
+ * on the others (graft/host/sequences.h says how).
+ */
+#ifndef GRAFT_GENERATE_RUN_H
+#define GRAFT_GENERATE_RUN_H
+
+#include "generate/sequence.h"
+#include "generate/session.h"
+#include "graft/host/sequences.h"
+
+struct graft_run;
+
+struct graft_run_options {
+    int64_t vocab_size;
+    int32_t slots;          /* of the session */
+    size_t piece;           /* tokens of a prompt that are fed at once, more than GRAFT_FEW_TOKENS; 0: all of them */
+    size_t step_tokens;     /* of prompts, that a step feeds; rounded up to pieces */
+    int64_t max_positions;  /* of a sequence; 0: no limit */
+    int64_t bytes;          /* that sequences may leave behind; 0: no limit */
+    int64_t token_bytes;    /* what one leaves behind for each token; used with `bytes` */
+    int64_t sequence_bytes; /* and however long it is */
+};
+
+/* [load] A run of a session whose slots are empty, and which outlives it. */
+int graft_run_create(struct graft_session *session, const struct graft_run_options *options, struct graft_run **run,
+                     struct graft_error *error);
+void graft_run_free(struct graft_run *run);
+
+/* [load] Takes the sequence over, which gets its number, if all is well; else it stays the caller's. */
+int graft_run_add(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error);
+
+/* [load] Takes a sequence out. Returns -1 if there is none with that number. */
+int graft_run_remove(struct graft_run *run, int64_t number);
+
+/* [any] How many sequences there are. */
+size_t graft_run_count(const struct graft_run *run);
+
+/* A new token. `logits` [vocab_size]: what it was chosen from, valid during the call; NULL where another process has
+ * chosen it. Any status but GRAFT_OK ends the step. */
+typedef int (*graft_run_sink)(void *data, const struct graft_sequence *sequence, int32_t id, int32_t end,
+                              const float *logits, struct graft_error *error);
+
+/* [forward] One step (graft_sequences_step). Where the layers are spread over several processes, those that do not
+ * choose hear of tokens a step later, and all make the same calls. */
+int graft_run_step(struct graft_run *run, graft_run_sink sink, void *data, struct graft_error *error);
+
+/* [any] Adds to the fields of `counts`. */
+void graft_run_get_counts(const struct graft_run *run, struct graft_sequences_counts *counts);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step feeds. First all generated tokens, with short prompts and guesses, GRAFT_FEW_TOKENS at a time: so many
+ * are computed as if each were alone. Then pieces of longer prompts, each in a forward of its own.
+ */
+#include "base/alloc.h"
+#include "generate/run_parts.h"
+#include "parallel/ranks.h"
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequence *sequence) {
+    size_t piece = run->options.piece;
+    size_t end = sequence->count;
+    if (sequence->fed < sequence->reading && piece > 0 && sequence->n_images == 0) {
+        size_t next = (sequence->fed / piece + 1) * piece;
+        end = next < sequence->reading ? next : end;
+    }
+    return end - sequence->fed;
+}
+
+/* Sequences of one forward. */
+struct forward {
+    struct graft_sequence *members[GRAFT_FEW_TOKENS];
+    struct graft_ids_view news[GRAFT_FEW_TOKENS];
+    int32_t slots[GRAFT_FEW_TOKENS];
+    size_t n;
+    size_t tokens;
+};
+
+static int add_feed(struct graft_run_group *group, const struct graft_feed *feed, struct graft_error *error) {
+    if (graft_grow(&group->feeds, &group->capacity, group->n_feeds, sizeof *group->feeds) != 0) {
+        return graft_fail_memory(error, "generation");
+    }
+    group->feeds[group->n_feeds++] = *feed;
+    return GRAFT_OK;
+}
+
+/* Takes the next tokens of a sequence: one, and one more behind each guess that was right. They are picked from rows of
+ * logits; without those (NULL) they are what rank 0 chose. Tells the output. */
+static int take(struct graft_run *run, const struct graft_feed *feed, const float *rows,
+                const struct graft_run_output *output, int32_t *end, struct graft_error *error) {
+    struct graft_sequence *sequence = feed->sequence;
+    size_t right = 0;
+    int is_right = 1;
+    *end = GRAFT_SEQUENCE_GOES_ON;
+    for (size_t i = 0; is_right && *end == GRAFT_SEQUENCE_GOES_ON; i++) {
+        const float *logits = rows != NULL ? rows + (int64_t)i * run->options.vocab_size : NULL;
+        int32_t id = logits == NULL ? graft_choices_next(&run->choices)
+                                    : graft_sampler_pick(run->sampler, &sequence->generation, logits, sequence->ids,
+                                                         sequence->count, &sequence->state);
+        int status = graft_sequence_reserve(sequence, 1, error);
+        if (status == GRAFT_OK && logits != NULL) {
+            status = graft_choices_add(&run->choices, id, error);
+        }
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        is_right = i < feed->guesses && sequence->ids[sequence->count] == id;
+        right += (size_t)is_right;
+        *end = graft_sequence_append(sequence, id);
+        status = output->call(output->data, sequence, id, *end, logits, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+    }
+    graft_draft_learn(&sequence->draft, feed->guesses, right);
+    return GRAFT_OK;
+}
+
+/* Gives a sequence what came of a feed. Of guesses that were wrong the session is made to forget. */
+static int settle(struct graft_run *run, const struct graft_feed *feed, const float *rows,
+                  const struct graft_run_output *output, struct graft_error *error) {
+    struct graft_sequence *sequence = feed->sequence;
+    int32_t end = GRAFT_SEQUENCE_GOES_ON;
+    int64_t reached = 0;
+    int status = feed->gives ? take(run, feed, rows, output, &end, error) : GRAFT_OK;
+    if (end != GRAFT_SEQUENCE_GOES_ON) {
+        graft_run_end(sequence);
+    } else if (feed->gives && sequence->fed >= sequence->count) {
+        int rewound = graft_session_rewind(run->session, sequence->slot, (int64_t)sequence->count - 1, &reached, error);
+        sequence->fed = (size_t)reached;
+        status = status == GRAFT_OK ? rewound : status;
+    }
+    return status;
+}
+
+/* The first row of logits wanted of a sequence, and then that of the next one. */
+static int64_t rows_before(const struct graft_feed *feed, enum graft_logits_rows which) {
+    return which == GRAFT_LOGITS_ALL ? (int64_t)(feed->count - feed->guesses - 1) : 0;
+}
+
+/* Runs a forward; where tokens are chosen here, the sequences get theirs at once. */
+static int run_forward(struct graft_run *run, struct graft_run_group *group, const struct forward *forward,
+                       const struct graft_run_output *output, struct graft_error *error) {
+    enum graft_logits_rows which = GRAFT_LOGITS_NONE;
+    const float *rows = NULL;
+    size_t first = group->n_feeds;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < forward->n && status == GRAFT_OK; i++) {
+        struct graft_sequence *sequence = forward->members[i];
+        size_t guesses = sequence->n_guesses;
+        size_t count = forward->news[i].count;
+        const struct graft_feed feed = {sequence, count, guesses, sequence->fed + count == sequence->count + guesses};
+        which = which == GRAFT_LOGITS_NONE && feed.gives ? GRAFT_LOGITS_LAST : which;
+        which = guesses > 0 ? GRAFT_LOGITS_ALL : which;
+        status = add_feed(group, &feed, error);
+        run->counts.prompt_tokens +=
+            (int64_t)(smaller(sequence->fed + count, sequence->prompt) - smaller(sequence->fed, sequence->prompt));
+    }
+    if (status == GRAFT_OK) {
+        status = graft_session_step(run->session, forward->slots, forward->news, forward->n, which, &rows, error);
+    }
+    if (status != GRAFT_OK) {
+        group->n_feeds = first;
+        return status;
+    }
+    run->counts.forwards++;
+    for (size_t i = first; i < group->n_feeds; i++) {
+        group->feeds[i].sequence->fed += group->feeds[i].count;
+    }
+    for (size_t i = first; i < group->n_feeds && status == GRAFT_OK && graft_ranks_leads(); i++) {
+        rows += rows_before(&group->feeds[i], which) * run->options.vocab_size;
+        status = settle(run, &group->feeds[i], rows, output, error);
+        rows += (int64_t)(group->feeds[i].guesses + 1) * run->options.vocab_size;
+    }
+    return status;
+}
+
+static void add_member(struct forward *forward, struct graft_sequence *sequence, size_t count) {
+    int is_start = sequence->fed == 0;
+    forward->members[forward->n] = sequence;
+    forward->slots[forward->n] = sequence->slot;
+    forward->news[forward->n++] = (struct graft_ids_view){
+        .count = count, .images = is_start ? sequence->images : NULL, .n_images = is_start ? sequence->n_images : 0};
+    forward->tokens += count;
+}
+
+/* How many guesses a sequence may have: no more than it may get tokens and has positions for, nor so many that it
+ * outgrows its past. */
+static size_t most_guesses(const struct graft_run *run, const struct graft_sequence *sequence, size_t room) {
+    size_t renewal = (size_t)graft_session_renewal(run->session);
+    size_t most = smaller(room, graft_sequence_left(sequence) - 1);
+    if (sequence->most > 0) {
+        most = smaller(most, (size_t)sequence->most - sequence->count);
+    }
+    most = smaller(most, (size_t)sequence->generation.speculate);
+    return sequence->count <= renewal ? smaller(most, renewal - sequence->count) : most;
+}
+
+/* Guesses go where tokens are left of those that a forward may have. */
+static int run_few(struct graft_run *run, struct graft_run_group *group, struct forward *forward,
+                   const struct graft_run_output *output, struct graft_error *error) {
+    size_t room = forward->n > 0 ? (GRAFT_FEW_TOKENS - forward->tokens) / forward->n : 0;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < forward->n && status == GRAFT_OK; i++) {
+        struct graft_sequence *sequence = forward->members[i];
+        size_t most = most_guesses(run, sequence, room);
+        status = graft_sequence_reserve(sequence, most, error);
+        if (status == GRAFT_OK) {
+            sequence->n_guesses = graft_draft_guess(&sequence->draft, sequence->ids, sequence->count, most);
+            forward->news[i].count += sequence->n_guesses;
+            forward->news[i].ids = sequence->ids + sequence->fed;
+        }
+    }
+    if (status == GRAFT_OK && forward->n > 0) {
+        status = run_forward(run, group, forward, output, error);
+    }
+    for (size_t i = 0; i < forward->n; i++) {
+        forward->members[i]->n_guesses = 0;
+    }
+    *forward = (struct forward){.n = 0};
+    return status;
+}
+
+static int is_of(const struct graft_run *run, size_t group, const struct graft_sequence *sequence) {
+    return sequence->stage == GRAFT_SEQUENCE_RUNS && (size_t)sequence->slot % run->n_groups == group;
+}
+
+static int feed_few(struct graft_run *run, size_t number, const struct graft_run_output *output,
+                    struct graft_error *error) {
+    struct graft_run_group *group = &run->groups[number];
+    struct forward forward = {.n = 0};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
+        struct graft_sequence *sequence = run->sequences[i];
+        size_t count = is_of(run, number, sequence) ? graft_run_next_count(run, sequence) : 0;
+        if (count == 0 || count > GRAFT_FEW_TOKENS) {
+            continue;
+        }
+        if (forward.tokens + count > GRAFT_FEW_TOKENS) {
+            status = run_few(run, group, &forward, output, error);
+        }
+        add_member(&forward, sequence, count);
+    }
+    return status == GRAFT_OK ? run_few(run, group, &forward, output, error) : status;
+}
+
+/* Whether a feed of the step under way has given the sequence a token, or will. */
+static int has_token(const struct graft_run_group *group, const struct graft_sequence *sequence) {
+    for (size_t i = 0; i < group->n_feeds; i++) {
+        if (group->feeds[i].sequence == sequence && group->feeds[i].gives) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Pieces of prompts, sequence by sequence. Once a piece is fed, others may take it over. */
+static int feed_pieces(struct graft_run *run, size_t number, const struct graft_run_output *output,
+                       struct graft_error *error) {
+    struct graft_run_group *group = &run->groups[number];
+    size_t fed = 0;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
+        struct graft_sequence *sequence = run->sequences[i];
+        while (status == GRAFT_OK && fed < run->options.step_tokens && is_of(run, number, sequence) &&
+               !has_token(group, sequence) && !graft_run_waits(run, sequence)) {
+            struct forward forward = {.n = 0};
+            size_t count = graft_run_next_count(run, sequence);
+            if (count <= GRAFT_FEW_TOKENS) {
+                break;
+            }
+            add_member(&forward, sequence, count);
+            forward.news[0].ids = sequence->ids + sequence->fed;
+            fed += count;
+            status = run_forward(run, group, &forward, output, error);
+            status = status == GRAFT_OK ? graft_run_share(run, error) : status;
+        }
+    }
+    return status;
+}
+
+/* A sequence that outgrows what it has left behind is fed from its start again. */
+static int renew(struct graft_run *run, size_t group, struct graft_error *error) {
+    size_t renewal = (size_t)graft_session_renewal(run->session);
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
+        struct graft_sequence *sequence = run->sequences[i];
+        int64_t reached = 0;
+        if (is_of(run, group, sequence) && sequence->fed > 0 && sequence->fed <= renewal && sequence->count > renewal) {
+            status = graft_session_rewind(run->session, sequence->slot, 0, &reached, error);
+            sequence->fed = (size_t)reached;
+            sequence->reading = sequence->count;
+        }
+    }
+    return status;
+}
+
+/* How many tokens the feeds of a step can give at most. */
+static size_t most_choices(const struct graft_run_group *group) {
+    size_t most = 0;
+    for (size_t i = 0; i < group->n_feeds; i++) {
+        most += group->feeds[i].gives ? group->feeds[i].guesses + 1 : 0;
+    }
+    return most;
+}
+
+/* What rank 0 chose after the last step of this group. */
+static int hear(struct graft_run *run, struct graft_run_group *group, const struct graft_run_output *output,
+                struct graft_error *error) {
+    size_t most = most_choices(group);
+    int status = most > 0 ? graft_choices_receive(&run->choices, most, error) : GRAFT_OK;
+    for (size_t i = 0; i < group->n_feeds && status == GRAFT_OK; i++) {
+        status = settle(run, &group->feeds[i], NULL, output, error);
+    }
+    return status;
+}
+
+/* Rank 0 chooses after each step, and tells the others. These go on with the next group, and ask when they come back to
+ * this one: where each has some of the layers, all have work while there is more than one group. */
+int graft_run_step_group(struct graft_run *run, size_t number, const struct graft_run_output *output,
+                         struct graft_error *error) {
+    struct graft_run_group *group = &run->groups[number];
+    int status = graft_ranks_leads() ? GRAFT_OK : hear(run, group, output, error);
+    group->n_feeds = 0;
+    graft_choices_clear(&run->choices);
+    if (status == GRAFT_OK) {
+        status = renew(run, number, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_run_share(run, error);
+    }
+    if (status == GRAFT_OK) {
+        status = feed_few(run, number, output, error);
+    }
+    if (status == GRAFT_OK) {
+        status = feed_pieces(run, number, output, error);
+    }
+    size_t most = most_choices(group);
+    return status == GRAFT_OK && graft_ranks_leads() && most > 0 ? graft_choices_send(&run->choices, most, error)
+                                                                 : status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a run, for the files run*.c. */
+#ifndef GRAFT_GENERATE_RUN_PARTS_H
+#define GRAFT_GENERATE_RUN_PARTS_H
+
+#include "generate/choices.h"
+#include "generate/run.h"
+#include "graft/batch.h"
+
+/* What a forward was given of one sequence. */
+struct graft_feed {
+    struct graft_sequence *sequence;
+    size_t count;   /* ids, guesses included */
+    size_t guesses; /* how many of them */
+    int gives;      /* whether its next token follows */
+};
+
+/* Sequences that take their steps together; those in every n_groups-th slot. */
+struct graft_run_group {
+    struct graft_feed *feeds; /* [n_feeds] of the step under way, or of the last one, whose tokens are still to come */
+    size_t n_feeds;
+    size_t capacity;
+};
+
+struct graft_run {
+    struct graft_session *session;
+    struct graft_run_options options;
+    struct graft_sequence **sequences; /* [n]: those that wait or run, by number */
+    size_t n;
+    size_t capacity;
+    struct graft_sequence **slots; /* [options.slots]: those that run, and those that are over */
+    struct graft_run_group *groups;
+    size_t n_groups;
+    int64_t next_number;
+    int64_t bytes; /* reserved */
+    struct graft_sampler *sampler;
+    struct graft_choices choices;
+    struct graft_sequences_counts counts;
+};
+
+/* How many ids the next forward feeds of a running sequence, without guesses: all that the session lacks, or a piece of
+ * a prompt. */
+size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequence *sequence);
+
+/* Takes over from others what the pieces that begin the prompts of running sequences have left behind. */
+int graft_run_share(struct graft_run *run, struct graft_error *error);
+
+/* Whether another sequence is reading what this one will take over. */
+int graft_run_waits(const struct graft_run *run, const struct graft_sequence *sequence);
+
+/* Where new tokens go. */
+struct graft_run_output {
+    graft_run_sink call;
+    void *data;
+};
+
+/* One step of a group. */
+int graft_run_step_group(struct graft_run *run, size_t group, const struct graft_run_output *output,
+                         struct graft_error *error);
+
+/* The sequence is over; it stays in its slot until that is wanted. */
+void graft_run_end(struct graft_sequence *sequence);
+
+#endif

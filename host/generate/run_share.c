@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prompts that begin alike. Only whole pieces are shared: a piece is fed in a forward of its own, so what it leaves
+ * behind depends on the ids up to its end alone, and taking it over gives the same bits as feeding it.
+ */
+#include "generate/run_parts.h"
+
+static int can_share(const struct graft_run *run, const struct graft_sequence *sequence) {
+    return run->options.piece > 0 && sequence->n_images == 0;
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* How many tokens `sequence` could take over from `other` once that has read as much as `read` of its own prompt. One
+ * token is left, whose logits are wanted. */
+static size_t shareable(const struct graft_run *run, const struct graft_sequence *sequence,
+                        const struct graft_sequence *other, size_t read) {
+    size_t piece = run->options.piece;
+    size_t most = smaller(sequence->reading - 1, read);
+    if (other == sequence || other->adapter != sequence->adapter || !can_share(run, other) || most < piece) {
+        return 0;
+    }
+    return graft_sequence_alike(sequence, other, most) / piece * piece;
+}
+
+/* What `other` has read of its prompt. */
+static size_t has_read(const struct graft_sequence *other) {
+    return smaller(other->fed, other->reading);
+}
+
+static int is_read(const struct graft_sequence *other) {
+    return other->stage == GRAFT_SEQUENCE_RUNS && other->fed < other->reading;
+}
+
+/* Of two that need the same, the one that came first reads it. */
+int graft_run_waits(const struct graft_run *run, const struct graft_sequence *sequence) {
+    for (int32_t i = 0; i < run->options.slots && can_share(run, sequence); i++) {
+        const struct graft_sequence *other = run->slots[i];
+        if (other != NULL && is_read(other) && other->number < sequence->number && other->fed >= sequence->fed &&
+            shareable(run, sequence, other, other->reading) > other->fed) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int share_one(struct graft_run *run, struct graft_sequence *sequence, struct graft_error *error) {
+    const struct graft_sequence *best = NULL;
+    size_t most = sequence->fed;
+    for (int32_t i = 0; i < run->options.slots; i++) {
+        const struct graft_sequence *other = run->slots[i];
+        size_t n = other != NULL ? shareable(run, sequence, other, has_read(other)) : 0;
+        if (n > most) {
+            most = n;
+            best = other;
+        }
+    }
+    if (best == NULL) {
+        return GRAFT_OK;
+    }
+    int done = 0;
+    int status = graft_session_share(run->session, best->slot, sequence->slot, (int64_t)most, &done, error);
+    run->counts.shared_tokens += done ? (int64_t)(most - sequence->fed) : 0;
+    if (status != GRAFT_OK || done) {
+        sequence->fed = done ? most : 0;
+    }
+    return status;
+}
+
+int graft_run_share(struct graft_run *run, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
+        struct graft_sequence *sequence = run->sequences[i];
+        if (is_read(sequence) && can_share(run, sequence) && !graft_run_waits(run, sequence)) {
+            status = share_one(run, sequence, error);
+        }
+    }
+    return status;
+}

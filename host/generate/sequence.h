@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One sequence of a run: its tokens so far, how the next are chosen, and when it ends. */
+#ifndef GRAFT_GENERATE_SEQUENCE_H
+#define GRAFT_GENERATE_SEQUENCE_H
+
+#include "generate/draft.h"
+#include "generate/generate.h"
+#include "generate/sampler.h"
+
+enum graft_sequence_stage {
+    GRAFT_SEQUENCE_WAITS, /* for a slot, or for memory */
+    GRAFT_SEQUENCE_RUNS,
+    GRAFT_SEQUENCE_IS_OVER /* and what it left in its slot serves others, until the slot is wanted */
+};
+
+struct graft_sequence {
+    int64_t number; /* of the run's sequences, in the order they came */
+    enum graft_sequence_stage stage;
+    int32_t slot;     /* -1 while it waits */
+    int32_t adapter;  /* as in graft_batch */
+    int32_t *ids;     /* [count + n_guesses] */
+    size_t count;     /* tokens so far */
+    size_t n_guesses; /* behind them, during a step */
+    size_t capacity;
+    size_t prompt;  /* how many of them are the prompt */
+    size_t reading; /* those before it are fed as a prompt is; grows where a sequence is fed again */
+    size_t fed;     /* how many the session holds */
+    const struct graft_image *images;
+    size_t n_images;
+    struct graft_generation generation;
+    int32_t *stops; /* [n_stops]: ids that end it */
+    size_t n_stops;
+    int gives_logits; /* whoever added it wants to see them */
+    int64_t most;     /* tokens that the model has positions for; 0: no limit */
+    int64_t bytes;    /* reserved for what it leaves behind, of the run's budget */
+    struct graft_draft draft;
+    struct graft_sampler_state state;
+};
+
+/* A sequence of this prompt, whose images stay the caller's; NULL if memory ran out. Draws differ by `generation->seed`
+ * and `draws`. */
+struct graft_sequence *graft_sequence_create(const struct graft_ids_view *prompt,
+                                             const struct graft_generation *generation, const int32_t *stops,
+                                             size_t n_stops, size_t draws);
+void graft_sequence_free(struct graft_sequence *sequence);
+
+/* Room for `more` ids behind those there are. */
+int graft_sequence_reserve(struct graft_sequence *sequence, size_t more, struct graft_error *error);
+
+/* How many tokens it may still get. */
+size_t graft_sequence_left(const struct graft_sequence *sequence);
+
+/* Adds the next token. Returns why the sequence ends with it, as in graft/host/sequences.h; 0: it goes on. There is
+ * room. */
+int32_t graft_sequence_append(struct graft_sequence *sequence, int32_t id);
+
+/* How many of the first ids of both are the same, at most `most`. */
+size_t graft_sequence_alike(const struct graft_sequence *a, const struct graft_sequence *b, size_t most);
+
+#endif

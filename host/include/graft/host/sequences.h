@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sequences that a model generates at once and that come and go: what a server needs.
+ *
+ *     struct graft_sequences *sequences;
+ *     graft_sequences_create(model, NULL, &sequences, &error);
+ *     graft_sequences_add(sequences, &prompt, NULL, &number, &error);        // at any time, as often as wanted
+ *     while (graft_sequences_count(sequences) > 0) {
+ *         graft_sequences_step(sequences, &tokens, &n, &error);              // one token of each
+ *         for (size_t i = 0; i < n; i++) { ... tokens[i].sequence, tokens[i].id, tokens[i].end ... }
+ *     }
+ *     graft_sequences_free(sequences);
+ *
+ * A sequence gets the same tokens, and the same logits to the bit, alone and beside any others, whenever they join and
+ * leave. To that end prompts are read in pieces, each in a forward of its own; generated tokens of all sequences go
+ * through the model together, few enough at a time (GRAFT_FEW_TOKENS of graft/batch.h) that each is computed as if it
+ * were alone.
+ *
+ * Where a prompt begins with the same whole pieces as one that is being read, or that has been and still is here, it
+ * takes over what those left behind, and only the rest is read. What modules carry beside keys and values
+ * (graft/state.h) is known only where a sequence is: of such models, a prompt takes over from one added before it while
+ * that one has not been read further.
+ *
+ * One thread at a time calls these functions, and none of them while the model generates otherwise. For models whose
+ * layers are spread over several processes there is graft_model_generate.
+ */
+#ifndef GRAFT_HOST_SEQUENCES_H
+#define GRAFT_HOST_SEQUENCES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+#include "graft/host/generation.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct graft_model;
+struct graft_prompt;
+struct graft_sequences;
+
+struct graft_sequences_options {
+    uint32_t struct_size;
+    int32_t max_running; /* how many run at once; others wait for their turn. 0: 64 */
+    /* Tokens of a piece of a prompt, at least 64; 0: 512. Smaller ones let prompts share more, and others wait less
+     * while one is read; larger ones are read faster. */
+    int64_t piece_tokens;
+    /* How many prompt tokens a step reads, rounded up to whole pieces; 0: one piece. */
+    int64_t step_tokens;
+    /* Bytes that all sequences together may leave behind: keys, values, states. One is given its share, for its prompt
+     * and max_new_tokens, when it begins to run, and waits until there is enough. 0: no limit. */
+    int64_t max_cache_bytes;
+};
+
+/* How one sequence goes on and ends. */
+struct graft_sequence_options {
+    uint32_t struct_size;
+    int32_t gives_logits;                      /* 1: each token comes with the logits that it was chosen from */
+    const struct graft_generation *generation; /* max_new_tokens, sampling, seed; NULL: as the model directory says */
+    const int32_t *stop_ids;                   /* [n_stop_ids]: ids that end it beside the model's own */
+    size_t n_stop_ids;
+};
+
+/* Why a sequence has ended. */
+enum {
+    GRAFT_SEQUENCE_GOES_ON = 0,
+    GRAFT_SEQUENCE_STOPPED = 1,         /* by an end-of-sequence id or a stop id, which is its last token */
+    GRAFT_SEQUENCE_COMPLETE = 2,        /* it has max_new_tokens */
+    GRAFT_SEQUENCE_OUT_OF_POSITIONS = 3 /* the model has no position for its next token */
+};
+
+/* A token that a step gave. */
+struct graft_sequence_token {
+    uint32_t struct_size;
+    int32_t id;
+    int64_t sequence;    /* the number that graft_sequences_add gave */
+    int32_t end;         /* GRAFT_SEQUENCE_...: of its last token, why */
+    int32_t reserved;    /* 0 */
+    const float *logits; /* [vocab_size], if they were asked for; else NULL */
+};
+
+/* [load] Sequences of a loaded model that generates, which outlives them; none yet. `options` may be NULL. The caller
+ * frees them. With max_cache_bytes one token is run, to learn what the model keeps of it. */
+int graft_sequences_create(struct graft_model *model, const struct graft_sequences_options *options,
+                           struct graft_sequences **sequences, struct graft_error *error);
+
+/* [load] Frees them, whatever they are at. Accepts NULL. */
+void graft_sequences_free(struct graft_sequences *sequences);
+
+/* [load] Adds a sequence, which joins at the next step, or waits for its turn; `*number` is its own among all that are
+ * ever added. `options` may be NULL. Everything is copied but the images, which the caller keeps until the sequence has
+ * a token, or ends. A prompt that is longer than the model has positions for, and one that needs more than
+ * max_cache_bytes, is GRAFT_ERROR_IO; ids outside the vocabulary, too. An error changes nothing. */
+int graft_sequences_add(struct graft_sequences *sequences, const struct graft_prompt *prompt,
+                        const struct graft_sequence_options *options, int64_t *number, struct graft_error *error);
+
+/* [load] Takes a sequence out, waiting or running; one that is not there, or not any more, is GRAFT_ERROR_USAGE. */
+int graft_sequences_remove(struct graft_sequences *sequences, int64_t number, struct graft_error *error);
+
+/* [any] How many there are, waiting ones included. */
+size_t graft_sequences_count(const struct graft_sequences *sequences);
+
+/* [load] One step: reads pieces of prompts, and gives each sequence whose prompt is done its next token; several with
+ * speculation (graft/host/generation.h). `*tokens` [n], in order within a sequence, belongs to `sequences` until the
+ * next call of any of these functions; there may be none while prompts are read. Sequences that ended are gone.
+ * After an error `*tokens` has what was given before it; sequences that it hit stay as they were, and the next step
+ * tries again. */
+int graft_sequences_step(struct graft_sequences *sequences, const struct graft_sequence_token **tokens, size_t *n,
+                         struct graft_error *error);
+
+/* What has been computed so far, for whoever watches. */
+struct graft_sequences_counts {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t forwards;      /* of the model */
+    int64_t prompt_tokens; /* that were read */
+    int64_t shared_tokens; /* of prompts, that were taken over from others instead */
+    int64_t cache_bytes;   /* reserved now, of max_cache_bytes; 0 without one */
+};
+
+/* [any] Fills `counts`, whose struct_size is set. */
+void graft_sequences_get_counts(const struct graft_sequences *sequences, struct graft_sequences_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small server around libgraft: requests come on standard input, a line each, and run together; every token is
+ * written as soon as it is there.
+ *
+ *     in     NAME MAX-NEW-TOKENS ID,ID,...     starts a sequence
+ *            NAME stop                         ends it early
+ *     out    NAME ID                           its next token
+ *            NAME end WHY                      stop (its end, as the model says), length, positions, stopped
+ *            NAME error TEXT                   the request cannot be run
+ *
+ * At the end of the input it finishes what runs.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "graft/host/graft.h"
+#include "graft/host/sequences.h"
+
+enum { MAX_LINE = 1 << 20, MAX_IDS = MAX_LINE / 2, MAX_NAME = 64, MAX_REQUESTS = 256 };
+
+struct request {
+    char name[MAX_NAME]; /* "": nobody is here */
+    int64_t sequence;
+};
+
+struct server {
+    struct graft_model *model;
+    struct graft_sequences *sequences;
+    struct request requests[MAX_REQUESTS];
+    char line[MAX_LINE]; /* of the next request, so far */
+    size_t length;
+    int is_over; /* no more requests come */
+};
+
+static struct request *find(struct server *server, const char *name) {
+    for (int i = 0; i < MAX_REQUESTS; i++) {
+        if (strcmp(server->requests[i].name, name) == 0) {
+            return &server->requests[i];
+        }
+    }
+    return NULL;
+}
+
+/* Cuts "580,573,88" into ids. Returns how many, or 0 where the text is no such list. */
+static size_t parse_ids(const char *text, int32_t *ids) {
+    size_t n = 0;
+    while (n < MAX_IDS) {
+        char *end;
+        ids[n++] = (int32_t)strtol(text, &end, 10);
+        if (end == text || (*end != ',' && *end != '\0')) {
+            return 0;
+        }
+        if (*end == '\0') {
+            return n;
+        }
+        text = end + 1;
+    }
+    return 0;
+}
+
+static void start(struct server *server, const char *name, long most, const char *list) {
+    static int32_t ids[MAX_IDS];
+    struct graft_error error = graft_error_none();
+    struct graft_generation generation = {.struct_size = sizeof generation};
+    const struct graft_prompt prompt = {.ids = ids, .count = parse_ids(list, ids)};
+    const struct graft_sequence_options options = {.struct_size = sizeof options, .generation = &generation};
+    struct request *request = find(server, ""); /* a free one */
+    graft_model_generation(server->model, &generation);
+    generation.max_new_tokens = most;
+    if (request == NULL || find(server, name) != NULL) {
+        printf("%s error %s\n", name, request == NULL ? "too many requests" : "the name is taken");
+    } else if (graft_sequences_add(server->sequences, &prompt, &options, &request->sequence, &error) != GRAFT_OK) {
+        printf("%s error %s: %s\n", name, error.source, error.message);
+    } else {
+        strcpy(request->name, name); /* has less than MAX_NAME */
+    }
+}
+
+static void stop(struct server *server, const char *name) {
+    struct request *request = find(server, name);
+    struct graft_error error = graft_error_none();
+    if (request == NULL) {
+        printf("%s error there is no such request\n", name);
+    } else if (graft_sequences_remove(server->sequences, request->sequence, &error) == GRAFT_OK) {
+        printf("%s end stopped\n", name);
+        request->name[0] = '\0';
+    }
+}
+
+static void take_line(struct server *server, char *line) {
+    char name[MAX_NAME];
+    char what[32];
+    int at = 0;
+    if (sscanf(line, "%63s %31s %n", name, what, &at) < 2) {
+        return;
+    }
+    if (strcmp(what, "stop") == 0) {
+        stop(server, name);
+    } else {
+        start(server, name, strtol(what, NULL, 10), line + at);
+    }
+    fflush(stdout);
+}
+
+/* Takes the requests that are there; waits for one only where nothing else is to be done. */
+static void read_requests(struct server *server) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    int wait = graft_sequences_count(server->sequences) == 0 ? -1 : 0;
+    while (!server->is_over && poll(&input, 1, wait) > 0) {
+        ssize_t n = read(STDIN_FILENO, server->line + server->length, sizeof server->line - 2 - server->length);
+        server->is_over = n <= 0;
+        server->length += n > 0 ? (size_t)n : 0;
+        if (server->is_over && server->length > 0) {
+            server->line[server->length++] = '\n'; /* the last line may lack it */
+        }
+        server->line[server->length] = '\0';
+        char *line = server->line;
+        for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+            *end = '\0';
+            take_line(server, line);
+        }
+        server->length -= (size_t)(line - server->line);
+        memmove(server->line, line, server->length + 1);
+        wait = graft_sequences_count(server->sequences) == 0 ? -1 : 0;
+    }
+}
+
+static void print_token(struct server *server, const struct graft_sequence_token *token) {
+    static const char *const reasons[] = {"", "stop", "length", "positions"}; /* by GRAFT_SEQUENCE_... */
+    for (int i = 0; i < MAX_REQUESTS; i++) {
+        struct request *request = &server->requests[i];
+        if (request->name[0] == '\0' || request->sequence != token->sequence) {
+            continue;
+        }
+        printf("%s %d\n", request->name, (int)token->id);
+        if (token->end != GRAFT_SEQUENCE_GOES_ON) {
+            printf("%s end %s\n", request->name, reasons[token->end]);
+            request->name[0] = '\0';
+        }
+        return;
+    }
+}
+
+static int serve(struct server *server, struct graft_error *error) {
+    int status = graft_sequences_create(server->model, NULL, &server->sequences, error);
+    while (status == GRAFT_OK && (!server->is_over || graft_sequences_count(server->sequences) > 0)) {
+        const struct graft_sequence_token *tokens;
+        size_t n;
+        read_requests(server);
+        status = graft_sequences_step(server->sequences, &tokens, &n, error);
+        for (size_t i = 0; i < n; i++) {
+            print_token(server, &tokens[i]);
+        }
+        fflush(stdout);
+    }
+    graft_sequences_free(server->sequences);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    static struct server server;
+    struct graft_error error = graft_error_none();
+    struct graft_library *library = NULL;
+    if (argc != 2) {
+        fprintf(stderr, "usage: %s MODEL <REQUESTS\n", argv[0]);
+        return GRAFT_ERROR_USAGE;
+    }
+    int status = graft_library_create(&library, &error);
+    if (status == GRAFT_OK) {
+        status = graft_model_open(library, argv[1], NULL, &server.model, &error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_load(server.model, &error);
+    }
+    if (status == GRAFT_OK) {
+        status = serve(&server, &error);
+    }
+    if (status != GRAFT_OK) {
+        fprintf(stderr, "%s: %s\n", error.source, error.message);
+    }
+    graft_model_free(server.model);
+    graft_library_free(library);
+    return status;
+}
