@@ -7,29 +7,41 @@
 
 #include "graft/isa.h"
 
-enum { UNDECIDED = -1 };
+enum { UNDECIDED = -1, N_ISAS = GRAFT_ISA_AMX + 1 };
+
+static const char *const names[N_ISAS] = {"scalar", "avx2", "avx512", "avx512_bf16", "amx"};
 
 static atomic_int chosen = UNDECIDED;
 static atomic_int pretended = 0;
 
+static int has_amx(void) {
+#if defined(__x86_64__) && defined(GRAFT_ONEDNN)
+    enum { EXTENDED_FEATURES = 7, AMX_BF16 = 1 << 22 };
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return atomic_load(&pretended) ||
+           (__get_cpuid_count(EXTENDED_FEATURES, 0, &eax, &ebx, &ecx, &edx) && (edx & (unsigned)AMX_BF16) != 0);
+#else
+    return 0;
+#endif
+}
+
 int graft_cpu_best_isa(void) {
     int best = graft_isa_runnable() - 1; /* they are in the order of the enumeration */
-    return best < GRAFT_ISA_AVX512 ? best : GRAFT_ISA_AVX512;
+    return best == GRAFT_ISA_AVX512_BF16 && has_amx() ? GRAFT_ISA_AMX : best;
 }
 
 const char *graft_cpu_isa_name(int isa) {
-    return isa == GRAFT_ISA_AVX512 ? "avx512" : isa == GRAFT_ISA_AVX2 ? "avx2" : "scalar";
+    return names[isa];
 }
 
 /* An unknown name in the environment asks for nothing. */
 static int isa_asked_for(void) {
     const char *name = getenv("GRAFT_ISA");
-    for (int isa = GRAFT_ISA_SCALAR; name != NULL && isa < GRAFT_ISA_AVX512; isa++) {
-        if (strcmp(name, graft_cpu_isa_name(isa)) == 0) {
-            return isa;
-        }
+    int isa = GRAFT_ISA_SCALAR;
+    while (isa < GRAFT_ISA_AMX && (name == NULL || strcmp(name, names[isa]) != 0)) {
+        isa++;
     }
-    return GRAFT_ISA_AVX512;
+    return isa;
 }
 
 void graft_cpu_set_isa(int isa) {
@@ -44,14 +56,6 @@ int graft_cpu_isa(void) {
     return atomic_load(&chosen);
 }
 
-void graft_cpu_pretend_bf16_products(int yes) {
+void graft_cpu_pretend_amx(int yes) {
     atomic_store(&pretended, yes);
-}
-
-int graft_cpu_has_bf16_products(void) {
-#if defined(__x86_64__) && defined(GRAFT_ONEDNN)
-    return graft_cpu_isa() == GRAFT_ISA_AVX512 && (__builtin_cpu_supports("avx512bf16") || atomic_load(&pretended));
-#else
-    return 0;
-#endif
 }

@@ -6,6 +6,9 @@
 const struct graft_loops *graft_loops_get(void) {
 #if defined(__x86_64__)
     switch (graft_cpu_isa()) {
+    case GRAFT_ISA_AMX:
+    case GRAFT_ISA_AVX512_BF16:
+        return &graft_loops_avx512_bf16;
     case GRAFT_ISA_AVX512:
         return &graft_loops_avx512;
     case GRAFT_ISA_AVX2:

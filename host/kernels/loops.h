@@ -26,6 +26,19 @@ enum {
 /* Queries handled together by the columns_ loops come in multiples of this many. */
 enum { GRAFT_LANES = 16 };
 
+/* y[t, r] = sum over k of x[t, k] * w[r, k], or that added to y. */
+struct graft_pairs {
+    const uint16_t *x; /* [tokens, 2 * pairs] bf16 */
+    int64_t x_stride;  /* in numbers */
+    int64_t tokens;
+    const uint32_t *w; /* [pairs, pack_rows] of `pack_pairs` */
+    int64_t pairs;
+    int64_t rows; /* 0 < rows <= pack_rows */
+    float *y;     /* [tokens, rows] */
+    int64_t y_stride;
+    int32_t add;
+};
+
 struct graft_loops {
     int64_t pack_rows; /* columns that `multiply` handles at once: how wide what `pack` makes should be */
 
@@ -41,6 +54,13 @@ struct graft_loops {
     /* c[i, j] += sum over k of a[i * a_row + k * a_step] * b[k, j]. b [depth, columns], c [rows, columns]. */
     void (*multiply)(const float *a, int64_t a_row, int64_t a_step, int64_t rows, const float *b, int64_t b_stride,
                      int64_t depth, int64_t columns, float *c, int64_t c_stride);
+
+    /* The same two steps in bf16, for multiplying instructions that take two numbers at once. NULL where there are
+     * none; the scalar form is a reference for tests and not otherwise run. Each product of a pair is added to its sum
+     * by an operation that rounds once, the odd number's first; denormals may count as zeros. out [columns / 2 rounded
+     * up, pack_rows] = pairs of w's columns, transposed; numbers that are not there are 0. */
+    void (*pack_pairs)(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, uint32_t *out);
+    void (*multiply_pairs)(const struct graft_pairs *operands);
 
     /* out[i] = source[i] as `reading` says. */
     void (*widen)(int32_t reading, const void *source, int64_t count, float *out);
@@ -85,6 +105,7 @@ const struct graft_loops *graft_loops_get(void);
 extern const struct graft_loops graft_loops_scalar;
 extern const struct graft_loops graft_loops_avx2;
 extern const struct graft_loops graft_loops_avx512;
+extern const struct graft_loops graft_loops_avx512_bf16;
 
 /* [any] How weights of `dtype` are read; GRAFT_READ_NONE if they are not. */
 int32_t graft_reading_of(graft_dtype dtype);

@@ -71,6 +71,32 @@ static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows
     }
 }
 
+static void pack_pairs(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, uint32_t *out) {
+    for (int64_t k = 0; k < columns; k += 2) {
+        for (int64_t r = 0; r < PACK_ROWS; r++) {
+            uint32_t even = r < rows ? w[r * w_stride + k] : 0;
+            uint32_t odd = r < rows && k + 1 < columns ? w[r * w_stride + k + 1] : 0;
+            out[k / 2 * PACK_ROWS + r] = odd << 16 | even;
+        }
+    }
+}
+
+static void multiply_pairs(const struct graft_pairs *o) {
+    for (int64_t t = 0; t < o->tokens; t++) {
+        const uint16_t *x = o->x + t * o->x_stride;
+        for (int64_t r = 0; r < o->rows; r++) {
+            float sum = 0.0f;
+            for (int64_t k = 0; k < o->pairs; k++) {
+                uint32_t pair = o->w[k * PACK_ROWS + r];
+                sum = fmaf(graft_f32_from_bf16(x[2 * k + 1]), graft_f32_from_bf16((uint16_t)(pair >> 16)), sum);
+                sum = fmaf(graft_f32_from_bf16(x[2 * k]), graft_f32_from_bf16((uint16_t)pair), sum);
+            }
+            float *y = o->y + t * o->y_stride + r;
+            *y = o->add ? *y + sum : sum;
+        }
+    }
+}
+
 static void widen(int32_t reading, const void *source, int64_t count, float *out) {
     for (int64_t i = 0; i < count; i++) {
         out[i] = read_at(reading, source, i);
@@ -221,6 +247,8 @@ const struct graft_loops graft_loops_scalar = {
     .dot = dot,
     .pack = pack,
     .multiply = multiply,
+    .pack_pairs = pack_pairs,
+    .multiply_pairs = multiply_pairs,
     .widen = widen,
     .narrow = narrow,
     .sum_of_squares = sum_of_squares,

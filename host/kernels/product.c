@@ -3,8 +3,8 @@
  * linear: cuts the products of a call into panels and hands them to the threads in one loop.
  *
  * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products.
- * With many it is bound by arithmetic: oneDNN multiplies bf16 on processors made for that; otherwise a panel is widened
- * and transposed in portions that fit the cache, and multiplied in f32.
+ * With many it is bound by arithmetic: a panel is transposed in portions that fit the cache and multiplied, in bf16 on
+ * processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 are left to oneDNN.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -109,9 +109,9 @@ static int32_t choose(const struct plan *plan, struct graft_product_panel *panel
         return GRAFT_INPUT_AS_GIVEN;
     }
     if (panel->kind == GRAFT_PANEL_MULTIPLY && panel->reading == GRAFT_READ_BF16 &&
-        panel->product->weight->columns > 0 && graft_cpu_has_bf16_products()) {
-        panel->kind = GRAFT_PANEL_ONEDNN;
-        return GRAFT_INPUT_BF16;
+        panel->product->weight->columns > 0 && graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16) {
+        panel->kind = graft_cpu_isa() == GRAFT_ISA_AMX ? GRAFT_PANEL_ONEDNN : GRAFT_PANEL_PAIRS;
+        return graft_cpu_isa() == GRAFT_ISA_AMX ? GRAFT_INPUT_BF16 : GRAFT_INPUT_PAIRS;
     }
     panel->reading = graft_reading_rounded(panel->reading);
     return GRAFT_INPUT_ROUNDED;

@@ -15,7 +15,8 @@
 enum {
     GRAFT_INPUT_AS_GIVEN = 0, /* f32 with the caller's stride */
     GRAFT_INPUT_ROUNDED = 1,  /* dense, rounded to bf16, kept as f32 */
-    GRAFT_INPUT_BF16 = 2      /* dense bf16 */
+    GRAFT_INPUT_BF16 = 2,     /* dense bf16 */
+    GRAFT_INPUT_PAIRS = 3     /* bf16, with a zero behind an odd number of columns */
 };
 
 /* x as some panels want it. Made once for all panels of the call that want the same. */
@@ -26,15 +27,16 @@ struct graft_product_input {
     int64_t columns;
     int64_t padded_tokens; /* rows of `data`; those from `tokens` on are zeros */
     int32_t form;
-    const void *data; /* [padded_tokens, columns] */
-    int64_t data_stride;
+    const void *data;    /* [padded_tokens, columns] */
+    int64_t data_stride; /* from row to row of `data` */
 };
 
 /* How a panel is computed. */
 enum {
     GRAFT_PANEL_DOT = 0,      /* few tokens: dot products straight from the file's rows */
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
-    GRAFT_PANEL_ONEDNN = 2    /* many, where the processor multiplies bf16: oneDNN, straight from the file's rows */
+    GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, where the processor multiplies pairs */
+    GRAFT_PANEL_ONEDNN = 3    /* many, of bf16, where it multiplies tiles: oneDNN, straight from the file's rows */
 };
 
 struct graft_product_panel {

@@ -8,13 +8,18 @@
 struct conversion {
     const struct graft_loops *loops;
     const struct graft_product_input *input;
-    void *data; /* [padded_tokens, columns] */
+    void *data; /* [padded_tokens, stride] */
+    int64_t stride;
 };
+
+static int is_bf16(const struct graft_product_input *input) {
+    return input->form == GRAFT_INPUT_BF16 || input->form == GRAFT_INPUT_PAIRS;
+}
 
 static void convert_row(const struct graft_loops *loops, const struct graft_product_input *input, int64_t t,
                         char *out) {
     const float *x = input->x + t * input->x_stride;
-    if (input->form == GRAFT_INPUT_BF16) {
+    if (is_bf16(input)) {
         loops->narrow(x, input->columns, (uint16_t *)(void *)out);
     } else {
         loops->widen(GRAFT_READ_F32_AS_BF16, x, input->columns, (float *)(void *)out);
@@ -22,17 +27,19 @@ static void convert_row(const struct graft_loops *loops, const struct graft_prod
 }
 
 static int64_t element_size(const struct graft_product_input *input) {
-    return input->form == GRAFT_INPUT_BF16 ? 2 : 4;
+    return is_bf16(input) ? 2 : 4;
 }
 
 static void convert_rows(void *data, int64_t begin, int64_t end) {
     const struct conversion *conversion = (const struct conversion *)data;
     const struct graft_product_input *input = conversion->input;
-    int64_t bytes = input->columns * element_size(input);
+    int64_t bytes = conversion->stride * element_size(input);
+    int64_t used = input->columns * element_size(input);
     for (int64_t t = begin; t < end; t++) {
         char *out = (char *)conversion->data + t * bytes;
         if (t < input->tokens) {
             convert_row(conversion->loops, input, t, out);
+            memset(out + used, 0, (size_t)(bytes - used));
         } else {
             memset(out, 0, (size_t)bytes);
         }
@@ -58,15 +65,15 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
         input->data = input->x;
         input->data_stride = input->x_stride;
     } else {
-        int64_t bytes = input->columns * element_size(input);
-        void *data = call->scratch_alloc(call->scratch, input->padded_tokens * bytes);
+        int64_t stride = input->columns + (input->form == GRAFT_INPUT_PAIRS ? input->columns % 2 : 0);
+        void *data = call->scratch_alloc(call->scratch, input->padded_tokens * stride * element_size(input));
         if (data == NULL) {
             return NULL;
         }
-        struct conversion conversion = {graft_loops_get(), input, data};
+        struct conversion conversion = {graft_loops_get(), input, data, stride};
         call->threads->parallel_for(input->padded_tokens, graft_grain_rows(input->columns), convert_rows, &conversion);
         input->data = data;
-        input->data_stride = input->columns;
+        input->data_stride = stride;
     }
     *n_inputs += 1;
     return input;

@@ -9,6 +9,9 @@
  * cache. Each portion's sums start from zero, which also keeps rounding errors smaller than one long sum would. */
 enum { PORTION = 512 };
 
+/* The same in bf16, where a portion takes less and what is done between two of them counts for more. */
+enum { PAIRS_PORTION = 2048 };
+
 enum { BIAS_RUN = 64 };
 
 static int64_t aligned(int64_t bytes) {
@@ -22,6 +25,9 @@ static int64_t result_bytes(const struct graft_product_panel *panel) {
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel) {
     if (panel->kind == GRAFT_PANEL_MULTIPLY) {
         return loops->pack_rows * PORTION * (int64_t)sizeof(float);
+    }
+    if (panel->kind == GRAFT_PANEL_PAIRS) {
+        return loops->pack_rows * (PAIRS_PORTION / 2) * (int64_t)sizeof(uint32_t);
     }
     if (panel->kind == GRAFT_PANEL_ONEDNN) {
         int64_t whole = panel->whole != NULL ? graft_gemm_scratch_bytes(panel->whole) : 0;
@@ -54,6 +60,30 @@ static void run_multiply(const struct graft_loops *loops, const struct graft_pro
             loops->pack(panel->reading, weights, columns, rows, depth, packed);
             loops->multiply(x + k, panel->input->data_stride, 1, product->tokens, packed, loops->pack_rows, depth, rows,
                             product->y + panel->row + r, product->y_stride);
+        }
+    }
+}
+
+static void run_pairs(const struct graft_loops *loops, const struct graft_product_panel *panel, uint32_t *packed) {
+    const struct graft_product *product = panel->product;
+    int64_t columns = product->weight->columns;
+    for (int64_t r = 0; r < panel->rows; r += loops->pack_rows) {
+        struct graft_pairs operands = {
+            .x_stride = panel->input->data_stride,
+            .tokens = product->tokens,
+            .w = packed,
+            .rows = panel->rows - r < loops->pack_rows ? panel->rows - r : loops->pack_rows,
+            .y = product->y + panel->row + r,
+            .y_stride = product->y_stride,
+        };
+        for (int64_t k = 0; k < columns; k += PAIRS_PORTION) {
+            int64_t depth = columns - k < PAIRS_PORTION ? columns - k : PAIRS_PORTION;
+            loops->pack_pairs((const uint16_t *)panel->weights + r * columns + k, columns, operands.rows, depth,
+                              packed);
+            operands.x = (const uint16_t *)panel->input->data + k;
+            operands.pairs = (depth + 1) / 2;
+            operands.add = k > 0;
+            loops->multiply_pairs(&operands);
         }
     }
 }
@@ -100,6 +130,8 @@ int graft_product_panel_run(const struct graft_loops *loops, const struct graft_
         run_dot(loops, panel);
     } else if (panel->kind == GRAFT_PANEL_MULTIPLY) {
         run_multiply(loops, panel, (float *)(void *)scratch);
+    } else if (panel->kind == GRAFT_PANEL_PAIRS) {
+        run_pairs(loops, panel, (uint32_t *)(void *)scratch);
     } else if (run_onednn(panel, scratch) != 0) {
         return -1;
     }

@@ -150,9 +150,6 @@ int main(int argc, char **argv) {
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
         check_case(&golden, argv[2], graft_cpu_isa_name(isa));
     }
-    if (graft_isa_runnable() > GRAFT_ISA_AVX512 + 1) {
-        check_case(&golden, argv[2], "avx512_bf16");
-    }
     golden_close(&golden);
     return check_failures() != 0;
 }

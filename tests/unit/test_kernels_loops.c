@@ -125,6 +125,49 @@ static void test_pack(void **state) {
     }
 }
 
+/* To the bit: the order of the sums is part of the promise, so that an instruction's rounding is, too. */
+static void check_pairs(int64_t rows, int64_t columns, int64_t tokens, int32_t add) {
+    int64_t y_stride = rows + 2;
+    int64_t pairs = (columns + 1) / 2;
+    uint16_t *w = numbers_stored(GRAFT_DTYPE_BF16, rows * (columns + 3));
+    uint16_t *x = numbers_stored(GRAFT_DTYPE_BF16, tokens * (2 * pairs + 2));
+    float *y = numbers_floats(tokens * y_stride);
+    float *expected = numbers_alloc(tokens * y_stride, 4);
+    uint32_t *packed = numbers_alloc(pairs * loops->pack_rows, 4);
+    uint32_t *packed_16 = numbers_alloc(pairs * scalar->pack_rows, 4);
+    struct graft_pairs operands = {x, 2 * pairs + 2, tokens, packed, pairs, rows, y, y_stride, add};
+    memcpy(expected, y, (size_t)(tokens * y_stride) * sizeof *y);
+    loops->pack_pairs(w, columns + 3, rows, columns, packed);
+    loops->multiply_pairs(&operands);
+    for (int64_t r = 0; r < rows; r += scalar->pack_rows) {
+        int64_t left = rows - r < scalar->pack_rows ? rows - r : scalar->pack_rows;
+        struct graft_pairs reference = {x, 2 * pairs + 2, tokens, packed_16, pairs, left, expected + r, y_stride, add};
+        scalar->pack_pairs(w + r * (columns + 3), columns + 3, left, columns, packed_16);
+        scalar->multiply_pairs(&reference);
+    }
+    assert_memory_equal(y, expected, (size_t)(tokens * y_stride) * sizeof *y);
+    numbers_free(w, 2);
+    numbers_free(x, 2);
+    numbers_free(y, 4);
+    numbers_free(expected, 4);
+    numbers_free(packed, 4);
+    numbers_free(packed_16, 4);
+}
+
+static void test_pairs(void **state) {
+    (void)state;
+    if (loops->multiply_pairs == NULL) {
+        print_message("no products of pairs here\n");
+        return;
+    }
+    for (int64_t rows = 1; rows <= loops->pack_rows; rows++) {
+        for (int i = 1; i < SIZES - 1; i++) {
+            check_pairs(rows, sizes[i], 1 + rows % 13, rows % 2);
+        }
+    }
+    check_pairs(loops->pack_rows, 1000, 40, 0);
+}
+
 /* Bits, since conversions are exact: a NaN may differ in its payload only. */
 static void check_same(float a, float b) {
     assert_true((isnan(a) && isnan(b)) || graft_bits_from_f32(a) == graft_bits_from_f32(b));
@@ -375,6 +418,7 @@ int main(void) {
         cmocka_unit_test(test_rotate),   cmocka_unit_test(test_exp),
         cmocka_unit_test(test_exp_sum),  cmocka_unit_test(test_activations),
         cmocka_unit_test(test_columns),  cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_pairs),
     };
     int failures = 0;
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {

@@ -20,12 +20,13 @@ static void test_isa(void **state) {
     (void)state;
     int best = graft_cpu_best_isa();
     assert_int_equal(graft_cpu_isa(), best < GRAFT_ISA_AVX2 ? best : GRAFT_ISA_AVX2); /* main set the variable */
-    for (int isa = GRAFT_ISA_SCALAR; isa <= GRAFT_ISA_AVX512; isa++) {
+    for (int isa = GRAFT_ISA_SCALAR; isa <= GRAFT_ISA_AMX; isa++) {
         graft_cpu_set_isa(isa);
         assert_int_equal(graft_cpu_isa(), isa < best ? isa : best);
     }
     assert_string_equal(graft_cpu_isa_name(GRAFT_ISA_SCALAR), "scalar");
     assert_string_equal(graft_cpu_isa_name(GRAFT_ISA_AVX512), "avx512");
+    assert_string_equal(graft_cpu_isa_name(GRAFT_ISA_AMX), "amx");
 }
 
 struct visits {
