@@ -43,7 +43,3 @@ int32_t graft_reading_rounded(int32_t reading) {
         return reading;
     }
 }
-
-int64_t graft_reading_size(int32_t reading) {
-    return reading == GRAFT_READ_F32 || reading == GRAFT_READ_F32_AS_BF16 ? 4 : 2;
-}

@@ -114,6 +114,8 @@ int32_t graft_reading_of(graft_dtype dtype);
 int32_t graft_reading_rounded(int32_t reading);
 
 /* [any] Bytes of one stored element. */
-int64_t graft_reading_size(int32_t reading);
+static inline int64_t graft_reading_size(int32_t reading) {
+    return reading == GRAFT_READ_F32 || reading == GRAFT_READ_F32_AS_BF16 ? 4 : 2;
+}
 
 #endif
