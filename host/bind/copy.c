@@ -19,14 +19,12 @@ struct job {
 };
 
 static uint32_t widen(const char *element, graft_dtype dtype) {
-    uint16_t half;
     uint32_t bits;
     if (dtype == GRAFT_DTYPE_F32) {
         memcpy(&bits, element, sizeof bits);
         return bits;
     }
-    memcpy(&half, element, sizeof half);
-    return graft_exact_widen(half, dtype);
+    return graft_exact_widen_at(element, dtype);
 }
 
 /* A piece of one part. */

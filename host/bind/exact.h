@@ -4,6 +4,7 @@
 #define GRAFT_BIND_EXACT_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "graft/dtype.h"
 #include "kernels/convert.h"
@@ -39,6 +40,36 @@ static inline int graft_exact_narrow(uint32_t bits, graft_dtype dtype, uint16_t 
         *half = (uint16_t)sign;
     }
     return (exponent <= 15 || exponent == 128) && graft_exact_widen(*half, dtype) == bits;
+}
+
+/* Whether numbers of a type may lie in memory as f32, and go back from there. */
+static inline int graft_exact_is_narrow(graft_dtype dtype) {
+    return dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16 || dtype == GRAFT_DTYPE_F8_E8M0;
+}
+
+/* The same of one number of such a type, wherever it lies. A power of two is its exponent, 255 is NaN, and of 2^-127
+ * f32 has a denormal. */
+static inline uint32_t graft_exact_widen_at(const void *element, graft_dtype dtype) {
+    uint16_t half;
+    if (dtype == GRAFT_DTYPE_F8_E8M0) {
+        uint32_t exponent = *(const uint8_t *)element;
+        return exponent == 255 ? 0x7fc00000u : exponent == 0 ? 0x00400000u : exponent << 23;
+    }
+    memcpy(&half, element, sizeof half);
+    return graft_exact_widen(half, dtype);
+}
+
+/* Returns 0 where there is no such number. */
+static inline int graft_exact_narrow_at(uint32_t bits, graft_dtype dtype, void *element) {
+    uint16_t half;
+    if (dtype == GRAFT_DTYPE_F8_E8M0) {
+        uint8_t exponent = (uint8_t)(bits == 0x7fc00000u ? 255 : bits >> 23);
+        *(uint8_t *)element = exponent;
+        return graft_exact_widen_at(element, dtype) == bits;
+    }
+    int fits = graft_exact_narrow(bits, dtype, &half);
+    memcpy(element, &half, sizeof half);
+    return fits;
 }
 
 #endif

@@ -88,8 +88,7 @@ static int add_parameter(struct graft_node *node, const struct graft_parameter_i
         parameter->shape[i] = i < info->rank ? info->shape[i] : 1;
     }
     if (info->join.kind == GRAFT_JOIN_EACH || info->join.kind == GRAFT_JOIN_EQUAL) {
-        const struct graft_node_join *join = graft_node_join(node);
-        parameter->shape[0] *= join != NULL ? (int64_t)join->joined.n_parts : 1;
+        parameter->shape[0] *= graft_join_count(node);
     }
     node->parameters[node->n_parameters++] = parameter;
     return 0;
@@ -399,8 +398,7 @@ static int32_t on_adapter_tensor(void *data, const char *name, struct graft_valu
     return 1;
 }
 
-struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node) {
-    const struct graft_node_join *join = graft_node_join(node);
+struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node, const char *config_path) {
     return (struct graft_sink){
         .struct_size = sizeof(struct graft_sink),
         .super_flags = node->super != NULL ? node->super->maker->cls->flags : 0,
@@ -419,7 +417,7 @@ struct graft_sink graft_builder_sink(struct builder *builder, const struct graft
         .elsewhere = on_elsewhere,
         .conversion = graft_builder_conversion,
         .super = graft_builder_super,
-        .config_path = join != NULL ? join->paths[0] : node->path,
+        .config_path = config_path,
         .bytes_before = on_bytes_before,
     };
 }
@@ -428,7 +426,9 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
     struct graft_node *outer = builder->describing;
     const struct graft_known_class *outer_describer = builder->describer;
     const struct graft_sink *outer_sink = builder->sink;
-    const struct graft_sink sink = graft_builder_sink(builder, node);
+    char config_path[GRAFT_NAME_BYTES];
+    graft_join_config_path(node, 0, config_path);
+    const struct graft_sink sink = graft_builder_sink(builder, node, config_path);
     if (node->describer->cls->describe == NULL) {
         return GRAFT_OK;
     }

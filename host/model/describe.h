@@ -41,8 +41,8 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
 int graft_builder_run_describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                struct graft_error *error);
 
-/* The sink for a description of the node. */
-struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node);
+/* The sink for a description of the node, which config.json calls `config_path`. */
+struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node, const char *config_path);
 
 /* Makes a sink take no notice of anything but parameters and what is kept. */
 void graft_builder_ignore_structure(struct graft_sink *sink);

@@ -2,6 +2,7 @@
 /* Which modules a class joins, as its conversions tell. */
 #include "model/join.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,8 +31,9 @@ static const struct graft_conversion *find_conversion(const struct graft_class *
     size_t length = strlen(name);
     for (int32_t i = 0; i < cls->n_conversions; i++) {
         const struct graft_conversion *conversion = graft_class_conversion(cls, i);
-        if (joins_modules(conversion) && module_length(conversion->targets[0]) == length &&
-            memcmp(conversion->targets[0], name, length) == 0) {
+        int joins = joins_modules(conversion) && module_length(conversion->targets[0]) == length &&
+                    memcmp(conversion->targets[0], name, length) == 0;
+        if (joins || (conversion->n_operations == 0 && strcmp(conversion->targets[0], name) == 0)) {
             return conversion;
         }
     }
@@ -47,7 +49,8 @@ static int fill(struct graft_node_join *join, const struct graft_conversion *con
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        const int length = (int)module_length(conversion->sources[i]);
+        const int length =
+            (int)(join->is_renaming ? strlen(conversion->sources[i]) : module_length(conversion->sources[i]));
         join->joined.n_parts = i + 1;
         join->names[i] = graft_format("%.*s", length, conversion->sources[i]);
         join->paths[i] = graft_format("%s%s%.*s", path, path[0] != '\0' ? "." : "", length, conversion->sources[i]);
@@ -79,6 +82,7 @@ int graft_join_find(const struct builder *builder, const char *name, struct graf
     made->owner = owner;
     made->name = conversion->targets[0];
     made->name_length = strlen(name);
+    made->is_renaming = conversion->n_operations == 0;
     made->joined.by = owner->kernel_on != NULL ? owner->kernel_on : owner->known;
     made->joined.by_path = owner->path;
     if (fill(made, conversion) != 0) {
@@ -99,6 +103,24 @@ void graft_join_free(struct graft_node_join *join) {
         graft_free(join->paths);
         graft_free(join);
     }
+}
+
+int64_t graft_join_count(const struct graft_node *node) {
+    const struct graft_node_join *join = graft_node_join(node);
+    return join != NULL ? (int64_t)join->joined.n_parts : 1;
+}
+
+void graft_join_config_path(const struct graft_node *node, size_t i, char path[GRAFT_NAME_BYTES]) {
+    const struct graft_node_join *join = graft_node_join(node);
+    const struct graft_node *above = join != NULL ? join->owner : node->parent;
+    size_t length = 0;
+    path[0] = '\0';
+    if (above != NULL) {
+        graft_join_config_path(above, 0, path);
+        length = strlen(path);
+    }
+    (void)snprintf(path + length, GRAFT_NAME_BYTES - length, "%s%s", length > 0 ? "." : "",
+                   join != NULL ? join->names[i] : node->name);
 }
 
 const struct graft_node_join *graft_node_join(const struct graft_node *node) {

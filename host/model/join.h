@@ -9,8 +9,10 @@
 #define GRAFT_MODEL_JOIN_H
 
 #include "model/describe.h"
+#include "names/name.h"
 
-/* The modules that one is joined from, kept with its outermost node. */
+/* The modules that one is joined from, kept with its outermost node. A module that its parent's class renames
+ * ("block_sparse_moe" in checkpoints, "mlp" in the tree) is the only part of itself. */
 struct graft_node_join {
     struct graft_node *owner; /* whose class joins them */
     const char *name;         /* of the module below the owner; the conversion's, as far as `name_length` */
@@ -18,6 +20,7 @@ struct graft_node_join {
     char **names;               /* [joined.n_parts] of the parts, below the owner */
     char **paths;               /* likewise, in full */
     struct graft_joined joined; /* the same for registries */
+    int is_renaming;            /* 1: names are another matter than weights, which are found under either */
 };
 
 /* What the child called `name` of the module described is joined from; NULL: nothing, or memory ran out, with the error
@@ -28,6 +31,12 @@ void graft_join_free(struct graft_node_join *join);
 
 /* That of a node of a stack; NULL: it is not joined. */
 const struct graft_node_join *graft_node_join(const struct graft_node *node);
+
+/* What config.json calls a node or, of one that is joined, part number `i`; cut if it is too long. */
+void graft_join_config_path(const struct graft_node *node, size_t i, char path[GRAFT_NAME_BYTES]);
+
+/* How many parts a joined module's values consist of; 1 for others. */
+int64_t graft_join_count(const struct graft_node *node);
 
 /* After a joined module's description: adds conversions to its owner that join what the parts have, or keeps the
  * owner's class from it. */

@@ -31,8 +31,7 @@ static int describe_part(struct builder *builder, struct graft_node *node, const
     const struct graft_known_class *outer_describer = builder->describer;
     const struct graft_sink *outer_sink = builder->sink;
     const size_t n_parameters = builder->tree->n_parameters;
-    struct graft_sink sink = graft_builder_sink(builder, node);
-    sink.config_path = config_path;
+    struct graft_sink sink = graft_builder_sink(builder, node, config_path);
     graft_builder_ignore_structure(&sink);
     builder->describing = node;
     builder->describer = node->describer;
@@ -47,6 +46,7 @@ static int describe_part(struct builder *builder, struct graft_node *node, const
 int graft_join_compare_parts(struct builder *builder, struct graft_node *node, const char **other,
                              struct graft_error *error) {
     const struct graft_node_join *join = graft_node_join(node);
+    char config_path[GRAFT_NAME_BYTES];
     int status = GRAFT_OK;
     *other = NULL;
     for (size_t i = 1; i < join->joined.n_parts && *other == NULL && status == GRAFT_OK; i++) {
@@ -60,7 +60,8 @@ int graft_join_compare_parts(struct builder *builder, struct graft_node *node, c
         part->describer = node->describer;
         part->maker = node->maker;
         part->wrapper = node; /* which tells that it is joined */
-        status = describe_part(builder, part, join->paths[i], error);
+        graft_join_config_path(node, i, config_path);
+        status = describe_part(builder, part, config_path, error);
         *other = status == GRAFT_OK && !is_same(node, part) ? join->names[i] : NULL;
         graft_node_free(part);
     }

@@ -245,7 +245,7 @@ static int join(struct joining *joining, struct graft_error *error) {
 
 int graft_join_parameters(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     const struct graft_node_join *of = graft_node_join(node);
-    if (of == NULL) {
+    if (of == NULL || of->is_renaming) {
         return GRAFT_OK;
     }
     struct joining joining = {.builder = builder, .node = node, .join = of, .n = of->joined.n_parts};

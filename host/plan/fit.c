@@ -14,7 +14,13 @@ static int same_shape(const struct graft_parameter *parameter, const struct graf
 }
 
 static int is_weight_type(graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
+    return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16 ||
+           dtype == GRAFT_DTYPE_F8_E8M0;
+}
+
+/* Whether kernels read the type only once it is f32. */
+static int is_widened(const struct graft_parameter *parameter, graft_dtype dtype) {
+    return parameter->dtype == GRAFT_DTYPE_NONE && dtype == GRAFT_DTYPE_F8_E8M0;
 }
 
 /* Types that no kernel reads become a problem of their own; the shape decides everything else. */
@@ -51,8 +57,8 @@ static int can_be_viewed(const struct graft_binding *binding) {
         const struct graft_part *part = &binding->value.parts[i];
         size_t size = (size_t)graft_dtype_size(part->tensor->dtype);
         int64_t together = graft_box_together(&part->box), count = graft_box_count(&part->box);
-        if (part->box.at % columns != 0 || together % columns != 0 || (uintptr_t)part->tensor->data % size != 0 ||
-            (together < count && together < MIN_BLOCK_ROWS * columns)) {
+        if (is_widened(parameter, part->tensor->dtype) || part->box.at % columns != 0 || together % columns != 0 ||
+            (uintptr_t)part->tensor->data % size != 0 || (together < count && together < MIN_BLOCK_ROWS * columns)) {
             return 0;
         }
         blocks += count / together;
@@ -60,9 +66,12 @@ static int can_be_viewed(const struct graft_binding *binding) {
     return blocks <= INT32_MAX && (!binding->contiguous || blocks == 1);
 }
 
-/* The type of a copy: that of its sources, or f32 where they differ. */
-static graft_dtype copy_dtype(const struct graft_value *value) {
+/* The type of a copy: that of its sources, or f32 where they differ or kernels do not read it. */
+static graft_dtype copy_dtype(const struct graft_parameter *parameter, const struct graft_value *value) {
     graft_dtype dtype = value->parts[0].tensor->dtype;
+    if (is_widened(parameter, dtype)) {
+        return GRAFT_DTYPE_F32;
+    }
     for (size_t i = 1; i < value->n_parts; i++) {
         if (value->parts[i].tensor->dtype != dtype) {
             return GRAFT_DTYPE_F32;
@@ -109,7 +118,7 @@ static int set_status(struct graft_binding *binding, struct graft_error *error) 
 static void set_cost(const struct graft_plan *plan, struct graft_binding *binding) {
     if (binding->status == GRAFT_BINDING_FOUND) {
         binding->copied = !can_be_viewed(binding);
-        binding->dtype = copy_dtype(&binding->value);
+        binding->dtype = copy_dtype(binding->parameter, &binding->value);
         binding->shared_with = binding->parameter->node->below_super ? twin(plan, binding) : NULL;
         binding->bytes = binding->copied ? elements(binding->parameter) * graft_dtype_size(binding->dtype)
                                          : source_bytes(&binding->value);

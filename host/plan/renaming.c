@@ -2,28 +2,48 @@
 #include "plan/renaming.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 
-const struct graft_conversion *graft_renamings_apply(const struct renamings *renamings, const char *name,
-                                                     char renamed[GRAFT_NAME_BYTES]) {
-    for (size_t i = renamings->count; i > 0; i--) {
-        const struct renaming *renaming = &renamings->items[i - 1];
-        size_t length = strlen(renaming->module);
-        if (strncmp(name, renaming->module, length) == 0 && (name[length] == '.' || name[length] == '\0')) {
-            int written = snprintf(renamed, GRAFT_NAME_BYTES, "%s%s", renaming->other, name + length);
-            return written >= 0 && written < GRAFT_NAME_BYTES ? renaming->conversion : NULL;
-        }
-    }
-    return NULL;
+/* How a path of `length` bytes lies to a renaming's module: as strcmp. */
+static int compare_path(const char *path, size_t length, const char *module) {
+    int order = strncmp(path, module, length);
+    return order != 0 ? order : -(module[length] != '\0');
 }
 
-/* `source` beside the module's own name, below what its parents are renamed to. */
-static char *other_name(const struct renamings *renamings, const struct graft_node *node, const char *source) {
-    char renamed[GRAFT_NAME_BYTES];
-    const char *parent = graft_renamings_apply(renamings, node->path, renamed) != NULL ? renamed : node->path;
-    return graft_format("%s%s%s", parent, parent[0] != '\0' ? "." : "", source);
+/* The last renaming of the module at a path, or NULL. */
+static const struct renaming *find(const struct renamings *renamings, const char *path, size_t length) {
+    size_t low = 0, high = renamings->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_path(path, length, renamings->items[middle].module) < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low > 0 && compare_path(path, length, renamings->items[low - 1].module) == 0 ? &renamings->items[low - 1]
+                                                                                        : NULL;
+}
+
+/* The innermost module that has another name counts: that name contains those of the modules above. */
+const struct graft_conversion *graft_renamings_apply(const struct renamings *renamings, const char *name,
+                                                     char renamed[GRAFT_NAME_BYTES]) {
+    const struct renaming *renaming = NULL;
+    size_t length = renamings->count > 0 ? strlen(name) : 0;
+    while (length > 0 && (renaming = find(renamings, name, length)) == NULL) {
+        do {
+            length--;
+        } while (length > 0 && name[length] != '.');
+    }
+    if (renaming == NULL) {
+        return NULL;
+    }
+    int written = snprintf(renamed, GRAFT_NAME_BYTES, "%s%s", renaming->other, name + length);
+    return written >= 0 && written < GRAFT_NAME_BYTES ? renaming->conversion : NULL;
 }
 
 static int collect(void *data, struct graft_node *node, struct graft_error *error) {
@@ -35,19 +55,46 @@ static int collect(void *data, struct graft_node *node, struct graft_error *erro
         if (child == NULL) {
             continue;
         }
-        char *other = other_name(renamings, node, conversion->sources[0]);
-        if (other == NULL ||
-            graft_grow(&renamings->items, &renamings->capacity, renamings->count, sizeof *renamings->items) != 0) {
-            graft_free(other);
+        if (graft_grow(&renamings->items, &renamings->capacity, renamings->count, sizeof *renamings->items) != 0) {
             return graft_fail_memory(error, node->path);
         }
-        renamings->items[renamings->count++] = (struct renaming){child->path, other, conversion};
+        renamings->items[renamings->count] =
+            (struct renaming){child->path, node->path, NULL, conversion, renamings->count};
+        renamings->count++;
+    }
+    return GRAFT_OK;
+}
+
+static int by_module(const void *a, const void *b) {
+    const struct renaming *left = a, *right = b;
+    int order = strcmp(left->module, right->module);
+    return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
+}
+
+/* Names beside the modules' own, below what their parents are renamed to, which lie before them. */
+static int set_others(struct renamings *renamings, struct graft_error *error) {
+    struct renamings before = *renamings;
+    for (before.count = 0; before.count < renamings->count; before.count++) {
+        struct renaming *renaming = &renamings->items[before.count];
+        char renamed[GRAFT_NAME_BYTES];
+        const char *parent =
+            graft_renamings_apply(&before, renaming->parent, renamed) != NULL ? renamed : renaming->parent;
+        renaming->other =
+            graft_format("%s%s%s", parent, parent[0] != '\0' ? "." : "", renaming->conversion->sources[0]);
+        if (renaming->other == NULL) {
+            return graft_fail_memory(error, renaming->module);
+        }
     }
     return GRAFT_OK;
 }
 
 int graft_renamings_collect(struct graft_tree *tree, struct renamings *renamings, struct graft_error *error) {
-    return graft_tree_walk(tree, collect, renamings, error);
+    int status = graft_tree_walk(tree, collect, renamings, error);
+    if (status == GRAFT_OK && renamings->count > 0) {
+        qsort(renamings->items, renamings->count, sizeof *renamings->items, by_module);
+        status = set_others(renamings, error);
+    }
+    return status;
 }
 
 void graft_renamings_free(struct renamings *renamings) {

@@ -8,12 +8,14 @@
 
 struct renaming {
     const char *module;                        /* its path in the tree: "model.layers.0.mlp" */
+    const char *parent;                        /* that of the module whose class renames it: "model.layers.0" */
     char *other;                               /* in checkpoints: "model.layers.0.block_sparse_moe" */
     const struct graft_conversion *conversion; /* that says so */
+    size_t place;                              /* among those of the tree: of one module the last counts */
 };
 
 struct renamings {
-    struct renaming *items; /* those of outer modules first */
+    struct renaming *items; /* sorted by module: those of outer modules first */
     size_t count;
     size_t capacity;
 };

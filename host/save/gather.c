@@ -37,25 +37,18 @@ static int convert(void *data, int64_t at, int64_t begin, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         const char *from = memory->bytes + (begin + i) * from_size;
         char *target = memory->window->bytes + (at + i) * to_size;
-        uint16_t half;
         uint32_t bits;
-        if (from_size == 2 && to_size == 4) {
-            memcpy(&half, from, sizeof half);
-            bits = graft_exact_widen(half, memory->dtype);
+        if (to == GRAFT_DTYPE_F32) {
+            bits = graft_exact_widen_at(from, memory->dtype);
             memcpy(target, &bits, sizeof bits);
             continue;
         }
         memcpy(&bits, from, sizeof bits);
-        if (!graft_exact_narrow(bits, to, &half)) {
+        if (!graft_exact_narrow_at(bits, to, target)) {
             return 1;
         }
-        memcpy(target, &half, sizeof half);
     }
     return 0;
-}
-
-static int is_half(graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
 }
 
 /* A piece within the window, all of whose elements are in this memory. */
@@ -68,7 +61,8 @@ static int take_piece(const struct memory *memory, const struct graft_box *piece
         graft_copy_box(&box, graft_stored_dtype_unit(to), memory->bytes, memory->window->bytes);
         return 0;
     }
-    if ((is_half(memory->dtype) && to == GRAFT_DTYPE_F32) || (memory->dtype == GRAFT_DTYPE_F32 && is_half(to))) {
+    if ((graft_exact_is_narrow(memory->dtype) && to == GRAFT_DTYPE_F32) ||
+        (memory->dtype == GRAFT_DTYPE_F32 && graft_exact_is_narrow(to))) {
         return graft_box_stretches(&box, convert, (void *)(uintptr_t)memory);
     }
     return 1;

@@ -6,11 +6,13 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "bind/exact.h"
 #include "save/journal.h"
 
-/* Whether a stored tensor's type can give back an original one of `dtype`: only f16 and bf16 are ever widened. */
+/* Whether a stored tensor's type can give back an original one of `dtype`: only narrow floating-point
+ * types are ever widened. */
 static int gives_back(graft_dtype stored, graft_dtype dtype) {
-    return stored == dtype || (stored == GRAFT_DTYPE_F32 && (dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16));
+    return stored == dtype || (stored == GRAFT_DTYPE_F32 && graft_exact_is_narrow(dtype));
 }
 
 static int check_entry(const char *directory, const struct graft_checkpoint *checkpoint, const struct journal *journal,

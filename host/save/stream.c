@@ -23,47 +23,44 @@ static int inexact(const struct stream *stream, graft_dtype from, struct graft_e
                            graft_stored_dtype_name(form->dtype));
 }
 
-/* f16 or bf16 to f32. */
+/* A narrower type to f32. */
 static int emit_widened(const struct stream *stream, graft_dtype from, const char *bytes, int64_t count,
                         struct graft_error *error) {
+    const int64_t size = graft_dtype_size(from);
     uint32_t wide[CONVERTED_AT_ONCE];
     int status = GRAFT_OK;
     while (count > 0 && status == GRAFT_OK) {
         int64_t step = count < CONVERTED_AT_ONCE ? count : CONVERTED_AT_ONCE;
         for (int64_t i = 0; i < step; i++) {
-            uint16_t half;
-            memcpy(&half, bytes + 2 * i, sizeof half);
-            wide[i] = graft_exact_widen(half, from);
+            wide[i] = graft_exact_widen_at(bytes + size * i, from);
         }
         status = stream->emit(stream->data, wide, (size_t)step * sizeof wide[0], error);
-        bytes += 2 * step;
+        bytes += size * step;
         count -= step;
     }
     return status;
 }
 
-/* f32 back to the f16 or bf16 that it was. */
+/* f32 back to the narrower type that it was. */
 static int emit_narrowed(const struct stream *stream, const char *bytes, int64_t count, struct graft_error *error) {
-    uint16_t narrow[CONVERTED_AT_ONCE];
+    const graft_dtype to = stream->tensor->form.dtype;
+    const int64_t size = graft_dtype_size(to);
+    uint16_t narrow[CONVERTED_AT_ONCE]; /* of any such type */
     int status = GRAFT_OK;
     while (count > 0 && status == GRAFT_OK) {
         int64_t step = count < CONVERTED_AT_ONCE ? count : CONVERTED_AT_ONCE;
         for (int64_t i = 0; i < step; i++) {
             uint32_t bits;
             memcpy(&bits, bytes + 4 * i, sizeof bits);
-            if (!graft_exact_narrow(bits, stream->tensor->form.dtype, &narrow[i])) {
+            if (!graft_exact_narrow_at(bits, to, (char *)narrow + size * i)) {
                 return inexact(stream, GRAFT_DTYPE_F32, error);
             }
         }
-        status = stream->emit(stream->data, narrow, (size_t)step * sizeof narrow[0], error);
+        status = stream->emit(stream->data, narrow, (size_t)(step * size), error);
         bytes += 4 * step;
         count -= step;
     }
     return status;
-}
-
-static int is_half(graft_dtype dtype) {
-    return dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
 }
 
 /* `count` elements that lie together. */
@@ -73,11 +70,11 @@ static int emit_elements(const struct stream *stream, graft_dtype from, const ch
     if (from == to) {
         return stream->emit(stream->data, bytes, (size_t)(count * graft_stored_dtype_unit(from)), error);
     }
-    if (is_half(from) && to == GRAFT_DTYPE_F32) {
+    if (graft_exact_is_narrow(from) && to == GRAFT_DTYPE_F32) {
         return emit_widened(stream, from, bytes, count, error);
     }
-    return from == GRAFT_DTYPE_F32 && is_half(to) ? emit_narrowed(stream, bytes, count, error)
-                                                  : inexact(stream, from, error);
+    return from == GRAFT_DTYPE_F32 && graft_exact_is_narrow(to) ? emit_narrowed(stream, bytes, count, error)
+                                                                : inexact(stream, from, error);
 }
 
 /* Elements [begin, begin + count) of a weight, block by block. */

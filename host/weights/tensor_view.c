@@ -11,7 +11,7 @@ struct kept {
 };
 
 /* From GRAFT_DTYPE_C64 on. */
-static const struct kept kept[] = {{"C64", 64},    {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"F8_E8M0", 8},
+static const struct kept kept[] = {{"C64", 64},    {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8},
                                    {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"F4", 4}};
 
 enum { KEPT = sizeof kept / sizeof kept[0] };

@@ -139,16 +139,24 @@ static int read_codes(const struct group *group, struct ct_scheme *scheme, struc
     if (status != GRAFT_OK) {
         return status;
     }
-    const int is_packed = strcmp(format, "pack-quantized") == 0, is_float = strcmp(format, "float-quantized") == 0;
-    if (!is_packed && !is_float && strcmp(format, "int-quantized") != 0) {
-        return unread(config, place, "\"pack-quantized\", \"int-quantized\" or \"float-quantized\"", format, error);
+    const int is_naive = strcmp(format, "naive-quantized") == 0; /* a code in a byte, of whatever type and bits */
+    const int is_packed = strcmp(format, "pack-quantized") == 0;
+    const int is_float = strcmp(format, "float-quantized") == 0 || (is_naive && strcmp(type, "float") == 0);
+    if (!is_packed && !is_float && !is_naive && strcmp(format, "int-quantized") != 0) {
+        return unread(config, place,
+                      "\"pack-quantized\", \"int-quantized\", \"float-quantized\" or \"naive-quantized\"", format,
+                      error);
     }
     if (strcmp(type, is_float ? "float" : "int") != 0) {
         return unread(config, path, is_float ? "\"float\"" : "\"int\"", type, error);
     }
-    if (bits != 8 && (bits != 4 || !is_packed)) {
+    if (bits != 8 && (bits != 4 || !is_packed) && (bits > 8 || !is_naive || is_float)) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: expected %s, got %lld",
-                               field(group, "weights.num_bits", path), is_packed ? "4 or 8" : "8", (long long)bits);
+                               field(group, "weights.num_bits", path),
+                               is_packed               ? "4 or 8"
+                               : is_naive && !is_float ? "1 to 8"
+                                                       : "8",
+                               (long long)bits);
     }
     scheme->codes = is_float ? CT_FLOAT8 : !is_packed ? CT_INT8 : bits == 4 ? CT_UINT4 : CT_UINT8;
     return GRAFT_OK;

@@ -223,7 +223,7 @@ static int experts_forward(void *instance, const struct graft_call *call, const 
 
 static const struct graft_experts experts_vtable = {.struct_size = sizeof experts_vtable, .forward = experts_forward};
 
-/* --- Conversions: for stacked experts, and for Mixtral's names. Checkpoints with experts one by one need none. --- */
+/* --- Conversions of stacked experts. Checkpoints with experts one by one need none. --- */
 
 static const char *const gate_up_sources[] = {"gate_up_proj"};
 static const char *const gate_up_targets[] = {"*.gate_proj.weight", "*.up_proj.weight"};
@@ -239,15 +239,7 @@ static const struct graft_operation cut_down[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_SPLIT_MODULELIST, .dim = 0},
 };
 
-/* Mixtral: w1 is gated, w3 is not, w2 goes back to the hidden size. */
-static const char *const gate_sources[] = {"*.w1.weight"};
-static const char *const up_sources[] = {"*.w3.weight"};
-static const char *const w2_sources[] = {"*.w2.weight"};
-
 static const struct graft_conversion conversions[] = {
-    GRAFT_RENAMING(gate_sources, &gate_up_targets[0]),
-    GRAFT_RENAMING(up_sources, &gate_up_targets[1]),
-    GRAFT_RENAMING(w2_sources, down_targets),
     {
         .struct_size = sizeof(struct graft_conversion),
         .n_sources = 1,
@@ -270,6 +262,17 @@ static const struct graft_conversion conversions[] = {
     },
 };
 
+/* --- Mixtral's names: w1 is gated, w3 is not, w2 goes back to the hidden size --- */
+
+static const char *const mixtral_names[] = {"w1", "w3", "w2"};
+static const char *const names[] = {"gate_proj", "up_proj", "down_proj"};
+
+static const struct graft_conversion mixtral_renamings[] = {
+    GRAFT_RENAMING(&mixtral_names[0], &names[0]),
+    GRAFT_RENAMING(&mixtral_names[1], &names[1]),
+    GRAFT_RENAMING(&mixtral_names[2], &names[2]),
+};
+
 /* --- What the host is told --- */
 
 static const struct graft_class moe_mlp = {
@@ -280,6 +283,7 @@ static const struct graft_class moe_mlp = {
     .create = moe_mlp_create,
     .destroy = free,
     .forward = &moe_mlp_vtable,
+    GRAFT_CLASS_CONVERSIONS(mixtral_renamings),
 };
 
 static const struct graft_class module_list_experts = {

@@ -28,7 +28,8 @@ enum {
     GRAFT_DTYPE_U8 = 12,
     GRAFT_DTYPE_BOOL = 13,
     GRAFT_DTYPE_F8_E4M3 = 14,
-    GRAFT_DTYPE_F8_E5M2 = 15
+    GRAFT_DTYPE_F8_E5M2 = 15,
+    GRAFT_DTYPE_F8_E8M0 = 16 /* powers of two: scales. Parameters of any type that kernels read get F32 of it */
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,91 @@
+"""Make the quantized checkpoints that are marked so in README.md, with their recorded outputs.
+
+    python make_quantized_goldens.py --oracle DIR [--out DIR] [NAME ...]
+
+DIR holds make_quantized.py, quant_lib.py and oracle_lib.py. Outputs are those of the dequantized weights, by the formulas
+of the methods.
+"""
+import argparse
+import json
+import os
+import sys
+
+import torch
+from transformers import LlamaForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2ForCausalLM
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODEL_NAMES = {"block_sparse_moe": "mlp", "w1": "gate_proj", "w3": "up_proj", "w2": "down_proj"}
+
+
+def e8m0_pack(weight, block, gen=None, **_):
+    """Blocks of FP8 whose scales are powers of two, stored as their exponents."""
+    tensors = ql.fp8_block_pack(weight, block=block, ue8m0=True)
+    exponents = torch.log2(tensors["weight_scale_inv"])
+    tensors["weight_scale_inv"] = exponents.to(torch.int32).add(127).to(torch.uint8).view(torch.float8_e8m0fnu)
+    return tensors
+
+
+def naive_pack(weight, bits, gen=None, **_):
+    """Codes of fewer bits than a byte in bytes, a scale for each row."""
+    half = 2 ** (bits - 1)
+    scale = (weight.abs().amax(1, keepdim=True) / (half - 0.5)).to(torch.bfloat16)
+    codes = torch.round(weight / scale.float()).clamp(-half, half - 1).to(torch.int8)
+    return {"weight": codes, "weight_scale": scale}
+
+
+def fp8_e8m0_llama():
+    block = (32, 64)
+    return (LlamaForCausalLM, mq.llama(intermediate_size=192, num_hidden_layers=1), 2401, "fp8_e8m0", dict(block=block),
+            mq.fp8_json(weight_block_size=list(block), scale_fmt="ue8m0"),
+            dict(dtype="bfloat16", note="scales are powers of two, stored as F8_E8M0; blocks end with every projection"))
+
+
+def ct_naive_qwen2():
+    return (Qwen2ForCausalLM, mq.qwen2(hidden_size=64, intermediate_size=112, num_hidden_layers=1), 2301, "ct_naive", dict(bits=6),
+            mq.ct_json("naive-quantized", mq.ct_args(num_bits=6)),
+            dict(dtype="bfloat16", note="codes of 6 bits, each in a byte"))
+
+
+def gptq_int4_mixtral():
+    config = MixtralConfig(vocab_size=96, hidden_size=64, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+                           num_key_value_heads=2, num_local_experts=3, num_experts_per_tok=2, max_position_embeddings=256,
+                           sliding_window=None, rope_parameters=mq.rope(1e6), bos_token_id=1, eos_token_id=2)
+    rules = [(r"(mlp|block_sparse_moe)\.gate$", None), (r"(w[123]|_proj)$", ("gptq", dict(group=32)))]
+    return (MixtralForCausalLM, config, 2101, None, None, mq.autogptq_json(group_size=32),
+            dict(rules=rules, convert=mixtral_state, note="experts are called block_sparse_moe.experts.N.w1 (gate), w3 (up) and w2 (down)"))
+
+
+def mixtral_state(state, rules, dtype, seed):
+    """What save_pretrained writes has the published names already."""
+    disk, meaning, done = ql.quantize_state(state, rules, dtype, seed)
+    assert any(".block_sparse_moe.experts.0.w1.qweight" in name for name in disk), sorted(disk)[:20]
+    return disk, meaning, done
+
+
+def use_model_names(path):
+    """Weights under the names of the model's modules, whatever checkpoints call them."""
+    with open(path, encoding="utf-8") as f:
+        golden = json.load(f)
+    for weight in golden["quantized_weights"]:
+        weight["name"] = ".".join(MODEL_NAMES.get(part, part) for part in weight["name"].split("."))
+    ol.write_json(path, golden)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--oracle", required=True)
+    parser.add_argument("--out", default=os.path.join(HERE, "quantized"))
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    sys.path.insert(0, options.oracle)
+    import make_quantized as mq
+    import oracle_lib as ol
+    import quant_lib as ql
+    ql.METHODS["fp8_e8m0"] = (e8m0_pack, ql.fp8_block_unpack)
+    ql.METHODS["ct_naive"] = (naive_pack, ql.ct_int8_unpack)
+    for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral):
+        if not options.names or make.__name__ in options.names:
+            cls, config, seed, method, values, quantization, more = make()
+            rules = more.pop("rules", [(mq.LINEAR, (method, values))])
+            ql.make_case(options.out, make.__name__, cls, config, seed, rules, quantization, **more)
+            use_model_names(f"{options.out}/{make.__name__}/golden.json")
