@@ -92,7 +92,7 @@ refused config.json $group.weights.group_size 'got 0'
 config ct_w4a16_llama '"group_size": 128' '"group_size": 64'
 refused weight_scale '[128, 2]' '[128, 1]'
 config ct_w4a16_llama '"group_size": 128' '"group_size": 12'
-refused model.layers.0.self_attn.q_proj 'groups of 12 inputs do not fill words'
+refused model.layers.0.self_attn. 'groups of 12 inputs do not fill words'
 config ct_w4a16_llama '"pack-quantized"' '"nvfp4-pack-quantized"'
 refused config.json quantization_config.format nvfp4-pack-quantized
 config ct_mixed_qwen3 '"format": "float-quantized"' '"format": "marlin-24"'

@@ -97,24 +97,39 @@ static int64_t first_number(const struct graft_node *node, const char *name) {
     return 0;
 }
 
-/* Rows of one projection in that of all three, which k_proj and v_proj have as many of. */
-static int64_t joined_row(const struct graft_node *joined, const char *name, int64_t out) {
-    const int64_t rows = first_number(joined, "out_features");
-    return strcmp(name, "q_proj") == 0 ? 0 : strcmp(name, "k_proj") == 0 ? rows - 2 * out : rows - out;
+/* Projections that plugins join, and where their rows lie: `behind` times as many before the end; 0: at the start. */
+static const struct {
+    const char *name;
+    const char *joined;
+    int64_t behind;
+} parts[] = {
+    {"q_proj", "qkv_proj", 0},        {"k_proj", "qkv_proj", 2},      {"v_proj", "qkv_proj", 1},
+    {"gate_proj", "gate_up_proj", 0}, {"up_proj", "gate_up_proj", 1},
+};
+
+static struct place find_joined(const struct runner *runner, const char *path, int64_t out) {
+    const char *name = strrchr(path, '.') + 1;
+    char joined[256];
+    size_t i = 0;
+    while (i < sizeof parts / sizeof parts[0] && strcmp(parts[i].name, name) != 0) {
+        i++;
+    }
+    if (i == sizeof parts / sizeof parts[0]) {
+        return (struct place){0};
+    }
+    (void)snprintf(joined, sizeof joined, "%.*s%s", (int)(name - path), path, parts[i].joined);
+    const struct graft_node *node = graft_node_find(runner->model->tree->root, joined);
+    if (node == NULL || node->original == NULL) {
+        return (struct place){0};
+    }
+    const int64_t rows = first_number(node, "out_features");
+    return (struct place){&node->module, rows, parts[i].behind > 0 ? rows - parts[i].behind * out : 0};
 }
 
 static struct place find_place(const struct runner *runner, const char *path, int64_t out) {
     const struct graft_node *node = graft_node_find(runner->model->tree->root, path);
-    const char *name = strrchr(path, '.') + 1;
-    char joined[256];
-    if (node != NULL) {
-        return (struct place){node->original != NULL ? &node->module : NULL, out, 0};
-    }
-    (void)snprintf(joined, sizeof joined, "%.*sqkv_proj", (int)(name - path), path);
-    node = graft_node_find(runner->model->tree->root, joined);
-    return node != NULL && node->original != NULL
-               ? (struct place){&node->module, first_number(node, "out_features"), joined_row(node, name, out)}
-               : (struct place){0};
+    return node != NULL ? (struct place){node->original != NULL ? &node->module : NULL, out, 0}
+                        : find_joined(runner, path, out);
 }
 
 static void compare_weight(const graft_json *expected, const struct runner *runner) {
@@ -154,7 +169,8 @@ static void check_many(const struct golden *golden, const struct runner *runner,
 
 /* Projections that are joined may have to be copied, and powers of two are. */
 static int may_be_copied(const struct graft_binding *binding) {
-    return strstr(binding->parameter->name, ".qkv_proj.") != NULL ||
+    const char *name = binding->parameter->name;
+    return strstr(name, ".qkv_proj.") != NULL || strstr(name, ".gate_up_proj.") != NULL ||
            (binding->value.n_parts > 0 && binding->value.parts[0].tensor->dtype == GRAFT_DTYPE_F8_E8M0);
 }
 
