@@ -244,6 +244,7 @@ static int describe_newer(const struct graft_class *cls, const struct graft_conf
     (void)config, (void)args;
     weight.flags |= strcmp(what, "requirements for parameter") == 0 ? requirement : 0;
     weight.reserved = strcmp(what, "parameter whose struct is too short or not zeroed") == 0;
+    weight.join.kind = strcmp(what, "an unknown way to join parameter") == 0 ? GRAFT_JOIN_EQUAL + 1 : GRAFT_JOIN_NONE;
     child.flags |= strcmp(what, "requirements for child") == 0 ? requirement : 0;
     given.reserved = strcmp(what, "invalid arguments") == 0;
     int status = sink->parameter(sink->data, &weight, error);
@@ -254,7 +255,7 @@ static int describe_newer(const struct graft_class *cls, const struct graft_conf
 static void test_newer_structs(void **state) {
     static const char *const refused[] = {"requirements for parameter",
                                           "parameter whose struct is too short or not zeroed", "requirements for child",
-                                          "invalid arguments"};
+                                          "invalid arguments", "an unknown way to join parameter"};
     struct graft_class newer = {
         .struct_size = sizeof newer, .name = "Newer", .interface_id = ROOT, .describe = describe_newer, .data = ""};
     struct fake_model model;
