@@ -25,13 +25,25 @@ static int add_tied_name(struct builder *builder, const struct tie *tie, const c
     return GRAFT_OK;
 }
 
+/* Whether a wrapper of the parameter's module makes it, a Slice perhaps, of a tensor that is another. */
+static int is_converted(const struct graft_parameter *parameter) {
+    const struct graft_node *node = parameter->node;
+    while (node != NULL && node->n_conversions == 0) {
+        node = node->wrapper;
+    }
+    return node != NULL;
+}
+
 int graft_builder_resolve_ties(struct builder *builder, struct graft_error *error) {
     for (size_t i = 0; i < builder->n_ties; i++) {
         const struct tie *tie = &builder->ties[i];
         struct graft_parameter *parameter = graft_node_find_parameter(tie->node, tie->name);
         struct graft_parameter *source = graft_node_find_parameter(tie->node, tie->source);
-        /* A replaced class may keep its weights under other names: then there is nothing to tie, but what it is made of
-         * may be the other's. */
+        /* A replaced class may keep its weights under other names, or a part of them: then there is nothing to tie, but
+         * what it is made of may be the other's. */
+        if (parameter != NULL && source != NULL && is_converted(parameter) && !same_shape(parameter, source)) {
+            parameter = NULL;
+        }
         if ((parameter == NULL) != (source == NULL)) {
             int status = parameter == NULL ? add_tied_name(builder, tie, tie->name, source, error)
                                            : add_tied_name(builder, tie, tie->source, parameter, error);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Linears. One that is divided by rows of its inputs sums what the ranks make of theirs, and adds the bias once. One
+ * that gathers its outputs has the rows of a run of them. All others are what they were.
+ */
+#include "graft/linear.h"
+
+#include <string.h>
+
+#include "graft/describe.h"
+#include "graft/instance.h"
+#include "tensor_parallel.h"
+
+struct kept {
+    enum style style;
+    int64_t out_features;
+    int64_t share; /* outputs of each rank but the last ones, which may have fewer */
+};
+
+struct linear {
+    struct graft_instance base;
+    const struct graft_module *super;
+    const struct graft_weight *bias; /* added to the sum; NULL: none */
+    struct kept kept;
+};
+
+/* --- What the module inside has --- */
+
+static int describe_sum(const struct graft_args *args, const struct graft_sink *sink, const struct kept *kept,
+                        struct graft_error *error) {
+    const struct graft_parallel *ranks = tensor_parallel_ranks();
+    const struct share columns = {1, ranks->rank, 1, ranks->size};
+    const struct graft_arg more[] = {graft_int_arg("bias", 0)};
+    const struct graft_args given = graft_args_of(more, 1);
+    int status = tensor_parallel_slice(sink, "weight", &columns, error);
+    if (status == GRAFT_OK) {
+        status = sink->super(sink->data, &given, error);
+    }
+    return status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0
+               ? graft_describe_parameter(sink, "bias", 1, &kept->out_features, 0, GRAFT_INIT_NONE, error)
+               : status;
+}
+
+/* Where the outputs of a rank begin, or end with the next. */
+static int64_t begin_of(const struct kept *kept, int32_t rank) {
+    return rank * kept->share < kept->out_features ? rank * kept->share : kept->out_features;
+}
+
+static int describe_run(const struct graft_sink *sink, const struct kept *kept, struct graft_error *error) {
+    const struct graft_parallel *ranks = tensor_parallel_ranks();
+    int64_t begin = begin_of(kept, ranks->rank), own = begin_of(kept, ranks->rank + 1) - begin;
+    const struct share rows = {0, begin, own, kept->out_features};
+    const struct graft_arg more[] = {graft_int_arg("out_features", own)};
+    const struct graft_args given = graft_args_of(more, 1);
+    if (begin_of(kept, ranks->size - 1) == kept->out_features) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                               "out_features %lld cannot be divided among %ld processes (%s)",
+                               (long long)kept->out_features, (long)ranks->size, sink->path);
+    }
+    int status = tensor_parallel_slice(sink, "weight", &rows, error);
+    if (status == GRAFT_OK) {
+        status = tensor_parallel_slice(sink, "bias", &rows, error);
+    }
+    return status == GRAFT_OK ? sink->super(sink->data, &given, error) : status;
+}
+
+static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    int32_t size = tensor_parallel_ranks()->size;
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
+    struct scheme scheme;
+    (void)self;
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = size > 1 ? tensor_parallel_scheme(config, &scheme, error) : GRAFT_OK;
+    if (status != GRAFT_OK || size == 1) {
+        return status;
+    }
+    kept->style = scheme_style(&scheme, sink->path);
+    kept->out_features = graft_args_int(args, "out_features", 0);
+    kept->share = (kept->out_features + size - 1) / size;
+    return kept->style == STYLE_ROWWISE                 ? describe_sum(args, sink, kept, error)
+           : kept->style == STYLE_COLWISE_GATHER_OUTPUT ? describe_run(sink, kept, error)
+                                                        : GRAFT_OK;
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    struct linear *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->kept = *(const struct kept *)build->kept;
+    self->super = build->super;
+    self->bias = build->weight(build->data, "bias");
+    return graft_instance_finish(self, GRAFT_OK, instance);
+}
+
+/* --- The calls --- */
+
+static int add_bias(const struct linear *self, const struct graft_call *call, const struct graft_linear_args *args,
+                    struct graft_error *error) {
+    const float *bias = graft_scratch_widened(call, self->bias, error);
+    for (int64_t t = 0; t < args->tokens && bias != NULL; t++) {
+        for (int64_t i = 0; i < self->kept.out_features; i++) {
+            args->y[t * self->kept.out_features + i] += bias[i];
+        }
+    }
+    return bias != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+}
+
+static int sum(const struct linear *self, const struct graft_call *call, const struct graft_linear_args *args,
+               struct graft_error *error) {
+    int status = graft_linear_forward(self->super, call, args, error);
+    if (status == GRAFT_OK) {
+        status = tensor_parallel_ranks()->allreduce(args->y, args->tokens * self->kept.out_features, error);
+    }
+    return status == GRAFT_OK && self->bias != NULL ? add_bias(self, call, args, error) : status;
+}
+
+/* Ranks exchange as many bytes each, so the last ones' runs end in what nobody reads. */
+static int gather(const struct linear *self, const struct graft_call *call, const struct graft_linear_args *args,
+                  struct graft_error *error) {
+    const struct graft_parallel *ranks = tensor_parallel_ranks();
+    const struct kept *kept = &self->kept;
+    int64_t count = args->tokens * kept->share;
+    float *own = graft_scratch_floats(call, args->tokens, kept->share, error);
+    float *all = graft_scratch_floats(call, args->tokens * ranks->size, kept->share, error);
+    if (own == NULL || all == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    struct graft_linear_args run = *args;
+    run.struct_size = (uint32_t)sizeof run;
+    run.y = own;
+    int status = graft_linear_forward(self->super, call, &run, error);
+    if (status == GRAFT_OK) {
+        status = ranks->allgather(own, count * (int64_t)sizeof *own, all, error);
+    }
+    for (int32_t rank = 0; rank < ranks->size && status == GRAFT_OK; rank++) {
+        int64_t begin = begin_of(kept, rank), n = begin_of(kept, rank + 1) - begin;
+        for (int64_t t = 0; t < args->tokens; t++) {
+            memcpy(args->y + t * kept->out_features + begin, all + rank * count + t * n, (size_t)n * sizeof *all);
+        }
+    }
+    return status;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    const struct linear *self = instance;
+    return self->kept.style == STYLE_ROWWISE                 ? sum(self, call, args, error)
+           : self->kept.style == STYLE_COLWISE_GATHER_OUTPUT ? gather(self, call, args, error)
+                                                             : graft_linear_forward(self->super, call, args, error);
+}
+
+static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
+    const struct linear *self = instance;
+    int is_whole = self->kept.style != STYLE_ROWWISE && self->kept.style != STYLE_COLWISE_GATHER_OUTPUT;
+    return is_whole ? graft_linear_as_product(self->super, args, product) : 0;
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_product = as_product};
+
+const struct graft_class tensor_parallel_linear = {
+    .struct_size = sizeof tensor_parallel_linear,
+    .flags = GRAFT_CLASS_CALLS_SUPER,
+    .name = "TensorParallelLinear",
+    .interface_id = GRAFT_INTERFACE_LINEAR,
+    .describe = describe,
+    .create = create,
+    .destroy = graft_instance_destroy,
+    .forward = &vtable,
+};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every layer, divided among processes (Shoeybi et al. 2019): each has some heads of each attention and a part of each
+ * MLP's width, and they add up what they have made of them, twice a layer.
+ */
+#include "tensor_parallel.h"
+
+#include <string.h>
+
+#include "graft/config.h"
+#include "graft/option.h"
+#include "graft/plugin.h"
+
+static const struct graft_plugin plugin;
+static const struct graft_host *host;
+
+const struct graft_parallel *tensor_parallel_ranks(void) {
+    return host->get_extension(GRAFT_PARALLEL_ID);
+}
+
+/* --- Which projections of which models are divided: as transformers' configs say (base_model_tp_plan) --- */
+
+#define ATTENTION                                                          \
+    "layers.*.self_attn.q_proj=colwise,layers.*.self_attn.k_proj=colwise," \
+    "layers.*.self_attn.v_proj=colwise,layers.*.self_attn.o_proj=rowwise"
+#define MLP "layers.*.mlp.gate_proj=colwise,layers.*.mlp.up_proj=colwise,layers.*.mlp.down_proj=rowwise"
+#define SHARED_EXPERT                                                                          \
+    "layers.*.mlp.shared_expert.gate_proj=colwise,layers.*.mlp.shared_expert.up_proj=colwise," \
+    "layers.*.mlp.shared_expert.down_proj=rowwise"
+#define HEAD "lm_head=colwise_gather_output"
+
+struct family {
+    const char *model_type;
+    const char *plan;
+};
+
+static const struct family families[] = {
+    {"llama", ATTENTION "," MLP "," HEAD},
+    {"mistral", ATTENTION "," MLP "," HEAD},
+    {"mixtral", ATTENTION "," HEAD},
+    {"qwen2", ATTENTION "," MLP "," HEAD},
+    {"qwen2_moe", ATTENTION "," MLP "," SHARED_EXPERT "," HEAD},
+    {"qwen3", ATTENTION "," MLP "," HEAD},
+    {"qwen3_moe", ATTENTION "," MLP "," HEAD},
+    {"gemma2", ATTENTION "," MLP "," HEAD},
+    {"gemma3_text", ATTENTION "," MLP "," HEAD},
+    {"olmo2", MLP "," HEAD}, /* a norm over all heads keeps them together */
+    {"gpt_neox", "layers.*.attention.query_key_value=colwise,layers.*.attention.dense=rowwise,"
+                 "layers.*.mlp.dense_h_to_4h=colwise,layers.*.mlp.dense_4h_to_h=rowwise," HEAD},
+    {"starcoder2", ATTENTION ",layers.*.mlp.c_fc=colwise,layers.*.mlp.c_proj=rowwise," HEAD},
+};
+
+int tensor_parallel_scheme(const struct graft_config *config, struct scheme *scheme, struct graft_error *error) {
+    const char *model_type = "";
+    scheme->text = graft_args_string(host->options(&plugin), "plan", "");
+    if (scheme->text[0] != '\0') {
+        return scheme_check(scheme, error);
+    }
+    int status = graft_config_string(config, "model_type", &model_type, error);
+    for (size_t i = 0; i < sizeof families / sizeof families[0] && status == GRAFT_OK; i++) {
+        if (strcmp(families[i].model_type, model_type) == 0) {
+            scheme->text = families[i].plan;
+            return GRAFT_OK;
+        }
+    }
+    return status != GRAFT_OK ? status
+                              : graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                                                "there is no plan for models of the type \"%s\": the option plan gives "
+                                                "one, layers.*.mlp.up_proj=colwise,...",
+                                                model_type);
+}
+
+int tensor_parallel_slice(const struct graft_sink *sink, const char *parameter, const struct share *share,
+                          struct graft_error *error) {
+    const struct graft_operation slice = {
+        .struct_size = sizeof slice,
+        .kind = GRAFT_OP_SLICE,
+        .dim = share->dim,
+        .begin = share->begin,
+        .length = share->length,
+        .of = share->of,
+    };
+    const struct graft_conversion conversion = {
+        .struct_size = sizeof conversion,
+        .n_sources = 1,
+        .sources = &parameter,
+        .targets = &parameter,
+        .operations = &slice,
+        .n_targets = 1,
+        .n_operations = 1,
+        .operation_stride = sizeof slice,
+    };
+    return sink->conversion(sink->data, &conversion, error);
+}
+
+/* --- The plugin --- */
+
+static const struct graft_replacement replacements[] = {
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_PATTERN,
+        .target = "Attention$",
+        .replacement = &tensor_parallel_attention,
+        .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_ON_REQUEST,
+    },
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_PATTERN,
+        .target = "MLP$",
+        .replacement = &tensor_parallel_mlp,
+        .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_ON_REQUEST,
+    },
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_NAME,
+        .target = "Linear",
+        .replacement = &tensor_parallel_linear,
+        .flags = GRAFT_REPLACEMENT_ON_REQUEST,
+    },
+};
+
+static const struct graft_option option = {
+    .struct_size = sizeof option,
+    .kind = GRAFT_OPTION_STRING,
+    .name = "plan",
+    .help = "How projections are divided: layers.*.mlp.up_proj=colwise,...; without it as the model's type is",
+    .default_value = "",
+};
+
+static const char *const required[] = {GRAFT_PARALLEL_ID, NULL};
+
+static const struct graft_plugin plugin = {
+    GRAFT_PLUGIN_HEADER,
+    .id = "tensor_parallel",
+    .version = "1.0.0",
+    .license = "Apache-2.0",
+    .description = "Divides every layer's heads and width among the processes that run a model",
+    .requires_extensions = required,
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
+    .options = &option,
+    .n_options = 1,
+    .option_stride = sizeof option,
+};
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {
+    (void)error;
+    host = given;
+    return &plugin;
+}
