@@ -69,6 +69,7 @@ int graft_conversion_from_parents(struct conversion_site *site, const char *name
         return GRAFT_OK;
     }
     int status = take_target(&above, target, list, error);
+    site->n_tied += above.from_tied;
     site->listed = site->listed != NULL ? site->listed : above.listed;
     return status;
 }

@@ -53,7 +53,7 @@ static int apply_custom(void *data, const struct graft_operation *operation, con
 
 static void drop(void *data, const struct graft_value *dropped) {
     const struct graft_plan *plan = ((const struct conversion_use *)data)->plan;
-    for (size_t i = 0; i < dropped->n_parts; i++) {
+    for (size_t i = 0; i < dropped->n_parts && plan->sliced != NULL; i++) {
         size_t number = graft_checkpoint_number(plan->checkpoint, dropped->parts[i].tensor);
         if (number != SIZE_MAX) {
             plan->sliced[number] = 1;

@@ -1,0 +1,112 @@
+#!/bin/sh
+# Several processes, each with a part of every layer, choose the tokens that one chooses, and their logits are as close as
+# sums in another order are.
+# usage: test.sh HOST PLUGINS_FOLDER GOLDENS
+set -eu
+host=$1 plugins=$2 goldens=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=../mpi/ranks.sh
+. "$(dirname "$0")/../mpi/ranks.sh"
+
+numbers() { # numbers FILE: of a safetensors file, a line each
+    skip=$(($(od -An -tu8 -N8 "$1") + 8))
+    od -An -v -w4 -tf4 -j "$skip" "$1"
+}
+
+# The largest difference, against the largest number: the tolerance of the goldens.
+close() { # close FILE FILE WHAT BOUND
+    numbers "$1" >"$scratch/a"
+    numbers "$2" >"$scratch/b"
+    paste "$scratch/a" "$scratch/b" | awk -v what="$3" -v bound="$4" '
+        { d = $1 - $2; d = d < 0 ? -d : d; s = $1 < 0 ? -$1 : $1; if (d > most) most = d; if (s > scale) scale = s }
+        END { if (NR == 0 || most != most || most > bound * (scale > 1 ? scale : 1)) {
+            print what ": logits differ by " most " of " scale; exit 1 } }' >&2
+}
+
+same() { # same N MODEL PLUGINS BOUND OPTIONS...
+    n=$1 model=$2 list=$3 bound=$4
+    shift 4
+    "$host" --quiet --plugins-dir "$plugins" --plugins-dir "$plugins/families" ${list:+--plugins "$list"} --model "$model" \
+        --logits "$scratch/one" --output-ids "$@" >"$scratch/one.ids"
+    ranks "$n" --quiet --plugins "tensor_parallel${list:+,$list}" --model "$model" --logits "$scratch/many" --output-ids \
+        "$@" >"$scratch/many.ids"
+    cmp -s "$scratch/one.ids" "$scratch/many.ids" || fail "$model on $n: other ids: $(cat "$scratch/many.ids")"
+    close "$scratch/one" "$scratch/many" "$model on $n" "$bound"
+}
+
+prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max-new-tokens 24'
+# shellcheck disable=SC2086 # words
+{
+    same 2 "$goldens/llama" "" 5e-5 $prompts --dtype float32
+    same 2 "$goldens/llama_tied_bf16" "" 2e-2 $prompts
+    same 2 "$goldens/llama_bias" "" 5e-5 $prompts --dtype float32
+    same 2 "$goldens/llama" fused_qkv 5e-5 $prompts --dtype float32
+    same 4 "$goldens/llama_mha" "" 5e-5 $prompts --dtype float32
+    same 2 "$goldens/qwen2_moe_mlp_only" sequential_experts 5e-5 $prompts --dtype float32
+    same 2 "$goldens/qwen3_moe" "" 5e-5 $prompts --dtype float32
+    same 2 "$plugins/families/gemma2/goldens/gemma2" gemma2 5e-5 $prompts --dtype float32
+    same 2 "$plugins/families/gpt_neox/goldens/gpt_neox" gpt_neox 5e-5 $prompts --dtype float32
+    same 2 "$goldens/llama_tied" fused_qkv,int8_linear,int8_linear_head 2e-2 $prompts
+}
+
+# Three ranks have a head each of a model with three, which a patch makes of one with four; 128 outputs do not divide.
+mkdir "$scratch/three"
+cp "$goldens/llama_mha"/* "$scratch/three"
+sed 's/"num_attention_heads": 4/"num_attention_heads": 3/; s/"num_key_value_heads": 4/"num_key_value_heads": 3/' \
+    "$goldens/llama_mha/config.json" >"$scratch/three/config.json"
+slice() { # slice PATTERN DIM
+    printf '{"kind": "converter", "source_patterns": "%s.weight", "target_patterns": "%s.weight",' "$1" "$1"
+    printf '"operations": [{"op": "Slice", "dim": %s, "length": 3, "of": 4}]}' "$2"
+}
+printf '{"conversions": [%s, %s, %s, %s]}\n' "$(slice q_proj 0)" "$(slice k_proj 0)" "$(slice v_proj 0)" \
+    "$(slice o_proj 1)" >"$scratch/three.json"
+# shellcheck disable=SC2086 # words
+{
+    same 3 "$scratch/three" "" 5e-5 $prompts --dtype float32 --patch "$scratch/three.json"
+    same 3 "$goldens/llama_bias" "" 5e-5 $prompts --dtype float32 --plugin-option \
+        tensor_parallel.plan=mlp.gate_proj=colwise,mlp.up_proj=colwise,mlp.down_proj=rowwise
+}
+
+# A rank has a part of what there is, and none of it is unexpected.
+launch -n 2 "$host" plan --plugins-dir "$plugins" --parallel mpi --plugins tensor_parallel --model "$goldens/llama" --json \
+    >"$scratch/plan"
+grep -q '"unexpected": *\[\]' "$scratch/plan" || fail "unexpected tensors"
+grep -q '"elsewhere_bytes": *[1-9]' "$scratch/plan" || fail "nothing is elsewhere"
+
+# What cannot be divided is refused by its numbers.
+each="$host --quiet --plugins-dir $plugins --plugins-dir $plugins/families --parallel mpi --input-ids 5,6,7 --output-ids"
+# shellcheck disable=SC2086 # words
+{
+    refused 2 "num_key_value_heads 1 cannot be divided among 2 processes (model.layers.0.self_attn)" \
+        -n 2 $each --plugins tensor_parallel --model "$goldens/llama_one_kv_head"
+    refused 2 "num_attention_heads 4 cannot be divided among 3 processes" \
+        -n 3 $each --plugins tensor_parallel --model "$goldens/llama"
+    refused 2 'there is no plan for models of the type "phi3"' \
+        -n 2 $each --plugins tensor_parallel,phi3 --model "$plugins/families/phi3/goldens/phi3"
+    refused 2 'got "lm_head=sideways"' \
+        -n 2 $each --plugins tensor_parallel --plugin-option tensor_parallel.plan=lm_head=sideways --model "$goldens/llama"
+}
+status=0
+"$host" save --parallel mpi --plugins-dir "$plugins" --model "$goldens/llama" --output "$scratch/saved" \
+    >/dev/null 2>"$scratch/err" || status=$?
+[ "$status" = 2 ] && grep -qF -- '--parallel' "$scratch/err" || fail "save: $(cat "$scratch/err")"
+
+# One process alone is what it was.
+"$host" --quiet --model "$goldens/llama" --input-ids 5,6,7 --output-ids --max-new-tokens 8 >"$scratch/one.ids"
+"$host" --quiet --plugins-dir "$plugins" --plugins tensor_parallel --model "$goldens/llama" --input-ids 5,6,7 --output-ids \
+    --max-new-tokens 8 >"$scratch/alone.ids"
+cmp "$scratch/one.ids" "$scratch/alone.ids" || fail "alone: other ids"
+
+# A rank that is killed takes the others with it.
+long="$host bench --plugins-dir $plugins --parallel mpi --plugins tensor_parallel --model $goldens/llama --repeat 10000"
+# shellcheck disable=SC2016,SC2086 # the shell that is started knows the process's number; words
+timeout 60 mpirun -q --oversubscribe --bind-to none -n 1 $long : \
+    -n 1 sh -c 'echo $$ >"$0"; exec "$@"' "$scratch/pid" $long >/dev/null 2>&1 &
+run=$!
+while [ ! -s "$scratch/pid" ]; do sleep 0.1; done
+sleep 1
+kill -KILL "$(cat "$scratch/pid")" || fail "it ended by itself"
+before=$(date +%s)
+wait "$run" && fail "a killed rank went unnoticed"
+[ $(($(date +%s) - before)) -le 3 ] || fail "the others went on for more than 3 seconds"
