@@ -4,29 +4,67 @@
 
 #include "plan/convert.h"
 
+/* Whether a target means the name, which may have a `*` as well; `*index` becomes what that of the target alone stands
+ * for, -1 without one. */
+static int means(const char *target, const char *name, int64_t *index) {
+    const char *star = strchr(target, '*');
+    size_t before = star != NULL ? (size_t)(star - target) : 0;
+    *index = -1;
+    if (strcmp(target, name) == 0) {
+        return 1;
+    }
+    if (star == NULL || strncmp(target, name, before) != 0) {
+        return 0;
+    }
+    size_t digits = strspn(name + before, "0123456789");
+    *index = graft_name_index(name + before, digits);
+    return *index >= 0 && strcmp(name + before + digits, star + 1) == 0;
+}
+
 /* The target of `conversion`, a class's at `node`, that is called `name` in full; -1 for none. */
-static int32_t find_target(const struct graft_node *node, const struct graft_conversion *conversion, const char *name) {
+static int32_t find_target(const struct graft_node *node, const struct graft_conversion *conversion, const char *name,
+                           int64_t *index) {
     size_t length = strlen(node->path);
     if (strncmp(name, node->path, length) != 0 || (length > 0 && name[length] != '.')) {
         return -1;
     }
     const char *below = length > 0 ? name + length + 1 : name;
     for (int32_t i = 0; i < conversion->n_targets && conversion->n_operations > 0; i++) {
-        if (strcmp(conversion->targets[i], below) == 0) {
+        if (means(conversion->targets[i], below, index)) {
             return i;
         }
     }
     return -1;
 }
 
+/* Leaves number `index` of a list, or nothing. */
+static void keep_one(struct graft_value_list *list, int64_t index) {
+    struct graft_value kept = {0};
+    if (index < (int64_t)list->count) {
+        kept = list->items[index];
+        list->items[index] = list->items[0];
+        list->items[0] = (struct graft_value){0};
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        graft_value_free(&list->items[i]);
+    }
+    if (list->count > 0) {
+        list->items[0] = kept;
+        list->count = index < (int64_t)list->count;
+    }
+}
+
 /* Runs the conversion for one of its targets. Its sources may come from further above: each step goes up the tree. */
-static int take_target(struct conversion_site *above, int32_t target, struct graft_value_list *list,
+static int take_target(struct conversion_site *above, int32_t target, int64_t index, struct graft_value_list *list,
                        struct graft_error *error) {
     struct conversion_use use;
     int status = graft_conversion_values(above, &use, error);
     if (status == GRAFT_OK && (size_t)target < use.n_lists) {
         *list = use.lists[target];
         use.lists[target] = (struct graft_value_list){0};
+        if (index >= 0) {
+            keep_one(list, index);
+        }
     }
     graft_use_finish(&use);
     return status;
@@ -44,14 +82,17 @@ static int is_kept(struct graft_node *wrapper, const char *target) {
     return owner != NULL;
 }
 
-/* Finds the nearest conversion above that makes `name`; its target, -1 for none. */
-static int32_t find_above(const struct conversion_site *site, const char *name, struct conversion_site *above) {
+/* Finds the nearest conversion above that makes `name`, with `in_place` of what has that name; its target, -1 for none.
+ */
+static int32_t find_above(const struct conversion_site *site, const char *name, int in_place,
+                          struct conversion_site *above, int64_t *index) {
     const struct graft_node *from = site->node;
     for (struct graft_node *node = graft_node_above(from); node != NULL; from = node, node = graft_node_above(node)) {
         const struct graft_conversion *conversion;
         for (size_t i = 0; (conversion = graft_node_conversion(node, i)) != NULL; i++) {
-            int32_t target = find_target(node, conversion, name);
-            if (target >= 0 && !(from == node->super && is_kept(node, conversion->targets[target])) &&
+            int32_t target = find_target(node, conversion, name, index);
+            if (target >= 0 && (!in_place || graft_conversion_is_in_place(site->plan, conversion, target)) &&
+                !(from == node->super && is_kept(node, conversion->targets[target])) &&
                 !graft_lookup_leaves_out(site->lookup, node, conversion)) {
                 *above = (struct conversion_site){site->plan, node, conversion, site->lookup, site->config, NULL, 0, 0};
                 return target;
@@ -61,21 +102,25 @@ static int32_t find_above(const struct conversion_site *site, const char *name, 
     return -1;
 }
 
+/* What is made of the name itself goes before what is made of others: those may not be there. */
 int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
                                   struct graft_error *error) {
-    struct conversion_site above;
-    int32_t target = find_above(site, name, &above);
-    if (target < 0) {
-        return GRAFT_OK;
+    int status = GRAFT_OK;
+    for (int in_place = 1; in_place >= 0 && list->count == 0 && status == GRAFT_OK; in_place--) {
+        struct conversion_site above;
+        int64_t index;
+        int32_t target = find_above(site, name, in_place, &above, &index);
+        if (target >= 0) {
+            status = take_target(&above, target, index, list, error);
+            site->n_tied += above.from_tied;
+            site->listed = site->listed != NULL ? site->listed : above.listed;
+        }
     }
-    int status = take_target(&above, target, list, error);
-    site->n_tied += above.from_tied;
-    site->listed = site->listed != NULL ? site->listed : above.listed;
     return status;
 }
 
 int graft_conversion_is_changed_above(const struct conversion_site *site, const char *name) {
     struct conversion_site above;
-    int32_t target = find_above(site, name, &above);
-    return target >= 0 && graft_conversion_is_in_place(site->plan, above.conversion, target);
+    int64_t index;
+    return find_above(site, name, 1, &above, &index) >= 0;
 }

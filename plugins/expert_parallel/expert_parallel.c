@@ -41,20 +41,65 @@ struct experts {
     const struct graft_module *super;
     int64_t hidden_size;
     struct run run;
+    int64_t first; /* the number here of the first that super has: run.begin, or 0 where it has all */
 };
+
+/* What becomes of the tensors of experts: the part of a run, under the same name. */
+static int declare_part(const struct graft_sink *sink, const char *name, int is_list, const struct run *run,
+                        struct graft_error *error) {
+    const struct graft_operation steps[] = {
+        {.struct_size = sizeof steps[0], .kind = GRAFT_OP_MERGE_MODULELIST},
+        {.struct_size = sizeof steps[0], .kind = GRAFT_OP_SLICE, .begin = run->begin, .length = run->end - run->begin},
+        {.struct_size = sizeof steps[0], .kind = GRAFT_OP_SPLIT_MODULELIST},
+    };
+    const struct graft_conversion conversion = {
+        .struct_size = sizeof conversion,
+        .n_sources = 1,
+        .sources = &name,
+        .n_targets = 1,
+        .targets = &name,
+        .n_operations = is_list ? 3 : 1,
+        .operations = is_list ? steps : &steps[1],
+        .operation_stride = sizeof steps[0],
+    };
+    return sink->conversion(sink->data, &conversion, error);
+}
+
+/* The class inside gets the own experts, and is told that these are all. */
+static int give_part(const struct graft_sink *sink, const struct run *run, struct graft_error *error) {
+    static const char *const stacked[] = {"gate_up_proj", "gate_up_proj_bias", "down_proj", "down_proj_bias"};
+    static const char *const listed[] = {"*.gate_proj.weight", "*.up_proj.weight", "*.down_proj.weight",
+                                         "*.w1.weight",        "*.w2.weight",      "*.w3.weight"};
+    const struct graft_arg own = graft_int_arg("num_experts", run->end - run->begin);
+    const struct graft_args args = graft_args_of(&own, 1);
+    int status = sink->super(sink->data, &args, error);
+    for (size_t i = 0; i < sizeof stacked / sizeof stacked[0] && status == GRAFT_OK; i++) {
+        status = declare_part(sink, stacked[i], 0, run, error);
+    }
+    for (size_t i = 0; i < sizeof listed / sizeof listed[0] && status == GRAFT_OK; i++) {
+        status = declare_part(sink, listed[i], 1, run, error);
+    }
+    return status;
+}
 
 static int experts_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     struct experts *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */
     int64_t experts = 0;
-    (void)cls;
     (void)config;
     int status = kept != NULL ? graft_args_size(args, "num_experts", MAX_EXPERTS, sink->path, &experts, error)
                               : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
         status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &kept->hidden_size, error);
     }
-    return status == GRAFT_OK ? find_run(experts, &kept->run, error) : status;
+    if (status == GRAFT_OK) {
+        status = find_run(experts, &kept->run, error);
+    }
+    if (status != GRAFT_OK || cls->data == NULL) {
+        return status;
+    }
+    kept->first = kept->run.begin;
+    return give_part(sink, &kept->run, error);
 }
 
 static int experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -75,7 +120,7 @@ static int experts_create(const struct graft_class *cls, const struct graft_buil
 struct rows {
     int64_t *first;  /* [own experts + 1]: where each expert's rows begin */
     int32_t *token;  /* [n] */
-    int32_t *expert; /* [n] */
+    int32_t *expert; /* [n]: as super numbers them */
     float *weight;   /* [n] */
     float *one;      /* [n] of 1: the weight is applied where rows are added to their tokens */
     float *x;        /* [n, hidden_size] */
@@ -127,7 +172,7 @@ static int fill_rows(const struct experts *self, const struct graft_call *call, 
         if (is_own(self, args->top_k_index[i])) {
             int64_t row = next[args->top_k_index[i] - self->run.begin]++;
             rows->token[row] = (int32_t)(i / args->k);
-            rows->expert[row] = args->top_k_index[i];
+            rows->expert[row] = (int32_t)(args->top_k_index[i] - self->first);
             rows->weight[row] = args->top_k_weights[i];
             rows->one[row] = 1.0f;
         }
@@ -186,25 +231,45 @@ static const struct graft_experts experts_vtable = {
     .forward = experts_forward,
 };
 
-static const struct graft_class experts_class = {
-    .struct_size = sizeof experts_class,
-    .flags = GRAFT_CLASS_CALLS_SUPER,
-    .name = "ExpertParallelExperts",
-    .interface_id = GRAFT_INTERFACE_EXPERTS,
-    .describe = experts_describe,
-    .create = experts_create,
-    .destroy = free,
-    .forward = &experts_vtable,
-};
+#define EXPERTS_CLASS(class_name, is_part)                                                                 \
+    {                                                                                                      \
+        .struct_size = sizeof(struct graft_class), .flags = GRAFT_CLASS_CALLS_SUPER, .name = (class_name), \
+        .interface_id = GRAFT_INTERFACE_EXPERTS, .describe = experts_describe, .create = experts_create,   \
+        .destroy = free, .forward = &experts_vtable, .data = (is_part)                                     \
+    }
+
+/* With `data` super has a part of the experts. */
+static const struct graft_class part_class = EXPERTS_CLASS("ExpertParallelExperts", "");
+static const struct graft_class whole_class = EXPERTS_CLASS("ExpertParallelWholeExperts", NULL);
 
 /* --- What the host is told --- */
 
-static const struct graft_replacement replacement = {
-    .struct_size = sizeof replacement,
-    .key = GRAFT_KEY_PATTERN,
-    .target = ".",
-    .replacement = &experts_class,
-    .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_ON_REQUEST,
+/* Experts whose tensors are known, and nothing beside them that counts experts from 0 as well. */
+static const char *const known[] = {"gate_up_proj", "0.gate_proj.weight", "0.w1.weight", NULL};
+static const struct graft_condition conditions[] = {
+    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, known},
+    {sizeof conditions[0], GRAFT_CONDITION_NO_CONFIG, "quantization_config", NULL},
+    {sizeof conditions[0], GRAFT_CONDITION_NO_CONFIG, "adapters", NULL},
+};
+
+static const struct graft_replacement replacements[] = {
+    {
+        .struct_size = sizeof(struct graft_replacement),
+        .key = GRAFT_KEY_PATTERN,
+        .target = ".",
+        .replacement = &part_class,
+        .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_ON_REQUEST,
+        .conditions = conditions,
+        .n_conditions = sizeof conditions / sizeof conditions[0],
+        .condition_stride = sizeof conditions[0],
+    },
+    {
+        .struct_size = sizeof(struct graft_replacement),
+        .key = GRAFT_KEY_PATTERN,
+        .target = ".",
+        .replacement = &whole_class,
+        .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_ON_REQUEST,
+    },
 };
 
 static const char *const required[] = {GRAFT_PARALLEL_ID, NULL};
@@ -216,9 +281,9 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Divides the experts of a mixture among the processes that run it",
     .requires_extensions = required,
-    .replacements = &replacement,
-    .n_replacements = 1,
-    .replacement_stride = sizeof replacement,
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
 };
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {

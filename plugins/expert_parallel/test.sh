@@ -33,3 +33,10 @@ families=$plugins/families
 
 refused 2 "4 experts cannot be divided among 5 processes" -n 5 "$host" --plugins-dir "$plugins" --parallel mpi --quiet \
     --plugins expert_parallel --model "$goldens/mixtral" --input-ids 5 --output-ids --max-new-tokens 1
+
+# Each has its run of the experts alone, as a stack or as a list, and packs no others.
+for list in expert_parallel expert_parallel,sequential_experts expert_parallel,sequential_experts,int8_linear; do
+    elsewhere=$(ranks 2 --plugins "$list" --model "$goldens/qwen2_moe" --report json --input-ids 5 --output-ids \
+        --max-new-tokens 1 2>&1 | sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' | tr '\n' ' ')
+    [ "$elsewhere" = "18 18 " ] || fail "$list: ranks have other experts: $elsewhere"
+done
