@@ -3,14 +3,12 @@
 
 #include <stdatomic.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "base/running.h"
+#include "kernels/pool.h"
 
-/* Runs for each worker, so that one that was held up does not hold up the others. */
-enum { RUNS_PER_WORKER = 8 };
+/* A run is this part of one worker's share of what is left: long ones first, which memory is read fastest in, and
+ * short ones at the end, so that all finish together and one that was held up does not hold up the others. */
+enum { SHARE_PARTS = 2 };
 
 static atomic_int wanted = 0;
 
@@ -19,46 +17,58 @@ void graft_threads_set_count(int32_t count) {
 }
 
 int32_t graft_parallel_workers(void) {
-#ifdef _OPENMP
-    if (omp_in_parallel()) {
-        return 1;
-    }
-    int count = atomic_load(&wanted);
-    return count > 0 ? count : omp_get_num_procs();
-#else
-    return 1;
-#endif
+    int32_t count = atomic_load(&wanted);
+    return graft_pool_is_inside() ? 1 : count > 0 ? count : graft_pool_processors();
 }
 
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+struct loop {
+    graft_worker_body body;
+    void *data;
+    int64_t items;
+    int64_t grain;
+    int32_t workers;
+    struct graft_running running; /* a worker does what its caller does */
+    atomic_llong next;            /* the first item that nobody has taken */
+};
+
+/* How many of the items that are left make the next run: the last one takes what would be shorter than the grain. */
+static int64_t run_length(const struct loop *loop, int64_t left) {
+    int64_t length = left / ((int64_t)loop->workers * SHARE_PARTS);
+    length = length > loop->grain ? length : loop->grain;
+    return left - length < loop->grain ? left : length;
+}
+
+static void take_runs(void *data, int32_t worker) {
+    struct loop *loop = (struct loop *)data;
+    const struct graft_running before = *graft_running();
+    *graft_running() = loop->running;
+    long long begin = atomic_load(&loop->next);
+    while (begin < loop->items) {
+        int64_t length = run_length(loop, loop->items - begin);
+        if (atomic_compare_exchange_weak(&loop->next, &begin, begin + length)) {
+            loop->body(loop->data, worker, begin, begin + length);
+            begin = atomic_load(&loop->next);
+        }
+    }
+    *graft_running() = before;
+}
+
 void graft_parallel_for_workers(int64_t items, int64_t grain, graft_worker_body body, void *data) {
-    int32_t workers = graft_parallel_workers();
-    int64_t most = items / (grain > 0 ? grain : 1);
-    int64_t runs = smaller(most, (int64_t)workers * RUNS_PER_WORKER);
+    int64_t least = grain > 0 ? grain : 1;
+    int32_t workers = (int32_t)smaller(graft_parallel_workers(), items / least);
     if (items <= 0) {
         return;
     }
-    if (workers == 1 || runs <= 1) {
+    if (workers <= 1) {
         body(data, 0, 0, items);
         return;
     }
-#ifdef _OPENMP
-    /* Run i starts at items * i / runs, written so that it cannot overflow; none is shorter than the grain. */
-    int64_t length = items / runs;
-    int64_t longer = items % runs;
-    const struct graft_running ours = *graft_running(); /* a worker does what its caller does */
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)smaller(workers, runs))
-    for (int64_t i = 0; i < runs; i++) {
-        int64_t begin = i * length + smaller(i, longer);
-        const struct graft_running before = *graft_running();
-        *graft_running() = ours;
-        body(data, omp_get_thread_num(), begin, begin + length + (i < longer));
-        *graft_running() = before;
-    }
-#endif
+    struct loop loop = {body, data, items, least, workers, *graft_running(), 0};
+    graft_pool_run(workers, take_runs, &loop);
 }
 
 struct plain_loop {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft.threads/1 on OpenMP: one pool for the process, the same that oneDNN uses. Built without it, all is serial. */
+/* graft.threads/1: loops on the threads of the process (pool.h). */
 #ifndef GRAFT_KERNELS_PARALLEL_H
 #define GRAFT_KERNELS_PARALLEL_H
 

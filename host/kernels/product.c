@@ -12,6 +12,7 @@
 #include "base/dtype.h"
 #include "kernels/blocks.h"
 #include "kernels/cpu.h"
+#include "kernels/few.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "kernels/product.h"
@@ -107,6 +108,10 @@ static int32_t choose(const struct plan *plan, struct graft_product_panel *panel
     panel->kind = panel->product->tokens <= GRAFT_FEW_TOKENS ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
     if (!rounded) {
         return GRAFT_INPUT_AS_GIVEN;
+    }
+    if (panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16 && graft_few_pairs_run()) {
+        panel->kind = GRAFT_PANEL_FEW_PAIRS;
+        return GRAFT_INPUT_BF16;
     }
     if (panel->kind == GRAFT_PANEL_MULTIPLY && panel->reading == GRAFT_READ_BF16 &&
         panel->product->weight->columns > 0 && graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16) {

@@ -36,7 +36,8 @@ enum {
     GRAFT_PANEL_DOT = 0,      /* few tokens: dot products straight from the file's rows */
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
     GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, where the processor multiplies pairs */
-    GRAFT_PANEL_ONEDNN = 3    /* many, of bf16, where it multiplies tiles: oneDNN, straight from the file's rows */
+    GRAFT_PANEL_ONEDNN = 3,   /* many, of bf16, where it multiplies tiles: oneDNN, straight from the file's rows */
+    GRAFT_PANEL_FEW_PAIRS = 4 /* few, of bf16, where it multiplies pairs of them: dot products in bf16 (few.h) */
 };
 
 struct graft_product_panel {

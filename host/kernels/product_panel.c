@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/blocks.h"
+#include "kernels/few.h"
 #include "kernels/product.h"
 
 /* Columns of a panel that are transposed and multiplied at once: the transposed portion stays in the second-level
@@ -125,9 +126,25 @@ static void add_bias(const struct graft_loops *loops, const struct graft_product
     }
 }
 
+static void run_few_pairs(const struct graft_product_panel *panel) {
+    const struct graft_product *product = panel->product;
+    const struct graft_few operands = {
+        .w = (const uint16_t *)panel->weights,
+        .rows = panel->rows,
+        .columns = product->weight->columns,
+        .x = (const uint16_t *)panel->input->data,
+        .tokens = product->tokens,
+        .y = product->y + panel->row,
+        .y_stride = product->y_stride,
+    };
+    graft_few_pairs(&operands);
+}
+
 int graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
     if (panel->kind == GRAFT_PANEL_DOT) {
         run_dot(loops, panel);
+    } else if (panel->kind == GRAFT_PANEL_FEW_PAIRS) {
+        run_few_pairs(panel);
     } else if (panel->kind == GRAFT_PANEL_MULTIPLY) {
         run_multiply(loops, panel, (float *)(void *)scratch);
     } else if (panel->kind == GRAFT_PANEL_PAIRS) {
