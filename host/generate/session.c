@@ -20,6 +20,7 @@ struct graft_session {
     int64_t vocab_size;
     int64_t max_positions; /* 0: no limit */
     int64_t renewal;       /* 0: none */
+    int64_t portion;       /* 0: none */
     int32_t stages;
     struct graft_cache *cache;
     struct graft_scratch *scratch;
@@ -31,8 +32,8 @@ struct graft_session {
     int64_t logits_rows;
 };
 
-int graft_session_create(const struct graft_module *model, int64_t vocab_size, int32_t precision, int32_t slots,
-                         struct graft_session **session, struct graft_error *error) {
+int graft_session_create(const struct graft_module *model, int64_t vocab_size, int32_t precision, graft_dtype kv_dtype,
+                         int32_t slots, struct graft_session **session, struct graft_error *error) {
     struct graft_session *result = graft_alloc(1, sizeof *result);
     if (result == NULL) {
         return graft_fail_memory(error, "generation");
@@ -40,7 +41,7 @@ int graft_session_create(const struct graft_module *model, int64_t vocab_size, i
     result->model = model;
     result->vocab_size = vocab_size;
     result->stages = 1;
-    result->cache = graft_cache_create(slots);
+    result->cache = graft_cache_create(slots, kv_dtype);
     result->scratch = graft_scratch_create();
     result->sequences = graft_alloc((size_t)slots, sizeof *result->sequences);
     result->adapters = graft_alloc((size_t)slots, sizeof *result->adapters);
@@ -79,6 +80,10 @@ int64_t graft_session_renewal(const struct graft_session *session) {
     return session->renewal;
 }
 
+void graft_session_set_portion(struct graft_session *session, int64_t tokens) {
+    session->portion = tokens;
+}
+
 void graft_session_spread(struct graft_session *session, int32_t stages) {
     session->stages = stages;
 }
@@ -102,6 +107,16 @@ void graft_session_choose_adapter(struct graft_session *session, int32_t slot, i
     session->adapters[slot] = adapter;
     session->chooses_adapters |= adapter != GRAFT_ADAPTER_ALL;
 }
+
+/* What one forward takes of a step. */
+struct portion {
+    int32_t *slots;              /* [n] */
+    struct graft_ids_view *news; /* [n] */
+    size_t n;
+    size_t unfinished; /* 1: more of the last sequence follows, which gives no logits for its last token yet */
+    size_t sequence;   /* where the next portion begins: a sequence of the step, and how many of its tokens are done */
+    size_t done;
+};
 
 /* The arrays of one ragged batch. */
 struct step {
@@ -173,8 +188,11 @@ static int gives_row(enum graft_logits_rows which, int is_last) {
     return which == GRAFT_LOGITS_ALL || (which == GRAFT_LOGITS_LAST && is_last);
 }
 
-static int step_init(struct step *step, const struct graft_session *session, const int32_t *slots,
-                     const struct graft_ids_view *news, size_t n, enum graft_logits_rows which) {
+static int step_init(struct step *step, const struct graft_session *session, const struct portion *portion,
+                     enum graft_logits_rows which) {
+    const int32_t *slots = portion->slots;
+    const struct graft_ids_view *news = portion->news;
+    size_t n = portion->n;
     size_t tokens = 0;
     size_t images = 0;
     for (size_t i = 0; i < n; i++) {
@@ -196,11 +214,12 @@ static int step_init(struct step *step, const struct graft_session *session, con
     place_images(step, session, slots, news, n);
     int64_t at = 0;
     for (size_t i = 0; i < n; i++) {
+        size_t last = i + 1 < n || !portion->unfinished ? news[i].count : 0; /* counted from 1; 0: it is not here */
         for (size_t j = 0; j < news[i].count; j++, at++) {
             step->ids[at] = news[i].ids[j];
             step->adapters[n + (size_t)at] = session->adapters[slots[i]];
             step->positions[at] = session->sequences[slots[i]].length + (int64_t)j;
-            if (makes_logits(session) && gives_row(which, j + 1 == news[i].count)) {
+            if (makes_logits(session) && gives_row(which, j + 1 == last)) {
                 step->rows[step->n_rows++] = (int32_t)at;
             }
         }
@@ -223,7 +242,7 @@ static int reserve_logits(struct graft_session *session, int64_t rows) {
     return 0;
 }
 
-static int run(struct graft_session *session, const struct step *step, const int32_t *slots, size_t n,
+static int run(struct graft_session *session, const struct step *step, const int32_t *slots, size_t n, float *logits,
                struct graft_error *error) {
     struct graft_batch batch = {
         .struct_size = sizeof batch,
@@ -248,7 +267,7 @@ static int run(struct graft_session *session, const struct step *step, const int
         .input_ids = step->ids,
         .n_rows = step->n_rows,
         .rows = step->rows,
-        .logits = session->logits,
+        .logits = logits,
         .images = step->images,
         .n_images = (int32_t)step->n_images,
         .image_stride = sizeof *step->images,
@@ -273,23 +292,106 @@ static void end_step(struct graft_session *session, const struct step *step, con
     }
 }
 
+/* Runs one portion; its logits go behind the `rows` that are there, which are counted on. */
+static int run_portion(struct graft_session *session, const struct portion *portion, enum graft_logits_rows which,
+                       int64_t *rows, struct graft_error *error) {
+    struct step step = {0};
+    int status = GRAFT_OK;
+    if (step_init(&step, session, portion, which) != 0 || reserve_logits(session, *rows + step.n_rows) != 0) {
+        status = graft_fail_memory(error, "generation");
+    } else {
+        float *logits = session->logits != NULL ? session->logits + *rows * session->vocab_size : NULL;
+        status = run(session, &step, portion->slots, portion->n, logits, error);
+        end_step(session, &step, portion->slots, portion->n, status);
+        *rows += step.n_rows;
+    }
+    step_finish(&step);
+    return status;
+}
+
+/* Tokens of one forward: all, unless they are too many. Images are placed among tokens of one forward. */
+static size_t portion_size(const struct graft_session *session, const struct graft_ids_view *news, size_t n) {
+    size_t size = session->portion > 0 ? (size_t)session->portion : SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        size = news[i].n_images > 0 ? SIZE_MAX : size;
+    }
+    return size;
+}
+
+/* The next tokens, `size` at most, in the order of the sequences. None is cut where fewer tokens would be left on
+ * either side than a forward computes in another way, so that no result depends on where it is. */
+static void cut_portion(struct portion *portion, const int32_t *slots, const struct graft_ids_view *news, size_t n,
+                        size_t size) {
+    size_t room = size;
+    portion->n = 0;
+    portion->unfinished = 0;
+    while (portion->sequence < n && room > 0 && !portion->unfinished) {
+        struct graft_ids_view piece = news[portion->sequence];
+        size_t left = piece.count - portion->done;
+        size_t count = left <= room ? left : left <= room + GRAFT_FEW_TOKENS ? left - GRAFT_FEW_TOKENS - 1 : room;
+        if (count < left && count <= GRAFT_FEW_TOKENS && portion->n > 0) {
+            return;
+        }
+        piece.ids += portion->done;
+        piece.count = count;
+        portion->slots[portion->n] = slots[portion->sequence];
+        portion->news[portion->n++] = piece;
+        portion->unfinished = count < left;
+        portion->done = portion->unfinished ? portion->done + count : 0;
+        portion->sequence += !portion->unfinished;
+        room -= count;
+    }
+}
+
+/* What follows a prompt should not make its room grow at once. */
+static int64_t with_margin(int64_t tokens) {
+    return tokens + tokens / 8 + GRAFT_FEW_TOKENS;
+}
+
+/* Portion after portion; one that fails takes those before it back. */
+static int run_portions(struct graft_session *session, struct portion *portion, int64_t *lengths, const int32_t *slots,
+                        const struct graft_ids_view *news, size_t n, enum graft_logits_rows which,
+                        struct graft_error *error) {
+    size_t size = portion_size(session, news, n);
+    int64_t rows = 0;
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < n; i++) {
+        lengths[i] = session->sequences[slots[i]].length;
+        if (news[i].count > size) {
+            graft_kv_cache_expect(session->cache->kv, slots[i], with_margin(lengths[i] + (int64_t)news[i].count));
+        }
+    }
+    while (status == GRAFT_OK && portion->sequence < n) {
+        cut_portion(portion, slots, news, n, size);
+        status = run_portion(session, portion, which, &rows, error);
+    }
+    for (size_t i = 0; i < n && status != GRAFT_OK; i++) {
+        struct sequence *sequence = &session->sequences[slots[i]];
+        (void)graft_cache_rewind(session->cache, slots[i], lengths[i], &sequence->length, NULL);
+    }
+    return status;
+}
+
 int graft_session_step(struct graft_session *session, const int32_t *slots, const struct graft_ids_view *news, size_t n,
                        enum graft_logits_rows which, const float **logits, struct graft_error *error) {
-    struct step step = {0};
+    int64_t *lengths = NULL;
+    struct portion portion = {0};
     int status = check_ids(session, news, n, error);
     if (status == GRAFT_OK) {
         status = check_positions(session, slots, news, n, error);
     }
-    if (status == GRAFT_OK &&
-        (step_init(&step, session, slots, news, n, which) != 0 || reserve_logits(session, step.n_rows) != 0)) {
-        status = graft_fail_memory(error, "generation");
-    }
     if (status == GRAFT_OK) {
-        status = run(session, &step, slots, n, error);
-        end_step(session, &step, slots, n, status);
+        portion.slots = graft_alloc(n, sizeof *portion.slots);
+        portion.news = graft_alloc(n, sizeof *portion.news);
+        lengths = graft_alloc(n, sizeof *lengths);
+        status = portion.slots != NULL && portion.news != NULL && lengths != NULL
+                     ? run_portions(session, &portion, lengths, slots, news, n, which, error)
+                     : graft_fail_memory(error, "generation");
     }
     *logits = makes_logits(session) ? session->logits : NULL;
-    step_finish(&step);
+    graft_free(portion.slots);
+    graft_free(portion.news);
+    graft_free(lengths);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "graft/call.h"
+#include "graft/dtype.h"
 #include "graft/error.h"
 #include "graft/image.h"
 #include "graft/module.h"
@@ -21,9 +22,10 @@ struct graft_ids_view {
 
 struct graft_session;
 
-/* [load] A session of `slots` sequences on a module of interface graft.causal_lm/1, which outlives it. */
-int graft_session_create(const struct graft_module *model, int64_t vocab_size, int32_t precision, int32_t slots,
-                         struct graft_session **session, struct graft_error *error);
+/* [load] A session of `slots` sequences on a module of interface graft.causal_lm/1, which outlives it. Keys and values
+ * are kept as `kv_dtype`: GRAFT_DTYPE_F32 or GRAFT_DTYPE_BF16. */
+int graft_session_create(const struct graft_module *model, int64_t vocab_size, int32_t precision, graft_dtype kv_dtype,
+                         int32_t slots, struct graft_session **session, struct graft_error *error);
 void graft_session_free(struct graft_session *session);
 
 /* From now on a step to a position beyond the first `max_positions` is an error (GRAFT_ERROR_IO); 0: there is no last
@@ -34,6 +36,11 @@ void graft_session_limit(struct graft_session *session, int64_t max_positions);
  * rotated otherwise (0: it always is of use): who feeds the session rewinds to the start there. */
 void graft_session_set_renewal(struct graft_session *session, int64_t length);
 int64_t graft_session_renewal(const struct graft_session *session);
+
+/* From now on a forward takes about `tokens` tokens at most, and a step of more several forwards, one after another, so
+ * that memory does not grow with prompts (0, as at first: each step is one). Not for models whose modules hold states,
+ * which are known before the last forward only. */
+void graft_session_set_portion(struct graft_session *session, int64_t tokens);
 
 /* What was chosen by name, for the forwards from now on (NULL: nothing); both outlive the session. `asked_attention`:
  * whether classes must not choose another attention. */

@@ -37,7 +37,7 @@ static int before(void *data, struct graft_hooked_call *hooked, struct graft_err
         return GRAFT_OK;
     }
     if (compared->cache == NULL) {
-        compared->cache = graft_cache_create(comparison->slots);
+        compared->cache = graft_cache_create(comparison->slots, comparison->kv_dtype);
     }
     struct graft_original_call *original = call->scratch_alloc(call->scratch, sizeof *original);
     if (compared->cache == NULL || original == NULL) {
@@ -138,8 +138,9 @@ static int add(void *data, struct graft_node *node, struct graft_error *error) {
 }
 
 int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int other_weights, int32_t slots,
-                                struct graft_tree_comparison *comparison, struct graft_error *error) {
-    *comparison = (struct graft_tree_comparison){.slots = slots};
+                                graft_dtype kv_dtype, struct graft_tree_comparison *comparison,
+                                struct graft_error *error) {
+    *comparison = (struct graft_tree_comparison){.slots = slots, .kv_dtype = kv_dtype};
     struct search search = {comparison, tree, original, other_weights, 0};
     const struct graft_forward_hooks hooks = {wants, before, after, comparison};
     int status = graft_tree_walk(tree, add, &search, error);

@@ -24,14 +24,16 @@ struct graft_tree_comparison {
     struct graft_compared_node *items; /* in the tree's order */
     size_t count;
     int32_t slots;
+    graft_dtype kv_dtype;
     struct graft_hook_handle *handle;
 };
 
 /* [load] Begins to compare what is replaced in `tree` with `original`, the same model without replacements; with
  * `other_weights`, which come from another checkpoint, all that has parameters. Both are instantiated and outlive the
- * comparison. Batches have at most `slots` slots. */
+ * comparison. Batches have at most `slots` slots, and a cache that keeps keys and values as `kv_dtype`. */
 int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *original, int other_weights, int32_t slots,
-                                struct graft_tree_comparison *comparison, struct graft_error *error);
+                                graft_dtype kv_dtype, struct graft_tree_comparison *comparison,
+                                struct graft_error *error);
 
 /* [load] Stops. The results stay valid until graft_tree_comparison_finish. */
 void graft_tree_comparison_end(struct graft_tree_comparison *comparison);

@@ -6,6 +6,7 @@
 
 #include "base/running.h"
 #include "kernels/cache.h"
+#include "kernels/loops.h"
 #include "kernels/table.h"
 
 static int64_t value_dim(const struct graft_attention_args *args) {
@@ -111,6 +112,33 @@ static struct graft_kv_new kept_of(const struct graft_attention_args *args, int6
     return kept;
 }
 
+/* One array of a view as f32, in scratch memory; one that is f32 stays as it is. */
+static int widen_rows(const struct graft_call *call, const struct graft_kv_view *view, int64_t kv_heads,
+                      struct graft_kv_rows *rows, struct graft_error *error) {
+    int64_t head = view->length * rows->dim;
+    float *wide = graft_scratch_floats(call, kv_heads, head, error);
+    if (wide == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int64_t i = 0; i < kv_heads * view->length; i++) {
+        int64_t h = i / view->length, j = i % view->length;
+        const uint16_t *row = (const uint16_t *)(const void *)rows->data + h * rows->head_stride + j * rows->row_stride;
+        graft_loops_get()->widen(graft_reading_of(view->dtype), row, rows->dim, wide + i * rows->dim);
+    }
+    *rows = (struct graft_kv_rows){wide, rows->dim, head, rows->dim};
+    return GRAFT_OK;
+}
+
+static int widen_view(const struct graft_call *call, struct graft_kv_view *view, int64_t kv_heads,
+                      struct graft_error *error) {
+    int status = view->dtype != GRAFT_DTYPE_F32 ? widen_rows(call, view, kv_heads, &view->keys, error) : GRAFT_OK;
+    if (status == GRAFT_OK && view->dtype != GRAFT_DTYPE_F32) {
+        status = widen_rows(call, view, kv_heads, &view->values, error);
+    }
+    view->dtype = GRAFT_DTYPE_F32;
+    return status;
+}
+
 /* A view of latents becomes one of keys and values, in scratch memory. */
 static int expand(const struct graft_call *call, const struct graft_attention_args *args, struct graft_kv_view *view,
                   struct graft_error *error) {
@@ -131,23 +159,28 @@ static int expand(const struct graft_call *call, const struct graft_attention_ar
 }
 
 /* Finds the keys and values of one sequence: in the cache, where its new ones are appended, or in the arguments. */
-static int find_keys(const struct graft_call *call, const struct graft_attention_args *args, int32_t index,
-                     struct graft_attention_sequence *sequence, struct graft_error *error) {
+static int find_keys(const struct graft_call *call, const struct graft_attention_args *args, int reads_bf16,
+                     int32_t index, struct graft_attention_sequence *sequence, struct graft_error *error) {
     const struct graft_batch *batch = args->batch;
     int64_t first = batch->cu_seqlens[index];
     int64_t tokens = batch->cu_seqlens[index + 1] - first;
     struct graft_kv_new kept = kept_of(args, first, tokens);
-    struct graft_kv_view view = {kept.keys, kept.values.data != NULL ? kept.values : kept.keys, tokens};
+    struct graft_kv_view view = {kept.keys, kept.values.data != NULL ? kept.values : kept.keys, tokens,
+                                 GRAFT_DTYPE_F32};
     int status = GRAFT_OK;
     if (batch->cache != NULL && tokens > 0) {
         kept.position = batch->positions[first];
         status = graft_kv_cache_append(batch->cache->kv, args->layer, batch->slots[index], &kept, &view, error);
+    }
+    if (status == GRAFT_OK && (latents_of(args) != NULL || !reads_bf16)) {
+        status = widen_view(call, &view, kept.kv_heads, error);
     }
     if (status == GRAFT_OK && latents_of(args) != NULL && tokens > 0) {
         status = expand(call, args, &view, error);
     }
     *sequence = (struct graft_attention_sequence){
         .struct_size = sizeof *sequence,
+        .dtype = view.dtype,
         .first_token = first,
         .tokens = tokens,
         .past = view.length - tokens,
@@ -192,12 +225,13 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
     int32_t n = args->batch->sequences;
     struct graft_attention_sequence *sequences =
         (struct graft_attention_sequence *)call->scratch_alloc(call->scratch, n * (int64_t)sizeof *sequences);
+    int reads_bf16 = (chosen->flags & GRAFT_ATTENTION_READS_BF16) != 0;
     int status = GRAFT_OK;
     if (sequences == NULL) {
         return graft_fail_memory(error, "");
     }
     for (int32_t s = 0; s < n && status == GRAFT_OK; s++) {
-        status = find_keys(call, args, s, &sequences[s], error);
+        status = find_keys(call, args, reads_bf16, s, &sequences[s], error);
     }
     const struct graft_attention_input input = input_of(args, sequences);
     if (status == GRAFT_OK) {

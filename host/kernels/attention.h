@@ -44,10 +44,12 @@ struct graft_attention_item {
     int64_t queries;
 };
 
-/* For several queries: everything transposed, [.., columns] with a column for each query and head, so that the loops
+/* Scratch memory is in bytes.
+ *
+ * For several queries: everything transposed, [.., columns] with a column for each query and head, so that the loops
  * run down the columns. */
 int64_t graft_attention_block_queries(const struct graft_attention_input *input);
-int64_t graft_attention_block_scratch(const struct graft_attention_input *input);
+int64_t graft_attention_block_scratch(const struct graft_loops *loops, const struct graft_attention_input *input);
 void graft_attention_block_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                const struct graft_attention_item *item, float *scratch);
 

@@ -2,24 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/attention.h"
+#include "base/dtype.h"
+#include "kernels/attention_block.h"
 
-enum { KEYS = 128, COLUMNS = 64 }; /* in one portion; in one item, if the group is not larger */
-
-struct block {
-    const struct graft_loops *loops;
-    const struct graft_attention_input *input;
-    const struct graft_attention_item *item;
-    int64_t group;
-    int64_t position; /* of the first query */
-    int64_t columns;  /* queries * group, rounded up to GRAFT_LANES; column i * group + g is head g of query i */
-    float *q;         /* [head_dim, columns], scaled */
-    float *scores;    /* [KEYS, columns] */
-    float *out;       /* [v_head_dim, columns], not yet divided by the sum */
-    float *maximum;   /* [columns] */
-    float *sum;       /* [columns] */
-    float *factor;    /* [columns] */
-};
+enum { COLUMNS = 64 }; /* in one item, if the group is not larger */
 
 static int64_t padded(int64_t columns) {
     return (columns + GRAFT_LANES - 1) / GRAFT_LANES * GRAFT_LANES;
@@ -30,21 +16,23 @@ int64_t graft_attention_block_queries(const struct graft_attention_input *input)
     return group < COLUMNS ? COLUMNS / group : 1;
 }
 
-int64_t graft_attention_block_scratch(const struct graft_attention_input *input) {
+int64_t graft_attention_block_scratch(const struct graft_loops *loops, const struct graft_attention_input *input) {
     int64_t columns = padded(graft_attention_block_queries(input) * graft_attention_group(input));
-    return columns * (input->head_dim + input->v_head_dim + KEYS + 3);
+    int64_t floats = columns * (input->head_dim + input->v_head_dim + GRAFT_ATTENTION_KEYS + 3);
+    return floats * (int64_t)sizeof(float) + graft_attention_stored_bytes(loops, input, columns);
 }
 
-static void start(struct block *block, float *scratch) {
+static void start(struct graft_attention_block *block, float *scratch) {
     const struct graft_attention_input *input = block->input;
     int64_t head_dim = input->head_dim;
     int64_t columns = block->columns;
     block->q = scratch;
     block->out = block->q + head_dim * columns;
     block->scores = block->out + input->v_head_dim * columns;
-    block->maximum = block->scores + KEYS * columns;
+    block->maximum = block->scores + GRAFT_ATTENTION_KEYS * columns;
     block->sum = block->maximum + columns;
     block->factor = block->sum + columns;
+    block->stored = block->factor + columns;
     memset(block->q, 0, (size_t)(head_dim * columns) * sizeof(float));
     memset(block->out, 0, (size_t)(input->v_head_dim * columns) * sizeof(float));
     memset(block->sum, 0, (size_t)columns * sizeof(float));
@@ -73,7 +61,7 @@ static int64_t clamped(int64_t query, int64_t queries) {
 }
 
 /* Hides a key from the queries that do not reach it yet, and from those that have moved past it. */
-static void hide(const struct block *block, int64_t first_key, int64_t keys) {
+static void hide(const struct graft_attention_block *block, int64_t first_key, int64_t keys) {
     int64_t queries = block->item->queries;
     int64_t before = graft_mask_before(block->input->mask);
     int64_t behind = graft_mask_behind(block->input->mask);
@@ -85,7 +73,7 @@ static void hide(const struct block *block, int64_t first_key, int64_t keys) {
     }
 }
 
-static void add_bias(const struct block *block, int64_t first_key, int64_t keys) {
+static void add_bias(const struct graft_attention_block *block, int64_t first_key, int64_t keys) {
     const struct graft_mask *mask = block->input->mask;
     for (int64_t i = 0; i < block->item->queries; i++) {
         int64_t token = block->item->sequence->first_token + block->item->first + i;
@@ -99,31 +87,30 @@ static void add_bias(const struct block *block, int64_t first_key, int64_t keys)
 }
 
 /* One portion of keys: scores^T = k q^T, softmax, out^T += v^T scores^T. */
-static void run_portion(struct block *block, int64_t first_key, int64_t keys) {
+static void run_portion(const struct graft_attention_block *block, const struct graft_attention_products *products,
+                        int64_t first_key, int64_t keys) {
     const struct graft_loops *loops = block->loops;
     const struct graft_attention_sequence *sequence = block->item->sequence;
-    int64_t columns = block->columns;
-    int64_t head_dim = block->input->head_dim;
-    int64_t v_head_dim = block->input->v_head_dim;
-    const float *k =
-        sequence->keys + block->item->kv_head * sequence->key_head_stride + first_key * sequence->key_row_stride;
-    const float *v =
-        sequence->values + block->item->kv_head * sequence->value_head_stride + first_key * sequence->value_row_stride;
-    memset(block->scores, 0, (size_t)(keys * columns) * sizeof(float));
-    loops->multiply(k, sequence->key_row_stride, 1, keys, block->q, columns, head_dim, columns, block->scores, columns);
-    graft_attention_cap(loops, block->input, block->scores, keys * columns);
+    int64_t size = graft_dtype_size(sequence->dtype);
+    int64_t k = block->item->kv_head * sequence->key_head_stride + first_key * sequence->key_row_stride;
+    int64_t v = block->item->kv_head * sequence->value_head_stride + first_key * sequence->value_row_stride;
+    const struct graft_attention_rows k_rows = {(const char *)(const void *)sequence->keys + k * size,
+                                                sequence->key_row_stride};
+    const struct graft_attention_rows v_rows = {(const char *)(const void *)sequence->values + v * size,
+                                                sequence->value_row_stride};
+    products->keys(block, &k_rows, keys);
+    graft_attention_cap(loops, block->input, block->scores, keys * block->columns);
     if (block->input->mask->kind == GRAFT_MASK_DENSE) {
         add_bias(block, first_key, keys);
     } else {
         hide(block, first_key, keys);
     }
-    loops->columns_softmax(block->scores, keys, columns, block->maximum, block->sum, block->factor);
-    loops->columns_scale(block->out, v_head_dim, columns, block->factor);
-    loops->multiply(v, 1, sequence->value_row_stride, v_head_dim, block->scores, columns, keys, columns, block->out,
-                    columns);
+    products->softmax(block, keys);
+    loops->columns_scale(block->out, block->input->v_head_dim, block->columns, block->factor);
+    products->values(block, &v_rows, keys);
 }
 
-static void finish(const struct block *block) {
+static void finish(const struct graft_attention_block *block) {
     const struct graft_attention_input *input = block->input;
     int64_t width = input->v_head_dim;
     int64_t head = block->item->head;
@@ -142,17 +129,24 @@ static void finish(const struct block *block) {
 
 void graft_attention_block_run(const struct graft_loops *loops, const struct graft_attention_input *input,
                                const struct graft_attention_item *item, float *scratch) {
-    struct block block = {.loops = loops,
-                          .input = input,
-                          .item = item,
-                          .group = item->heads,
-                          .position = item->sequence->past + item->first,
-                          .columns = padded(item->queries * item->heads)};
+    struct graft_attention_block block = {.loops = loops,
+                                          .input = input,
+                                          .item = item,
+                                          .group = item->heads,
+                                          .position = item->sequence->past + item->first,
+                                          .columns = padded(item->queries * item->heads)};
     int64_t last = block.position + item->queries - 1;
     int64_t end = graft_attention_end_key(input->mask, last, item->sequence->length);
+    const struct graft_attention_products *products =
+        graft_attention_has_pairs(input, item) ? &graft_attention_in_pairs : &graft_attention_in_f32;
     start(&block, scratch);
-    for (int64_t j = graft_attention_first_key(input->mask, block.position); j < end; j += KEYS) {
-        run_portion(&block, j, end - j < KEYS ? end - j : KEYS);
+    if (products->start != NULL) {
+        products->start(&block);
+    }
+    /* Portions begin at the same keys whichever queries an item has, so that results do not depend on it. */
+    int64_t first = graft_attention_first_key(input->mask, block.position);
+    for (int64_t j = first - first % GRAFT_ATTENTION_KEYS; j < end; j += GRAFT_ATTENTION_KEYS) {
+        run_portion(&block, products, j, end - j < GRAFT_ATTENTION_KEYS ? end - j : GRAFT_ATTENTION_KEYS);
     }
     finish(&block);
 }

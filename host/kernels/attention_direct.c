@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/attention.h"
+#include "base/dtype.h"
+#include "kernels/attention_block.h"
 #include "kernels/kernels.h"
 
 enum { KEYS = 256 }; /* in one portion */
@@ -27,8 +28,13 @@ static int64_t scratch_floats(const struct graft_attention_input *input) {
     return graft_attention_group(input) * (input->head_dim + input->v_head_dim + KEYS + 2);
 }
 
+/* Values of a portion that are not stored as f32. */
+static int64_t widened_floats(const struct graft_attention_input *input) {
+    return KEYS * input->v_head_dim;
+}
+
 int64_t graft_attention_direct_scratch(const struct graft_attention_input *input) {
-    return GRAFT_FEW_TOKENS * scratch_floats(input);
+    return (widened_floats(input) + GRAFT_FEW_TOKENS * scratch_floats(input)) * (int64_t)sizeof(float);
 }
 
 static void start(struct direct *direct, int64_t query, float *scratch) {
@@ -89,8 +95,22 @@ static void finish(const struct direct *direct) {
     }
 }
 
+static struct graft_attention_rows values_as_f32(const struct direct *direct, int64_t first, int64_t n, float *wide) {
+    const struct graft_attention_sequence *sequence = direct->item->sequence;
+    int64_t width = direct->input->v_head_dim;
+    int64_t at = direct->item->kv_head * sequence->value_head_stride + first * sequence->value_row_stride;
+    if (sequence->dtype == GRAFT_DTYPE_F32) {
+        return (struct graft_attention_rows){sequence->values + at, sequence->value_row_stride};
+    }
+    for (int64_t j = 0; j < n; j++, at += sequence->value_row_stride) {
+        direct->loops->widen(graft_reading_of(sequence->dtype), (const uint16_t *)(const void *)sequence->values + at,
+                             width, wide + j * width);
+    }
+    return (struct graft_attention_rows){wide, width};
+}
+
 /* Portion number `index` of the keys that the query sees. */
-static void run_portion(struct direct *direct, int64_t index) {
+static void run_portion(struct direct *direct, int64_t index, float *wide) {
     const struct graft_loops *loops = direct->loops;
     const struct graft_attention_input *input = direct->input;
     const struct graft_attention_sequence *sequence = direct->item->sequence;
@@ -99,20 +119,19 @@ static void run_portion(struct direct *direct, int64_t index) {
     if (n <= 0) {
         return;
     }
-    const float *keys =
-        sequence->keys + direct->item->kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
-    const float *values =
-        sequence->values + direct->item->kv_head * sequence->value_head_stride + j * sequence->value_row_stride;
+    int64_t at = direct->item->kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
+    const char *keys = (const char *)(const void *)sequence->keys + at * graft_dtype_size(sequence->dtype);
+    const struct graft_attention_rows values = values_as_f32(direct, j, n, wide);
     const float *bias = NULL;
     if (input->mask->kind == GRAFT_MASK_DENSE) {
         bias = input->mask->bias + direct->token * input->mask->bias_stride + j;
     }
-    loops->dot(GRAFT_READ_F32, keys, sequence->key_row_stride, n, input->head_dim, direct->q, input->head_dim,
-               direct->item->heads, direct->scores, KEYS);
+    loops->dot(graft_reading_of(sequence->dtype), keys, sequence->key_row_stride, n, input->head_dim, direct->q,
+               input->head_dim, direct->item->heads, direct->scores, KEYS);
     for (int64_t g = 0; g < direct->item->heads; g++) {
         weigh(direct, g, bias, n);
     }
-    loops->multiply(direct->scores, KEYS, 1, direct->item->heads, values, sequence->value_row_stride, n,
+    loops->multiply(direct->scores, KEYS, 1, direct->item->heads, (const float *)values.data, values.row_stride, n,
                     input->v_head_dim, direct->out, input->v_head_dim);
 }
 
@@ -124,13 +143,13 @@ void graft_attention_direct_run(const struct graft_loops *loops, const struct gr
     for (int64_t i = 0; i < item->queries; i++) {
         struct direct *direct = &queries[i];
         *direct = (struct direct){.loops = loops, .input = input, .item = item};
-        start(direct, item->first + i, scratch + i * scratch_floats(input));
+        start(direct, item->first + i, scratch + widened_floats(input) + i * scratch_floats(input));
         int64_t keys = direct->end_key - direct->first_key;
         longest = keys > longest ? keys : longest;
     }
     for (int64_t index = 0; index * KEYS < longest; index++) {
         for (int64_t i = 0; i < item->queries; i++) {
-            run_portion(&queries[i], index);
+            run_portion(&queries[i], index, scratch);
         }
     }
     for (int64_t i = 0; i < item->queries; i++) {

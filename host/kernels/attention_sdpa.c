@@ -61,8 +61,8 @@ static int prepare(const struct graft_call *call, struct work *work, struct graf
     for (int32_t s = 0; s < input->n_sequences; s++) {
         n_items += cut(input, graft_attention_sequence_at(input, s), NULL);
     }
-    int64_t floats = larger(graft_attention_block_scratch(input), graft_attention_direct_scratch(input));
-    work->scratch_bytes = (floats * (int64_t)sizeof(float) + 63) / 64 * 64;
+    int64_t bytes = larger(graft_attention_block_scratch(work->loops, input), graft_attention_direct_scratch(input));
+    work->scratch_bytes = (bytes + 63) / 64 * 64;
     work->items =
         (struct graft_attention_item *)call->scratch_alloc(call->scratch, n_items * (int64_t)sizeof *work->items);
     work->scratch = (char *)call->scratch_alloc(call->scratch, work->scratch_bytes * graft_parallel_workers());
@@ -101,6 +101,7 @@ static int forward(const struct graft_attention_implementation *self, const stru
 
 const struct graft_attention_implementation graft_attention_sdpa = {
     .struct_size = sizeof graft_attention_sdpa,
+    .flags = GRAFT_ATTENTION_READS_BF16,
     .name = "sdpa",
     .masks = GRAFT_ATTENTION_MASKS,
     .features = GRAFT_ATTENTION_FEATURES,

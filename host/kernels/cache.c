@@ -5,12 +5,12 @@
 
 #include "base/alloc.h"
 
-struct graft_cache *graft_cache_create(int32_t slots) {
+struct graft_cache *graft_cache_create(int32_t slots, graft_dtype kv_dtype) {
     struct graft_cache *cache = graft_alloc(1, sizeof *cache);
     if (cache == NULL) {
         return NULL;
     }
-    cache->kv = graft_kv_cache_create(slots);
+    cache->kv = graft_kv_cache_create(slots, kv_dtype);
     cache->states = graft_states_create(slots);
     if (cache->kv == NULL || cache->states == NULL) {
         graft_cache_destroy(cache);

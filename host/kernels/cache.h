@@ -16,8 +16,9 @@ struct graft_cache {
     struct graft_states *states;
 };
 
-/* A cache for sequences 0 .. slots - 1, all empty; NULL if memory ran out. */
-struct graft_cache *graft_cache_create(int32_t slots);
+/* A cache for sequences 0 .. slots - 1, all empty, with keys and values of `kv_dtype` as in kv_cache.h; NULL if memory
+ * ran out. */
+struct graft_cache *graft_cache_create(int32_t slots, graft_dtype kv_dtype);
 void graft_cache_destroy(struct graft_cache *cache);
 
 /* Takes a slot back to its first `length` tokens, or, where states cannot, to fewer: `reached`. The place before the

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dtype.h"
+#include "kernels/loops.h"
 
 enum { FIRST_CAPACITY = 64 };
 
 struct rows {
-    float *data; /* [kv_heads, capacity, dim] */
+    char *data;  /* [kv_heads, capacity, dim] */
     int64_t dim; /* 0: there are none */
 };
 
@@ -26,16 +28,18 @@ struct graft_kv_cache {
     int64_t *expected;     /* [slots]: tokens to make room for at first */
     int32_t layers;
     int32_t slots;
+    graft_dtype dtype;
 };
 
-struct graft_kv_cache *graft_kv_cache_create(int32_t slots) {
+struct graft_kv_cache *graft_kv_cache_create(int32_t slots, graft_dtype dtype) {
     struct graft_kv_cache *cache = slots > 0 ? (struct graft_kv_cache *)graft_alloc(1, sizeof *cache) : NULL;
     if (cache != NULL) {
         cache->slots = slots;
+        cache->dtype = dtype;
         cache->expected = (int64_t *)graft_alloc((size_t)slots, sizeof *cache->expected);
     }
     if (cache != NULL && cache->expected == NULL) {
-        graft_free(cache);
+        graft_kv_cache_destroy(cache);
         return NULL;
     }
     return cache;
@@ -75,37 +79,45 @@ static int add_layers(struct graft_kv_cache *cache, int32_t layers, struct graft
 }
 
 /* Copies what an entry holds in one of its arrays to an array with room for `capacity` tokens. */
-static void copy_rows(const struct entry *entry, const struct rows *from, float *to, int64_t capacity) {
-    for (int64_t h = 0; h < entry->kv_heads && from->dim > 0; h++) {
-        memcpy(to + h * capacity * from->dim, from->data + h * entry->capacity * from->dim,
-               (size_t)(entry->length * from->dim) * sizeof(float));
+static void copy_rows(const struct entry *entry, const struct rows *from, char *to, int64_t capacity, int64_t size) {
+    int64_t bytes = from->dim * size;
+    for (int64_t h = 0; h < entry->kv_heads && bytes > 0; h++) {
+        memcpy(to + h * capacity * bytes, from->data + h * entry->capacity * bytes, (size_t)(entry->length * bytes));
     }
 }
 
 /* A copy of `old` with room for `capacity` tokens; NULL if memory ran out or the size overflows. */
-static float *enlarged(const struct entry *entry, const struct rows *old, int64_t capacity) {
+static char *enlarged(const struct entry *entry, const struct rows *old, int64_t capacity, int64_t size) {
     int64_t head = old->dim == 0 || capacity <= INT64_MAX / 4 / old->dim ? capacity * old->dim : INT64_MAX / 4;
     if (head > INT64_MAX / 4 / entry->kv_heads) {
         return NULL;
     }
-    float *fresh = (float *)graft_alloc_aligned(64, (size_t)(head * entry->kv_heads) * sizeof(float));
+    char *fresh = (char *)graft_alloc_aligned(64, (size_t)(head * entry->kv_heads * size));
     if (fresh != NULL && old->data != NULL) {
-        copy_rows(entry, old, fresh, capacity);
+        copy_rows(entry, old, fresh, capacity, size);
     }
     return fresh;
 }
 
-static int reserve(struct entry *entry, int64_t length, int64_t expected, struct graft_error *error) {
-    if (length <= entry->capacity) {
-        return GRAFT_OK;
+/* Room grows in doubles, or at once to what is expected. */
+static int64_t enough(int64_t capacity, int64_t length, int64_t expected) {
+    if (expected >= length) {
+        return expected;
     }
-    int64_t first = expected > 0 ? expected : FIRST_CAPACITY;
-    int64_t capacity = entry->capacity > 0 ? entry->capacity : first;
+    capacity = capacity > 0 ? capacity : FIRST_CAPACITY;
     while (capacity < length) {
         capacity *= 2;
     }
-    float *keys = enlarged(entry, &entry->keys, capacity);
-    float *values = enlarged(entry, &entry->values, capacity);
+    return capacity;
+}
+
+static int reserve(struct entry *entry, int64_t length, int64_t expected, int64_t size, struct graft_error *error) {
+    if (length <= entry->capacity) {
+        return GRAFT_OK;
+    }
+    int64_t capacity = enough(entry->capacity, length, expected);
+    char *keys = enlarged(entry, &entry->keys, capacity, size);
+    char *values = enlarged(entry, &entry->values, capacity, size);
     if (keys == NULL || values == NULL) {
         graft_free(keys);
         graft_free(values);
@@ -150,20 +162,36 @@ static int check_added(const struct entry *entry, int32_t layer, int32_t slot, c
     return GRAFT_OK;
 }
 
-static void copy_added(const struct entry *entry, const struct graft_kv_rows *added, int64_t tokens,
+static void store(const float *numbers, int64_t count, graft_dtype dtype, char *to) {
+    if (dtype == GRAFT_DTYPE_BF16) {
+        graft_loops_get()->narrow(numbers, count, (uint16_t *)(void *)to);
+    } else {
+        memcpy(to, numbers, (size_t)count * sizeof *numbers);
+    }
+}
+
+static void copy_added(const struct entry *entry, const struct graft_kv_rows *added, int64_t tokens, graft_dtype dtype,
                        const struct rows *rows) {
-    for (int64_t h = 0; h < entry->kv_heads && rows->dim > 0; h++) {
-        float *to = rows->data + (h * entry->capacity + entry->length) * rows->dim;
+    int64_t bytes = rows->dim * graft_dtype_size(dtype);
+    for (int64_t h = 0; h < entry->kv_heads && bytes > 0; h++) {
+        char *to = rows->data + (h * entry->capacity + entry->length) * bytes;
         const float *from = added->data + h * added->head_stride;
         for (int64_t t = 0; t < tokens; t++) {
-            memcpy(to + t * rows->dim, from + t * added->row_stride, (size_t)rows->dim * sizeof(float));
+            store(from + t * added->row_stride, rows->dim, dtype, to + t * bytes);
         }
     }
 }
 
 /* What an entry holds, to be read as `dim` numbers of each of its rows. */
 static struct graft_kv_rows view_of(const struct entry *entry, const struct rows *rows, int64_t dim) {
-    return (struct graft_kv_rows){rows->data, dim, entry->capacity * rows->dim, rows->dim};
+    const float *data = (const float *)(const void *)rows->data;
+    return (struct graft_kv_rows){data, dim, entry->capacity * rows->dim, rows->dim};
+}
+
+void graft_kv_cache_expect(struct graft_kv_cache *cache, int32_t slot, int64_t length) {
+    if (check_slot(cache, slot, NULL) == GRAFT_OK) {
+        cache->expected[slot] = length;
+    }
 }
 
 int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, const struct graft_kv_new *added,
@@ -184,15 +212,17 @@ int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t s
         entry->kv_heads = added->kv_heads;
         entry->keys.dim = added->keys.dim;
         entry->values.dim = kept_dim(&added->values);
-        status = reserve(entry, entry->length + added->tokens, cache->expected[slot], error);
+        status =
+            reserve(entry, entry->length + added->tokens, cache->expected[slot], graft_dtype_size(cache->dtype), error);
     }
     if (status == GRAFT_OK) {
-        copy_added(entry, &added->keys, added->tokens, &entry->keys);
-        copy_added(entry, &added->values, added->tokens, &entry->values);
+        copy_added(entry, &added->keys, added->tokens, cache->dtype, &entry->keys);
+        copy_added(entry, &added->values, added->tokens, cache->dtype, &entry->values);
         entry->length += added->tokens;
         view->keys = view_of(entry, &entry->keys, added->keys.dim);
         view->values = view_of(entry, entry->values.dim > 0 ? &entry->values : &entry->keys, added->values.dim);
         view->length = entry->length;
+        view->dtype = cache->dtype;
     }
     return status;
 }
@@ -213,13 +243,17 @@ int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int6
     return status;
 }
 
+graft_dtype graft_kv_cache_dtype(const struct graft_kv_cache *cache) {
+    return cache->dtype;
+}
+
 int64_t graft_kv_cache_token_bytes(const struct graft_kv_cache *cache, int32_t slot) {
     int64_t numbers = 0;
     for (int32_t layer = 0; layer < cache->layers && check_slot(cache, slot, NULL) == GRAFT_OK; layer++) {
         const struct entry *entry = &cache->entries[(int64_t)layer * cache->slots + slot];
         numbers += entry->kv_heads * (entry->keys.dim + entry->values.dim);
     }
-    return numbers * (int64_t)sizeof(float);
+    return numbers * graft_dtype_size(cache->dtype);
 }
 
 int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t length, struct graft_error *error) {
@@ -236,6 +270,7 @@ int graft_kv_cache_truncate(struct graft_kv_cache *cache, int32_t slot, int64_t 
 
 int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, int64_t length,
                         struct graft_error *error) {
+    int64_t size = graft_dtype_size(cache->dtype);
     int status = check_slot(cache, from, error);
     status = status == GRAFT_OK ? check_slot(cache, to, error) : status;
     for (int32_t layer = 0; status == GRAFT_OK && layer < cache->layers; layer++) {
@@ -246,17 +281,14 @@ int graft_kv_cache_copy(struct graft_kv_cache *cache, int32_t from, int32_t to, 
         target->keys.dim = source.keys.dim;
         target->values.dim = source.values.dim;
         target->length = 0;
-        if (source.length > 0 && (status = reserve(target, source.length, cache->expected[to], error)) == GRAFT_OK) {
-            copy_rows(&source, &source.keys, target->keys.data, target->capacity);
-            copy_rows(&source, &source.values, target->values.data, target->capacity);
+        if (source.length > 0 &&
+            (status = reserve(target, source.length, cache->expected[to], size, error)) == GRAFT_OK) {
+            copy_rows(&source, &source.keys, target->keys.data, target->capacity, size);
+            copy_rows(&source, &source.values, target->values.data, target->capacity, size);
             target->length = source.length;
         }
     }
     return status;
-}
-
-void graft_kv_cache_expect(struct graft_kv_cache *cache, int32_t slot, int64_t tokens) {
-    cache->expected[slot] = tokens;
 }
 
 void graft_kv_cache_release(struct graft_kv_cache *cache, int32_t slot) {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys and values of earlier tokens. A slot is one sequence; in each layer it holds two arrays [kv_heads, capacity,
- * dim], each head's rows one after another, or one, where values are the beginnings of keys. Layers and their sizes
- * are made known by the first append.
- * Between forwards all layers of a slot hold the same number of tokens. One thread at a time for each slot; two threads
- * may not append at the same time.
+ * Keys and values of earlier tokens, as f32 or rounded to bf16. A slot is one sequence; in each layer it holds two
+ * arrays [kv_heads, capacity, dim], each head's rows one after another, or one, where values are the beginnings of
+ * keys. Layers and their sizes are made known by the first append. Between forwards all layers of a slot hold the same
+ * number of tokens. One thread at a time for each slot; two threads may not append at the same time.
  */
 #ifndef GRAFT_KERNELS_KV_CACHE_H
 #define GRAFT_KERNELS_KV_CACHE_H
 
 #include <stdint.h>
 
+#include "graft/dtype.h"
 #include "graft/error.h"
 
-/* Keys or values. That of token j for head h is at data + h * head_stride + j * row_stride, [dim]. */
+/* Keys or values. That of token j for head h is at data + h * head_stride + j * row_stride, [dim]; a view of a cache in
+ * bf16 has bf16 numbers there. */
 struct graft_kv_rows {
     const float *data;
     int64_t dim;
@@ -27,7 +28,8 @@ struct graft_kv_cache;
 struct graft_kv_view {
     struct graft_kv_rows keys;
     struct graft_kv_rows values;
-    int64_t length; /* tokens held */
+    int64_t length;    /* tokens held */
+    graft_dtype dtype; /* of keys and values */
 };
 
 /* Tokens to append. */
@@ -39,8 +41,9 @@ struct graft_kv_new {
     int64_t position; /* of the first: how many tokens the slot is to hold already */
 };
 
-/* A cache for sequences 0 .. slots - 1, all empty; NULL if memory ran out. */
-struct graft_kv_cache *graft_kv_cache_create(int32_t slots);
+/* A cache for sequences 0 .. slots - 1, all empty, that keeps numbers as GRAFT_DTYPE_F32 or GRAFT_DTYPE_BF16; NULL if
+ * memory ran out. */
+struct graft_kv_cache *graft_kv_cache_create(int32_t slots, graft_dtype dtype);
 void graft_kv_cache_destroy(struct graft_kv_cache *cache);
 
 /* Appends and fills `view`, which is valid until the next append to this layer and slot, or until a reset. */
@@ -49,6 +52,8 @@ int graft_kv_cache_append(struct graft_kv_cache *cache, int32_t layer, int32_t s
 
 /* How many tokens a slot holds; an error if its layers differ, as after a forward that failed. */
 int graft_kv_cache_length(const struct graft_kv_cache *cache, int32_t slot, int64_t *length, struct graft_error *error);
+
+graft_dtype graft_kv_cache_dtype(const struct graft_kv_cache *cache);
 
 /* Bytes that a slot takes for each of its tokens, in all layers; 0 before it holds any. */
 int64_t graft_kv_cache_token_bytes(const struct graft_kv_cache *cache, int32_t slot);

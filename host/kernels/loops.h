@@ -28,8 +28,9 @@ enum { GRAFT_LANES = 16 };
 
 /* y[t, r] = sum over k of x[t, k] * w[r, k], or that added to y. */
 struct graft_pairs {
-    const uint16_t *x; /* [tokens, 2 * pairs] bf16 */
-    int64_t x_stride;  /* in numbers */
+    const uint16_t *x; /* bf16: pair k of token t is at x + t * x_stride + k * x_step */
+    int64_t x_stride;
+    int64_t x_step; /* 2 where a token's numbers lie one after another */
     int64_t tokens;
     const uint32_t *w; /* [pairs, pack_rows] of `pack_pairs` */
     int64_t pairs;
@@ -61,6 +62,9 @@ struct graft_loops {
      * up, pack_rows] = pairs of w's columns, transposed; numbers that are not there are 0. */
     void (*pack_pairs)(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, uint32_t *out);
     void (*multiply_pairs)(const struct graft_pairs *operands);
+    /* out[i] = the pair of even[i] and odd[i], or of even[i] and 0 if `odd` is NULL: GRAFT_READ_BF16, or GRAFT_READ_F32
+     * for numbers to be rounded. */
+    void (*pair)(int32_t reading, const void *even, const void *odd, int64_t count, uint32_t *out);
 
     /* out[i] = source[i] as `reading` says. */
     void (*widen)(int32_t reading, const void *source, int64_t count, float *out);
@@ -95,6 +99,10 @@ struct graft_loops {
      * of GRAFT_LANES, become exp(scores - maximum); `maximum` and `sum` [columns] are brought up to date; `factor`
      * [columns] is what results of earlier portions have to be multiplied by. */
     void (*columns_softmax)(float *scores, int64_t rows, int64_t columns, float *maximum, float *sum, float *factor);
+    /* The same, with exp(scores - maximum) as pairs of rows, of which the last may lack the odd one: out
+     * [columns / pack_rows rounded up, rows / 2 rounded up, pack_rows]. `scores` stay. NULL where `pair` is. */
+    void (*columns_softmax_pairs)(const float *scores, int64_t rows, int64_t columns, float *maximum, float *sum,
+                                  float *factor, uint32_t *out);
     /* x[i, j] *= factor[j]; x [rows, columns], columns a multiple of GRAFT_LANES. */
     void (*columns_scale)(float *x, int64_t rows, int64_t columns, const float *factor);
 };

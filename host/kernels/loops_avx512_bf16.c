@@ -13,6 +13,7 @@ const struct graft_loops graft_loops_avx512_bf16 = {
     .multiply = multiply,
     .pack_pairs = pack_pairs,
     .multiply_pairs = multiply_pairs,
+    .pair = pair,
     .widen = widen,
     .narrow = narrow,
     .sum_of_squares = sum_of_squares,
@@ -28,5 +29,6 @@ const struct graft_loops graft_loops_avx512_bf16 = {
     .maximum = maximum,
     .exp_sum = exp_sum,
     .columns_softmax = columns_softmax,
+    .columns_softmax_pairs = columns_softmax_pairs,
     .columns_scale = columns_scale,
 };

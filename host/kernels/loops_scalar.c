@@ -83,17 +83,25 @@ static void pack_pairs(const uint16_t *w, int64_t w_stride, int64_t rows, int64_
 
 static void multiply_pairs(const struct graft_pairs *o) {
     for (int64_t t = 0; t < o->tokens; t++) {
-        const uint16_t *x = o->x + t * o->x_stride;
         for (int64_t r = 0; r < o->rows; r++) {
             float sum = 0.0f;
             for (int64_t k = 0; k < o->pairs; k++) {
+                const uint16_t *x = o->x + t * o->x_stride + k * o->x_step;
                 uint32_t pair = o->w[k * PACK_ROWS + r];
-                sum = fmaf(graft_f32_from_bf16(x[2 * k + 1]), graft_f32_from_bf16((uint16_t)(pair >> 16)), sum);
-                sum = fmaf(graft_f32_from_bf16(x[2 * k]), graft_f32_from_bf16((uint16_t)pair), sum);
+                sum = fmaf(graft_f32_from_bf16(x[1]), graft_f32_from_bf16((uint16_t)(pair >> 16)), sum);
+                sum = fmaf(graft_f32_from_bf16(x[0]), graft_f32_from_bf16((uint16_t)pair), sum);
             }
             float *y = o->y + t * o->y_stride + r;
             *y = o->add ? *y + sum : sum;
         }
+    }
+}
+
+static void pair(int32_t reading, const void *even, const void *odd, int64_t count, uint32_t *out) {
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t low = graft_bf16_from_f32(read_at(reading, even, i));
+        uint32_t high = odd != NULL ? graft_bf16_from_f32(read_at(reading, odd, i)) : 0;
+        out[i] = high << 16 | low;
     }
 }
 
@@ -234,6 +242,29 @@ static void columns_softmax(float *scores, int64_t rows, int64_t columns, float 
     }
 }
 
+static void columns_softmax_pairs(const float *scores, int64_t rows, int64_t columns, float *maximum, float *sum,
+                                  float *factor, uint32_t *out) {
+    for (int64_t j = 0; j < columns; j++) {
+        uint32_t *to = out + j / PACK_ROWS * ((rows + 1) / 2) * PACK_ROWS + j % PACK_ROWS;
+        float before = maximum[j];
+        float largest = before;
+        for (int64_t i = 0; i < rows; i++) {
+            largest = scores[i * columns + j] > largest ? scores[i * columns + j] : largest;
+        }
+        float shift = largest == -INFINITY ? 0.0f : largest;
+        float total = 0.0f;
+        for (int64_t i = 0; i < rows; i += 2, to += PACK_ROWS) {
+            float even = expf(scores[i * columns + j] - shift);
+            float odd = i + 1 < rows ? expf(scores[(i + 1) * columns + j] - shift) : 0.0f;
+            total = total + even + odd;
+            pair(GRAFT_READ_F32, &even, &odd, 1, to);
+        }
+        factor[j] = expf(before - shift);
+        sum[j] = sum[j] * factor[j] + total;
+        maximum[j] = largest;
+    }
+}
+
 static void columns_scale(float *x, int64_t rows, int64_t columns, const float *factor) {
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < columns; j++) {
@@ -249,6 +280,7 @@ const struct graft_loops graft_loops_scalar = {
     .multiply = multiply,
     .pack_pairs = pack_pairs,
     .multiply_pairs = multiply_pairs,
+    .pair = pair,
     .widen = widen,
     .narrow = narrow,
     .sum_of_squares = sum_of_squares,
@@ -264,5 +296,6 @@ const struct graft_loops graft_loops_scalar = {
     .maximum = maximum,
     .exp_sum = exp_sum,
     .columns_softmax = columns_softmax,
+    .columns_softmax_pairs = columns_softmax_pairs,
     .columns_scale = columns_scale,
 };

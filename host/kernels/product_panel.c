@@ -71,6 +71,7 @@ static void run_pairs(const struct graft_loops *loops, const struct graft_produc
     for (int64_t r = 0; r < panel->rows; r += loops->pack_rows) {
         struct graft_pairs operands = {
             .x_stride = panel->input->data_stride,
+            .x_step = 2,
             .tokens = product->tokens,
             .w = packed,
             .rows = panel->rows - r < loops->pack_rows ? panel->rows - r : loops->pack_rows,

@@ -21,7 +21,7 @@ static int compare(struct graft_comparison *comparison, struct graft_model *mode
     comparison->model = model;
     if (status == GRAFT_OK) {
         status = graft_tree_comparison_begin(model->tree, original->tree, other_weights, n_sequences,
-                                             &comparison->trees, error);
+                                             graft_model_kv_dtype(model), &comparison->trees, error);
     }
     if (status == GRAFT_OK) {
         comparison->shown = graft_alloc(comparison->trees.count, sizeof *comparison->shown);

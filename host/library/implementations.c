@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a model uses of what can be chosen by name. */
+#include "kernels/kernels.h"
 #include "library/library.h"
 
 #include <string.h>
@@ -141,13 +142,33 @@ static int32_t count_stages(const struct graft_model *model) {
     return is_spread ? graft_ranks_get()->size : 1;
 }
 
+/* As transformers does in bf16: where most of the weights are, keys and values are rounded to it as well. */
+graft_dtype graft_model_kv_dtype(const struct graft_model *model) {
+    int64_t bytes[2] = {0}; /* of bf16, and of other floating-point types */
+    for (size_t i = 0; i < model->plan->n_bindings; i++) {
+        const struct graft_binding *binding = &model->plan->bindings[i];
+        bytes[binding->dtype != GRAFT_DTYPE_BF16] += graft_kernels_reads(binding->dtype) ? binding->bytes : 0;
+    }
+    return model->precision != GRAFT_PRECISION_FLOAT32 && bytes[0] > bytes[1] ? GRAFT_DTYPE_BF16 : GRAFT_DTYPE_F32;
+}
+
+/* Tokens of a prompt in one forward: with as many, reading the weights again costs next to nothing. */
+enum { PORTION = 512 };
+
+/* While layers are spread over processes, these work on different groups of sequences, each a forward. */
+static int splits_prompts(const struct graft_model *model) {
+    return model->published.plan.state_bytes == 0 && count_stages(model) == 1;
+}
+
 int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,
                         struct graft_error *error) {
-    int status = graft_session_create(model->head, model->vocab_size, model->precision, slots, session, error);
+    int status = graft_session_create(model->head, model->vocab_size, model->precision, graft_model_kv_dtype(model),
+                                      slots, session, error);
     if (status == GRAFT_OK) {
         graft_session_limit(*session, graft_model_max_positions(model));
         graft_session_set_renewal(*session, graft_tree_number(model->tree, "renewed_after", 0));
         graft_session_spread(*session, count_stages(model));
+        graft_session_set_portion(*session, splits_prompts(model) ? PORTION : 0);
         graft_session_use(*session, model->attention_now, model->attention_asked, model->experts->declared);
     }
     return status;

@@ -66,6 +66,9 @@ struct graft_model {
 int graft_model_read_family(struct graft_model *model, const struct graft_snapshot *snapshot,
                             struct graft_error *error);
 
+/* [load] What keys and values are kept as: bf16 where most of the weights are, unless all is to be in f32. */
+graft_dtype graft_model_kv_dtype(const struct graft_model *model);
+
 /* [load] The class of the root. */
 const char *graft_model_root_class(const struct graft_model *model);
 

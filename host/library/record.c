@@ -28,6 +28,7 @@ static int run_decoder(struct graft_model *model, const void *prompts, size_t n,
         graft_session_choose_adapter(session, slots[i], adapters[i]);
     }
     if (status == GRAFT_OK) {
+        graft_session_set_portion(session, 0); /* one array of each kind */
         status = graft_session_step(session, slots, views, n, GRAFT_LOGITS_LAST, &logits, error);
     }
     graft_session_free(session);

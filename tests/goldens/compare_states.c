@@ -68,7 +68,7 @@ void compare_states(const struct golden *golden, const struct runner *runner) {
     struct run run = {.golden = golden};
     struct graft_error error = graft_error_none();
     struct graft_scratch *scratch = graft_scratch_create();
-    struct graft_cache *cache = graft_cache_create(1);
+    struct graft_cache *cache = graft_cache_create(1, GRAFT_DTYPE_F32);
     int64_t *positions = need_memory(golden->n_ids, sizeof *positions);
     const struct graft_batch batch = {.struct_size = sizeof batch,
                                       .sequences = 1,

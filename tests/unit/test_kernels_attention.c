@@ -41,6 +41,7 @@ struct sequences {
 
 static struct graft_scratch *scratch;
 static struct graft_call call;
+static float tolerance = 2e-6f;
 
 static struct sequences sequences_create(const struct heads *heads, int32_t n) {
     int64_t tokens = (int64_t)n * MAX_KEYS;
@@ -274,7 +275,7 @@ static void check_values(const struct heads *heads, const struct sequences *sequ
                 expect(heads, sequences, batch, s, t, h, out);
                 const float *found = batch->output + (batch->cu_seqlens[s] + t) * batch->args.output_stride;
                 for (int64_t d = 0; d < heads->v_head_dim; d++) {
-                    assert_true(numbers_close(found[h * heads->v_head_dim + d], (float)out[d], 2e-6f, 1e-5f));
+                    assert_true(numbers_close(found[h * heads->v_head_dim + d], (float)out[d], tolerance, 1e-5f));
                 }
             }
         }
@@ -329,9 +330,14 @@ static void test_without_cache(void **state) {
     }
 }
 
+static void round_numbers(float *x, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        x[i] = graft_f32_from_bf16(graft_bf16_from_f32(x[i]));
+    }
+}
+
 /* A prompt, then steps of one token and of several, sequences of different lengths side by side. */
-static void test_with_cache(void **state) {
-    (void)state;
+static void check_with_cache(graft_dtype dtype) {
     static const int64_t steps[][2] = {{5, 260}, {1, 1}, {3, 1}, {0, 1}, {130, 2}, {1, 20}};
     const struct graft_mask masks[] = {
         {.struct_size = sizeof masks[0], .kind = GRAFT_MASK_CAUSAL},
@@ -340,7 +346,11 @@ static void test_with_cache(void **state) {
     for (int i = 0; i < SHAPES * 3; i++) {
         const struct heads *heads = &shapes[i / 3];
         struct sequences sequences = sequences_create(heads, 2);
-        struct graft_cache *cache = graft_cache_create(2);
+        struct graft_cache *cache = graft_cache_create(2, dtype);
+        if (dtype == GRAFT_DTYPE_BF16) {
+            round_numbers(sequences.k, 2 * MAX_KEYS * heads->kv_heads * heads->head_dim);
+            round_numbers(sequences.v, 2 * MAX_KEYS * heads->kv_heads * heads->v_head_dim);
+        }
         for (size_t step = 0; step < sizeof steps / sizeof steps[0]; step++) {
             sequences.tokens[0] = steps[step][0];
             sequences.tokens[1] = steps[step][1];
@@ -354,6 +364,20 @@ static void test_with_cache(void **state) {
         graft_cache_destroy(cache);
         sequences_destroy(&sequences);
     }
+}
+
+static void test_with_cache(void **state) {
+    (void)state;
+    check_with_cache(GRAFT_DTYPE_F32);
+}
+
+/* What the cache rounds is rounded already; queries and probabilities are where the processor multiplies pairs. */
+static void test_with_cache_of_bf16(void **state) {
+    (void)state;
+    int rounds = graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16 && call.attention == &graft_attention_sdpa;
+    tolerance = rounds ? 1e-2f : tolerance;
+    check_with_cache(GRAFT_DTYPE_BF16);
+    tolerance = 2e-6f;
 }
 
 /* Random additions, some of them -inf; the first query sees nothing at all and gets zeros. */
@@ -527,7 +551,7 @@ static void test_refused_mask(void **state) {
     const struct heads heads = {SHAPE(4, 2, 8, 8)};
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 3;
-    struct graft_cache *cache = graft_cache_create(1);
+    struct graft_cache *cache = graft_cache_create(1, GRAFT_DTYPE_F32);
     struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
     struct batch *batch = batch_create(&heads, &sequences, mask, cache);
     struct graft_error error;
@@ -552,7 +576,7 @@ static void test_faults(void **state) {
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 3;
     sequences.past[0] = 2; /* of which the cache knows nothing */
-    struct graft_cache *cache = graft_cache_create(1);
+    struct graft_cache *cache = graft_cache_create(1, GRAFT_DTYPE_F32);
     struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
     struct batch *batch = batch_create(&heads, &sequences, mask, cache);
     struct graft_error error = graft_error_none();
@@ -604,7 +628,7 @@ static void test_without_memory(void **state) {
     sequences.tokens[0] = 200;
     int status = GRAFT_ERROR_INTERNAL;
     for (long n = 1; status != GRAFT_OK; n++) {
-        struct graft_cache *cache = graft_cache_create(1);
+        struct graft_cache *cache = graft_cache_create(1, GRAFT_DTYPE_F32);
         struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
         struct batch *batch = batch_create(&heads, &sequences, mask, cache);
         struct graft_scratch *fresh = graft_scratch_create();
@@ -626,11 +650,17 @@ static void test_without_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_cache), cmocka_unit_test(test_with_cache),
-        cmocka_unit_test(test_dense),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_weights),       cmocka_unit_test(test_weights_with_sinks),
-        cmocka_unit_test(test_refused_mask),  cmocka_unit_test(test_refused_features),
-        cmocka_unit_test(test_faults),        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_without_cache),
+        cmocka_unit_test(test_with_cache),
+        cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_weights_with_sinks),
+        cmocka_unit_test(test_refused_mask),
+        cmocka_unit_test(test_refused_features),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_with_cache_of_bf16),
     };
     const struct graft_attention_implementation *const implementations[] = {&graft_attention_sdpa,
                                                                             &graft_attention_eager};

@@ -135,13 +135,14 @@ static void check_pairs(int64_t rows, int64_t columns, int64_t tokens, int32_t a
     float *expected = numbers_alloc(tokens * y_stride, 4);
     uint32_t *packed = numbers_alloc(pairs * loops->pack_rows, 4);
     uint32_t *packed_16 = numbers_alloc(pairs * scalar->pack_rows, 4);
-    struct graft_pairs operands = {x, 2 * pairs + 2, tokens, packed, pairs, rows, y, y_stride, add};
+    struct graft_pairs operands = {x, 2 * pairs + 2, 2, tokens, packed, pairs, rows, y, y_stride, add};
     memcpy(expected, y, (size_t)(tokens * y_stride) * sizeof *y);
     loops->pack_pairs(w, columns + 3, rows, columns, packed);
     loops->multiply_pairs(&operands);
     for (int64_t r = 0; r < rows; r += scalar->pack_rows) {
         int64_t left = rows - r < scalar->pack_rows ? rows - r : scalar->pack_rows;
-        struct graft_pairs reference = {x, 2 * pairs + 2, tokens, packed_16, pairs, left, expected + r, y_stride, add};
+        struct graft_pairs reference = {x,    2 * pairs + 2, 2,        tokens, packed_16, pairs,
+                                        left, expected + r,  y_stride, add};
         scalar->pack_pairs(w + r * (columns + 3), columns + 3, left, columns, packed_16);
         scalar->multiply_pairs(&reference);
     }
@@ -393,6 +394,61 @@ static void test_columns(void **state) {
     }
 }
 
+static void check_pair(int32_t reading, int64_t count, int has_odd) {
+    graft_dtype dtype = stored_type(reading);
+    void *even = numbers_stored(dtype, count);
+    void *odd = numbers_stored(dtype, count);
+    uint32_t *out = numbers_alloc(count + 1, 4);
+    uint32_t *expected = numbers_alloc(count + 1, 4);
+    memset(out, 1, (size_t)(count + 1) * sizeof *out);
+    memset(expected, 1, (size_t)(count + 1) * sizeof *out);
+    loops->pair(reading, even, has_odd ? odd : NULL, count, out);
+    scalar->pair(reading, even, has_odd ? odd : NULL, count, expected);
+    assert_memory_equal(out, expected, (size_t)(count + 1) * sizeof *out);
+    numbers_free(even, graft_reading_size(reading));
+    numbers_free(odd, graft_reading_size(reading));
+    numbers_free(out, 4);
+    numbers_free(expected, 4);
+}
+
+/* As columns_softmax does it, to the bit, and then `pair`. */
+static void check_columns_pairs(int64_t rows, int64_t columns) {
+    int64_t width = loops->pack_rows;
+    int64_t half = (rows + 1) / 2;
+    float *scores = numbers_floats(rows * columns);
+    float *state[2] = {numbers_floats(3 * columns), numbers_floats(3 * columns)}; /* maxima, sums, factors */
+    uint32_t *pairs = numbers_alloc((columns + width - 1) / width * half * width, 4);
+    uint32_t *expected = numbers_alloc(columns, 4);
+    memcpy(state[1], state[0], (size_t)(3 * columns) * sizeof(float));
+    scores[0] = -INFINITY;
+    loops->columns_softmax_pairs(scores, rows, columns, state[0], state[0] + columns, state[0] + 2 * columns, pairs);
+    loops->columns_softmax(scores, rows, columns, state[1], state[1] + columns, state[1] + 2 * columns);
+    assert_memory_equal(state[0], state[1], (size_t)(3 * columns) * sizeof(float));
+    for (int64_t i = 0; i < rows; i += 2) {
+        const float *row = scores + i * columns;
+        loops->pair(GRAFT_READ_F32, row, i + 1 < rows ? row + columns : NULL, columns, expected);
+        for (int64_t j = 0; j < columns; j++) {
+            assert_int_equal(pairs[(j / width * half + i / 2) * width + j % width], expected[j]);
+        }
+    }
+    numbers_free(scores, 4);
+    numbers_free(state[0], 4);
+    numbers_free(state[1], 4);
+    numbers_free(pairs, 4);
+    numbers_free(expected, 4);
+}
+
+static void test_made_pairs(void **state) {
+    (void)state;
+    for (int i = 0; i < SIZES && loops->pair != NULL; i++) {
+        for (int has_odd = 0; has_odd < 2; has_odd++) {
+            check_pair(GRAFT_READ_F32, sizes[i], has_odd);
+            check_pair(GRAFT_READ_BF16, sizes[i], has_odd);
+        }
+        check_columns_pairs(sizes[i] + 1, GRAFT_LANES * (int64_t)(1 + i % 7));
+    }
+}
+
 /* 0 * inf and inf - inf are NaN, and nothing else becomes one. */
 static void test_not_finite(void **state) {
     (void)state;
@@ -418,7 +474,7 @@ int main(void) {
         cmocka_unit_test(test_rotate),   cmocka_unit_test(test_exp),
         cmocka_unit_test(test_exp_sum),  cmocka_unit_test(test_activations),
         cmocka_unit_test(test_columns),  cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_pairs),    cmocka_unit_test(test_made_pairs),
     };
     int failures = 0;
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {

@@ -173,7 +173,7 @@ static void check_view(const struct graft_kv_view *view, int32_t layer, int64_t 
 
 static void test_kv_cache(void **state) {
     (void)state;
-    struct graft_kv_cache *cache = graft_kv_cache_create(2);
+    struct graft_kv_cache *cache = graft_kv_cache_create(2, GRAFT_DTYPE_F32);
     struct graft_kv_view view;
     int64_t length = -1;
     assert_int_equal(graft_kv_cache_length(cache, 1, &length, NULL), GRAFT_OK);
@@ -206,7 +206,7 @@ static void test_kv_cache(void **state) {
 /* A copy is apart from what it was made of, and takes the place of what the slot held. */
 static void test_kv_cache_copy(void **state) {
     (void)state;
-    struct graft_kv_cache *cache = graft_kv_cache_create(3);
+    struct graft_kv_cache *cache = graft_kv_cache_create(3, GRAFT_DTYPE_F32);
     struct graft_kv_view view;
     for (int32_t layer = 0; layer < 3; layer++) {
         assert_int_equal(append(cache, layer, 0, 0, 5, &view, NULL), GRAFT_OK);
@@ -227,8 +227,8 @@ static void test_kv_cache_copy(void **state) {
 
 static void test_kv_cache_faults(void **state) {
     (void)state;
-    assert_null(graft_kv_cache_create(0));
-    struct graft_kv_cache *cache = graft_kv_cache_create(2);
+    assert_null(graft_kv_cache_create(0, GRAFT_DTYPE_F32));
+    struct graft_kv_cache *cache = graft_kv_cache_create(2, GRAFT_DTYPE_F32);
     struct graft_kv_view view;
     int64_t length;
     assert_int_equal(append(cache, 0, 0, 0, 3, &view, NULL), GRAFT_OK);
@@ -252,7 +252,7 @@ static void test_kv_cache_without_memory(void **state) {
     (void)state;
     int status = GRAFT_ERROR_INTERNAL;
     for (long n = 1; status != GRAFT_OK; n++) {
-        struct graft_kv_cache *cache = graft_kv_cache_create(1);
+        struct graft_kv_cache *cache = graft_kv_cache_create(1, GRAFT_DTYPE_F32);
         struct graft_kv_view view;
         assert_int_equal(append(cache, 0, 0, 0, 60, &view, NULL), GRAFT_OK);
         graft_alloc_fail_at(n);

@@ -24,7 +24,7 @@ static struct graft_error error;
 static int set_up(void **state) {
     (void)state;
     error = graft_error_none();
-    cache = graft_cache_create(SLOTS);
+    cache = graft_cache_create(SLOTS, GRAFT_DTYPE_F32);
     return cache == NULL;
 }
 
@@ -164,7 +164,7 @@ static void test_without_memory(void **state) {
     count_both(0, 3, 1);
     for (n = 1; n < 4; n++) {
         graft_alloc_fail_at(n);
-        assert_null(graft_cache_create(SLOTS));
+        assert_null(graft_cache_create(SLOTS, GRAFT_DTYPE_F32));
         graft_alloc_fail_at(0);
     }
 }

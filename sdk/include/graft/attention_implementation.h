@@ -12,6 +12,7 @@
 
 #include "abi.h"
 #include "call.h"
+#include "dtype.h"
 #include "error.h"
 #include "kernels.h"
 
@@ -23,18 +24,19 @@ extern "C" {
  * is position j. */
 struct graft_attention_sequence {
     uint32_t struct_size;
-    uint32_t reserved;
+    graft_dtype dtype;   /* of keys and values: GRAFT_DTYPE_F32, or GRAFT_DTYPE_BF16 for those who read it */
     int64_t first_token; /* its queries and outputs are rows [first_token, first_token + tokens) of the batch */
     int64_t tokens;      /* of this batch; may be 0 */
     int64_t past;        /* tokens before them, from the cache */
     int64_t length;      /* past + tokens: how many keys and values there are, for each of kv_heads */
-    /* Key number j of head h is at keys + h * key_head_stride + j * key_row_stride, [head_dim]. */
+    /* Key number j of head h is at keys + h * key_head_stride + j * key_row_stride, [head_dim]. bf16 numbers, if
+     * `dtype` says so, are read through a pointer to uint16_t. */
     const float *keys;
-    int64_t key_head_stride;   /* floats */
-    int64_t key_row_stride;    /* floats */
+    int64_t key_head_stride;   /* numbers */
+    int64_t key_row_stride;    /* numbers */
     const float *values;       /* likewise, [v_head_dim]; they may lie within the keys */
-    int64_t value_head_stride; /* floats */
-    int64_t value_row_stride;  /* floats */
+    int64_t value_head_stride; /* numbers */
+    int64_t value_row_stride;  /* numbers */
     float *weights; /* NULL; or [heads, tokens, length], to be filled with the probabilities, hidden ones 0 */
 };
 
@@ -75,7 +77,10 @@ enum {
 };
 
 enum {
-    GRAFT_ATTENTION_GIVES_WEIGHTS = 1 /* fills `weights` where they are asked for; without it they never are */
+    GRAFT_ATTENTION_GIVES_WEIGHTS = 1, /* fills `weights` where they are asked for; without it they never are */
+    /* Reads keys and values as the cache holds them, in bf16 as well; without it they are always f32, which takes a
+     * widened copy of them in each call. */
+    GRAFT_ATTENTION_READS_BF16 = 2
 };
 
 /* A bit for each kind of mask. */
@@ -91,7 +96,7 @@ enum {
 /* Const until the plugin's `deinit`. */
 struct graft_attention_implementation {
     uint32_t struct_size;
-    uint32_t flags;   /* GRAFT_ATTENTION_GIVES_WEIGHTS */
+    uint32_t flags;   /* GRAFT_ATTENTION_GIVES_WEIGHTS, GRAFT_ATTENTION_READS_BF16 */
     const char *name; /* "eager": letters, digits, '_', '-', '.'; no other plugin and not the host may have it */
     /* GRAFT_ATTENTION_MASK_... that it obeys. A call with another kind is refused with an error instead of running it,
      * so that no mask is dropped in silence. */
