@@ -58,6 +58,7 @@ static const struct spec specs[] = {
     {"parallel", TEXT, offsetof(struct graft_options, parallel), RUN | PLAN | BENCH | PERPLEXITY},
     {"threads", NUMBER, offsetof(struct graft_options, threads), MODEL},
     {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL},
+    {"kv-cache-dtype", TEXT, offsetof(struct graft_options, kv_cache_dtype), RUN | VERIFY | BENCH | PERPLEXITY},
     {"strict", FLAG, offsetof(struct graft_options, strict), MODEL},
     {"report", TEXT, offsetof(struct graft_options, report), RUN | PERPLEXITY},
     {"quiet", FLAG, offsetof(struct graft_options, quiet), MUTED},
@@ -299,6 +300,9 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (!one_of(options->dtype, dtypes)) {
         return usage(error, "expected auto, float32 or bfloat16", "--dtype");
     }
+    if (!one_of(options->kv_cache_dtype, dtypes)) {
+        return usage(error, "expected auto, float32 or bfloat16", "--kv-cache-dtype");
+    }
     if (!one_of(options->report, reports)) {
         return usage(error, "expected text, json or none", "--report");
     }
@@ -378,6 +382,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     struct parser parser = {.argc = argc, .argv = argv, .at = 1, .options = options};
     *options = (struct graft_options){
         .command = GRAFT_COMMAND_RUN,
+        .kv_cache_dtype = "auto",
         .report = "text",
         .max_new_tokens = -1,
         .temperature = -1.0,

@@ -60,6 +60,7 @@ struct graft_options {
     const char *kernels;  /* "NAME,NAME", or NULL */
     int64_t threads;      /* 0: all */
     const char *dtype;    /* "auto" unless given, for `verify` "float32" */
+    const char *kv_cache_dtype;
     const char *parallel; /* the plugin that connects processes; NULL: there is one */
     int strict;
     const char *report;

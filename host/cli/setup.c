@@ -145,16 +145,18 @@ static int make_fusion_config(const struct graft_options *options, char **text, 
     return failed ? graft_fail_memory(error, "--fusion") : GRAFT_OK;
 }
 
+static int32_t precision_of(const char *dtype) {
+    return strcmp(dtype, "float32") == 0    ? GRAFT_PRECISION_FLOAT32
+           : strcmp(dtype, "bfloat16") == 0 ? GRAFT_PRECISION_BFLOAT16
+                                            : GRAFT_PRECISION_AUTO;
+}
+
 static int open_model(const struct graft_options *options, struct graft_library *library, int32_t without_replacements,
                       struct graft_model **model, struct graft_error *error) {
-    static const char *const names[] = {"auto", "float32", "bfloat16"};
-    struct graft_model_options wanted = {
-        .struct_size = sizeof wanted, .precision = GRAFT_PRECISION_AUTO, .without_replacements = without_replacements};
-    for (int32_t i = 0; i < 3; i++) {
-        if (strcmp(options->dtype, names[i]) == 0) {
-            wanted.precision = i;
-        }
-    }
+    struct graft_model_options wanted = {.struct_size = sizeof wanted,
+                                         .precision = precision_of(options->dtype),
+                                         .kv_cache = precision_of(options->kv_cache_dtype),
+                                         .without_replacements = without_replacements};
     char *fusion_config = NULL;
     char *kernels = NULL;
     const char **kernel_names = NULL;

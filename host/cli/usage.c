@@ -89,6 +89,7 @@ static const char *const sections[] = {
 
     "Other\n"
     "  --dtype auto|float32|bfloat16   precision of products (auto: bf16 weights in bf16, others in f32)\n"
+    "  --kv-cache-dtype auto|float32|bfloat16   keys and values of earlier tokens (auto: as most of the weights)\n"
     "  --threads N            threads to use (default: all)\n"
     "  --strict               treat missing or unexpected tensors as errors\n"
     "  --report text|json|none, --quiet, --version, --help\n"

@@ -144,6 +144,9 @@ static int32_t count_stages(const struct graft_model *model) {
 
 /* As transformers does in bf16: where most of the weights are, keys and values are rounded to it as well. */
 graft_dtype graft_model_kv_dtype(const struct graft_model *model) {
+    if (model->kv_cache != GRAFT_PRECISION_AUTO) {
+        return model->kv_cache == GRAFT_PRECISION_BFLOAT16 ? GRAFT_DTYPE_BF16 : GRAFT_DTYPE_F32;
+    }
     int64_t bytes[2] = {0}; /* of bf16, and of other floating-point types */
     for (size_t i = 0; i < model->plan->n_bindings; i++) {
         const struct graft_binding *binding = &model->plan->bindings[i];

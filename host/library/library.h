@@ -35,6 +35,7 @@ struct graft_library {
 struct graft_model {
     char *directory;
     int32_t precision;
+    int32_t kv_cache; /* GRAFT_PRECISION_... */
     int32_t without_weights;
     struct graft_model_config *config;
     struct graft_known_family family; /* of the model type */
@@ -66,7 +67,7 @@ struct graft_model {
 int graft_model_read_family(struct graft_model *model, const struct graft_snapshot *snapshot,
                             struct graft_error *error);
 
-/* [load] What keys and values are kept as: bf16 where most of the weights are, unless all is to be in f32. */
+/* [load] What keys and values are kept as, by the option or the weights. */
 graft_dtype graft_model_kv_dtype(const struct graft_model *model);
 
 /* [load] The class of the root. */

@@ -177,6 +177,9 @@ int graft_model_open(struct graft_library *library, const char *directory, const
         return graft_fail_memory(error, directory);
     }
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
+    result->kv_cache = options != NULL && GRAFT_HAS(options, struct graft_model_options, kv_cache)
+                           ? options->kv_cache
+                           : GRAFT_PRECISION_AUTO;
     result->without_weights =
         options != NULL && GRAFT_HAS(options, struct graft_model_options, without_weights) && options->without_weights;
     int has_fusion = options != NULL && GRAFT_HAS(options, struct graft_model_options, fusion_config);

@@ -6,7 +6,7 @@ _graft() {
     [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} != -* ]] && command=${COMP_WORDS[1]}
     case $before in
     --plugins-dir) choices=default ;;
-    --dtype) choices='auto float32 bfloat16' ;;
+    --dtype|--kv-cache-dtype) choices='auto float32 bfloat16' ;;
     --report) choices='text json none' ;;
     --attn-implementation) choices='eager sdpa' ;;
     --experts-implementation) choices='eager batched_mm grouped_mm' ;;

@@ -71,6 +71,8 @@ rm plugins/junk.so
 prompt=$(numbers "$llama/golden.json" input_ids)
 wanted=$(numbers "$llama/golden.json" greedy_ids | cut -d , -f 1-4)
 for dtype in float32 auto bfloat16; do
+    host --quiet --model "$llama" --kv-cache-dtype "$dtype" --input-ids "$prompt" --max-new-tokens 4 --output-ids
+    check "kv-cache-dtype $dtype: ids" "$wanted" "$(cat out)"
     host --quiet --model "$llama" --dtype "$dtype" --input-ids "$prompt" --max-new-tokens 4 --output-ids
     check "dtype $dtype: ids" "$wanted" "$(cat out)"
 done

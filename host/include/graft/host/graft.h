@@ -119,6 +119,10 @@ struct graft_model_options {
     const struct graft_adapter_options *adapters; /* [n_adapters] in effect all at once */
     int32_t n_adapters;
     uint32_t adapter_stride;
+    /* GRAFT_PRECISION_...: what keys and values of earlier tokens are kept as. AUTO: bf16 where most of the weights
+     * are, unless `precision` is FLOAT32; else f32. */
+    int32_t kv_cache;
+    uint32_t reserved_kv_cache;
 };
 
 /* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering something later
