@@ -74,7 +74,7 @@ enum {
 /* A token that a step gave. */
 struct graft_sequence_token {
     uint32_t struct_size;
-    int32_t id;
+    int32_t id;          /* the token; below the vocabulary size */
     int64_t sequence;    /* the number that graft_sequences_add gave */
     int32_t end;         /* GRAFT_SEQUENCE_...: of its last token, why */
     int32_t reserved;    /* 0 */
