@@ -54,7 +54,7 @@ static int holds_in_module(const struct graft_condition *condition, const struct
         n += find_tensor(condition, facts, places->parts[i]) != NULL;
     }
     return find_tensor(condition, facts, places->path) != NULL ||
-           (n > 0 && (n == places->n_parts || graft_condition_is_of_adapters(condition)));
+           (n > 0 && n == places->n_parts && (n == 1 || !graft_condition_is_of_adapters(condition)));
 }
 
 static int is_of_tensors(const struct graft_condition *condition) {
@@ -102,14 +102,17 @@ int graft_condition_parts_differ(const struct graft_replacement *replacement, co
     for (int32_t i = 0; facts != NULL && i < replacement->n_conditions; i++) {
         const struct graft_condition *condition = graft_replacement_condition(replacement, i);
         const char *with = NULL, *without = NULL, *name = NULL;
-        if (condition->kind != GRAFT_CONDITION_TENSOR || graft_condition_is_of_adapters(condition) ||
-            find_tensor(condition, facts, places->path) != NULL) {
+        if (condition->kind != GRAFT_CONDITION_TENSOR || find_tensor(condition, facts, places->path) != NULL) {
             continue;
         }
         for (size_t k = 0; k < places->n_parts; k++) {
             const char *found = find_tensor(condition, facts, places->parts[k]);
             *(found != NULL ? &with : &without) = places->parts[k];
             name = found != NULL ? found : name;
+        }
+        if (with != NULL && graft_condition_is_of_adapters(condition)) {
+            graft_text_printf(text, "an adapter is for %s by itself", name_of(with));
+            return 1;
         }
         if (with != NULL && without != NULL) {
             graft_text_printf(text, "%s has no tensor \"%s\", but %s has one", name_of(without), name, name_of(with));

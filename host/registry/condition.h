@@ -25,14 +25,15 @@ struct graft_tensor_places {
 
 /* The first of the replacement's conditions on the config, or else on tensors of a module, that does not hold; NULL:
  * all hold. Without facts none on the config holds, and there are no tensors. A joined module has what each of its
- * parts has, and of an adapter what one of them has. */
+ * parts has, but for what adapters have: that is for the parts one by one. */
 const struct graft_condition *graft_unmet_in_config(const struct graft_replacement *replacement,
                                                     const struct graft_model_facts *facts);
 const struct graft_condition *graft_unmet_in_module(const struct graft_replacement *replacement,
                                                     const struct graft_model_facts *facts,
                                                     const struct graft_tensor_places *places);
 
-/* Whether a condition wants a tensor that some parts of a joined module have and others lack: then adds which. */
+/* Whether a condition wants a tensor that some parts of a joined module have and others lack, or one of an adapter:
+ * then adds which. */
 int graft_condition_parts_differ(const struct graft_replacement *replacement, const struct graft_model_facts *facts,
                                  const struct graft_tensor_places *places, struct graft_text *text);
 

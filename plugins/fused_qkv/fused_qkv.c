@@ -297,16 +297,10 @@ static const char *const model_types[][2] = {
     {"qwen3", NULL},     {"qwen3_moe", NULL}, {"qwen2_vl", NULL}, {"qwen2", NULL},
 };
 
-/* Adapters are for q, k and v one by one. */
-static const struct graft_condition is_plain[] = {
-    {sizeof is_plain[0], GRAFT_CONDITION_NO_CONFIG, "adapters", NULL},
-};
-
 #define REPLACEMENT(class_name, by, types)                                                            \
     {                                                                                                 \
         .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = class_name, \
-        .replacement = &(by), .model_types = (types), .conditions = is_plain, .n_conditions = 1,      \
-        .condition_stride = sizeof is_plain[0]                                                        \
+        .replacement = &(by), .model_types = (types)                                                  \
     }
 
 static const struct graft_replacement replacements[] = {

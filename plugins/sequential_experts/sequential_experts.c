@@ -265,12 +265,12 @@ static const struct graft_conversion conversions[] = {
 /* --- Mixtral's names: w1 is gated, w3 is not, w2 goes back to the hidden size --- */
 
 static const char *const mixtral_names[] = {"w1", "w3", "w2"};
-static const char *const names[] = {"gate_proj", "up_proj", "down_proj"};
+static const char *const projection_names[] = {"gate_proj", "up_proj", "down_proj"};
 
 static const struct graft_conversion mixtral_renamings[] = {
-    GRAFT_RENAMING(&mixtral_names[0], &names[0]),
-    GRAFT_RENAMING(&mixtral_names[1], &names[1]),
-    GRAFT_RENAMING(&mixtral_names[2], &names[2]),
+    GRAFT_RENAMING(&mixtral_names[0], &projection_names[0]),
+    GRAFT_RENAMING(&mixtral_names[1], &projection_names[1]),
+    GRAFT_RENAMING(&mixtral_names[2], &projection_names[2]),
 };
 
 /* --- What the host is told --- */
