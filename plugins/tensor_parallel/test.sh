@@ -90,7 +90,9 @@ each="$host --quiet --plugins-dir $plugins --plugins-dir $plugins/families --par
 status=0
 "$host" save --parallel mpi --plugins-dir "$plugins" --model "$goldens/llama" --output "$scratch/saved" \
     >/dev/null 2>"$scratch/err" || status=$?
-[ "$status" = 2 ] && grep -qF -- '--parallel' "$scratch/err" || fail "save: $(cat "$scratch/err")"
+if [ "$status" != 2 ] || ! grep -qF -- '--parallel' "$scratch/err"; then
+    fail "save: $(cat "$scratch/err")"
+fi
 
 # One process alone is what it was.
 "$host" --quiet --model "$goldens/llama" --input-ids 5,6,7 --output-ids --max-new-tokens 8 >"$scratch/one.ids"
