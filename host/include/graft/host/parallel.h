@@ -28,8 +28,9 @@ const struct graft_parallel *graft_parallel_get(void);
 
 /* [load] Compares what all ranks, who all call this, say of themselves: lines of a key, a tab and a value, in any
  * order. Where one has another value than rank 0, an error (GRAFT_ERROR_USAGE) says so of `what` and names the key:
- * "the options of rank 1 are not those of rank 0: --speculate is 3, on rank 0 0". With `partial` 1 a key that either
- * has for itself is no difference. */
+ * "the
+ * plugins of rank 1 are not those of rank 0: lora is version 2.0.0, on rank 0 version 1.0.0". With `partial` 1 a key
+ * that either has for itself is no difference. */
 int graft_parallel_agree(const char *what, const char *lines, int32_t partial, struct graft_error *error);
 
 /* [load] The same for a model that all have opened: the fields of config.json; the classes of modules, what makes their
