@@ -121,7 +121,12 @@ void graft_setup_fail_together(int status) {
 }
 
 void graft_setup_wait_turn(void) {
+    enum { FIRST = 45, MORE = 5, MOST_RANKS = 8 };
+    const struct timespec moment = {0, 20000000L};
     int32_t rank = graft_parallel_get()->rank;
-    const struct timespec turn = {0, (rank < 8 ? rank : 8) * 100000000L};
-    (void)nanosleep(&turn, NULL);
+    int32_t moments = rank > 0 ? FIRST + MORE * (rank < MOST_RANKS ? rank : MOST_RANKS) : 0;
+    for (int32_t i = 0; i < moments;
+         i++) { /* on a machine that is busy or stopped they last longer, as does all else */
+        (void)nanosleep(&moment, NULL);
+    }
 }
