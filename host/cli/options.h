@@ -57,9 +57,9 @@ struct graft_options {
     struct graft_strings fuse;           /* "GLOB,GLOB" each */
     const char *attn_implementation;     /* NULL: the default; likewise: */
     const char *experts_implementation;
-    const char *kernels;  /* "NAME,NAME", or NULL */
-    int64_t threads;      /* 0: all */
-    const char *dtype;    /* "auto" unless given, for `verify` "float32" */
+    const char *kernels; /* "NAME,NAME", or NULL */
+    int64_t threads;     /* 0: all */
+    const char *dtype;   /* "auto" unless given, for `verify` "float32" */
     const char *kv_cache_dtype;
     const char *parallel; /* the plugin that connects processes; NULL: there is one */
     int strict;

@@ -122,7 +122,7 @@ struct graft_model_options {
     /* GRAFT_PRECISION_...: what keys and values of earlier tokens are kept as. AUTO: bf16 where most of the weights
      * are, unless `precision` is FLOAT32; else f32. */
     int32_t kv_cache;
-    uint32_t reserved_kv_cache;
+    uint32_t reserved_kv_cache; /* 0 */
 };
 
 /* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering something later
