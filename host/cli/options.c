@@ -30,11 +30,12 @@ enum {
     SAVE = GRAFT_COMMAND_SAVE,
     PERPLEXITY = GRAFT_COMMAND_PERPLEXITY,
     TRY = GRAFT_COMMAND_TRY,
+    VALIDATE = GRAFT_COMMAND_VALIDATE,
     LOADED = RUN | VERIFY | BENCH | PERPLEXITY,
     MODEL = LOADED | PLAN | INSPECT | SAVE,
     ADAPTED = LOADED | PLAN, /* others show or write the model itself */
     PROMPT = RUN | VERIFY,
-    MUTED = MODEL | TOKENIZE | LIST,
+    MUTED = MODEL | TOKENIZE | LIST | VALIDATE,
     EVERY = MUTED | TRY
 };
 
@@ -102,7 +103,9 @@ static const struct spec specs[] = {
     {"runtime-layout", FLAG, offsetof(struct graft_options, runtime_layout), SAVE},
     {"max-shard-size", SIZE, offsetof(struct graft_options, max_shard_bytes), SAVE},
     {"json", FLAG, offsetof(struct graft_options, json),
-     RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY},
+     RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY | VALIDATE},
+    {"list", FLAG, offsetof(struct graft_options, list), VALIDATE},
+    {"fuzz", NUMBER, offsetof(struct graft_options, fuzz), VALIDATE},
     {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
     {"families", FLAG, offsetof(struct graft_options, families), LIST},
@@ -254,10 +257,13 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
         return usage(error, "expected a plugin file or a class", "inspect");
     }
+    if (options->command == GRAFT_COMMAND_VALIDATE && options->subject == NULL && !options->list) {
+        return usage(error, "expected a plugin file", "validate");
+    }
     if (options->command == GRAFT_COMMAND_TRY && options->files.count == 0) {
         return usage(error, "expected plugin files", "try");
     }
-    if (options->model == NULL && (options->command & (LIST | INSPECT | TRY)) == 0) {
+    if (options->model == NULL && (options->command & (LIST | INSPECT | TRY | VALIDATE)) == 0) {
         return usage(error, "missing, expected a model directory", "--model");
     }
     if (options->classes && options->families) {
@@ -363,8 +369,8 @@ static int check_bench(const struct graft_options *options, struct graft_error *
 
 /* The command, when the first word is none of the options. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
-    static const char *const names[] = {"run",    "plan",  "tokenize", "list",       "inspect",
-                                        "verify", "bench", "save",     "perplexity", "try"};
+    static const char *const names[] = {"run",   "plan", "tokenize",   "list", "inspect", "verify",
+                                        "bench", "save", "perplexity", "try",  "validate"};
     if (parser->argc < 2 || parser->argv[1][0] == '-') {
         return GRAFT_OK;
     }
@@ -399,7 +405,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     int status = parse_command(&parser, error);
     for (; status == GRAFT_OK && parser.at < argc; parser.at++) {
         int is_word = argv[parser.at][0] != '-';
-        if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL && is_word) {
+        if ((options->command & (INSPECT | VALIDATE)) != 0 && options->subject == NULL && is_word) {
             options->subject = argv[parser.at];
         } else if (options->command == GRAFT_COMMAND_TRY && is_word) {
             status = append(&options->files, argv[parser.at], argv[parser.at], error);

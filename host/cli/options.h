@@ -18,7 +18,8 @@ enum graft_command {
     GRAFT_COMMAND_BENCH = 64,
     GRAFT_COMMAND_SAVE = 128,
     GRAFT_COMMAND_PERPLEXITY = 256,
-    GRAFT_COMMAND_TRY = 512
+    GRAFT_COMMAND_TRY = 512,
+    GRAFT_COMMAND_VALIDATE = 1024
 };
 
 /* A repeatable option's values, in order; they point into argv. */
@@ -36,7 +37,7 @@ struct graft_named_strings {
 
 struct graft_options {
     enum graft_command command;
-    const char *subject;        /* what follows `inspect`: a file or a class */
+    const char *subject;        /* what follows `inspect`, a file or a class, or `validate`, a file */
     struct graft_strings files; /* what follows `try` */
     int help;
     int version;
@@ -110,6 +111,8 @@ struct graft_options {
     int64_t max_shard_bytes; /* 0: the default size */
 
     int json;
+    int list;     /* of `validate`: the checks there are */
+    int64_t fuzz; /* likewise: models of random sizes */
     int decode;
     int classes;
     int families;

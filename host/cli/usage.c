@@ -16,6 +16,7 @@ static const char *const commands[] = {
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
     "try        FILE.so...                                              open each plugin in a process of its own\n",
+    "validate   FILE.so [--json] [--fuzz N] | --list                    check a plugin, on tiny models of our own\n",
 };
 
 /* In sections, since compilers need not accept longer strings. */
@@ -84,6 +85,7 @@ static const char *const sections[] = {
     "  --tolerance T          verify: how far logits may differ (default 5e-5)\n"
     "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes and runs (default 512, 32, 3)\n"
     "  --modules              bench: time and bytes by class, and of each replaced class\n"
+    "  --list, --fuzz N       validate: list the checks; build N models of random sizes as well\n"
     "  --text FILE, --window N          perplexity: the text; tokens per window (default 512)\n"
     "\n",
 

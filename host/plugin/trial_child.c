@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -66,21 +64,8 @@ static const char *find_change(const struct state *before) {
     return waitpid(-1, NULL, WNOHANG) == 0 ? GRAFT_TRIAL_LEFT_PROCESSES : NULL;
 }
 
-/* A process like any other, in a group of its own, which dies with the one that watches it. */
-static int prepare(void) {
-    sigset_t none;
-    struct rlimit core;
-    (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (int number = 1; number < NSIG; number++) {
-        (void)signal(number, SIG_DFL);
-    }
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    if (getrlimit(RLIMIT_CORE, &core) == 0) {
-        core.rlim_cur = 0; /* a crash is expected, and nobody looks for its core */
-        (void)setrlimit(RLIMIT_CORE, &core);
-    }
+/* Nothing of ours is open in it. */
+static int close_files(void) {
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < N_FILES; i++) {
         if (null < 0 || (null != i && dup2(null, i) < 0)) {
@@ -117,7 +102,7 @@ _Noreturn void graft_trial_child(const char *file, struct graft_trial_notes *not
     struct graft_trial *trial = &notes->trial;
     struct graft_object *object = NULL;
     struct state before;
-    if (prepare() != 0) {
+    if (close_files() != 0) {
         _exit(errno);
     }
     look(&before);

@@ -36,6 +36,9 @@ int graft_command_perplexity(const struct graft_options *options, struct graft_m
 /* `try`: files, each in a process of its own. It is an error if one of them is not safe to open. */
 int graft_command_try(const struct graft_options *options, struct graft_error *error);
 
+/* `validate`: all checks on a plugin's file. It is an error if one of them fails. */
+int graft_command_validate(const struct graft_options *options, struct graft_error *error);
+
 /* `list`: one line per plugin, per class, or per model type. */
 int graft_list_families(const struct graft_options *options, struct graft_library *library, struct graft_error *error);
 int graft_command_list(const struct graft_options *options, struct graft_library *library, struct graft_error *error);

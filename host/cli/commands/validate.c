@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `validate`: all checks on a plugin's file, as TAP or JSON. */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/output.h"
+#include "graft/host/validate.h"
+
+struct report {
+    const struct graft_options *options;
+    graft_json *checks; /* with --json */
+    int made;
+    int failed;
+};
+
+static int print_json(struct report *report, const struct graft_check_result *result, struct graft_error *error) {
+    static const char *const words[] = {
+        [GRAFT_CHECK_PASSED] = "passed", [GRAFT_CHECK_FAILED] = "failed", [GRAFT_CHECK_SKIPPED] = "skipped"};
+    graft_json *object = graft_json_new_object();
+    int failed = graft_json_set_take(object, "name", graft_json_new_string(result->info->name)) |
+                 graft_json_set_take(object, "explanation", graft_json_new_string(result->info->explanation)) |
+                 graft_json_set_take(object, "outcome", graft_json_new_string(words[result->outcome])) |
+                 graft_json_set_take(object, "text", graft_json_new_string(result->text)) |
+                 graft_json_set_take(object, "seconds", graft_json_new_real(result->seconds));
+    failed |= graft_json_append_take(report->checks, object);
+    return failed ? graft_fail_memory(error, "validate") : GRAFT_OK;
+}
+
+static int on_result(void *data, const struct graft_check_result *result, struct graft_error *error) {
+    struct report *report = data;
+    int failed = result->outcome == GRAFT_CHECK_FAILED;
+    report->made++;
+    report->failed += failed;
+    if (report->checks != NULL) {
+        return print_json(report, result, error);
+    }
+    if (failed || !report->options->quiet) {
+        graft_output_line(stdout, "%s %d - %s: %s%s%s", failed ? "not ok" : "ok", report->made, result->info->name,
+                          result->info->explanation, result->outcome == GRAFT_CHECK_SKIPPED ? " # SKIP " : "",
+                          result->outcome == GRAFT_CHECK_SKIPPED ? result->text : "");
+    }
+    if (failed) {
+        graft_output_line(stdout, "# %s: %s: %s", report->options->subject, result->info->name, result->text);
+    }
+    return graft_output_flush(stdout, error); /* a copy of this process must not print it again */
+}
+
+static int print_document(struct report *report, struct graft_error *error) {
+    graft_json *document = graft_json_new_object();
+    int failed = graft_json_set_take(document, "file", graft_json_new_string(report->options->subject)) |
+                 graft_json_set_take(document, "failed", graft_json_new_int(report->failed));
+    failed |= graft_json_set_take(document, "checks", report->checks);
+    report->checks = NULL;
+    int status = failed ? graft_fail_memory(error, "validate") : graft_output_json(document, stdout, 1, error);
+    graft_json_free(document);
+    return status;
+}
+
+static int list(struct graft_error *error) {
+    const struct graft_check_info *info;
+    for (size_t i = 0; (info = graft_check(i)) != NULL; i++) {
+        (void)printf("%-26s %s\n", info->name, info->explanation);
+    }
+    return graft_output_flush(stdout, error);
+}
+
+int graft_command_validate(const struct graft_options *options, struct graft_error *error) {
+    struct report report = {.options = options};
+    const struct graft_check_options wanted = {.struct_size = sizeof wanted, .fuzz = options->fuzz};
+    if (options->list) {
+        return list(error);
+    }
+    if (options->json && (report.checks = graft_json_new_array()) == NULL) {
+        return graft_fail_memory(error, "validate");
+    }
+    int status = graft_plugin_check(options->subject, &wanted, on_result, &report, error);
+    if (status == GRAFT_OK && options->json) {
+        status = print_document(&report, error);
+    } else if (status == GRAFT_OK) {
+        (void)printf("1..%d\n", report.made);
+        status = graft_output_flush(stdout, error);
+    }
+    graft_json_free(report.checks);
+    if (status == GRAFT_OK && report.failed > 0) {
+        status = graft_error_set(error, GRAFT_ERROR_VERIFY, options->subject, "%d of %d checks failed", report.failed,
+                                 report.made);
+    }
+    return status;
+}

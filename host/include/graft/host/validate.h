@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checking a plugin as its author would: dozens of named checks, each in a process of its own with a time limit, so
+ * that a plugin that crashes or hangs fails one check and no more. Its classes are built on tiny models with random
+ * weights, made for the occasion in a temporary folder.
+ *
+ *     graft_plugin_check("my.so", NULL, on_result, data, &error);
+ */
+#ifndef GRAFT_HOST_VALIDATE_H
+#define GRAFT_HOST_VALIDATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graft/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRAFT_CHECK_PASSED 0
+#define GRAFT_CHECK_FAILED 1
+#define GRAFT_CHECK_SKIPPED 2 /* it does not apply to this plugin: `text` says why */
+
+struct graft_check_info {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *name;        /* "forward.batches" */
+    const char *explanation; /* what has to hold, one line */
+};
+
+/* [any] Check number `i`, in the order in which they are made; NULL after the last. */
+const struct graft_check_info *graft_check(size_t i);
+
+struct graft_check_result {
+    uint32_t struct_size;
+    int32_t outcome;                     /* GRAFT_CHECK_... */
+    const struct graft_check_info *info; /* the check */
+    const char *text; /* why it failed ("llama: was killed by signal 11 (Segmentation fault)") or was skipped; or "" */
+    double seconds;   /* it took */
+};
+
+struct graft_check_options {
+    uint32_t struct_size;
+    int32_t limit_ms; /* for each check; 0: a minute */
+    int64_t fuzz;     /* models of random sizes to build as well; 0: none */
+};
+
+/* [any] Takes the result of a check, valid during the call. Any status but GRAFT_OK stops. */
+typedef int (*graft_check_function)(void *data, const struct graft_check_result *result, struct graft_error *error);
+
+/* [load, in a process with one thread and without other children] Makes all checks on a plugin's file. GRAFT_OK: all
+ * were made, whatever came of them; errors are those of the host itself. `options` may be NULL. */
+int graft_plugin_check(const char *file, const struct graft_check_options *options, graft_check_function on_result,
+                       void *data, struct graft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plugin's classes are described: on sound configs, and on others. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "validate/tiny.h"
+
+/* Folders that begin with a dot are no models. */
+static void put_aside(const struct graft_validation *validation, const char *type) {
+    char *directory = graft_path_join(validation->folder, type);
+    char *aside = graft_format("%s/.%s", validation->folder, type);
+    if (directory != NULL && aside != NULL) {
+        (void)rename(directory, aside);
+    }
+    graft_free(aside);
+    graft_free(directory);
+}
+
+/* Makes the model, and opens it with the plugin; keeps it if the plugin does something in it. */
+static int make_one(struct graft_validation *validation, struct graft_library *library, const char *type,
+                    const char *architecture, struct graft_error *error) {
+    const struct graft_model_options options = {.struct_size = sizeof options};
+    const char *id = graft_library_plugin(library, 0)->descriptor->id;
+    struct graft_model *model = NULL;
+    char *directory = graft_path_join(validation->folder, type);
+    if (directory == NULL) {
+        return graft_fail_memory(error, type);
+    }
+    graft_validation_at(validation, type);
+    int status = graft_tiny_make(validation, library, type, architecture, &graft_tiny_usual, type, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_open(library, directory, &options, &model, error);
+    }
+    if (status == GRAFT_OK && graft_model_plan(model)->plugin != NULL) {
+        status = graft_plan_check(model->plan, error);
+    }
+    if (status != GRAFT_OK || !graft_subject_is_plugins(model, id)) {
+        put_aside(validation, type);
+    }
+    graft_model_free(model);
+    graft_free(directory);
+    return status;
+}
+
+/* Of a type that the plugin brings we know neither the fields nor the layout: if ours will not do, that is no fault. */
+static void make_own(struct graft_validation *validation, struct graft_library *library) {
+    const struct graft_plugin *plugin = graft_library_plugin(library, 0)->descriptor;
+    for (int32_t i = 0; i < plugin->n_families; i++) {
+        const struct graft_family *family = graft_plugin_family(plugin, i);
+        struct graft_error own = graft_error_none();
+        (void)make_one(validation, library, family->model_type, graft_family_architecture(family, 0)->name, &own);
+    }
+}
+
+static int check_describe(struct graft_validation *validation, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    const char *type, *architecture;
+    int status = graft_validation_library(validation, NULL, 0, &library, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    for (size_t i = 0; status == GRAFT_OK && (type = graft_tiny_type(i, &architecture)) != NULL; i++) {
+        status = make_one(validation, library, type, architecture, error);
+    }
+    make_own(validation, library);
+    graft_library_free(library);
+    return status;
+}
+
+/* A text of all that a description says. */
+static void write_plan(struct graft_text *text, const struct graft_model *model) {
+    const struct graft_plan_info *plan = graft_model_plan(model);
+    for (size_t i = 0; i < plan->n_parameters; i++) {
+        const struct graft_planned_parameter *parameter = plan->parameters[i];
+        graft_text_printf(text, "%s %d %s", parameter->name, (int)parameter->status, parameter->operations);
+        for (int32_t d = 0; d < parameter->rank; d++) {
+            graft_text_printf(text, " %lld", (long long)parameter->shape[d]);
+        }
+        graft_text_printf(text, "\n");
+    }
+}
+
+static int compare_plans(struct graft_subject *subject, struct graft_error *error) {
+    struct graft_text texts[2] = {{0}};
+    int status = GRAFT_OK;
+    for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
+        struct graft_library *library = NULL;
+        struct graft_model *model = NULL;
+        status = graft_subject_open(subject, 0, &library, &model, error);
+        if (status == GRAFT_OK) {
+            write_plan(&texts[i], model);
+        }
+        graft_model_free(model);
+        graft_library_free(library);
+    }
+    if (status == GRAFT_OK && !texts[0].failed && !texts[1].failed && texts[0].length > 0 &&
+        strcmp(texts[0].bytes, texts[1].bytes) != 0) {
+        status = graft_validation_fault(subject->validation, error, "the same model is described differently twice");
+    }
+    graft_text_free(&texts[0]);
+    graft_text_free(&texts[1]);
+    return status;
+}
+
+static int check_repeats(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each_closed(validation, compare_plans, error);
+}
+
+/* What config.json is changed in, many times: nobody waits for a disk. */
+struct change {
+    const struct graft_subject *subject;
+    struct graft_library *library;
+    char *directory;
+    char *path; /* of config.json in it */
+};
+
+static int write_text(const char *path, const struct graft_text *text, struct graft_error *error) {
+    FILE *file = text->failed ? NULL : fopen(path, "wb");
+    int failed = file == NULL || fwrite(text->bytes, 1, text->length, file) != text->length;
+    failed |= file == NULL || fclose(file) != 0;
+    return failed ? graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be written", errno) : GRAFT_OK;
+}
+
+/* Opens the model with another config.json; that it fails is fine if it says why. */
+static int open_changed(const struct change *change, const char *what, const struct graft_text *config,
+                        struct graft_error *error) {
+    const struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
+    struct graft_error own = graft_error_none();
+    struct graft_model *model = NULL;
+    char place[200];
+    (void)snprintf(place, sizeof place, "%.60s, config.json: %.120s", change->subject->model_type, what);
+    graft_validation_at(change->subject->validation, place);
+    int status = write_text(change->path, config, error);
+    if (status == GRAFT_OK &&
+        graft_model_open(change->library, change->directory, &options, &model, &own) != GRAFT_OK &&
+        own.message[0] == '\0') {
+        status = graft_validation_fault(change->subject->validation, error, "it is refused without a reason");
+    }
+    graft_model_free(model);
+    return status;
+}
+
+static int begin_changes(const struct graft_subject *subject, struct change *change, struct graft_error *error) {
+    *change =
+        (struct change){.subject = subject, .directory = graft_format("%s/.changed", subject->validation->folder)};
+    change->path = change->directory != NULL ? graft_path_join(change->directory, "config.json") : NULL;
+    if (change->path == NULL) {
+        return graft_fail_memory(error, subject->directory);
+    }
+    (void)mkdir(change->directory, S_IRWXU);
+    return graft_validation_library(subject->validation, NULL, 0, &change->library, error);
+}
+
+static void end_changes(struct change *change) {
+    graft_library_free(change->library);
+    graft_free(change->path);
+    graft_free(change->directory);
+}
+
+/* The config with the value of `key` replaced (NULL: without the key), as text. */
+static void write_changed(struct graft_text *text, const graft_json *config, const char *key, const char *value) {
+    void *at = NULL;
+    const char *name;
+    const graft_json *member;
+    graft_text_add_string(text, "{\"x\": 0");
+    while (graft_json_next(config, &at, &name, &member)) {
+        int is_it = strcmp(name, key) == 0;
+        char *dumped = !is_it ? graft_json_dump(member, 0) : NULL;
+        if (!is_it || value != NULL) {
+            graft_text_printf(text, ", \"%s\": %s", name, is_it ? value : dumped != NULL ? dumped : "null");
+        }
+        graft_free(dumped);
+    }
+    graft_text_add_string(text, "}\n");
+}
+
+/* Each member in turn, but those that say what the model is. */
+static int change_each(struct graft_subject *subject, const char *const *values, size_t n, struct graft_error *error) {
+    enum { MAX_BYTES = 1 << 20 };
+    graft_json *config = NULL;
+    void *at = NULL;
+    const char *name;
+    const graft_json *member;
+    char *path = graft_path_join(subject->directory, "config.json");
+    struct change change;
+    int status = begin_changes(subject, &change, error);
+    if (status == GRAFT_OK) {
+        status = path != NULL ? graft_json_read(path, MAX_BYTES, &config, error)
+                              : graft_fail_memory(error, subject->directory);
+    }
+    while (status == GRAFT_OK && graft_json_next(config, &at, &name, &member)) {
+        int is_type = strcmp(name, "model_type") == 0 || strcmp(name, "architectures") == 0;
+        for (size_t i = 0; i < n && status == GRAFT_OK && !is_type; i++) {
+            struct graft_text text = {0};
+            char what[120];
+            (void)snprintf(what, sizeof what, "%.60s %s%.40s", name, values[i] != NULL ? "= " : "absent",
+                           values[i] != NULL ? values[i] : "");
+            write_changed(&text, config, name, values[i]);
+            status = open_changed(&change, what, &text, error);
+            graft_text_free(&text);
+        }
+    }
+    end_changes(&change);
+    graft_json_free(config);
+    graft_free(path);
+    return status;
+}
+
+static int without_fields(struct graft_subject *subject, struct graft_error *error) {
+    static const char *const absent[] = {NULL};
+    return change_each(subject, absent, 1, error);
+}
+
+static int with_other_fields(struct graft_subject *subject, struct graft_error *error) {
+    static const char *const values[] = {"0", "-1", "1", "9007199254740993", "0.5", "\"?\"", "null", "[]", "{}"};
+    return change_each(subject, values, sizeof values / sizeof values[0], error);
+}
+
+static int check_absent(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each_closed(validation, without_fields, error);
+}
+
+static int check_hostile(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each_closed(validation, with_other_fields, error);
+}
+
+const struct graft_validation_check graft_build_checks[] = {
+    GRAFT_CHECK("build.describes", "models of all types that it names, or brings, are described with it",
+                check_describe),
+    GRAFT_CHECK("build.repeats", "a model is described the same each time", check_repeats),
+    GRAFT_CHECK("build.config_absent", "a config.json that lacks a field is described or refused with a reason",
+                check_absent),
+    GRAFT_CHECK("build.config_hostile", "a field of config.json with a senseless value is described or refused",
+                check_hostile),
+    {{0}, NULL},
+};

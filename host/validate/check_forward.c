@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole models with the plugin: what they compute does not depend on how it is asked for. */
+#include <fenv.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graft/host/process.h"
+#include "validate/compare.h"
+
+static int agree(struct graft_subject *subject, struct graft_error *error) {
+    if (!graft_has_logits(subject->model) || subject->original == NULL || subject->is_lossy) {
+        return GRAFT_OK;
+    }
+    return graft_same_logits(subject, subject->original, subject->model, "logits with it and without",
+                             GRAFT_VALIDATION_TOLERANCE, error);
+}
+
+static int repeat(struct graft_subject *subject, struct graft_error *error) {
+    return graft_has_logits(subject->model) ? graft_same_logits(subject, subject->model, subject->model,
+                                                                "logits of the same prompt twice", 0.0, error)
+                                            : GRAFT_OK;
+}
+
+/* Another model of the same directory, one after the other. */
+static int another(struct graft_subject *subject, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    struct graft_model *model = NULL;
+    int status = graft_subject_open(subject, 0, &library, &model, error);
+    if (status == GRAFT_OK && graft_has_logits(model)) {
+        status = graft_same_logits(subject, subject->model, model, "logits of two instances", 0.0, error);
+    }
+    graft_model_free(model);
+    graft_library_free(library);
+    return status;
+}
+
+static int threads(struct graft_subject *subject, struct graft_error *error) {
+    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    float *logits[3] = {NULL};
+    int64_t count = GRAFT_VALIDATION_IDS * graft_model_vocab_size(subject->model);
+    int status = GRAFT_OK;
+    for (int i = 0; i < 3 && status == GRAFT_OK && graft_has_logits(subject->model); i++) {
+        graft_threads_set_count(i + 1);
+        status = graft_make_logits(subject, subject->model, &prompt, 1, &logits[i], error);
+        if (status == GRAFT_OK && i > 0) {
+            status = graft_compare_numbers(subject, logits[i], logits[0], count, 0.0,
+                                           "logits with one thread and several", error);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        graft_free(logits[i]);
+    }
+    return status;
+}
+
+/* Prompts of 1, 7 and all ids as one batch, and each by itself. */
+static int batches(struct graft_subject *subject, struct graft_error *error) {
+    const int32_t *ids = graft_validation_ids();
+    const struct graft_prompt prompts[] = {
+        {.ids = ids, .count = 1}, {.ids = ids + 5, .count = 7}, {.ids = ids, .count = GRAFT_VALIDATION_IDS}};
+    float *together = NULL;
+    int64_t width = graft_model_vocab_size(subject->model), at = 0;
+    if (!graft_has_logits(subject->model)) {
+        return GRAFT_OK;
+    }
+    int status = graft_make_logits(subject, subject->model, prompts, 3, &together, error);
+    for (int i = 0; i < 3 && status == GRAFT_OK; i++) {
+        float *alone = NULL;
+        int64_t count = (int64_t)prompts[i].count * width;
+        status = graft_make_logits(subject, subject->model, &prompts[i], 1, &alone, error);
+        if (status == GRAFT_OK) {
+            status = graft_compare_numbers(subject, together + at, alone, count, GRAFT_VALIDATION_TOLERANCE,
+                                           "logits of a batch and of its prompts alone", error);
+        }
+        at += count;
+        graft_free(alone);
+    }
+    graft_free(together);
+    return status;
+}
+
+static int bfloat16(struct graft_subject *subject, struct graft_error *error) {
+    const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_BFLOAT16};
+    struct graft_model *model = NULL;
+    int status = graft_model_open(subject->library, subject->directory, &options, &model, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_load(model, error);
+    }
+    if (status == GRAFT_OK && graft_has_logits(model)) {
+        status = graft_same_logits(subject, model, model, "logits in bfloat16", 0.0, error);
+    }
+    graft_model_free(model);
+    return status;
+}
+
+static int environment(struct graft_subject *subject, struct graft_error *error) {
+    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    fenv_t before, after;
+    float *logits = NULL;
+    if (!graft_has_logits(subject->model)) {
+        return GRAFT_OK;
+    }
+    (void)feclearexcept(FE_ALL_EXCEPT);
+    (void)fegetenv(&before);
+    int status = graft_make_logits(subject, subject->model, &prompt, 1, &logits, error);
+    (void)feclearexcept(FE_ALL_EXCEPT);
+    (void)fegetenv(&after);
+    graft_free(logits);
+    return status == GRAFT_OK && memcmp(&before, &after, sizeof before) != 0
+               ? graft_validation_fault(subject->validation, error, "it leaves another floating-point environment")
+               : status;
+}
+
+/* --- Two models at once --- */
+
+struct runner {
+    const struct graft_subject *subject;
+    struct graft_model *model;
+    float *logits;
+    int status;
+    struct graft_error error;
+};
+
+static void *run(void *data) {
+    enum { TIMES = 8 };
+    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    struct runner *runner = data;
+    for (int i = 0; i < TIMES && runner->status == GRAFT_OK; i++) {
+        graft_free(runner->logits);
+        runner->status = graft_make_logits(runner->subject, runner->model, &prompt, 1, &runner->logits, &runner->error);
+    }
+    return NULL;
+}
+
+static int run_both(struct graft_subject *subject, struct graft_model *other, struct graft_error *error) {
+    struct runner runners[] = {{.subject = subject, .model = subject->model}, {.subject = subject, .model = other}};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, &runners[1]) != 0) {
+        return graft_fail_memory(error, subject->directory);
+    }
+    (void)run(&runners[0]);
+    (void)pthread_join(thread, NULL);
+    int status = GRAFT_OK;
+    for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
+        if (runners[i].status != GRAFT_OK) {
+            status = graft_error_set(error, runners[i].status, runners[i].error.source, "%s", runners[i].error.message);
+        }
+    }
+    if (status == GRAFT_OK) {
+        status = graft_compare_numbers(subject, runners[1].logits, runners[0].logits,
+                                       GRAFT_VALIDATION_IDS * graft_model_vocab_size(other), 0.0,
+                                       "logits of two models in two threads", error);
+    }
+    graft_free(runners[0].logits);
+    graft_free(runners[1].logits);
+    return status;
+}
+
+static int at_once(struct graft_subject *subject, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    struct graft_model *model = NULL;
+    int status = graft_subject_open(subject, 0, &library, &model, error);
+    if (status == GRAFT_OK && graft_has_logits(model)) {
+        status = run_both(subject, model, error);
+    }
+    graft_model_free(model);
+    graft_library_free(library);
+    return status;
+}
+
+#define EACH(name, function)                                                          \
+    static int name(struct graft_validation *validation, struct graft_error *error) { \
+        return graft_tiny_each(validation, (function), error);                        \
+    }
+EACH(check_agree, agree)
+EACH(check_repeat, repeat)
+EACH(check_another, another)
+EACH(check_threads, threads)
+EACH(check_batches, batches)
+EACH(check_bfloat16, bfloat16)
+EACH(check_environment, environment)
+EACH(check_at_once, at_once)
+
+const struct graft_validation_check graft_forward_checks[] = {
+    GRAFT_CHECK("forward.agrees", "logits with it and without are the same within 5e-5, unless it is lossy",
+                check_agree),
+    GRAFT_CHECK("forward.repeats", "the same prompt gives the same bits, and finite ones", check_repeat),
+    GRAFT_CHECK("forward.instances", "two instances of a model give the same bits", check_another),
+    GRAFT_CHECK("forward.threads", "one, two and three threads give the same bits", check_threads),
+    GRAFT_CHECK("forward.batches", "prompts of several lengths in a batch give what they give alone", check_batches),
+    GRAFT_CHECK("forward.bfloat16", "it runs where products are in bfloat16", check_bfloat16),
+    GRAFT_CHECK("forward.environment", "it leaves the floating-point environment as it was", check_environment),
+    GRAFT_CHECK("forward.at_once", "two models in two threads at once give the same bits", check_at_once),
+    {{0}, NULL},
+};

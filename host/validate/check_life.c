@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From `init` to `deinit`, and again. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/alloc.h"
+#include "validate/validation.h"
+
+static int check_start(struct graft_validation *validation, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    int status = graft_validation_library(validation, NULL, 0, &library, error);
+    graft_library_free(library);
+    return status;
+}
+
+static int check_again(struct graft_validation *validation, struct graft_error *error) {
+    enum { TIMES = 3 };
+    int status = GRAFT_OK;
+    for (int i = 0; i < TIMES && status == GRAFT_OK; i++) {
+        status = check_start(validation, error);
+    }
+    return status;
+}
+
+/* Two libraries share it: the first one that goes must not stop it for the other. */
+static int check_shared(struct graft_validation *validation, struct graft_error *error) {
+    struct graft_library *first = NULL, *second = NULL;
+    int status = graft_validation_library(validation, NULL, 0, &first, error);
+    if (status == GRAFT_OK) {
+        status = graft_validation_library(validation, NULL, 0, &second, error);
+    }
+    graft_library_free(first);
+    graft_library_free(second);
+    return status;
+}
+
+/* A descriptor is const as long as the plugin is in use: its bytes, and those of its lists. */
+static int check_const(struct graft_validation *validation, struct graft_error *error) {
+    const struct graft_plugin *plugin = NULL;
+    struct graft_library *library = NULL;
+    int status = graft_validation_descriptor(validation, &plugin, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct graft_plugin before = *plugin;
+    size_t bytes = (size_t)plugin->n_replacements * plugin->replacement_stride;
+    char *list = graft_alloc(bytes, 1);
+    if (list == NULL) {
+        return graft_fail_memory(error, validation->file);
+    }
+    memcpy(list, plugin->replacements != NULL ? (const char *)plugin->replacements : list, bytes);
+    status = graft_validation_library(validation, NULL, 0, &library, error);
+    if (status == GRAFT_OK && (memcmp(&before, plugin, sizeof before) != 0 ||
+                               (bytes > 0 && memcmp(list, plugin->replacements, bytes) != 0))) {
+        status = graft_validation_fault(validation, error, "init changes the descriptor");
+    }
+    graft_library_free(library);
+    graft_free(list);
+    return status;
+}
+
+static const char *get_unknown(const struct graft_plugin *plugin) {
+    return plugin->get_extension != NULL && plugin->get_extension("graft.validation/1") != NULL ? "graft.validation/1"
+                                                                                                : NULL;
+}
+
+static int check_extensions(struct graft_validation *validation, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    int status = graft_validation_library(validation, NULL, 0, &library, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    const struct graft_plugin *plugin = graft_library_plugin(library, 0)->descriptor;
+    if (plugin->offers_extensions == NULL) {
+        graft_library_free(library);
+        return graft_validation_skip(validation, "it offers no extensions");
+    }
+    if (get_unknown(plugin) != NULL) {
+        status = graft_validation_fault(validation, error, "get_extension gives something for an id it does not offer");
+    }
+    graft_library_free(library);
+    return status;
+}
+
+/* How many threads this process has; 0 where that cannot be told. */
+static long count_threads(void) {
+    char line[128];
+    long n = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "Threads: %ld", &n) == 1) {
+            break;
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return n;
+}
+
+static int check_threads(struct graft_validation *validation, struct graft_error *error) {
+    long before = count_threads();
+    int status = check_start(validation, error);
+    return status == GRAFT_OK && count_threads() > before
+               ? graft_validation_fault(validation, error, "after deinit %ld of its threads are still running",
+                                        count_threads() - before)
+               : status;
+}
+
+const struct graft_validation_check graft_life_checks[] = {
+    GRAFT_CHECK("life.starts", "init and deinit do their work", check_start),
+    GRAFT_CHECK("life.starts_again", "after deinit it can be started again", check_again),
+    GRAFT_CHECK("life.shared", "two libraries of one process share it", check_shared),
+    GRAFT_CHECK("life.constant", "init leaves the descriptor as it is", check_const),
+    GRAFT_CHECK("life.extensions", "it gives no extension that it does not offer", check_extensions),
+    GRAFT_CHECK("life.threads", "deinit ends the threads that init starts", check_threads),
+    {{0}, NULL},
+};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every allocation of the host fails once: each time with an error, and the next attempt works. */
+#include "base/alloc.h"
+#include "validate/compare.h"
+
+/* One thing that allocates. */
+typedef int (*attempt)(struct graft_subject *subject, struct graft_error *error);
+
+/* At most so many places are tried, spread over all of them. */
+enum { MAX_FAILURES = 400 };
+
+static int count_allocations(struct graft_subject *subject, attempt try, long *count, struct graft_error *error) {
+    const long many = 1L << 40;
+    (void)graft_alloc_fail_at(many);
+    int status = try(subject, error);
+    *count = many - graft_alloc_fail_at(0);
+    return status;
+}
+
+static int fail_each(struct graft_subject *subject, attempt try, struct graft_error *error) {
+    long count = 0;
+    int status = count_allocations(subject, try, &count, error);
+    long stride = count > MAX_FAILURES ? count / MAX_FAILURES + 1 : 1;
+    for (long n = 1; n <= count && status == GRAFT_OK; n += stride) {
+        struct graft_error own = graft_error_none();
+        (void)graft_alloc_fail_at(n);
+        int failed = try(subject, &own);
+        (void)graft_alloc_fail_at(0);
+        if (failed != GRAFT_OK && own.message[0] == '\0') {
+            status = graft_validation_fault(subject->validation, error,
+                                            "when allocation %ld of %ld fails, it fails without a reason", n, count);
+        }
+    }
+    return status == GRAFT_OK ? try(subject, error) : status;
+}
+
+static int open_and_load(struct graft_subject *subject, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    struct graft_model *model = NULL;
+    int status = graft_subject_open(subject, 0, &library, &model, error);
+    graft_model_free(model);
+    graft_library_free(library);
+    return status;
+}
+
+static int forward(struct graft_subject *subject, struct graft_error *error) {
+    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    float *logits = NULL;
+    int status = graft_has_logits(subject->model)
+                     ? graft_make_logits(subject, subject->model, &prompt, 1, &logits, error)
+                     : GRAFT_OK;
+    graft_free(logits);
+    return status;
+}
+
+static int fail_load(struct graft_subject *subject, struct graft_error *error) {
+    return fail_each(subject, open_and_load, error);
+}
+
+static int fail_forward(struct graft_subject *subject, struct graft_error *error) {
+    return fail_each(subject, forward, error);
+}
+
+/* Models come and go; what the plugin keeps of each is freed by its destroy. */
+static int come_and_go(struct graft_subject *subject, struct graft_error *error) {
+    enum { TIMES = 5 };
+    int status = GRAFT_OK;
+    for (int i = 0; i < TIMES && status == GRAFT_OK; i++) {
+        status = open_and_load(subject, error);
+    }
+    return status;
+}
+
+static int check_load(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each_closed(validation, fail_load, error);
+}
+
+static int check_forward(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each(validation, fail_forward, error);
+}
+
+static int check_again(struct graft_validation *validation, struct graft_error *error) {
+    return graft_tiny_each_closed(validation, come_and_go, error);
+}
+
+const struct graft_validation_check graft_memory_checks[] = {
+    GRAFT_CHECK("memory.load", "each allocation of the host fails once while a model is opened and loaded", check_load),
+    GRAFT_CHECK("memory.forward", "each allocation of the host fails once while a model runs", check_forward),
+    GRAFT_CHECK("memory.unload", "models are loaded and freed five times, with deinit each time", check_again),
+    {{0}, NULL},
+};

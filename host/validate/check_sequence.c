@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sequences that grow in steps, are copied, and go back. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "generate/session.h"
+#include "validate/compare.h"
+
+/* The logits of the last token after `n` ids, at once, from a session of its own. */
+static int at_once(const struct graft_subject *subject, size_t n, float *last, struct graft_error *error) {
+    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = n};
+    size_t width = (size_t)graft_model_vocab_size(subject->model);
+    float *logits = NULL;
+    int status = graft_make_logits(subject, subject->model, &prompt, 1, &logits, error);
+    if (status == GRAFT_OK) {
+        memcpy(last, logits + (n - 1) * width, width * sizeof *last);
+    }
+    graft_free(logits);
+    return status;
+}
+
+struct walk {
+    const struct graft_subject *subject;
+    struct graft_session *session;
+    float *expected; /* [vocab_size] */
+};
+
+/* Appends ids [from, to) to a slot; the logits of the last one are what they are at once. */
+static int step(struct walk *walk, int32_t slot, size_t from, size_t to, const char *what, struct graft_error *error) {
+    const struct graft_ids_view view = {.ids = graft_validation_ids() + from, .count = to - from};
+    const float *logits = NULL;
+    int64_t width = graft_model_vocab_size(walk->subject->model);
+    int status = graft_session_step(walk->session, &slot, &view, 1, GRAFT_LOGITS_LAST, &logits, error);
+    if (status == GRAFT_OK) {
+        status = at_once(walk->subject, to, walk->expected, error);
+    }
+    return status == GRAFT_OK ? graft_compare_numbers(walk->subject, logits, walk->expected, width,
+                                                      GRAFT_VALIDATION_TOLERANCE, what, error)
+                              : status;
+}
+
+static int steps(struct walk *walk, struct graft_error *error) {
+    static const size_t ends[] = {0, 5, 6, 7, 12, 30, 31};
+    int status = GRAFT_OK;
+    for (size_t i = 1; i < sizeof ends / sizeof ends[0] && status == GRAFT_OK; i++) {
+        status = step(walk, 0, ends[i - 1], ends[i], "logits of a prompt in steps and at once", error);
+    }
+    return status;
+}
+
+static int forks(struct walk *walk, struct graft_error *error) {
+    int status = step(walk, 0, 0, 9, "logits before a fork", error);
+    if (status == GRAFT_OK) {
+        status = graft_session_fork(walk->session, 0, 1, error);
+    }
+    for (int32_t slot = 0; slot < 2 && status == GRAFT_OK; slot++) {
+        status = step(walk, slot, 9, 14, slot == 0 ? "logits after a fork" : "logits of the copy", error);
+    }
+    return status;
+}
+
+/* To a place that was reached in a step, then on by the same ids. */
+static int rewind_to(struct walk *walk, int64_t length, struct graft_error *error) {
+    int64_t reached = 0;
+    int status = graft_session_rewind(walk->session, 0, length, &reached, error);
+    return status == GRAFT_OK ? step(walk, 0, (size_t)reached, 17, "logits after going back", error) : status;
+}
+
+static int rollback(struct walk *walk, struct graft_error *error) {
+    int status = step(walk, 0, 0, 11, "logits", error);
+    if (status == GRAFT_OK) {
+        status = step(walk, 0, 11, 15, "logits", error);
+    }
+    if (status == GRAFT_OK) {
+        status = rewind_to(walk, 11, error);
+    }
+    if (status == GRAFT_OK) {
+        status = rewind_to(walk, 6, error);
+    }
+    return status == GRAFT_OK ? rewind_to(walk, 0, error) : status;
+}
+
+/* A step that fails, for want of memory, leaves the sequence as it was. */
+static int failed_step(struct walk *walk, struct graft_error *error) {
+    enum { TRIES = 40 };
+    const struct graft_ids_view view = {.ids = graft_validation_ids() + 8, .count = 3};
+    int status = step(walk, 0, 0, 8, "logits", error);
+    for (long n = 1; n <= TRIES && status == GRAFT_OK; n++) {
+        struct graft_error own = graft_error_none();
+        const float *logits = NULL;
+        int32_t slot = 0;
+        (void)graft_alloc_fail_at(n);
+        int failed = graft_session_step(walk->session, &slot, &view, 1, GRAFT_LOGITS_LAST, &logits, &own);
+        (void)graft_alloc_fail_at(0);
+        if (failed == GRAFT_OK) {
+            break;
+        }
+    }
+    return status == GRAFT_OK ? step(walk, 0, 11, 15, "logits after steps that failed", error) : status;
+}
+
+static int with_session(struct graft_subject *subject, int (*check)(struct walk *walk, struct graft_error *error),
+                        struct graft_error *error) {
+    struct walk walk = {.subject = subject};
+    if (!graft_has_logits(subject->model)) {
+        return GRAFT_OK;
+    }
+    walk.expected = graft_alloc((size_t)graft_model_vocab_size(subject->model), sizeof *walk.expected);
+    int status = walk.expected != NULL ? graft_model_session(subject->model, 2, &walk.session, error)
+                                       : graft_fail_memory(error, subject->directory);
+    if (status == GRAFT_OK) {
+        status = check(&walk, error);
+    }
+    graft_session_free(walk.session);
+    graft_free(walk.expected);
+    return status;
+}
+
+#define SEQUENCE(name, function)                                                      \
+    static int name##_one(struct graft_subject *subject, struct graft_error *error) { \
+        return with_session(subject, (function), error);                              \
+    }                                                                                 \
+    static int name(struct graft_validation *validation, struct graft_error *error) { \
+        return graft_tiny_each(validation, name##_one, error);                        \
+    }
+SEQUENCE(check_steps, steps)
+SEQUENCE(check_forks, forks)
+SEQUENCE(check_rollback, rollback)
+SEQUENCE(check_failed_step, failed_step)
+
+const struct graft_validation_check graft_sequence_checks[] = {
+    GRAFT_CHECK("sequence.steps", "a prompt in steps of several sizes gives what it gives at once", check_steps),
+    GRAFT_CHECK("sequence.fork", "a copy of a sequence and the original go on alike", check_forks),
+    GRAFT_CHECK("sequence.rollback", "a sequence that went back goes on as if it had never been there", check_rollback),
+    GRAFT_CHECK("sequence.failed_step", "a step that fails leaves the sequence as it was", check_failed_step),
+    {{0}, NULL},
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of checks, and making all of them. */
+#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/child.h"
+#include "base/fail.h"
+#include "validate/validation.h"
+
+static const struct graft_validation_check *const groups[] = {
+    graft_file_checks, graft_descriptor_checks, graft_growth_checks,     graft_option_checks,
+    graft_life_checks, graft_build_checks,      graft_conversion_checks, graft_forward_checks,
+    graft_call_checks, graft_sequence_checks,   graft_memory_checks,     graft_fuzz_checks,
+};
+
+static const struct graft_validation_check *find(size_t i) {
+    for (size_t group = 0; group < sizeof groups / sizeof groups[0]; group++) {
+        for (const struct graft_validation_check *check = groups[group]; check->function != NULL; check++) {
+            if (i-- == 0) {
+                return check;
+            }
+        }
+    }
+    return NULL;
+}
+
+const struct graft_check_info *graft_check(size_t i) {
+    const struct graft_validation_check *check = find(i);
+    return check != NULL ? &check->info : NULL;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static int run_all(struct graft_validation *validation, int32_t limit_ms, graft_check_function on_result, void *data,
+                   struct graft_error *error) {
+    const struct graft_validation_check *check;
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && (check = find(i)) != NULL; i++) {
+        struct graft_check_result result;
+        graft_validation_run(validation, check, limit_ms, &result);
+        status = on_result(data, &result, error);
+    }
+    return status;
+}
+
+/* TMPDIR, or else memory: nothing in it is worth a disk. */
+static const char *find_base(void) {
+    const char *given = getenv("TMPDIR");
+    if (given != NULL && given[0] != '\0') {
+        return given;
+    }
+    return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
+int graft_plugin_check(const char *file, const struct graft_check_options *options, graft_check_function on_result,
+                       void *data, struct graft_error *error) {
+    enum { LIMIT_MS = 60000, MAX_FOLDERS = 16 };
+    struct graft_validation validation = {.file = file, .fuzz = options != NULL ? options->fuzz : 0};
+    int32_t limit_ms = options != NULL && options->limit_ms > 0 ? options->limit_ms : LIMIT_MS;
+    char *folder = graft_format("%s/graft-validate-XXXXXX", find_base());
+    if (folder == NULL) {
+        return graft_fail_memory(error, file);
+    }
+    if (mkdtemp(folder) == NULL) {
+        int status = graft_fail_errno(error, GRAFT_ERROR_IO, folder, "cannot be made", errno);
+        graft_free(folder);
+        return status;
+    }
+    validation.folder = folder;
+    validation.notes = graft_child_memory(sizeof *validation.notes);
+    int status = validation.notes != NULL ? run_all(&validation, limit_ms, on_result, data, error)
+                                          : graft_fail_memory(error, file);
+    (void)nftw(folder, remove_one, MAX_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    if (validation.notes != NULL) {
+        graft_child_memory_free(validation.notes, sizeof *validation.notes);
+    }
+    graft_free(folder);
+    return status;
+}

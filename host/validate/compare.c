@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graft/host/compare.h"
+
+const int32_t *graft_validation_ids(void) {
+    static int32_t ids[GRAFT_VALIDATION_IDS];
+    for (int32_t i = 0; i < GRAFT_VALIDATION_IDS; i++) {
+        ids[i] = 3 + i * 29 % 80; /* below the ids that stand for images */
+    }
+    return ids;
+}
+
+int graft_has_logits(const struct graft_model *model) {
+    return model->encoding.task == GRAFT_TASK_CAUSAL_LM;
+}
+
+int graft_make_logits(const struct graft_subject *subject, struct graft_model *model,
+                      const struct graft_prompt *prompts, size_t n, float **logits, struct graft_error *error) {
+    size_t tokens = 0;
+    for (size_t i = 0; i < n; i++) {
+        tokens += prompts[i].count;
+    }
+    *logits = graft_alloc(tokens, (size_t)graft_model_vocab_size(model) * sizeof **logits);
+    return *logits != NULL ? graft_model_logits(model, prompts, n, *logits, error)
+                           : graft_fail_memory(error, subject->directory);
+}
+
+int graft_compare_numbers(const struct graft_subject *subject, const float *numbers, const float *reference,
+                          int64_t count, double tolerance, const char *what, struct graft_error *error) {
+    struct graft_difference found = {0};
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite((double)numbers[i])) {
+            return graft_validation_fault(subject->validation, error, "%s: number %lld of %lld is not finite", what,
+                                          (long long)i, (long long)count);
+        }
+    }
+    graft_difference_add(&found, numbers, reference, count);
+    int same = memcmp(numbers, reference, (size_t)count * sizeof *numbers) == 0;
+    if (tolerance == 0.0 ? !same : !(found.difference <= tolerance)) {
+        return graft_validation_fault(subject->validation, error, "%s: they differ by %.3g (values up to %.3g)%s", what,
+                                      found.difference, found.value, tolerance == 0.0 ? ", and must not in a bit" : "");
+    }
+    return GRAFT_OK;
+}
+
+int graft_same_logits(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
+                      const char *what, double tolerance, struct graft_error *error) {
+    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    float *first = NULL, *second = NULL;
+    int status = graft_make_logits(subject, reference, &prompt, 1, &first, error);
+    if (status == GRAFT_OK) {
+        status = graft_make_logits(subject, model, &prompt, 1, &second, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_compare_numbers(subject, second, first, GRAFT_VALIDATION_IDS * graft_model_vocab_size(reference),
+                                       tolerance, what, error);
+    }
+    graft_free(first);
+    graft_free(second);
+    return status;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/tiny.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "weights/safetensors_write.h"
+
+const struct graft_tiny_sizes graft_tiny_usual = {
+    .hidden = 32, .heads = 4, .kv_heads = 2, .head_dim = 8, .intermediate = 48, .experts = 4, .vocab = 97, .layers = 2};
+
+const char *graft_tiny_type(size_t i, const char **architecture) {
+    static const char *const types[][2] = {
+        {"llama", "LlamaForCausalLM"},        {"mistral", "MistralForCausalLM"},
+        {"mixtral", "MixtralForCausalLM"},    {"qwen2", "Qwen2ForCausalLM"},
+        {"qwen2_moe", "Qwen2MoeForCausalLM"}, {"qwen3", "Qwen3ForCausalLM"},
+        {"qwen3_moe", "Qwen3MoeForCausalLM"}, {"qwen2_vl", "Qwen2VLForConditionalGeneration"},
+        {"bert", "BertForMaskedLM"},
+    };
+    if (i >= sizeof types / sizeof types[0]) {
+        return NULL;
+    }
+    *architecture = types[i][1];
+    return types[i][0];
+}
+
+/* One for all types: each reads what it knows. */
+static void write_config(struct graft_text *text, const char *model_type, const char *architecture,
+                         const struct graft_tiny_sizes *sizes) {
+    graft_text_printf(text,
+                      "{\"architectures\": [\"%s\"], \"model_type\": \"%s\", \"hidden_size\": %d, "
+                      "\"num_attention_heads\": %d, \"num_key_value_heads\": %d, \"head_dim\": %d, "
+                      "\"intermediate_size\": %d, \"moe_intermediate_size\": %d, "
+                      "\"shared_expert_intermediate_size\": %d, \"num_experts\": %d, \"num_local_experts\": %d, "
+                      "\"num_experts_per_tok\": 2, \"vocab_size\": %d, \"num_hidden_layers\": %d, ",
+                      architecture, model_type, sizes->hidden, sizes->heads, sizes->kv_heads, sizes->head_dim,
+                      sizes->intermediate, sizes->intermediate / 2, sizes->intermediate, sizes->experts, sizes->experts,
+                      sizes->vocab, sizes->layers);
+    if (strcmp(model_type, "qwen2_vl") == 0) {
+        graft_text_printf(text,
+                          "\"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [%d, 1, 1]}, "
+                          "\"image_token_id\": 90, \"video_token_id\": 91, \"vision_start_token_id\": 92, "
+                          "\"vision_end_token_id\": 93, \"vision_config\": {\"depth\": 2, \"embed_dim\": 16, "
+                          "\"hidden_act\": \"quick_gelu\", \"hidden_size\": %d, \"in_channels\": 3, \"mlp_ratio\": 2, "
+                          "\"num_heads\": 2, \"patch_size\": 2, \"spatial_merge_size\": 2, "
+                          "\"temporal_patch_size\": 2}, ",
+                          sizes->head_dim / 2 - 2, sizes->hidden);
+    }
+    graft_text_printf(text,
+                      "\"hidden_act\": \"%s\", \"max_position_embeddings\": 256, \"rms_norm_eps\": 1e-5, "
+                      "\"layer_norm_eps\": 1e-5, \"rope_theta\": 10000.0, \"tie_word_embeddings\": false, "
+                      "\"type_vocab_size\": 2, \"pad_token_id\": 0, \"bos_token_id\": 1, \"eos_token_id\": 2, "
+                      "\"norm_topk_prob\": true, \"decoder_sparse_step\": 1, \"mlp_only_layers\": [], "
+                      "\"torch_dtype\": \"float32\"}\n",
+                      strcmp(model_type, "bert") == 0 ? "gelu" : "silu");
+}
+
+/* SplitMix64. */
+static uint64_t next_word(uint64_t *state) {
+    uint64_t word = *state += UINT64_C(0x9E3779B97F4A7C15);
+    word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return word ^ (word >> 31);
+}
+
+/* Numbers below 1/8, as weights are; around 1 for the weights of norms. */
+static void fill(float *values, int64_t count, float base, uint64_t seed) {
+    for (int64_t i = 0; i < count; i++) {
+        values[i] = base + (float)((int64_t)(next_word(&seed) >> 40) - (1 << 23)) / (float)(1 << 26);
+    }
+}
+
+static int make_tensor(const struct graft_parameter *parameter, uint64_t seed, struct graft_tensor_view *view) {
+    int64_t count = 1;
+    *view = (struct graft_tensor_view){.name = parameter->name, .dtype = GRAFT_DTYPE_F32, .rank = parameter->rank};
+    for (int i = 0; i < GRAFT_MAX_RANK; i++) {
+        view->shape[i] = parameter->shape[i];
+        count *= parameter->shape[i];
+    }
+    float *values = graft_alloc((size_t)count, sizeof *values);
+    int is_scale = parameter->rank == 1 && strcmp(parameter->own_name, "weight") == 0;
+    view->data = values;
+    view->bytes = count * (int64_t)sizeof *values;
+    if (values != NULL) {
+        fill(values, count, is_scale ? 1.0F : 0.0F, seed);
+    }
+    return values != NULL ? 0 : -1;
+}
+
+/* A tensor for each parameter of the model without replacements; one that is tied takes another's. */
+static int write_weights(const struct graft_model *model, const char *directory, struct graft_error *error) {
+    const struct graft_plan *plan = model->plan;
+    struct graft_tensor_view *views = graft_alloc(plan->n_bindings, sizeof *views);
+    char *path = graft_path_join(directory, "model.safetensors");
+    graft_json *metadata = graft_json_new_object();
+    size_t n = 0;
+    int failed =
+        views == NULL || path == NULL || graft_json_set_take(metadata, "format", graft_json_new_string("pt")) != 0;
+    for (size_t i = 0; i < plan->n_bindings && !failed; i++) {
+        if (plan->bindings[i].parameter->tied_to == NULL) {
+            failed = make_tensor(plan->bindings[i].parameter, i + 1, &views[n]) != 0;
+            n++;
+        }
+    }
+    int status =
+        failed ? graft_fail_memory(error, directory) : graft_safetensors_write(path, views, n, metadata, error);
+    for (size_t i = 0; i < n; i++) {
+        graft_free((void *)(uintptr_t)views[i].data);
+    }
+    graft_json_free(metadata);
+    graft_free(path);
+    graft_free(views);
+    return status;
+}
+
+static int write_directory(const char *directory, const struct graft_text *config, struct graft_library *library,
+                           struct graft_error *error) {
+    const struct graft_model_options options = {
+        .struct_size = sizeof options, .without_weights = 1, .without_replacements = 1};
+    const struct graft_file_piece piece = {config->bytes, config->length};
+    struct graft_model *model = NULL;
+    char *path = graft_path_join(directory, "config.json");
+    if (path == NULL || config->failed) {
+        graft_free(path);
+        return graft_fail_memory(error, directory);
+    }
+    int status = mkdir(directory, S_IRWXU) == 0 ? graft_file_write(path, &piece, 1, error)
+                                                : graft_fail_errno(error, GRAFT_ERROR_IO, directory, "mkdir", errno);
+    if (status == GRAFT_OK) {
+        status = graft_model_open(library, directory, &options, &model, error);
+    }
+    if (status == GRAFT_OK) {
+        status = write_weights(model, directory, error);
+    }
+    graft_model_free(model);
+    graft_free(path);
+    return status;
+}
+
+int graft_tiny_make(const struct graft_validation *validation, struct graft_library *library, const char *model_type,
+                    const char *architecture, const struct graft_tiny_sizes *sizes, const char *name,
+                    struct graft_error *error) {
+    struct graft_text config = {0};
+    char *directory = graft_path_join(validation->folder, name);
+    if (directory == NULL) {
+        return graft_fail_memory(error, name);
+    }
+    write_config(&config, model_type, architecture, sizes);
+    int status = write_directory(directory, &config, library, error);
+    graft_text_free(&config);
+    graft_free(directory);
+    return status;
+}

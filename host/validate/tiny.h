@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tiny models with random weights: a config.json of our own for each model type, and a tensor for each parameter that
+ * the type's own classes declare. They are made once, in the validation's folder, by the first check that needs them.
+ */
+#ifndef GRAFT_VALIDATE_TINY_H
+#define GRAFT_VALIDATE_TINY_H
+
+#include "graft/family.h"
+#include "validate/validation.h"
+
+/* Sizes that vary. */
+struct graft_tiny_sizes {
+    int hidden; /* heads * head_dim */
+    int heads;
+    int kv_heads; /* divides heads */
+    int head_dim; /* even */
+    int intermediate;
+    int experts;
+    int vocab;
+    int layers;
+};
+
+extern const struct graft_tiny_sizes graft_tiny_usual;
+
+/* [load] Makes the model directory FOLDER/NAME of a model type. */
+int graft_tiny_make(const struct graft_validation *validation, struct graft_library *library, const char *model_type,
+                    const char *architecture, const struct graft_tiny_sizes *sizes, const char *name,
+                    struct graft_error *error);
+
+/* [any] Model type number `i` of the host's that tiny models are made of, and its architecture; NULL after the last. */
+const char *graft_tiny_type(size_t i, const char **architecture);
+
+/* A tiny model that the plugin has an effect on: opened with it, and without. */
+struct graft_subject {
+    struct graft_validation *validation;
+    const char *model_type;
+    char *directory;
+    struct graft_library *library;
+    struct graft_model *model;       /* loaded, with the plugin */
+    struct graft_library *originals; /* without it; NULL where the plugin brings the model type */
+    struct graft_model *original;    /* loaded; or NULL */
+    int is_lossy;                    /* some class of the plugin is, so results differ from the original's */
+};
+
+typedef int (*graft_subject_function)(struct graft_subject *subject, struct graft_error *error);
+
+/* Calls `check` with each. Where there is none, the check is skipped. */
+int graft_tiny_each(struct graft_validation *validation, graft_subject_function check, struct graft_error *error);
+
+/* The same, for checks that open the model themselves: `model` is NULL. */
+int graft_tiny_each_closed(struct graft_validation *validation, graft_subject_function check,
+                           struct graft_error *error);
+
+/* [load] Opens and loads a directory with the plugin, or without replacements. The caller frees both. */
+int graft_subject_open(const struct graft_subject *subject, int without, struct graft_library **library,
+                       struct graft_model **model, struct graft_error *error);
+
+/* [any] Whether a module is the plugin's. */
+int graft_subject_is_plugins(const struct graft_model *model, const char *id);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* strsignal */
+
+#include "validate/validation.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "plugin/validate.h"
+
+void graft_validation_at(struct graft_validation *validation, const char *place) {
+    (void)snprintf(validation->notes->place, sizeof validation->notes->place, "%s", place);
+}
+
+int graft_validation_skip(struct graft_validation *validation, const char *why) {
+    validation->notes->outcome = GRAFT_CHECK_SKIPPED;
+    (void)snprintf(validation->notes->text, sizeof validation->notes->text, "%s", why);
+    return GRAFT_OK;
+}
+
+int graft_validation_fault(const struct graft_validation *validation, struct graft_error *error, const char *format,
+                           ...) {
+    char text[sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return graft_error_set(error, GRAFT_ERROR_PLUGIN, validation->file, "%s", text);
+}
+
+int graft_validation_library(const struct graft_validation *validation, const char *const *plugin_options, int32_t n,
+                             struct graft_library **library, struct graft_error *error) {
+    const struct graft_library_options options = {
+        .struct_size = sizeof options, .plugin_options = plugin_options, .n_plugin_options = n};
+    int status = graft_library_create(library, error);
+    if (status == GRAFT_OK) {
+        status = graft_library_load_plugin(*library, validation->file, &options, error);
+        if (status != GRAFT_OK) {
+            graft_library_free(*library);
+            *library = NULL;
+        }
+    }
+    return status;
+}
+
+int graft_validation_descriptor(const struct graft_validation *validation, const struct graft_plugin **descriptor,
+                                struct graft_error *error) {
+    const struct graft_library_options options = {.struct_size = sizeof options, .inspect_only = 1};
+    struct graft_library *library = NULL;
+    int status = graft_library_create(&library, error);
+    if (status == GRAFT_OK) {
+        status = graft_library_load_plugin(library, validation->file, &options, error);
+    }
+    if (status == GRAFT_OK) {
+        *descriptor = graft_library_plugin(library, 0)->descriptor; /* the object stays mapped, and was not started */
+    }
+    graft_library_free(library);
+    return status;
+}
+
+/* --- In the child --- */
+
+struct work {
+    struct graft_validation *validation;
+    const struct graft_validation_check *check;
+};
+
+/* What the plugin prints is no part of our report. */
+static void be_silent(void) {
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i <= STDERR_FILENO && null >= 0; i++) {
+        (void)dup2(null, i);
+    }
+}
+
+static void work(void *data) {
+    struct work *given = data;
+    struct graft_validation_notes *notes = given->validation->notes;
+    struct graft_error error = graft_error_none();
+    be_silent();
+    int status = given->check->function(given->validation, &error);
+    if (status != GRAFT_OK) {
+        notes->outcome = GRAFT_CHECK_FAILED;
+        int is_file = strcmp(error.source, given->validation->file) == 0;
+        (void)snprintf(notes->text, sizeof notes->text, "%s%s%s%s%s", is_file ? "" : error.source,
+                       is_file || error.source[0] == '\0' ? "" : ": ",
+                       error.message[0] != '\0' ? error.message : "no reason was recorded",
+                       error.hint[0] != '\0' ? "; " : "", error.hint);
+    }
+    notes->is_done = 1;
+}
+
+/* --- Outside --- */
+
+static void judge(struct graft_validation_notes *notes, const struct graft_child_end *end, int32_t limit_ms) {
+    char text[GRAFT_VALIDATION_TEXT] = "";
+    if (end->failed != 0) {
+        (void)snprintf(text, sizeof text, "could not be made: %s", strerror(end->failed));
+    } else if (end->timed_out) {
+        (void)snprintf(text, sizeof text, "the plugin did not come back within %g seconds", limit_ms / 1000.0);
+    } else if (end->signal != 0) {
+        (void)snprintf(text, sizeof text, "the plugin was killed by signal %d (%s)", (int)end->signal,
+                       strsignal(end->signal));
+    } else if (!notes->is_done) {
+        (void)snprintf(text, sizeof text, "the plugin ended the process (exit status %d)", (int)end->exit_status);
+    } else if (end->left) {
+        (void)snprintf(text, sizeof text, "the plugin left processes behind");
+    }
+    if (text[0] != '\0') {
+        notes->outcome = GRAFT_CHECK_FAILED;
+        memcpy(notes->text, text, sizeof text);
+    }
+    if (notes->outcome == GRAFT_CHECK_FAILED && notes->place[0] != '\0') {
+        (void)snprintf(text, sizeof text, "%s", notes->text);
+        (void)snprintf(notes->text, sizeof notes->text, "%.255s: %.1700s", notes->place, text);
+    }
+    graft_error_clean(notes->text);
+}
+
+void graft_validation_run(struct graft_validation *validation, const struct graft_validation_check *check,
+                          int32_t limit_ms, struct graft_check_result *result) {
+    struct graft_child_end end;
+    struct work given = {validation, check};
+    double start = graft_seconds();
+    *validation->notes = (struct graft_validation_notes){0};
+    graft_child_run(work, &given, limit_ms, &end);
+    judge(validation->notes, &end, limit_ms);
+    *result = (struct graft_check_result){.struct_size = sizeof *result,
+                                          .outcome = validation->notes->outcome,
+                                          .info = &check->info,
+                                          .text = validation->notes->text,
+                                          .seconds = graft_seconds() - start};
+}

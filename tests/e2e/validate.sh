@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Usage: validate.sh HOST SOURCE PLUGINS SHIPPED...: `host validate` finds nothing in the plugins that ship, and in each
+# plugin with a fault the one that it has. SOURCE is tests/plugins, PLUGINS where they were built. Reports in TAP.
+set -u
+. "$(dirname "$0")/../tap.sh"
+host=$(realpath "$1")
+source=$2
+plugins=$3
+shift 3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+"$host" validate --list >"$scratch/list"
+check 'there are at least 40 checks' yes "$([ "$(wc -l <"$scratch/list")" -ge 40 ] && echo yes || echo no)"
+check 'each has a name of its own' "" "$(awk '{ print $1 }' "$scratch/list" | sort | uniq -d)"
+
+# Valid plugins that misbehave: the check that was made for it fails.
+for file in "$source"/*/check.txt; do
+    name=$(basename "$(dirname "$file")")
+    status=0
+    timeout 300 "$host" validate "$plugins/$name/$name.so" --quiet >"$scratch/out" 2>"$scratch/err" || status=$?
+    check "$name: exit status" 6 "$status"
+    has "$name: $(cat "$file") finds it" "- $(cat "$file"):" "$scratch/out"
+done
+
+# Those that no host loads: whatever is wrong, some check says so.
+for file in "$source"/*/expected.txt; do
+    name=$(basename "$(dirname "$file")")
+    if grep -q '^error' "$file"; then
+        status=0
+        timeout 300 "$host" validate "$plugins/$name/$name.so" --quiet >"$scratch/out" 2>"$scratch/err" || status=$?
+        check "$name: is found" 6 "$status"
+    fi
+done
+for name in trial_abort trial_exit trial_crash trial_child trial_closes; do
+    status=0
+    timeout 300 "$host" validate "$plugins/$name/$name.so" --quiet >"$scratch/out" 2>"$scratch/err" || status=$?
+    check "$name: exit status" 6 "$status"
+    has "$name: file.harmless finds it" '- file.harmless:' "$scratch/out"
+    has "$name: names the plugin" "# $plugins/$name/$name.so: file.harmless: when it was opened, it " "$scratch/out"
+done
+
+for plugin; do
+    status=0
+    timeout 300 "$host" validate "$plugin" --quiet --fuzz 3 >"$scratch/out" 2>"$scratch/err" || status=$?
+    check "$(basename "$plugin"): passes" "0 $(wc -l <"$scratch/list" | sed 's/^/1../; s/ //g')" \
+        "$status $(cat "$scratch/out")"
+done
+
+"$host" validate --json "$plugins/does_partly/does_partly.so" >"$scratch/json" 2>"$scratch/err"
+check 'json: exit status' 6 $?
+has 'json: the check' '"name": "call.writes_all"' "$scratch/json"
+has 'json: its outcome' '"outcome": "failed"' "$scratch/json"
+has 'the error counts' 'checks failed' "$scratch/err"
+"$host" validate 2>"$scratch/err"
+check 'without a file: exit status' 2 $?
+"$host" validate /nowhere/x.so --quiet >"$scratch/out" 2>"$scratch/err"
+check 'a file that is not there: exit status' 6 $?
+echo "1..$number"
+exit "$failed"

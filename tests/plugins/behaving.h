@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A Linear that lets the original do the work: the file that includes this defines forward(), and before
+ * FEATURES, INIT, DEINIT and ENTRY where it needs them. */
+#ifndef GRAFT_TEST_BEHAVING_H
+#define GRAFT_TEST_BEHAVING_H
+
+#include "graft/linear.h"
+#include "graft/plugin.h"
+
+#ifndef FEATURES
+#define FEATURES 0
+#endif
+#ifndef INIT
+#define INIT NULL
+#endif
+#ifndef DEINIT
+#define DEINIT NULL
+#endif
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error);
+
+static const struct graft_linear behaving_vtable = {
+    .struct_size = sizeof behaving_vtable, .features = FEATURES, .forward = forward};
+static const struct graft_class behaving_class = {.struct_size = sizeof behaving_class,
+                                                  .flags = GRAFT_CLASS_CALLS_SUPER,
+                                                  .name = "BehavingLinear",
+                                                  .interface_id = GRAFT_INTERFACE_LINEAR,
+                                                  .forward = &behaving_vtable};
+static const char *const behaving_types[] = {"llama", NULL};
+static const struct graft_replacement behaving_replacement = {.struct_size = sizeof behaving_replacement,
+                                                              .key = GRAFT_KEY_NAME,
+                                                              .target = "Linear",
+                                                              .replacement = &behaving_class,
+                                                              .module_path = "mlp\\.down_proj$",
+                                                              .model_types = behaving_types};
+static struct graft_plugin behaving_plugin = {GRAFT_PLUGIN_HEADER,
+                                              .id = "behaving",
+                                              .version = "1.0.0",
+                                              .license = "Apache-2.0",
+                                              .description = "A plugin of the tests",
+                                              .replacements = &behaving_replacement,
+                                              .n_replacements = 1,
+                                              .replacement_stride = sizeof behaving_replacement,
+                                              .init = INIT,
+                                              .deinit = DEINIT};
+
+#ifndef ENTRY
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    (void)host, (void)error;
+    return &behaving_plugin;
+}
+#endif
+
+/* What the original does. */
+static inline int original(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                           struct graft_error *error) {
+    return graft_linear_forward((const struct graft_module *)self, call, args, error);
+}
+
+#endif

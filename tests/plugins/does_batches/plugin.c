@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The number of rows is part of the result. */
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    int status = original(self, call, args, error);
+    args->y[0] += 1e-3F * (float)args->tokens;
+    return status;
+}

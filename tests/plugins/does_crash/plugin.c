@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* It crashes when it runs. */
+#include <stdlib.h>
+
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    (void)self, (void)call, (void)args, (void)error;
+    abort();
+}

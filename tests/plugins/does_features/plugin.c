@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* It says that it knows all that will ever be, and ignores it. */
+#define FEATURES 0xFFFFFFFFU
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    struct graft_linear_args known = *args;
+    known.required_features = 0;
+    return original(self, call, &known, error);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* It rounds upwards from now on. */
+#include <fenv.h>
+
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    (void)fesetround(FE_UPWARD);
+    return original(self, call, args, error);
+}

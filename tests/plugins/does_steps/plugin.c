@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* It remembers that there was a call before. */
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    static int64_t seen;
+    int status = original(self, call, args, error);
+    args->y[0] += args->tokens == 1 && seen > 1 ? 0.5F : 0.0F;
+    seen = args->tokens;
+    return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The number of threads is part of the result. */
+#include "graft/threads.h"
+
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    int status = original(self, call, args, error);
+    args->y[0] += 1e-3F * (float)call->threads->count();
+    return status;
+}

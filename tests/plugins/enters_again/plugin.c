@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each call of the entry counts. */
+#define ENTRY
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    return original(self, call, args, error);
+}
+
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
+    static const char *const versions[] = {"1.0.0", "1.0.1"};
+    static int calls;
+    (void)host, (void)error;
+    behaving_plugin.version = versions[calls++ % 2];
+    return &behaving_plugin;
+}
