@@ -28,17 +28,17 @@ struct graft_trials {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *program; /* NULL: nothing is tried */
+static char *trial_program; /* NULL: nothing is tried */
 static int rescan;
 
-int graft_trials_set_program(const char *name, int32_t again) {
-    char *copy = name != NULL ? graft_strdup(name) : NULL;
-    if (name != NULL && copy == NULL) {
+int graft_trials_set_program(const char *program, int32_t again) {
+    char *copy = program != NULL ? graft_strdup(program) : NULL;
+    if (program != NULL && copy == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     (void)pthread_mutex_lock(&lock);
-    graft_free(program);
-    program = copy;
+    graft_free(trial_program);
+    trial_program = copy;
     rescan = again != 0;
     (void)pthread_mutex_unlock(&lock);
     return GRAFT_OK;
@@ -220,9 +220,9 @@ static size_t list_unknown(struct graft_trials *trials, int again, size_t *wante
 /* `*name` is the caller's. Returns 0, or -1 without memory. */
 static int copy_settings(char **name, int *again) {
     (void)pthread_mutex_lock(&lock);
-    *name = program != NULL ? graft_strdup(program) : NULL;
+    *name = trial_program != NULL ? graft_strdup(trial_program) : NULL;
     *again = rescan;
-    int failed = program != NULL && *name == NULL;
+    int failed = trial_program != NULL && *name == NULL;
     (void)pthread_mutex_unlock(&lock);
     return failed ? -1 : 0;
 }

@@ -68,7 +68,8 @@ static int check_features(struct graft_validation *validation, struct graft_erro
     for (int32_t i = 0; status == GRAFT_OK && i < plugin->n_replacements; i++) {
         const struct graft_class *cls = graft_plugin_replacement(plugin, i)->replacement;
         const struct graft_vtable *vtable = cls->forward;
-        if (vtable != NULL && (vtable->features & nobodys) != 0) {
+        int wraps = (cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0; /* it may pass on what it does not know */
+        if (vtable != NULL && !wraps && (vtable->features & nobodys) != 0) {
             status = graft_validation_fault(validation, error,
                                             "%s: features 0x%x: it says that its forward knows what nobody has defined",
                                             cls->name, (unsigned)vtable->features);

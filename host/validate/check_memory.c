@@ -7,7 +7,7 @@
 typedef int (*attempt)(struct graft_subject *subject, struct graft_error *error);
 
 /* At most so many places are tried, spread over all of them. */
-enum { MAX_FAILURES = 400 };
+enum { MAX_FAILURES = 150 };
 
 static int count_allocations(struct graft_subject *subject, attempt try, long *count, struct graft_error *error) {
     const long many = 1L << 40;
