@@ -95,6 +95,8 @@ static const struct spec specs[] = {
     {"prompt-tokens", NUMBER, offsetof(struct graft_options, prompt_tokens), BENCH},
     {"new-tokens", NUMBER, offsetof(struct graft_options, new_tokens), BENCH},
     {"repeat", NUMBER, offsetof(struct graft_options, repeat), BENCH},
+    {"sequences", NUMBER, offsetof(struct graft_options, sequences), BENCH},
+    {"compare", TEXT, offsetof(struct graft_options, compare), BENCH},
     {"modules", FLAG, offsetof(struct graft_options, modules), BENCH},
     {"text", TEXT, offsetof(struct graft_options, text), PERPLEXITY},
     {"window", NUMBER, offsetof(struct graft_options, window), PERPLEXITY},
@@ -349,7 +351,7 @@ static int check_parallel(const struct graft_options *options, struct graft_erro
     return GRAFT_OK;
 }
 
-enum { MAX_TOKENS = 1 << 20, MAX_REPEATS = 10000 };
+enum { MAX_TOKENS = 1 << 20, MAX_REPEATS = 10000, MAX_SEQUENCES = 64 };
 
 static int check_bench(const struct graft_options *options, struct graft_error *error) {
     const struct {
@@ -358,13 +360,16 @@ static int check_bench(const struct graft_options *options, struct graft_error *
         int64_t maximum;
     } counts[] = {{"--prompt-tokens", options->prompt_tokens < 0 ? 1 : options->prompt_tokens, MAX_TOKENS},
                   {"--new-tokens", options->new_tokens, MAX_TOKENS},
-                  {"--repeat", options->repeat, MAX_REPEATS}};
+                  {"--repeat", options->repeat, MAX_REPEATS},
+                  {"--sequences", options->sequences, MAX_SEQUENCES}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].value < 1 || counts[i].value > counts[i].maximum) {
             return usage(error, "expected at least 1, and not that many", counts[i].name);
         }
     }
-    return GRAFT_OK;
+    return options->compare != NULL && options->json
+               ? usage(error, "use only one of them: a comparison is text", "--compare and --json")
+               : GRAFT_OK;
 }
 
 /* The command, when the first word is none of the options. */
@@ -400,6 +405,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
         .prompt_tokens = -1,
         .new_tokens = 32,
         .repeat = 3,
+        .sequences = 1,
         .window = -1,
     };
     int status = parse_command(&parser, error);

@@ -99,6 +99,8 @@ struct graft_options {
     int64_t prompt_tokens; /* this and the following: for `bench`; -1: as many as usual */
     int64_t new_tokens;
     int64_t repeat;
+    int64_t sequences;
+    const char *compare; /* a document of `bench --json`; or NULL */
     int modules;
 
     const char *text; /* this and the following: for `perplexity` */

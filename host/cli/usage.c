@@ -84,6 +84,8 @@ static const char *const sections[] = {
     "  --against DIR          verify: compare with this checkpoint, such as the one before it was quantized\n"
     "  --tolerance T          verify: how far logits may differ (default 5e-5)\n"
     "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes and runs (default 512, 32, 3)\n"
+    "  --sequences N          bench: run so many sequences as one batch, 1 to 64 (default 1)\n"
+    "  --compare FILE         bench: print ratios to what bench --json wrote to FILE\n"
     "  --modules              bench: time and bytes by class, and of each replaced class\n"
     "  --list, --fuzz N       validate: list the checks; build N models of random sizes as well\n"
     "  --text FILE, --window N          perplexity: the text; tokens per window (default 512)\n"

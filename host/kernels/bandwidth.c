@@ -3,55 +3,60 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "kernels/loops.h"
 #include "kernels/parallel.h"
 
-enum { PASSES = 8, LANES = 8, PART_BYTES = 1 << 20 };
+enum { PASSES = 4, PART_BYTES = 1 << 20, PART_FLOATS = PART_BYTES / sizeof(float) };
+
+/* Fewer bytes than this say little about any machine; of larger caches, this many times their size. */
+enum { LEAST_BYTES = 256 << 20, CACHES = 8 };
 
 struct memory {
-    uint64_t *words;
-    atomic_ulong sum; /* makes reading them of use */
+    float *floats;
+    atomic_int sink; /* makes reading them of use */
 };
-
-enum { PART_WORDS = PART_BYTES / sizeof(uint64_t) };
 
 /* Touches the pages by the threads that will read them. */
 static void fill(void *data, int64_t begin, int64_t end) {
     struct memory *memory = data;
-    memset(memory->words + begin * PART_WORDS, 1, (size_t)(end - begin) * PART_BYTES);
+    memset(memory->floats + begin * PART_FLOATS, 1, (size_t)(end - begin) * PART_BYTES);
 }
 
 static void read_parts(void *data, int64_t begin, int64_t end) {
     struct memory *memory = data;
-    uint64_t sums[LANES] = {0};
-    for (int64_t i = begin * PART_WORDS; i < end * PART_WORDS; i += LANES) {
-        for (int64_t lane = 0; lane < LANES; lane++) {
-            sums[lane] += memory->words[i + lane];
-        }
-    }
-    for (int64_t lane = 0; lane < LANES; lane++) {
-        atomic_fetch_add(&memory->sum, sums[lane]);
-    }
+    float sum = graft_loops_get()->sum(memory->floats + begin * PART_FLOATS, (end - begin) * PART_FLOATS);
+    atomic_fetch_add(&memory->sink, sum > 0.0f);
+}
+
+static int64_t usual_bytes(void) {
+    int64_t bytes = LEAST_BYTES;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    int64_t cached = CACHES * (int64_t)sysconf(_SC_LEVEL3_CACHE_SIZE);
+    bytes = cached > bytes ? cached : bytes;
+#endif
+    return bytes;
 }
 
 double graft_read_bandwidth(int64_t bytes) {
     const struct graft_threads *threads = graft_threads_get();
-    int64_t parts = bytes / PART_BYTES;
-    int64_t grain = parts / threads->count() > 1 ? parts / threads->count() : 1;
+    int64_t parts = (bytes > 0 ? bytes : usual_bytes()) / PART_BYTES;
+    int64_t share = parts / threads->count();
     struct memory memory = {graft_alloc_aligned(64, (size_t)parts * PART_BYTES), 0};
     double best = 0.0;
-    if (memory.words == NULL) {
+    if (memory.floats == NULL) {
         return 0.0;
     }
-    threads->parallel_for(parts, grain, fill, &memory);
+    threads->parallel_for(parts, share, fill, &memory);
     for (int pass = 0; pass < PASSES; pass++) {
         double start = graft_seconds();
-        threads->parallel_for(parts, grain, read_parts, &memory);
+        threads->parallel_for(parts, share, read_parts, &memory);
         double speed = (double)(parts * PART_BYTES) / (graft_seconds() - start);
         best = speed > best ? speed : best;
     }
-    graft_free(memory.words);
+    graft_free(memory.floats);
     return best;
 }

@@ -2,9 +2,11 @@
 #include "kernels/cpu.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "graft/host/process.h"
 #include "graft/isa.h"
 
 enum { UNDECIDED = -1, N_ISAS = GRAFT_ISA_AMX + 1 };
@@ -58,4 +60,28 @@ int graft_cpu_isa(void) {
 
 void graft_cpu_pretend_amx(int yes) {
     atomic_store(&pretended, yes);
+}
+
+/* Three answers of 16 letters each, with blanks before or after them. */
+void graft_processor_name(char name[GRAFT_PROCESSOR_NAME]) {
+    char text[GRAFT_PROCESSOR_NAME] = "";
+#if defined(__x86_64__)
+    enum { ANSWERS = 3 };
+    const unsigned first = 0x80000002u;
+    unsigned answers[ANSWERS][4] = {{0}};
+    for (unsigned i = 0; i < ANSWERS; i++) {
+        (void)__get_cpuid(first + i, &answers[i][0], &answers[i][1], &answers[i][2], &answers[i][3]);
+    }
+    memcpy(text, answers, sizeof answers);
+#endif
+    const char *begin = text + strspn(text, " ");
+    size_t length = strlen(begin);
+    while (length > 0 && begin[length - 1] == ' ') {
+        length--;
+    }
+    if (length > 0) {
+        (void)snprintf(name, GRAFT_PROCESSOR_NAME, "%.*s", (int)length, begin);
+    } else {
+        (void)snprintf(name, GRAFT_PROCESSOR_NAME, "unknown");
+    }
 }

@@ -76,6 +76,9 @@ struct graft_loops {
     void (*scale_by)(int32_t reading, const void *weight, float offset, const float *x, float factor, int64_t count,
                      float *y);
     float (*sum)(const float *x, int64_t count);
+    /* Multiplies and adds in registers alone, as fast as that goes; returns how many multiply-adds were done in
+     * `rounds` rounds. `*sink` makes them of use. */
+    int64_t (*multiply_add)(int64_t rounds, float *sink);
     /* y[i] = x[i] - middle; returns the sum of y's squares. y may be x. */
     float (*centre)(const float *x, float middle, int64_t count, float *y);
     /* y[i] += source[i] as `reading` says. */

@@ -140,6 +140,17 @@ static float sum(const float *x, int64_t count) {
     return sum_parts(parts);
 }
 
+static int64_t multiply_add(int64_t rounds, float *sink) {
+    float sums[PARTS] = {0};
+    for (int64_t round = 0; round < rounds; round++) {
+        for (int i = 0; i < PARTS; i++) {
+            sums[i] = sums[i] * 0.5f + *sink;
+        }
+    }
+    *sink = sum_parts(sums);
+    return rounds * PARTS;
+}
+
 static float centre(const float *x, float middle, int64_t count, float *y) {
     for (int64_t i = 0; i < count; i++) {
         y[i] = x[i] - middle;
@@ -286,6 +297,7 @@ const struct graft_loops graft_loops_scalar = {
     .sum_of_squares = sum_of_squares,
     .scale_by = scale_by,
     .sum = sum,
+    .multiply_add = multiply_add,
     .centre = centre,
     .add_stored = add_stored,
     .rotate = rotate,

@@ -35,7 +35,7 @@ int graft_gemm_run(const struct graft_gemm *gemm, const void *x, const void *w, 
 
 #else
 
-/* Built without oneDNN no product is one (graft_cpu_has_bf16_products), so none of these is ever called with a gemm. */
+/* Built without oneDNN no product is one (GRAFT_ISA_AMX), so none of these is ever called with a gemm. */
 static inline struct graft_gemm *graft_gemm_create(const struct graft_gemm_shape *shape) {
     (void)shape;
     return NULL;

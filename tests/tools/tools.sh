@@ -142,11 +142,13 @@ check 'inspect: nothing' 2 "$status"
 host bench --model "$moe" --plugins-dir plugins --prompt-tokens 8 --new-tokens 3 --repeat 2 --modules --json
 check 'bench: exit status' 0 "$status"
 for key in threads prompt_tokens new_tokens repeat load_seconds prompt_tokens_per_second generation_tokens_per_second \
-    median minimum maximum weights bits_per_weight bytes_per_token cache_bytes_per_token state_bytes_per_token read_bandwidth bandwidth_share modules replaced original_milliseconds \
+    median minimum maximum weights bits_per_weight bytes_per_token cache_bytes_per_token state_bytes_per_token \
+    machine processor read_bandwidth matrix_peak matrix_instructions class sequences operations_per_token \
+    bandwidth_share matrix_share modules replaced original_milliseconds \
     original_bytes; do
     has "bench: has $key" "\"$key\":" out
 done
-check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|weights|bits_per_weight|bytes_per_token|cache_bytes_per_token|read_bandwidth|bandwidth_share)": (0|0\.0|-.*|null),?$' out)"
+check 'bench: numbers are positive' '' "$(grep -E '"(load_seconds|median|minimum|maximum|weights|bits_per_weight|bytes_per_token|cache_bytes_per_token|read_bandwidth|bandwidth_share|matrix_peak|matrix_share|operations_per_token)": (0|0\.0|-.*|null),?$' out)"
 has 'bench: a replaced class' '"original_class": "Qwen2MoeExperts"' out
 host bench --model "$moe" --prompt-tokens 4 --new-tokens 2 --repeat 1
 check 'bench: as text' 0 "$status"
@@ -161,7 +163,37 @@ weights() { # weights MODEL OPTIONS: count, bits of each, bytes read per token
 check 'bench: bf16, all but an embedding for a token' '37872 16.0 63552 ' "$(weights "$goldens/plain/llama_bf16")"
 check 'bench: tied weights count once' '15104 32.0 60544 ' "$(weights "$goldens/plain/llama_tied")"
 check 'bench: two of six experts' '212544 32.0 506368 ' "$(weights "$goldens/plain/qwen2_moe")"
-for option in prompt-tokens new-tokens repeat; do
+# Two for each weight, but for those of the last product, which only the last token of a prompt needs.
+check 'bench: operations of a token' '"operations_per_token": 51264,' "$(
+    host bench --model "$goldens/plain/llama_bf16" --prompt-tokens 2 --new-tokens 1 --repeat 1 --json
+    grep -o '"operations_per_token.*' out)"
+# Several sequences, and another measurement to compare with.
+bench_small() { host bench --model "$goldens/plain/llama_bf16" --prompt-tokens 4 --new-tokens 3 --repeat 1 "$@"; }
+bench_small --sequences 5 --json
+check 'bench: sequences' '"sequences": 5,' "$(grep -o '"sequences.*' out)"
+cp out measured.json
+bench_small --sequences 5 --compare measured.json
+check 'bench: compared' 0 "$status"
+check 'bench: eight ratios' 8 "$(sed '1,/^compared/d' out | grep -cE '  [0-9.]+ +[0-9.]+ +[0-9.]+  ')"
+check 'bench: the same bytes' '1.000' "$(awk '/^bytes per token/ { print $6 }' out)"
+has 'bench: speed of one sequence' 'for each sequence' out
+bench_small --sequences 4 --compare measured.json
+check 'bench: other work: exit status' 2 "$status"
+has 'bench: other work' 'measured.json: sequences: measured with 5, and now with 4' err
+sed 's/"matrix_peak": .*/"matrix_peak": "fast",/' measured.json >faulty.json
+bench_small --sequences 5 --compare faulty.json
+check 'bench: a field of another type: exit status' 2 "$status"
+has 'bench: a field of another type' 'faulty.json: matrix_peak: expected a number, got a string' err
+echo '[]' >faulty.json
+bench_small --compare faulty.json
+has 'bench: not a measurement' 'prompt_tokens: expected an integer' err
+bench_small --compare absent.json
+has 'bench: nothing to compare with' 'absent.json' err
+bench_small --compare measured.json --json
+check 'bench: a comparison is text' 2 "$status"
+bench_small --sequences 65
+check 'bench: too many sequences' 2 "$status"
+for option in prompt-tokens new-tokens repeat sequences; do
     host bench --model "$moe" --$option 0
     check "bench: no $option" 2 "$status"
 done

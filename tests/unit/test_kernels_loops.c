@@ -61,7 +61,18 @@ static void test_dot(void **state) {
             }
         }
         check_dot(reading, 33, 48, 40);
+        check_dot(reading, 9, 3000, 1); /* longer than what is fetched ahead */
     }
+}
+
+/* Each sum comes near twice what is added in every round; a round adds to as many as it says. */
+static void test_multiply_add(void **state) {
+    enum { ROUNDS = 64 };
+    float sink = 0.25f;
+    (void)state;
+    int64_t sums = loops->multiply_add(ROUNDS, &sink) / ROUNDS;
+    assert_true(sums > 0);
+    assert_float_equal(sink, 2.0f * 0.25f * (float)sums, 1e-4f * (float)sums);
 }
 
 static void check_multiply(int64_t rows, int64_t depth, int64_t columns, int transposed) {
@@ -468,13 +479,21 @@ static void test_not_finite(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dot),      cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_multiply), cmocka_unit_test(test_all_16bit_numbers),
-        cmocka_unit_test(test_rounding), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_rotate),   cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_exp_sum),  cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_columns),  cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_pairs),    cmocka_unit_test(test_made_pairs),
+        cmocka_unit_test(test_dot),
+        cmocka_unit_test(test_multiply_add),
+        cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_multiply),
+        cmocka_unit_test(test_all_16bit_numbers),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_rotate),
+        cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_exp_sum),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_made_pairs),
     };
     int failures = 0;
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {

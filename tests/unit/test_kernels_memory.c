@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "graft/host/process.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/kv_cache.h"
@@ -73,6 +74,24 @@ static void test_parallel(void **state) {
     graft_parallel_for_workers(0, 1, visit, NULL);
     graft_threads_set_count(0);
     assert_true(graft_threads_get()->count() >= 1);
+}
+
+/* How fast the machine is differs; that it has a speed and a name does not. */
+static void test_limits(void **state) {
+    const char *unit = NULL;
+    char name[GRAFT_PROCESSOR_NAME] = "";
+    (void)state;
+    assert_true(graft_read_bandwidth(8 << 20) > 0.0);
+    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
+        graft_cpu_set_isa(isa);
+        assert_true(graft_matrix_peak(0, &unit) > 0.0);
+        assert_non_null(strstr(unit, graft_cpu_isa_name(isa < GRAFT_ISA_AVX512 ? isa : GRAFT_ISA_AVX512)));
+        assert_non_null(strstr(unit, "f32"));
+        assert_true(graft_matrix_peak(1, &unit) > 0.0);
+        assert_non_null(strstr(unit, isa >= GRAFT_ISA_AVX512_BF16 ? "bf16" : "f32"));
+    }
+    graft_processor_name(name);
+    assert_true(strlen(name) > 0 && name[0] != ' ' && name[strlen(name) - 1] != ' ');
 }
 
 static void test_scratch(void **state) {
@@ -271,6 +290,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_isa),
         cmocka_unit_test(test_parallel),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_scratch),
         cmocka_unit_test(test_scratch_without_memory),
         cmocka_unit_test(test_kv_cache),

@@ -3,21 +3,25 @@
 #include "cli/commands/bench.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/commands/commands.h"
+#include "cli/report/weights.h"
 #include "cli/sample_ids.h"
 #include "cli/setup.h"
+#include "graft/base_model.h"
 #include "graft/host/process.h"
 
-enum { BANDWIDTH_BYTES = 512 << 20, DEFAULT_PROMPT = 512 };
+enum { DEFAULT_PROMPT = 512, BITS = 8 };
 
-/* One run: the first token comes when the prompt is done, the last `new_tokens` after it. */
+/* One run: the first token of each sequence comes when the prompts are done, the last ones `new_tokens` steps after. */
 struct timing {
     double start;
     double first;
     double last;
+    int64_t awaited;               /* sequences without a token */
     struct graft_profile *profile; /* NULL, or to be told when the prompt is done */
 };
 
@@ -28,7 +32,7 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
     (void)last;
     (void)error;
     timing->last = graft_seconds();
-    if (timing->first < timing->start) {
+    if (timing->awaited > 0 && --timing->awaited == 0) {
         timing->first = timing->last;
         if (timing->profile != NULL) {
             graft_profile_set_phase(timing->profile, GRAFT_PHASE_TOKEN);
@@ -37,20 +41,35 @@ static int on_token(void *data, size_t sequence, int32_t id, int last, struct gr
     return GRAFT_OK;
 }
 
-static int run_once(const struct graft_bench *bench, struct graft_model *model, struct graft_profile *profile,
-                    struct timing *timing, struct graft_error *error) {
-    const struct graft_prompt prompt = {.ids = bench->ids, .count = (size_t)bench->prompt_tokens};
+static int run_prompts(const struct graft_bench *bench, struct graft_model *model, struct graft_profile *profile,
+                       struct timing *timing, const struct graft_prompt *prompts, int64_t new_tokens,
+                       struct graft_error *error) {
     struct graft_generation generation = {.struct_size = sizeof generation};
     graft_model_generation(model, &generation);
     generation.do_sample = 0;
     generation.repetition_penalty = 1.0;
     generation.ignore_eos = 1;
-    generation.max_new_tokens = bench->new_tokens + 1;
+    generation.max_new_tokens = new_tokens;
     if (profile != NULL) {
         graft_profile_set_phase(profile, GRAFT_PHASE_PROMPT);
     }
-    *timing = (struct timing){.start = graft_seconds(), .profile = profile};
-    return graft_model_generate(model, &prompt, 1, &generation, on_token, timing, error);
+    *timing = (struct timing){.start = graft_seconds(), .awaited = bench->sequences, .profile = profile};
+    return graft_model_generate(model, prompts, (size_t)bench->sequences, &generation, on_token, timing, error);
+}
+
+static int run_once(const struct graft_bench *bench, struct graft_model *model, struct graft_profile *profile,
+                    struct timing *timing, struct graft_error *error) {
+    struct graft_prompt *prompts = graft_alloc((size_t)bench->sequences, sizeof *prompts);
+    if (prompts == NULL) {
+        return graft_fail_memory(error, "bench");
+    }
+    for (int64_t i = 0; i < bench->sequences; i++) {
+        prompts[i] =
+            (struct graft_prompt){.ids = bench->ids + i * bench->prompt_tokens, .count = (size_t)bench->prompt_tokens};
+    }
+    int status = run_prompts(bench, model, profile, timing, prompts, bench->new_tokens + 1, error);
+    graft_free(prompts);
+    return status;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -65,22 +84,80 @@ static struct graft_spread spread_of(double *values, int64_t n) {
     return (struct graft_spread){(values[(n - 1) / 2] + values[n / 2]) / 2.0, values[0], values[n - 1]};
 }
 
-static int run_timed(struct graft_bench *bench, struct graft_error *error) {
-    double *prompt = graft_alloc((size_t)bench->repeat, sizeof *prompt);
-    double *token = graft_alloc((size_t)bench->repeat, sizeof *token);
-    int status = prompt == NULL || token == NULL ? graft_fail_memory(error, "bench") : GRAFT_OK;
-    for (int64_t i = 0; i < bench->repeat && status == GRAFT_OK; i++) {
+/* What was measured beside one run. */
+struct limits {
+    double bandwidth;
+    double peak;
+};
+
+static struct limits measure_limits(const struct graft_options *options, struct graft_bench *bench) {
+    int32_t bf16 = strcmp(options->dtype, "float32") != 0;
+    return (struct limits){graft_read_bandwidth(0), graft_matrix_peak(bf16, &bench->peak_unit)};
+}
+
+/* Of the repeats, one after another. */
+struct samples {
+    double *values[6]; /* prompt and token speed, bandwidth and share of it, peak and share of it */
+};
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+static double share(double used, double available) {
+    return available > 0.0 ? used / available : 0.0;
+}
+
+/* A machine's speed varies from minute to minute: what is measured right before and after a run counts for it. */
+static int run_timed(const struct graft_options *options, struct graft_bench *bench, struct samples *samples,
+                     struct graft_error *error) {
+    struct limits before = measure_limits(options, bench);
+    const double n = (double)bench->sequences;
+    for (int64_t i = 0; i < bench->repeat; i++) {
         struct timing timing;
-        status = run_once(bench, bench->model, NULL, &timing, error);
-        prompt[i] = (double)bench->prompt_tokens / (timing.first - timing.start);
-        token[i] = (double)bench->new_tokens / (timing.last - timing.first);
+        int status = run_once(bench, bench->model, NULL, &timing, error);
+        if (status != GRAFT_OK) {
+            return status;
+        }
+        struct limits after = measure_limits(options, bench);
+        double prompt = n * (double)bench->prompt_tokens / (timing.first - timing.start);
+        double steps = (double)bench->new_tokens / (timing.last - timing.first);
+        double bandwidth = larger(before.bandwidth, after.bandwidth), peak = larger(before.peak, after.peak);
+        const double found[] = {prompt,    n * steps,
+                                bandwidth, share((double)bench->weights.bytes_per_token * steps, bandwidth),
+                                peak,      share(bench->token_operations * prompt, peak)};
+        for (size_t k = 0; k < sizeof found / sizeof found[0]; k++) {
+            samples->values[k][i] = found[k];
+        }
+        before = after;
+    }
+    return GRAFT_OK;
+}
+
+static int run_repeats(const struct graft_options *options, struct graft_bench *bench, struct graft_error *error) {
+    enum { KINDS = sizeof(struct samples) / sizeof(double *) };
+    struct samples samples;
+    struct graft_spread spreads[KINDS];
+    double *all = graft_alloc((size_t)bench->repeat * KINDS, sizeof *all);
+    if (all == NULL) {
+        return graft_fail_memory(error, "bench");
+    }
+    for (int k = 0; k < KINDS; k++) {
+        samples.values[k] = all + k * bench->repeat;
+    }
+    int status = run_timed(options, bench, &samples, error);
+    for (int k = 0; k < KINDS && status == GRAFT_OK; k++) {
+        spreads[k] = spread_of(samples.values[k], bench->repeat);
     }
     if (status == GRAFT_OK) {
-        bench->prompt_speed = spread_of(prompt, bench->repeat);
-        bench->token_speed = spread_of(token, bench->repeat);
+        bench->prompt_speed = spreads[0];
+        bench->token_speed = spreads[1];
+        bench->bandwidth = spreads[2].median;
+        bench->bandwidth_share = spreads[3].median;
+        bench->peak = spreads[4].median;
+        bench->peak_share = spreads[5].median;
     }
-    graft_free(prompt);
-    graft_free(token);
+    graft_free(all);
     return status;
 }
 
@@ -138,24 +215,41 @@ static int compare(const struct graft_options *options, struct graft_bench *benc
     return status == GRAFT_OK ? run_in_turn(bench, error) : status;
 }
 
-/* Memory's speed varies from moment to moment: what is seen before and after the runs counts. */
-static void measure_bandwidth(struct graft_bench *bench) {
-    double speed = graft_read_bandwidth(BANDWIDTH_BYTES);
-    bench->bandwidth = speed > bench->bandwidth ? speed : bench->bandwidth;
+/* What one token takes. The model's last product is left out of a prompt's operations: one token of it needs that. */
+static int measure_token(struct graft_bench *bench, struct graft_error *error) {
+    const struct graft_prompt prompt = {.ids = bench->ids, .count = 1};
+    struct graft_bench one = {.sequences = 1};
+    const struct graft_profile_row *row;
+    struct timing timing;
+    int64_t bytes = 0;
+    int status = graft_model_weight_use(bench->model, &bench->weights, error);
+    if (status == GRAFT_OK) {
+        status = begin(bench, GRAFT_BENCH_ONE_TOKEN, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    struct graft_profile *profile = bench->profiles[GRAFT_BENCH_ONE_TOKEN];
+    status = run_prompts(&one, bench->model, profile, &timing, &prompt, 1, error);
+    graft_profile_stop(profile);
+    for (size_t i = 0; (row = graft_profile_at(profile, i)) != NULL; i++) {
+        bytes += strcmp(row->interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0 ? row->phases[GRAFT_PHASE_PROMPT].bytes : 0;
+    }
+    bytes = bytes > 0 ? bytes : bench->weights.bytes_per_token;
+    bench->token_operations = 2.0 * BITS * (double)bytes / graft_bits_per_weight(&bench->weights);
+    return status;
 }
 
 /* A run to warm up, the timed ones, and those that are watched: hooks take time. */
 static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
     struct timing timing;
-    measure_bandwidth(bench);
-    int status = run_once(bench, bench->model, NULL, &timing, error);
+    int status = measure_token(bench, error);
     if (status == GRAFT_OK) {
-        status = run_timed(bench, error);
+        status = run_once(bench, bench->model, NULL, &timing, error);
     }
-    measure_bandwidth(bench);
     if (status == GRAFT_OK) {
-        status = graft_model_weight_use(bench->model, &bench->weights, error);
+        status = run_repeats(options, bench, error);
     }
     if (status == GRAFT_OK && options->modules) {
         status = run_profiled(bench, bench->model, GRAFT_BENCH_CLASSES, error);
@@ -184,25 +278,32 @@ int graft_command_bench(const struct graft_options *options, struct graft_model 
     }
     struct graft_bench bench = {
         .model = model,
+        .sequences = options->sequences,
         .new_tokens = options->new_tokens,
         .repeat = options->repeat,
         .weights = {.struct_size = sizeof bench.weights},
     };
+    graft_json *other = NULL;
     int status = choose_sizes(options, &bench, error);
-    if (status == GRAFT_OK && (bench.ids = graft_sample_ids((size_t)bench.prompt_tokens, model)) == NULL) {
+    if (status == GRAFT_OK) {
+        status = graft_bench_read_other(options, &bench, &other, error);
+    }
+    const size_t ids = (size_t)(bench.sequences * bench.prompt_tokens);
+    if (status == GRAFT_OK && (bench.ids = graft_sample_ids(ids, model)) == NULL) {
         status = graft_fail_memory(error, "bench");
     }
     if (status == GRAFT_OK) {
         status = measure(options, &bench, &plain, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_bench_report(options, &bench, error);
+        status = graft_bench_report(options, &bench, other, error);
     }
     for (int i = 0; i < GRAFT_BENCH_PROFILES; i++) {
         graft_profile_free(bench.profiles[i]);
     }
     graft_model_free(bench.original);
     graft_library_free(plain);
+    graft_json_free(other);
     graft_free(bench.ids);
     return status;
 }

@@ -8,12 +8,6 @@
 #include "cli/report/writer.h"
 #include "graft/host/process.h"
 
-/* Of what memory gives, how much reading the weights took. */
-static double bandwidth_share(const struct graft_bench *bench) {
-    double bytes = (double)bench->weights.bytes_per_token;
-    return bench->bandwidth > 0.0 ? bytes * bench->token_speed.median / bench->bandwidth : 0.0;
-}
-
 static double load_seconds(const struct graft_bench *bench) {
     return graft_model_plan(bench->model)->seconds + graft_model_load_seconds(bench->model);
 }
@@ -76,8 +70,12 @@ static struct pair pair_of(const struct graft_bench *bench, size_t i, int32_t ph
     return pair;
 }
 
-static void print_spread(const char *what, const struct graft_spread *speed) {
-    (void)printf("%s %.2f tokens/s (%.2f to %.2f)\n", what, speed->median, speed->minimum, speed->maximum);
+static void print_spread(const char *what, const struct graft_spread *speed, int64_t sequences) {
+    (void)printf("%s %.2f tokens/s (%.2f to %.2f)", what, speed->median, speed->minimum, speed->maximum);
+    if (sequences > 1) {
+        (void)printf(", %.2f for each sequence", speed->median / (double)sequences);
+    }
+    (void)printf("\n");
 }
 
 static void print_classes(const struct graft_bench *bench) {
@@ -109,16 +107,23 @@ static void print_replaced(const struct graft_bench *bench) {
 
 static void print_text(const struct graft_options *options, const struct graft_bench *bench) {
     double bytes = (double)bench->weights.bytes_per_token;
-    (void)printf("%d threads, %lld prompt tokens, %lld new tokens, median of %lld (minimum to maximum)\n",
-                 (int)graft_threads_count(), (long long)bench->prompt_tokens, (long long)bench->new_tokens,
-                 (long long)bench->repeat);
+    double steps = bench->token_speed.median / (double)bench->sequences;
+    (void)printf("%d threads, %lld prompt tokens, %lld new tokens, ", (int)graft_threads_count(),
+                 (long long)bench->prompt_tokens, (long long)bench->new_tokens);
+    if (bench->sequences > 1) {
+        (void)printf("%lld sequences, ", (long long)bench->sequences);
+    }
+    (void)printf("median of %lld (minimum to maximum)\n", (long long)bench->repeat);
     (void)printf("load       %.1f ms\n", load_seconds(bench) * 1e3);
-    print_spread("prompt    ", &bench->prompt_speed);
-    print_spread("generation", &bench->token_speed);
-    (void)printf(
-        "weights    %.2f M of %.2f bits, %.2f MB read per token: %.2f GB/s, %.0f %% of the measured %.2f GB/s\n",
-        (double)bench->weights.weights / 1e6, graft_bits_per_weight(&bench->weights), bytes / 1e6,
-        bytes * bench->token_speed.median / 1e9, bandwidth_share(bench) * 100.0, bench->bandwidth / 1e9);
+    print_spread("prompt    ", &bench->prompt_speed, bench->sequences);
+    print_spread("generation", &bench->token_speed, bench->sequences);
+    (void)printf("weights    %.2f M of %.2f bits, %.2f MB read per token: %.2f GB/s, %.0f %% of the %.2f GB/s that "
+                 "this machine reads\n",
+                 (double)bench->weights.weights / 1e6, graft_bits_per_weight(&bench->weights), bytes / 1e6,
+                 bytes * steps / 1e9, bench->bandwidth_share * 100.0, bench->bandwidth / 1e9);
+    (void)printf("products   %.2f GFLOP for each token of a prompt: %.0f GFLOP/s, %.0f %% of the %.0f GFLOP/s of %s\n",
+                 bench->token_operations / 1e9, bench->token_operations * bench->prompt_speed.median / 1e9,
+                 bench->peak_share * 100.0, bench->peak / 1e9, bench->peak_unit);
     (void)printf("cache      %lld bytes kept of each token\n", (long long)bench->weights.cache_bytes_per_token);
     if (bench->weights.state_bytes_per_token > 0) {
         (void)printf("state      %lld bytes that each token reads and changes\n",
@@ -194,10 +199,24 @@ static void set_modules(struct graft_writer *writer, graft_json *object, const s
     graft_writer_set(writer, object, "replaced", replaced);
 }
 
+static graft_json *machine_json(struct graft_writer *writer, const struct graft_bench *bench) {
+    char name[GRAFT_PROCESSOR_NAME];
+    graft_json *object = graft_json_new_object();
+    graft_processor_name(name);
+    graft_writer_set_string(writer, object, "processor", name);
+    graft_writer_set_real(writer, object, "read_bandwidth", bench->bandwidth);
+    graft_writer_set_real(writer, object, "matrix_peak", bench->peak);
+    graft_writer_set_string(writer, object, "matrix_instructions", bench->peak_unit);
+    return object;
+}
+
 static graft_json *document(struct graft_writer *writer, const struct graft_options *options,
                             const struct graft_bench *bench) {
     graft_json *object = graft_json_new_object();
+    graft_writer_set(writer, object, "machine", machine_json(writer, bench));
+    graft_writer_set_string(writer, object, "class", graft_model_class_at(bench->model, ""));
     graft_writer_set_int(writer, object, "threads", graft_threads_count());
+    graft_writer_set_int(writer, object, "sequences", bench->sequences);
     graft_writer_set_int(writer, object, "prompt_tokens", bench->prompt_tokens);
     graft_writer_set_int(writer, object, "new_tokens", bench->new_tokens);
     graft_writer_set_int(writer, object, "repeat", bench->repeat);
@@ -207,23 +226,29 @@ static graft_json *document(struct graft_writer *writer, const struct graft_opti
     graft_weights_json(writer, object, &bench->weights);
     graft_writer_set_int(writer, object, "cache_bytes_per_token", bench->weights.cache_bytes_per_token);
     graft_writer_set_int(writer, object, "state_bytes_per_token", bench->weights.state_bytes_per_token);
-    graft_writer_set_real(writer, object, "read_bandwidth", bench->bandwidth);
-    graft_writer_set_real(writer, object, "bandwidth_share", bandwidth_share(bench));
+    graft_writer_set_int(writer, object, "operations_per_token", (int64_t)bench->token_operations);
+    graft_writer_set_real(writer, object, "bandwidth_share", bench->bandwidth_share);
+    graft_writer_set_real(writer, object, "matrix_share", bench->peak_share);
     if (options->modules) {
         set_modules(writer, object, bench);
     }
     return object;
 }
 
-int graft_bench_report(const struct graft_options *options, const struct graft_bench *bench,
+int graft_bench_report(const struct graft_options *options, const struct graft_bench *bench, const graft_json *other,
                        struct graft_error *error) {
     struct graft_writer writer = {0};
-    if (!options->json) {
-        print_text(options, bench);
-        return graft_output_flush(stdout, error);
-    }
     graft_json *object = document(&writer, options, bench);
-    int status = writer.failed ? graft_fail_memory(error, "bench") : graft_output_json(object, stdout, 1, error);
+    int status = writer.failed ? graft_fail_memory(error, "bench") : GRAFT_OK;
+    if (status == GRAFT_OK && options->json) {
+        status = graft_output_json(object, stdout, 1, error);
+    } else if (status == GRAFT_OK) {
+        print_text(options, bench);
+        if (other != NULL) {
+            graft_bench_compare(object, other);
+        }
+        status = graft_output_flush(stdout, error);
+    }
     graft_json_free(object);
     return status;
 }

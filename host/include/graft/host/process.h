@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the whole process shares: threads, log lines, how fast the machine reads memory, and its last words. */
+/* What the whole process shares: threads, log lines, how fast the machine reads memory and multiplies, and its last
+ * words. */
 #ifndef GRAFT_HOST_PROCESS_H
 #define GRAFT_HOST_PROCESS_H
 
@@ -34,8 +35,18 @@ void graft_watch_crashes(const char *program);
 
 /* [load] How many bytes per second this machine reads from memory. This limits generation, which reads every weight for
  * each token. It is the best of several passes by all threads over `bytes` of fresh memory, or 0 if there is not that
- * much memory. `bytes` should be many times the size of the caches. */
+ * much memory. `bytes` should be many times the size of the caches; 0: as many as that takes. */
 double graft_read_bandwidth(int64_t bytes);
+
+/* [load] How many operations per second all threads do with the instructions that products of many tokens use here: a
+ * multiplication and an addition count as two. This limits how fast a prompt is read. With `bf16` those for bf16
+ * weights, if the processor has any; else those for f32. `*unit`, which is static, names them, such as "avx512 f32". */
+double graft_matrix_peak(int32_t bf16, const char **unit);
+
+enum { GRAFT_PROCESSOR_NAME = 64 };
+
+/* [any] What the processor calls itself, such as "AMD EPYC"; "unknown" if it does not say. */
+void graft_processor_name(char name[GRAFT_PROCESSOR_NAME]);
 
 #ifdef __cplusplus
 }
