@@ -19,6 +19,7 @@ const struct graft_loops graft_loops_avx512_bf16 = {
     .sum_of_squares = sum_of_squares,
     .scale_by = scale_by,
     .sum = sum,
+    .multiply_add = multiply_add,
     .centre = centre,
     .add_stored = add_stored,
     .rotate = rotate,
