@@ -47,8 +47,8 @@ enum {
 };
 
 /* What becomes of a parameter where a class above joins the outputs of several modules in one, as a fused projection
- * has those of queries, keys and values. Where no conversion of that class makes it, the host joins the tensors that the
- * checkpoint has for the parts, or leaves the modules apart. The struct is within another: it will never grow. */
+ * has those of queries, keys and values. Where no conversion of that class makes it, the host joins the tensors that
+ * the checkpoint has for the parts, or leaves the modules apart. The struct is within another: it will never grow. */
 struct graft_join {
     int32_t kind; /* GRAFT_JOIN_... */
     int32_t dim;  /* GRAFT_JOIN_ROWS: the dimension along which outputs lie */
