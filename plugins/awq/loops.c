@@ -54,4 +54,4 @@ GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t g
     graft_packed_across(self->zeros + (group * self->out_features + first) / SLOTS, 4, shifts, n, codes);
 }
 
-GRAFT_PACKED_LOOPS(awq, unpack, unpack_zeros);
+GRAFT_PACKED_LOOPS(awq, unpack, unpack_zeros, 1);

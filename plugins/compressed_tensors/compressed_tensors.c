@@ -103,6 +103,7 @@ static const struct graft_packed_rows_loops *choose_loops(enum ct_codes codes) {
 #if defined(__x86_64__)
         &ct_loops_avx2[codes],
         &ct_loops_avx512[codes],
+        &ct_loops_avx512_bf16[codes],
 #endif
     };
     return graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);

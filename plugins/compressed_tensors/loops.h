@@ -12,6 +12,7 @@ extern const struct graft_packed_rows_loops ct_loops_scalar[CT_CODES];
 #if defined(__x86_64__)
 extern const struct graft_packed_rows_loops ct_loops_avx2[CT_CODES];
 extern const struct graft_packed_rows_loops ct_loops_avx512[CT_CODES];
+extern const struct graft_packed_rows_loops ct_loops_avx512_bf16[CT_CODES];
 #endif
 
 #endif

@@ -148,8 +148,48 @@ static void check_widen(const struct trial *trial) {
     free(rounded);
 }
 
-/* Each token against a sum in f64, and together with others to the bit. */
-static void check_multiply(const struct trial *trial) {
+/* To the nearest, ties to even. */
+static float rounded(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    memcpy(&number, &bits, sizeof bits);
+    return number;
+}
+
+/* y [tokens, ..] of rows [first, first + n), by loops of one kind: with inputs that are prepared, or as they are. */
+static void multiply(const struct trial *trial, int is_rounded, int64_t first, int64_t n, const float *x,
+                     int64_t tokens, float *y) {
+    const struct graft_packed_rows *rows = &trial->rows;
+    const int64_t pairs = rows->in_features / 2, sums = rows->in_features / 8;
+    if (!is_rounded) {
+        rows->loops->multiply(rows, first, n, x, tokens, y);
+        return;
+    }
+    uint32_t *prepared = need((size_t)(tokens * pairs) * sizeof *prepared);
+    float *of_groups = need((size_t)(tokens * sums) * sizeof *of_groups);
+    for (int64_t t = 0; t < tokens; t++) {
+        rows->loops->rounded->prepare(rows, x + t * rows->in_features, prepared + t * pairs, of_groups + t * sums);
+    }
+    rows->loops->rounded->multiply(rows, first, n, prepared, of_groups, tokens, y);
+    free(prepared);
+    free(of_groups);
+}
+
+/* A token alone against a sum in f64. Where x times a zero point may cancel, sizes are those of the terms; codes and
+ * zeros have up to 8 bits, and as bf16 are larger by 128. */
+static void check_sum(const struct trial *trial, int is_rounded, int64_t output, const float *x, float found) {
+    double sum = 0.0, size = 0.0;
+    for (int64_t i = 0; i < trial->rows.in_features; i++) {
+        const double term = (double)weight_at(trial, output, i) * (double)(is_rounded ? rounded(x[i]) : x[i]);
+        sum += term;
+        size += fabs(term);
+    }
+    assert_true(isnan(sum) ? isnan(found) : fabs(sum - (double)found) <= (is_rounded ? 4e-5 : 1e-5) * (size + 1.0));
+}
+
+/* Each token alone, and together with others to the bit. */
+static void check_multiply(const struct trial *trial, int is_rounded) {
     const struct graft_packed_rows *rows = &trial->rows;
     const int64_t in = rows->in_features, out = rows->out_features;
     float *x = need((size_t)(MOST_TOKENS * in) * sizeof *x), *y = need((size_t)(MOST_TOKENS * out) * sizeof *y);
@@ -157,19 +197,12 @@ static void check_multiply(const struct trial *trial) {
     for (int64_t i = 0; i < MOST_TOKENS * in; i++) {
         x[i] = (float)(int32_t)any_word() / 2147483648.0F;
     }
-    rows->loops->multiply(rows, 0, out, x, MOST_TOKENS, y);
+    multiply(trial, is_rounded, 0, out, x, MOST_TOKENS, y);
     for (int64_t t = 0; t < MOST_TOKENS; t++) {
         const int64_t first = least(t, out - 1);
-        rows->loops->multiply(rows, first, out - first, x + t * in, 1, alone + first);
+        multiply(trial, is_rounded, first, out - first, x + t * in, 1, alone + first);
         for (int64_t r = first; r < out; r++) {
-            double sum = 0.0, size = 0.0;
-            for (int64_t i = 0; i < in; i++) {
-                const double term = (double)weight_at(trial, r, i) * (double)x[t * in + i];
-                sum += term;
-                size += fabs(term);
-            }
-            /* x times a zero point may cancel, so sizes are those of the terms; codes and zeros have up to 8 bits. */
-            assert_true(isnan(sum) ? isnan(alone[r]) : fabs(sum - (double)alone[r]) <= 1e-5 * (size + 1.0));
+            check_sum(trial, is_rounded, r, x + t * in, alone[r]);
             assert_memory_equal(&alone[r], &y[t * out + r], sizeof alone[r]);
         }
     }
@@ -184,6 +217,7 @@ static const struct graft_packed_rows_loops *table(int isa, enum ct_codes codes)
 #if defined(__x86_64__)
         &ct_loops_avx2[codes],
         &ct_loops_avx512[codes],
+        &ct_loops_avx512_bf16[codes],
 #endif
     };
     return isa < graft_isa_runnable() && (size_t)isa < sizeof tables / sizeof tables[0] ? tables[isa] : NULL;
@@ -250,9 +284,11 @@ static void test_loops(void **state) {
     static const struct cut cuts[] = {
         {1, 1, 1, 1, 0, 0},     {3, 16, 1, 16, 1, 0},  {5, 130, 1, 130, 0, 0},  {9, 96, 1, 32, 1, 0},
         {17, 72, 1, 24, 0, 0},  {7, 100, 4, 48, 0, 0}, {11, 70, 3, 40, 0, 0},   {6, 64, 6, 64, 0, 0},
-        {13, 128, 1, 32, 1, 1}, {10, 50, 1, 16, 0, 1}, {20, 257, 8, 128, 0, 0},
+        {13, 128, 1, 32, 1, 1}, {10, 50, 1, 16, 0, 1}, {20, 257, 8, 128, 0, 0}, {9, 256, 1, 32, 1, 0},
+        {6, 384, 1, 32, 0, 0},  {7, 256, 1, 64, 1, 0}, {5, 384, 1, 256, 1, 0},  {11, 448, 4, 128, 0, 0},
     };
     static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
+    int n_rounded = 0;
     (void)state;
     for (int codes = 0; codes < CT_CODES; codes++) {
         for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] * 3; i++) {
@@ -260,11 +296,16 @@ static void test_loops(void **state) {
             set_up(&trial, &cuts[i / 3], (enum ct_codes)codes, types[i % 3]);
             for (int isa = 0; (trial.rows.loops = table(isa, trial.codes)) != NULL; isa++) {
                 check_widen(&trial);
-                check_multiply(&trial);
+                check_multiply(&trial, 0);
+                if (trial.rows.loops->rounded != NULL && trial.rows.loops->rounded->fits(&trial.rows)) {
+                    check_multiply(&trial, 1);
+                    n_rounded++;
+                }
             }
             tear_down(&trial);
         }
     }
+    assert_true(n_rounded > 0 || graft_isa_runnable() < 4);
 }
 
 int main(void) {

@@ -16,6 +16,7 @@ static const struct graft_packed_rows_loops *const tables[] = {
 #if defined(__x86_64__)
     &fp8_loops_avx2,
     &fp8_loops_avx512,
+    &fp8_loops_avx512_bf16,
 #endif
 };
 

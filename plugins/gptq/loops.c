@@ -5,7 +5,8 @@
 
 #include "graft/packed_loops.h"
 
-/* Rows of words that are fetched ahead: the processor does so by itself only within a row. */
+/* Rows of words that are read side by side, and fetched as many ahead: the processor does so by itself only within a
+ * row. */
 enum { AHEAD = 2 };
 
 /* qweight [in / slots, out]: word (r, o) has inputs r * slots and following, the first in its lowest bits. */
@@ -31,4 +32,4 @@ GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t g
     }
 }
 
-GRAFT_PACKED_LOOPS(gptq, unpack, unpack_zeros);
+GRAFT_PACKED_LOOPS(gptq, unpack, unpack_zeros, AHEAD);

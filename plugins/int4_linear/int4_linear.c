@@ -15,6 +15,7 @@ static const struct graft_packed_rows_loops *const tables[] = {
 #if defined(__x86_64__)
     &int4_loops_avx2,
     &int4_loops_avx512,
+    &int4_loops_avx512_bf16,
 #endif
 };
 

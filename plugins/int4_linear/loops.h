@@ -9,6 +9,7 @@ extern const struct graft_packed_rows_loops int4_loops_scalar;
 #if defined(__x86_64__)
 extern const struct graft_packed_rows_loops int4_loops_avx2;
 extern const struct graft_packed_rows_loops int4_loops_avx512;
+extern const struct graft_packed_rows_loops int4_loops_avx512_bf16;
 #endif
 
 #endif

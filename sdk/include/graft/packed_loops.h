@@ -34,6 +34,8 @@ typedef void (*graft_packed_unpack_zeros)(const struct graft_packed *self, int64
 struct graft_packed_format {
     graft_packed_unpack unpack;             /* of weights */
     graft_packed_unpack_zeros unpack_zeros; /* of zero points */
+    int64_t
+        steps; /* words of each output that are added while its sum is in registers: 1, or 2 if unpacking is short */
 };
 
 /* [any] For formats: `n` words, of which the last vectors may lack some. */
@@ -75,7 +77,7 @@ struct graft_packed_group {
     graft_packed_floats zeros[GRAFT_PACKED_VECTORS];  /* with what is to be added to them */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_format, 16);
+GRAFT_ASSERT_SIZE(struct graft_packed_format, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_group, 32 * GRAFT_PACKED_LANES);
 
 /* [any] Fills in a group, for outputs [first, first + n). */
@@ -194,16 +196,22 @@ GRAFT_PACKED_INLINE graft_packed_floats graft_packed_add(graft_packed_floats sum
     return sum + (graft_packed_floats)a * (graft_packed_floats)b;
 }
 
-/* [any] Adds the products of one word's codes with `tokens` inputs, `stride` apart. */
-GRAFT_PACKED_INLINE void graft_packed_add_word(const graft_packed_words words[GRAFT_PACKED_VECTORS], const int rounded,
-                                               const int32_t *inputs, int64_t stride, const int tokens,
-                                               graft_packed_sums sums) {
-    for (int k = 0; k < GRAFT_PACKED_CODES / (rounded ? 2 : 1); k++) {
-        for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-            const graft_packed_words codes = graft_packed_codes(words[v], rounded, k);
-            for (int t = 0; t < tokens; t++) {
-                graft_packed_words factors = graft_packed_all((uint32_t)inputs[t * stride + k]);
-                sums[t][v] = graft_packed_add(sums[t][v], rounded, codes, factors);
+/* [any] Adds the products of the codes of `steps` words of each output with `tokens` inputs, `stride` apart. */
+GRAFT_PACKED_INLINE void graft_packed_add_words(const struct graft_packed *self,
+                                                const struct graft_packed_format format, const int rounded,
+                                                const int32_t *inputs, int64_t stride, const int tokens, int64_t step,
+                                                const int64_t steps, int64_t first, int64_t n, graft_packed_sums sums) {
+    const int codes = GRAFT_PACKED_CODES / (rounded ? 2 : 1);
+    for (int64_t s = 0; s < steps; s++) {
+        graft_packed_words words[GRAFT_PACKED_VECTORS];
+        format.unpack(self, step + s, first, n, words);
+        for (int k = 0; k < codes; k++) {
+            for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+                const graft_packed_words numbers = graft_packed_codes(words[v], rounded, k);
+                for (int t = 0; t < tokens; t++) {
+                    graft_packed_words factors = graft_packed_all((uint32_t)inputs[t * stride + s * codes + k]);
+                    sums[t][v] = graft_packed_add(sums[t][v], rounded, numbers, factors);
+                }
             }
         }
     }
@@ -226,12 +234,20 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_tiles(const struct graft_packed *
         const int64_t begin = group * self->group_size;
         const int64_t end = (begin + graft_packed_left(self->in_features, begin, self->group_size)) / slots;
         memset(sums, 0, (size_t)tiles * sizeof sums[0]);
-        for (; step < end; step++, inputs += codes) {
+        while (step < end) {
+            const int64_t steps = graft_packed_left(end, step, format.steps);
             for (int64_t tile = 0; tile < tiles; tile++) {
-                graft_packed_words words[GRAFT_PACKED_VECTORS];
-                format.unpack(self, step, first + tile * GRAFT_PACKED_TILE, n, words);
-                graft_packed_add_word(words, rounded, inputs, input->codes, tokens, sums[tile]);
+                const int64_t output = first + tile * GRAFT_PACKED_TILE;
+                if (steps == format.steps) {
+                    graft_packed_add_words(self, format, rounded, inputs, input->codes, tokens, step, format.steps,
+                                           output, n, sums[tile]);
+                } else {
+                    graft_packed_add_words(self, format, rounded, inputs, input->codes, tokens, step, 1, output, n,
+                                           sums[tile]);
+                }
             }
+            step += steps;
+            inputs += steps * codes;
         }
         for (int64_t tile = 0; tile < tiles; tile++) {
             struct graft_packed_group at;
@@ -476,14 +492,14 @@ GRAFT_PACKED_INLINE void graft_packed_widen_any(const struct graft_packed *self,
     }
 
 /* Defines it. */
-#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros)                       \
-    static const struct graft_packed_format format = {unpack, unpack_zeros}; \
-    GRAFT_PACKED_ARITHMETIC(exact, format, 0, 0)                             \
-    GRAFT_PACKED_ARITHMETIC(rounded, format, GRAFT_PACKED_ROUNDS, 1)         \
-    const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {             \
-        GRAFT_PACKED_ISA,                                                    \
-        {exact_prepare, exact_multiply, exact_widen},                        \
-        {rounded_prepare, rounded_multiply, rounded_widen},                  \
+#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps)                       \
+    static const struct graft_packed_format format = {unpack, unpack_zeros, steps}; \
+    GRAFT_PACKED_ARITHMETIC(exact, format, 0, 0)                                    \
+    GRAFT_PACKED_ARITHMETIC(rounded, format, GRAFT_PACKED_ROUNDS, 1)                \
+    const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {                    \
+        GRAFT_PACKED_ISA,                                                           \
+        {exact_prepare, exact_multiply, exact_widen},                               \
+        {rounded_prepare, rounded_multiply, rounded_widen},                         \
     }
 
 #ifdef __cplusplus

@@ -46,9 +46,21 @@ struct graft_packed_rows {
     const struct graft_weight *bias;             /* [out_features]; NULL: none */
 };
 
+/* Few tokens as products of bf16, with --dtype other than float32: inputs are rounded, codes and scales are not. */
+struct graft_packed_rows_rounded {
+    /* [any] Whether groups have sizes that these loops are for. */
+    int32_t (*fits)(const struct graft_packed_rows *self);
+    /* [any] For x [in_features] fills in its pairs of bf16, numbers [in_features / 2], and sums [in_features / 8]. */
+    void (*prepare)(const struct graft_packed_rows *self, const float *x, uint32_t *numbers, float *sums);
+    /* [any] As `multiply` below, with inputs as prepared, token after token. */
+    void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const uint32_t *numbers,
+                     const float *sums, int64_t tokens, float *y);
+};
+
 /* One for each instruction set. */
 struct graft_packed_rows_loops {
-    const char *name; /* as GRAFT_ISA spells it */
+    const char *name;                                /* as GRAFT_ISA spells it */
+    const struct graft_packed_rows_rounded *rounded; /* NULL: the processor does not multiply bf16 */
     /* [any] y [tokens, n] = x W^T for rows [first, first + n); rows of y lie out_features apart. The same to the bit,
      * whichever rows and tokens are done in one call. */
     void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, int64_t tokens,
@@ -63,11 +75,14 @@ struct graft_packed_rows_work {
     const float *x;                       /* [tokens, in_features] */
     int64_t tokens;                       /* rows of x and y */
     float *y;                             /* [tokens, out_features] */
+    uint32_t *numbers;                    /* [tokens, in_features / 2] as prepared; NULL: x itself is multiplied */
+    float *sums;                          /* [tokens, in_features / 8] likewise */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 24);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_rounded, 24);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 48);
 
 /* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
 GRAFT_INLINE int64_t graft_packed_rows_blocks(int64_t count, int64_t size) {
@@ -84,8 +99,8 @@ GRAFT_INLINE const struct graft_row_block *graft_packed_rows_block(const struct 
     return graft_weight_block(weight, i);
 }
 
-/* [any] Of `n` tables (scalar, avx2, avx512: as many as there are, in this order) the best that this processor runs
- * and GRAFT_ISA, if it is set, allows. */
+/* [any] Of `n` tables (scalar, avx2, avx512, avx512_bf16: as many as there are, in this order) the best that this
+ * processor runs and GRAFT_ISA, if it is set, allows. */
 GRAFT_INLINE const struct graft_packed_rows_loops *
 graft_packed_rows_choose(const struct graft_packed_rows_loops *const *tables, int32_t n) {
     return tables[graft_isa_choose(n)];
@@ -171,13 +186,27 @@ GRAFT_INLINE int graft_packed_rows_create(const struct graft_build *build, const
 
 /* --- Forward --- */
 
+/* [any] A body: tokens [begin, end) of the input. */
+GRAFT_INLINE void graft_packed_rows_prepare(void *data, int64_t begin, int64_t end) {
+    const struct graft_packed_rows_work *work = (const struct graft_packed_rows_work *)data;
+    const struct graft_packed_rows *self = work->self;
+    for (int64_t t = begin; t < end; t++) {
+        self->loops->rounded->prepare(self, work->x + t * self->in_features, work->numbers + t * self->in_features / 2,
+                                      work->sums + t * self->in_features / 8);
+    }
+}
+
 /* [any] A body: tiles [begin, end) of all tokens. */
 GRAFT_INLINE void graft_packed_rows_tiles(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_rows_work *work = (const struct graft_packed_rows_work *)data;
     const struct graft_packed_rows *self = work->self;
     const int64_t first = begin * GRAFT_PACKED_ROWS_TILE, last = end * GRAFT_PACKED_ROWS_TILE;
     const int64_t n = (last < self->out_features ? last : self->out_features) - first;
-    self->loops->multiply(self, first, n, work->x, work->tokens, work->y + first);
+    if (work->numbers != NULL) {
+        self->loops->rounded->multiply(self, first, n, work->numbers, work->sums, work->tokens, work->y + first);
+    } else {
+        self->loops->multiply(self, first, n, work->x, work->tokens, work->y + first);
+    }
 }
 
 /* [any] As graft_panels has it. */
@@ -186,27 +215,43 @@ GRAFT_INLINE void graft_packed_rows_widen(const void *weight, int64_t first, int
     self->loops->widen(self, first, n, dtype, out);
 }
 
-/* [forward] y [tokens, out_features] = x W^T. */
-GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self, const struct graft_call *call,
-                                            const float *x, int64_t tokens, float *y, struct graft_error *error) {
-    const int64_t tile_bytes = GRAFT_PACKED_ROWS_TILE * self->row_bytes;
+/* [forward] Few tokens: the input, if it is to be prepared, then tiles. */
+GRAFT_INLINE int graft_packed_rows_few(const struct graft_packed_rows *self, const struct graft_call *call,
+                                       const float *x, int64_t tokens, float *y, struct graft_error *error) {
+    const struct graft_packed_rows_rounded *rounded = self->loops->rounded;
     struct graft_packed_rows_work work;
-    struct graft_panels panels;
-    if (tokens > GRAFT_PACKED_ROWS_FEW) {
-        panels.weight = self;
-        panels.rows = self->out_features;
-        panels.columns = self->in_features;
-        panels.unit = 1;
-        panels.widen = graft_packed_rows_widen;
-        return graft_panels_multiply(&panels, call, x, tokens, y, error);
-    }
+    memset(&work, 0, sizeof work);
     work.self = self;
     work.x = x;
     work.tokens = tokens;
     work.y = y;
+    if (rounded != NULL && call->precision != GRAFT_PRECISION_FLOAT32 && rounded->fits(self)) {
+        work.numbers = (uint32_t *)graft_scratch_ints(call, tokens * (self->in_features / 2), error);
+        work.sums = graft_scratch_floats(call, tokens, self->in_features / 8, error);
+        if (work.numbers == NULL || work.sums == NULL) {
+            return GRAFT_ERROR_INTERNAL;
+        }
+        call->threads->parallel_for(tokens, 4, graft_packed_rows_prepare, &work);
+    }
     call->threads->parallel_for(graft_packed_rows_blocks(self->out_features, GRAFT_PACKED_ROWS_TILE),
-                                1 + GRAFT_PACKED_ROWS_GRAIN / tile_bytes, graft_packed_rows_tiles, &work);
+                                1 + GRAFT_PACKED_ROWS_GRAIN / (GRAFT_PACKED_ROWS_TILE * self->row_bytes),
+                                graft_packed_rows_tiles, &work);
     return GRAFT_OK;
+}
+
+/* [forward] y [tokens, out_features] = x W^T. */
+GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self, const struct graft_call *call,
+                                            const float *x, int64_t tokens, float *y, struct graft_error *error) {
+    struct graft_panels panels;
+    if (tokens <= GRAFT_PACKED_ROWS_FEW) {
+        return graft_packed_rows_few(self, call, x, tokens, y, error);
+    }
+    panels.weight = self;
+    panels.rows = self->out_features;
+    panels.columns = self->in_features;
+    panels.unit = 1;
+    panels.widen = graft_packed_rows_widen;
+    return graft_panels_multiply(&panels, call, x, tokens, y, error);
 }
 
 /* [forward] What graft_linear.forward of such a class does. */

@@ -23,7 +23,11 @@ extern "C" {
 #define GRAFT_ROW_INLINE static inline __attribute__((always_inline, unused))
 
 /* Numbers in a register, and the name of the table `format` for this target. */
-#if defined(__AVX512F__)
+#if defined(__AVX512BF16__)
+enum { GRAFT_ROW_LANES = 16 };
+#define GRAFT_ROW_ISA "avx512_bf16"
+#define GRAFT_ROW_TABLE(format) format##_loops_avx512_bf16
+#elif defined(__AVX512F__)
 enum { GRAFT_ROW_LANES = 16 };
 #define GRAFT_ROW_ISA "avx512"
 #define GRAFT_ROW_TABLE(format) format##_loops_avx512
@@ -395,13 +399,18 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
         }                                                                                                         \
     }
 
-/* Defines both, and the table. */
-#define GRAFT_ROW_LOOPS(format, unpack) \
-    GRAFT_ROW_FUNCTIONS(format, unpack) \
-    const struct graft_packed_rows_loops GRAFT_ROW_TABLE(format) = {GRAFT_ROW_ISA, format##_multiply, format##_widen}
+/* What a format's table has of products of bf16 (packed_rows_rounded.h), if it is built for them. */
+#if defined(__AVX512BF16__)
+#define GRAFT_ROW_ROUNDS(format) &format##_rounded
+#else
+#define GRAFT_ROW_ROUNDS(format) NULL
+#define GRAFT_ROW_ROUNDED(format, kind)
+#endif
 
 #ifdef __cplusplus
 }
 #endif
+
+#include "packed_rows_rounded.h"
 
 #endif

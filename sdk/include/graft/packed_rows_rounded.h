@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Few tokens times rows of codes as products of bf16, for processors that have those (AVX512_BF16, VBMI):
+ * packed_rows.h's `rounded`. Codes become bf16, which holds them exactly, in two or three operations for 32 of them;
+ * inputs are rounded and lie in the order that this gives. Part of packed_rows_loops.h.
+ *
+ * Lanes have sums of their own until the end, over groups and the inputs in each, in their order: nothing depends on
+ * the number of tokens, threads or rows.
+ */
+#ifndef GRAFT_PACKED_ROWS_ROUNDED_H
+#define GRAFT_PACKED_ROWS_ROUNDED_H
+
+#include "packed_rows_loops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Codes are done a cache line at a time, and fetched ahead: the processor does so by itself only within a row. */
+enum { GRAFT_ROW_LINE = 64, GRAFT_ROW_AHEAD = 8192, GRAFT_ROW_PAIRS = 32 /* inputs of a vector */ };
+
+/* [any] A line of codes: vectors of bf16. */
+typedef void (*graft_row_decode)(const unsigned char *codes, graft_row_ints numbers[]);
+
+/* What a kind of codes defines. Input l * lane + l / 4 * quarter + v * vector of a line is in the lower half of lane l
+ * of vector v, and the one `upper` behind it in the upper half. */
+struct graft_row_rounding {
+    graft_row_decode decode; /* as above */
+    int32_t vectors;         /* of a line */
+    float above;             /* what the numbers of a line are too large by; 0: sums of inputs do not count */
+    int32_t lane;            /* inputs from one lane to the next */
+    int32_t quarter;         /* inputs added for each four lanes */
+    int32_t vector;          /* inputs from one vector to the next */
+    int32_t upper;           /* inputs from the lower half to the upper */
+};
+
+/* Rows and tokens that are multiplied side by side, and the inputs as prepared. */
+struct graft_row_rounded_tile {
+    struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
+    const uint32_t *numbers;               /* [n_tokens, in_features / 2] */
+    const float *sums;                     /* [n_tokens, in_features / 8], of which units have their lanes */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_rounding, 32);
+GRAFT_ASSERT_SIZE(struct graft_row_rounded_tile, 144);
+
+#if defined(__AVX512BF16__)
+
+/* [any] Words of eight codes of 4 bits: 128 + c is the bf16 whose lowest bits are the code c. */
+GRAFT_ROW_INLINE void graft_row_decode_uint4(const unsigned char *codes, graft_row_ints numbers[]) {
+    const __m512i bits = _mm512_set1_epi32(0x000f000f), above = _mm512_set1_epi32(0x43004300);
+    const __m512i words = _mm512_loadu_si512(codes);
+    for (int k = 0; k < 4; k++) {
+        numbers[k] =
+            (graft_row_ints)_mm512_or_si512(_mm512_and_si512(_mm512_srli_epi32(words, 4 * (unsigned)k), bits), above);
+    }
+}
+
+/* [any] F8_E4M3: both bytes of a bf16 are looked up; it has the sign, the exponent less 7 plus 127, and all digits. The
+ * first eight are the numbers below 2^-6, the last is NaN. */
+GRAFT_ROW_INLINE void graft_row_decode_float8(const unsigned char *codes, graft_row_ints numbers[]) {
+#define GRAFT_ROW_SIXTEEN(b) b, b, b, b, b, b, b, b, b, b, b, b, b, b, b, b
+#define GRAFT_ROW_DIGITS 0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xa0, 0xb0, 0xc0, 0xd0, 0xe0, 0xf0
+    static const unsigned char upper_bytes[128] = {0x00,
+                                                   0x3b,
+                                                   0x3b,
+                                                   0x3b,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   0x3c,
+                                                   GRAFT_ROW_SIXTEEN(0x3d),
+                                                   GRAFT_ROW_SIXTEEN(0x3e),
+                                                   GRAFT_ROW_SIXTEEN(0x3f),
+                                                   GRAFT_ROW_SIXTEEN(0x40),
+                                                   GRAFT_ROW_SIXTEEN(0x41),
+                                                   GRAFT_ROW_SIXTEEN(0x42),
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x43,
+                                                   0x7f};
+    static const unsigned char lower_bytes[128] = {0x00,
+                                                   0x00,
+                                                   0x80,
+                                                   0xc0,
+                                                   0x00,
+                                                   0x20,
+                                                   0x40,
+                                                   0x60,
+                                                   0x80,
+                                                   0x90,
+                                                   0xa0,
+                                                   0xb0,
+                                                   0xc0,
+                                                   0xd0,
+                                                   0xe0,
+                                                   0xf0,
+                                                   GRAFT_ROW_DIGITS,
+                                                   GRAFT_ROW_DIGITS,
+                                                   GRAFT_ROW_DIGITS,
+                                                   GRAFT_ROW_DIGITS,
+                                                   GRAFT_ROW_DIGITS,
+                                                   GRAFT_ROW_DIGITS,
+                                                   GRAFT_ROW_DIGITS};
+#undef GRAFT_ROW_SIXTEEN
+#undef GRAFT_ROW_DIGITS
+    const __m512i line = _mm512_loadu_si512(codes), sign = _mm512_set1_epi8((char)0x80);
+    const __m512i upper = _mm512_permutex2var_epi8(_mm512_loadu_si512(upper_bytes), line,
+                                                   _mm512_loadu_si512(upper_bytes + GRAFT_ROW_LINE));
+    const __m512i lower = _mm512_permutex2var_epi8(_mm512_loadu_si512(lower_bytes), line,
+                                                   _mm512_loadu_si512(lower_bytes + GRAFT_ROW_LINE));
+    const __m512i signed_upper = _mm512_or_si512(upper, _mm512_and_si512(line, sign));
+    numbers[0] = (graft_row_ints)_mm512_unpacklo_epi8(lower, signed_upper);
+    numbers[1] = (graft_row_ints)_mm512_unpackhi_epi8(lower, signed_upper);
+}
+
+/* Input 8 l + k + 4 h of a line is in half h of lane l of vector k, as in the words. */
+#define GRAFT_ROW_UINT4 \
+    { graft_row_decode_uint4, 4, 128.0F, 8, 0, 1, 4 }
+
+/* Interleaving bytes goes by quarters of a register: 8 bytes of each for one vector, 8 for the other. */
+#define GRAFT_ROW_FLOAT8 \
+    { graft_row_decode_float8, 2, 0.0F, 2, 8, 8, 1 }
+
+/* [any] Inputs that have their sums scaled together: a group, or the groups that a line has. */
+GRAFT_ROW_INLINE int64_t graft_row_unit(const struct graft_packed_rows *self, const int64_t line) {
+    return self->group_size < line ? line : self->group_size;
+}
+
+/* [any] Where the halves of lanes of a vector come from, in a line of inputs. */
+GRAFT_ROW_INLINE __m512i graft_row_order(const struct graft_row_rounding *format, int v, int h) {
+    int32_t inputs[GRAFT_ROW_LANES];
+    for (int l = 0; l < GRAFT_ROW_LANES; l++) {
+        inputs[l] = l * format->lane + l / 4 * format->quarter + v * format->vector + h * format->upper;
+    }
+    return _mm512_loadu_si512(inputs);
+}
+
+/* [any] graft_packed_rows_rounded.fits. */
+GRAFT_ROW_INLINE int32_t graft_row_rounded_fits(const struct graft_packed_rows *self,
+                                                const struct graft_row_rounding *format) {
+    const int64_t line = (int64_t)format->vectors * GRAFT_ROW_PAIRS;
+    const int shares = format->above != 0.0F && (self->group_size == line / 4 || self->group_size == line / 2);
+    return self->group_of == NULL && self->in_features % line == 0 && (self->group_size % line == 0 || shares);
+}
+
+/* [any] graft_packed_rows_rounded.prepare. */
+GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *self,
+                                                const struct graft_row_rounding *format, const float *x,
+                                                uint32_t *numbers, float *sums) {
+    const int64_t line = (int64_t)format->vectors * GRAFT_ROW_PAIRS, unit = graft_row_unit(self, line);
+    const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
+    for (int64_t i = 0; i < self->in_features; sums += GRAFT_ROW_LANES) {
+        const int64_t end = i + graft_packed_left(self->in_features, i, unit);
+        __m512 sum = _mm512_setzero_ps();
+        for (; i < end; i += line) {
+            for (int v = 0; v < format->vectors; v++, numbers += GRAFT_ROW_LANES) {
+                __m512i halves[2];
+                for (int h = 0; h < 2; h++) {
+                    const __m512 inputs = _mm512_i32gather_ps(graft_row_order(format, v, h), x + i, 4);
+                    halves[h] = _mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(inputs)), 16);
+                    sum = _mm512_add_ps(sum, _mm512_castsi512_ps(halves[h]));
+                }
+                _mm512_storeu_si512(
+                    numbers, _mm512_or_si512(_mm512_srli_epi32(halves[0], 16), _mm512_and_si512(halves[1], upper)));
+            }
+        }
+        if (format->above != 0.0F) {
+            _mm512_storeu_ps(sums, sum);
+        }
+    }
+}
+
+/* [any] The first `many` numbers, 1, 2 or 4, each in as many lanes. */
+GRAFT_ROW_INLINE __m512 graft_row_spread(__m128 numbers, const int many) {
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return many == 1
+               ? _mm512_broadcastss_ps(numbers)
+               : _mm512_permutexvar_ps(_mm512_srli_epi32(lanes, many == 2 ? 3 : 2), _mm512_castps128_ps512(numbers));
+}
+
+/* [any] The scales of a row's groups from `group` on: loaded at once, since to collect them in memory takes long. */
+GRAFT_ROW_INLINE __m512 graft_row_scales(const struct graft_row *row, int64_t group, const int many) {
+    const float *floats = (const float *)row->scales->data + row->scale + group;
+    const uint16_t *halves = (const uint16_t *)row->scales->data + row->scale + group;
+    __m128i loaded;
+    if (many == 1) {
+        return _mm512_set1_ps(graft_row_scale(row, group));
+    }
+    if (row->scales->dtype == GRAFT_DTYPE_F32) {
+        return graft_row_spread(many == 2 ? _mm_castsi128_ps(_mm_loadu_si64(floats)) : _mm_loadu_ps(floats), many);
+    }
+    loaded = many == 2 ? _mm_loadu_si32(halves) : _mm_loadu_si64(halves);
+    return graft_row_spread(row->scales->dtype == GRAFT_DTYPE_F16
+                                ? _mm_cvtph_ps(loaded)
+                                : _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(loaded), 16)),
+                            many);
+}
+
+/* [any] What the numbers of a row's groups are too large by. */
+GRAFT_ROW_INLINE __m512 graft_row_offsets(const struct graft_packed_rows *self, const struct graft_row_rounding *format,
+                                          const struct graft_row *row, int64_t group, const int many) {
+    __m128 numbers;
+    if (self->zeros == NULL) {
+        return _mm512_set1_ps((float)self->zero + format->above);
+    }
+    numbers = _mm_set1_ps(graft_row_zero(self, row, group));
+    if (many > 1) {
+        numbers = _mm_insert_ps(numbers, _mm_set_ss(graft_row_zero(self, row, group + 1)), 0x10);
+    }
+    if (many > 2) {
+        numbers = _mm_insert_ps(numbers, _mm_set_ss(graft_row_zero(self, row, group + 2)), 0x20);
+        numbers = _mm_insert_ps(numbers, _mm_set_ss(graft_row_zero(self, row, group + 3)), 0x30);
+    }
+    return graft_row_spread(_mm_add_ps(numbers, _mm_set1_ps(format->above)), many);
+}
+
+/* [any] sums [n_tokens][n_rows] += line `at` of a tile. */
+GRAFT_ROW_INLINE void graft_row_rounded_line(const struct graft_packed_rows *self,
+                                             const struct graft_row_rounding *format,
+                                             const struct graft_row_rounded_tile *tile, const int n_rows,
+                                             const int n_tokens, int64_t at, __m512 sums[][GRAFT_ROW_MOST]) {
+    const int vectors = format->vectors;
+    for (int r = 0; r < n_rows; r++) {
+        const unsigned char *codes = tile->rows[r].codes + at * GRAFT_ROW_LINE;
+        graft_row_ints numbers[4];
+        __builtin_prefetch((const void *)((uintptr_t)codes + GRAFT_ROW_AHEAD));
+        format->decode(codes, numbers);
+        for (int t = 0; t < n_tokens; t++) {
+            const uint32_t *inputs = tile->numbers + t * (self->in_features / 2) + at * vectors * GRAFT_ROW_LANES;
+            for (int v = 0; v < vectors; v++) {
+                sums[t][r] = _mm512_dpbf16_ps(sums[t][r], (__m512bh)numbers[v],
+                                              (__m512bh)_mm512_loadu_si512(inputs + v * GRAFT_ROW_LANES));
+            }
+        }
+    }
+}
+
+/* [any] y of a tile; `many` groups are in a unit. Counts are constants. */
+GRAFT_ROW_INLINE void graft_row_rounded_multiply(const struct graft_packed_rows *self,
+                                                 const struct graft_row_rounding *format,
+                                                 const struct graft_row_rounded_tile *tile, const int n_rows,
+                                                 const int n_tokens, const int many, float *y) {
+    const int64_t line = (int64_t)format->vectors * GRAFT_ROW_PAIRS, unit = graft_row_unit(self, line);
+    __m512 totals[GRAFT_ROW_TOKENS][GRAFT_ROW_MOST] = {{{0}}};
+    int64_t at = 0;
+    for (int64_t u = 0; u * unit < self->in_features; u++) {
+        const int64_t end = at + graft_packed_left(self->in_features, u * unit, unit) / line;
+        __m512 sums[GRAFT_ROW_TOKENS][GRAFT_ROW_MOST] = {{{0}}};
+        for (; at < end; at++) {
+            graft_row_rounded_line(self, format, tile, n_rows, n_tokens, at, sums);
+        }
+        for (int r = 0; r < n_rows; r++) {
+            const __m512 scales = graft_row_scales(&tile->rows[r], u * many, many);
+            const __m512 offsets = graft_row_offsets(self, format, &tile->rows[r], u * many, many);
+            for (int t = 0; t < n_tokens; t++) {
+                const float *inputs = tile->sums + t * (self->in_features / 8) + u * GRAFT_ROW_LANES;
+                if (format->above != 0.0F) {
+                    sums[t][r] = _mm512_fnmadd_ps(offsets, _mm512_loadu_ps(inputs), sums[t][r]);
+                }
+                totals[t][r] = _mm512_fmadd_ps(sums[t][r], scales, totals[t][r]);
+            }
+        }
+    }
+    for (int t = 0; t < n_tokens; t++) {
+        for (int r = 0; r < n_rows; r++) {
+            y[t * self->out_features + r] = graft_row_sum((graft_row_floats)totals[t][r]);
+        }
+    }
+}
+
+/* [any] y of n rows and `n_tokens` tokens: tiles of `n_rows`, then what is left one by one. */
+GRAFT_ROW_INLINE void graft_row_rounded_rows(const struct graft_packed_rows *self,
+                                             const struct graft_row_rounding *format, const uint32_t *numbers,
+                                             const float *sums, const int n_rows, const int n_tokens, const int many,
+                                             int64_t first, int64_t n, float *y) {
+    struct graft_row_rounded_tile tile;
+    int64_t at = 0;
+    tile.numbers = numbers;
+    tile.sums = sums;
+    for (; at + n_rows <= n; at += n_rows) {
+        for (int r = 0; r < n_rows; r++) {
+            tile.rows[r] = graft_row_at(self, first + at + r);
+        }
+        graft_row_rounded_multiply(self, format, &tile, n_rows, n_tokens, many, y + at);
+    }
+    for (; at < n; at++) {
+        tile.rows[0] = graft_row_at(self, first + at);
+        graft_row_rounded_multiply(self, format, &tile, 1, n_tokens, many, y + at);
+    }
+}
+
+/* [any] Any number of tokens. */
+GRAFT_ROW_INLINE void graft_row_rounded_tokens(const struct graft_packed_rows *self,
+                                               const struct graft_row_rounding *format, const uint32_t *numbers,
+                                               const float *sums, int64_t tokens, const int many, int64_t first,
+                                               int64_t n, float *y) {
+    const int64_t in = self->in_features;
+    int64_t t = 0;
+    for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
+        graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * (in / 8), GRAFT_ROW_SHARED,
+                               GRAFT_ROW_TOKENS, many, first, n, y + t * self->out_features);
+    }
+    for (; t < tokens; t++) {
+        graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * (in / 8), GRAFT_ROW_MOST, 1, many,
+                               first, n, y + t * self->out_features);
+    }
+}
+
+/* [any] graft_packed_rows_rounded.multiply. */
+GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self,
+                                            const struct graft_row_rounding *format, int64_t first, int64_t n,
+                                            const uint32_t *numbers, const float *sums, int64_t tokens, float *y) {
+    const int64_t line = (int64_t)format->vectors * GRAFT_ROW_PAIRS;
+    if (format->above == 0.0F || self->group_size % line == 0) {
+        graft_row_rounded_tokens(self, format, numbers, sums, tokens, 1, first, n, y);
+    } else if (self->group_size == line / 2) {
+        graft_row_rounded_tokens(self, format, numbers, sums, tokens, 2, first, n, y);
+    } else {
+        graft_row_rounded_tokens(self, format, numbers, sums, tokens, 4, first, n, y);
+    }
+}
+
+/* Defines what a format's table points to, format##_rounded, for a kind of codes above. */
+#define GRAFT_ROW_ROUNDED(format, kind)                                                                           \
+    static const struct graft_row_rounding format##_rounding = kind;                                              \
+    static int32_t format##_fits(const struct graft_packed_rows *self) {                                          \
+        return graft_row_rounded_fits(self, &format##_rounding);                                                  \
+    }                                                                                                             \
+    static void format##_prepare(const struct graft_packed_rows *self, const float *x, uint32_t *numbers,         \
+                                 float *sums) {                                                                   \
+        graft_row_rounded_prepare(self, &format##_rounding, x, numbers, sums);                                    \
+    }                                                                                                             \
+    static void format##_multiply_rounded(const struct graft_packed_rows *self, int64_t first, int64_t n,         \
+                                          const uint32_t *numbers, const float *sums, int64_t tokens, float *y) { \
+        graft_row_rounded_all(self, &format##_rounding, first, n, numbers, sums, tokens, y);                      \
+    }                                                                                                             \
+    static const struct graft_packed_rows_rounded format##_rounded = {format##_fits, format##_prepare,            \
+                                                                      format##_multiply_rounded};
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
