@@ -7,6 +7,7 @@
 #include "base/dtype.h"
 #include "hooks/original_call.h"
 #include "kernels/cache.h"
+#include "library/library.h"
 #include "validate/compare.h"
 #include "validate/guard.h"
 
@@ -42,7 +43,7 @@ static struct graft_cache *cache_of(struct second *second, const struct graft_no
         return NULL;
     }
     second->nodes[second->n] = node;
-    second->caches[second->n] = graft_cache_create(1);
+    second->caches[second->n] = graft_cache_create(1, graft_model_kv_dtype(second->subject->model));
     return second->caches[second->n++];
 }
 
