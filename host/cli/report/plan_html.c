@@ -98,13 +98,19 @@ static void add_facts(struct graft_text *page, const struct graft_model *model, 
                       share, 100.0 - share, share, 100.0 - share);
 }
 
+void plan_html_letter(struct graft_text *page, int number) {
+    enum { LETTERS = 26 };
+    if (number >= LETTERS) {
+        graft_text_printf(page, "%c", 'A' + (number / LETTERS - 1) % LETTERS);
+    }
+    graft_text_printf(page, "%c: ", 'A' + number % LETTERS);
+}
+
 /* A plugin with its colour, letter and name, and what it wants to replace. */
 static void add_plugin(struct graft_text *page, const graft_json *plugin, size_t i) {
     const graft_json *patches = graft_json_get(plugin, "patches");
     graft_text_printf(page, "<li><span class=\"who p%zu\">", i % PLAN_HTML_COLOURS);
-    if (i < 26) {
-        graft_text_printf(page, "%c: ", (char)('A' + (int)i));
-    }
+    plan_html_letter(page, (int)i);
     graft_text_add_string(page, "<b>");
     plan_html_escape(page, graft_json_string(graft_json_get(plugin, "id"), NULL));
     graft_text_add_string(page, "</b> ");

@@ -20,6 +20,9 @@ void plan_html_escape(struct graft_text *page, const char *text);
 /* "12.3 MB". */
 void plan_html_size(struct graft_text *page, int64_t bytes);
 
+/* "A: ", "B: ", and behind Z "AA: ", "AB: " for the plugin of a number. */
+void plan_html_letter(struct graft_text *page, int number);
+
 /* A plugin's number for its colour and letter: its place among those loaded, -1 when it is none of them. */
 int plan_html_plugin(const struct graft_library *library, const char *id);
 enum { PLAN_HTML_COLOURS = 6 };

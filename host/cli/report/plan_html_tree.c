@@ -135,8 +135,8 @@ static void add_replaced(struct writer *writer, const graft_json *module) {
         return;
     }
     graft_text_printf(writer->page, " <span class=\"who p%d\">", number < 0 ? 0 : number % PLAN_HTML_COLOURS);
-    if (number >= 0 && number < 26) {
-        graft_text_printf(writer->page, "%c: ", 'A' + number);
+    if (number >= 0) {
+        plan_html_letter(writer->page, number);
     }
     add(writer, "replaces ");
     add_code(writer, original);
