@@ -199,40 +199,40 @@ GRAFT_ROW_INLINE __m512 graft_row_spread(__m128 numbers, const int many) {
                : _mm512_permutexvar_ps(_mm512_srli_epi32(lanes, many == 2 ? 3 : 2), _mm512_castps128_ps512(numbers));
 }
 
-/* [any] The scales of a row's groups from `group` on: loaded at once, since to collect them in memory takes long. */
-GRAFT_ROW_INLINE __m512 graft_row_scales(const struct graft_row *row, int64_t group, const int many) {
-    const float *floats = (const float *)row->scales->data + row->scale + group;
-    const uint16_t *halves = (const uint16_t *)row->scales->data + row->scale + group;
-    __m128i loaded;
-    if (many == 1) {
-        return _mm512_set1_ps(graft_row_scale(row, group));
-    }
-    if (row->scales->dtype == GRAFT_DTYPE_F32) {
-        return graft_row_spread(many == 2 ? _mm_castsi128_ps(_mm_loadu_si64(floats)) : _mm_loadu_ps(floats), many);
-    }
-    loaded = many == 2 ? _mm_loadu_si32(halves) : _mm_loadu_si64(halves);
-    return graft_row_spread(row->scales->dtype == GRAFT_DTYPE_F16
-                                ? _mm_cvtph_ps(loaded)
-                                : _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(loaded), 16)),
-                            many);
+/* [any] `many` numbers of `size` bytes, 2 or 4: at once, since to collect them in memory takes long. */
+GRAFT_ROW_INLINE __m128i graft_row_some(const void *numbers, const int size, const int many) {
+    return many * size == 16  ? _mm_loadu_si128((const __m128i *)numbers)
+           : many * size == 8 ? _mm_loadu_si64(numbers)
+           : many * size == 4 ? _mm_loadu_si32(numbers)
+                              : _mm_loadu_si16(numbers);
 }
 
-/* [any] What the numbers of a row's groups are too large by. */
+/* [any] The scales of a row's groups from `group` on. */
+GRAFT_ROW_INLINE __m512 graft_row_scales(const struct graft_row *row, int64_t group, const int many) {
+    const uint16_t *halves = (const uint16_t *)row->scales->data + row->scale + group;
+    const float *floats = (const float *)row->scales->data + row->scale + group;
+    __m128 scales;
+    if (row->scales->dtype == GRAFT_DTYPE_F32) {
+        scales = _mm_castsi128_ps(graft_row_some(floats, 4, many));
+    } else if (row->scales->dtype == GRAFT_DTYPE_F16) {
+        scales = _mm_cvtph_ps(graft_row_some(halves, 2, many));
+    } else {
+        scales = _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(graft_row_some(halves, 2, many)), 16));
+    }
+    return graft_row_spread(scales, many);
+}
+
+/* [any] What the numbers of a row's groups are too large by; zero points that are stored have 4 bits. */
 GRAFT_ROW_INLINE __m512 graft_row_offsets(const struct graft_packed_rows *self, const struct graft_row_rounding *format,
                                           const struct graft_row *row, int64_t group, const int many) {
-    __m128 numbers;
+    __m128i words;
     if (self->zeros == NULL) {
         return _mm512_set1_ps((float)self->zero + format->above);
     }
-    numbers = _mm_set1_ps(graft_row_zero(self, row, group));
-    if (many > 1) {
-        numbers = _mm_insert_ps(numbers, _mm_set_ss(graft_row_zero(self, row, group + 1)), 0x10);
-    }
-    if (many > 2) {
-        numbers = _mm_insert_ps(numbers, _mm_set_ss(graft_row_zero(self, row, group + 2)), 0x20);
-        numbers = _mm_insert_ps(numbers, _mm_set_ss(graft_row_zero(self, row, group + 3)), 0x30);
-    }
-    return graft_row_spread(_mm_add_ps(numbers, _mm_set1_ps(format->above)), many);
+    words = graft_row_some(self->zeros + row->output / 8 * self->groups + group, 4, many);
+    words = _mm_srl_epi32(words, _mm_cvtsi64_si128(row->output % 8 * 4));
+    words = _mm_and_si128(words, _mm_set1_epi32(15));
+    return graft_row_spread(_mm_add_ps(_mm_cvtepi32_ps(words), _mm_set1_ps(format->above)), many);
 }
 
 /* [any] sums [n_tokens][n_rows] += line `at` of a tile. */
