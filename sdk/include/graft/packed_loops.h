@@ -217,6 +217,59 @@ GRAFT_PACKED_INLINE void graft_packed_add_words(const struct graft_packed *self,
     }
 }
 
+/* Some steps of a group, and the tokens that they are done for. */
+struct graft_packed_portion {
+    const struct graft_packed_input *input; /* as prepared */
+    int64_t t;                              /* the first token */
+    const int32_t *numbers;                 /* its inputs, those of `step` first */
+    int64_t group;                          /* what the steps belong to */
+    int64_t step;                           /* the first of them */
+    int32_t begins;                         /* whether it is the group's first */
+    int32_t ends;                           /* whether the group has no more */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_packed_portion, 48);
+
+/* [any] totals += what a group's sums come to, for outputs [first, first + n): with sum(x) of the group, and what codes
+ * are too large by. */
+GRAFT_PACKED_INLINE void graft_packed_add_group(const struct graft_packed *self,
+                                                const struct graft_packed_format format, const float above,
+                                                const struct graft_packed_portion *portion, const int tokens,
+                                                int64_t first, int64_t n, graft_packed_sums sums,
+                                                graft_packed_sums totals) {
+    struct graft_packed_group at;
+    graft_packed_group_at(self, format, portion->group, first, n, &at);
+    for (int k = 0; k < tokens; k++) {
+        const float x = portion->input->sums[(portion->t + k) * self->groups + portion->group];
+        for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+            totals[k][v] += at.scales[v] * (sums[k][v] - (at.zeros[v] + above) * x);
+        }
+    }
+}
+
+/* [any] A portion of `steps` steps, for a tile; `sums` are kept in memory from one portion of a group to the next.
+ * `steps` and `tokens` are constants. */
+GRAFT_PACKED_INLINE void graft_packed_add_portion(const struct graft_packed *self,
+                                                  const struct graft_packed_format format, const int bits,
+                                                  const int rounded, const struct graft_packed_portion *portion,
+                                                  const int64_t steps, const int tokens, int64_t first, int64_t n,
+                                                  graft_packed_sums sums, graft_packed_sums totals) {
+    const float above = !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : (float)GRAFT_PACKED_ABOVE;
+    graft_packed_sums mine;
+    if (portion->begins) {
+        memset(mine, 0, sizeof mine[0] * (size_t)tokens);
+    } else {
+        memcpy(mine, sums, sizeof mine[0] * (size_t)tokens);
+    }
+    graft_packed_add_words(self, format, rounded, portion->numbers, portion->input->codes, tokens, portion->step, steps,
+                           first, n, mine);
+    if (portion->ends) {
+        graft_packed_add_group(self, format, above, portion, tokens, first, n, mine, totals);
+    } else {
+        memcpy(sums, mine, sizeof mine[0] * (size_t)tokens);
+    }
+}
+
 /* [any] y of up to GRAFT_PACKED_TILES tiles, n outputs of each: of a group sum(q x) * scale - sum(x) * zero * scale,
  * which takes few operations for each weight. Words that lie side by side come first: the processor fetches runs ahead
  * by itself, and many more lines at once than it is asked for. `tokens` is a constant. */
@@ -225,40 +278,28 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_tiles(const struct graft_packed *
                                                      const int rounded, const struct graft_packed_input *input,
                                                      int64_t t, const int tokens, int64_t first, int64_t n,
                                                      int64_t tiles, float *y) {
-    const int64_t slots = 32 / bits, codes = rounded ? GRAFT_PACKED_CODES / 2 : GRAFT_PACKED_CODES;
-    const float above = !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : (float)GRAFT_PACKED_ABOVE;
-    const int32_t *inputs = input->numbers + t * input->codes;
+    const int64_t slots = 32 / bits, codes = GRAFT_PACKED_CODES / (rounded ? 2 : 1), all = self->in_features / slots;
+    struct graft_packed_portion portion = {input, t, input->numbers + t * input->codes, 0, 0, 1, 0};
     graft_packed_sums totals[GRAFT_PACKED_TILES], sums[GRAFT_PACKED_TILES];
     memset(totals, 0, (size_t)tiles * sizeof totals[0]);
-    for (int64_t group = 0, step = 0; group < self->groups; group++) {
-        const int64_t begin = group * self->group_size;
-        const int64_t end = (begin + graft_packed_left(self->in_features, begin, self->group_size)) / slots;
-        memset(sums, 0, (size_t)tiles * sizeof sums[0]);
-        while (step < end) {
-            const int64_t steps = graft_packed_left(end, step, format.steps);
-            for (int64_t tile = 0; tile < tiles; tile++) {
-                const int64_t output = first + tile * GRAFT_PACKED_TILE;
-                if (steps == format.steps) {
-                    graft_packed_add_words(self, format, rounded, inputs, input->codes, tokens, step, format.steps,
-                                           output, n, sums[tile]);
-                } else {
-                    graft_packed_add_words(self, format, rounded, inputs, input->codes, tokens, step, 1, output, n,
-                                           sums[tile]);
-                }
-            }
-            step += steps;
-            inputs += steps * codes;
-        }
+    while (portion.step < all) {
+        const int64_t end = graft_packed_left(all, 0, (portion.group + 1) * self->group_size / slots);
+        const int64_t steps = graft_packed_left(end, portion.step, format.steps);
+        portion.ends = portion.step + steps == end;
         for (int64_t tile = 0; tile < tiles; tile++) {
-            struct graft_packed_group at;
-            graft_packed_group_at(self, format, group, first + tile * GRAFT_PACKED_TILE, n, &at);
-            for (int k = 0; k < tokens; k++) {
-                float x = input->sums[(t + k) * self->groups + group];
-                for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-                    totals[tile][k][v] += at.scales[v] * (sums[tile][k][v] - (at.zeros[v] + above) * x);
-                }
+            const int64_t output = first + tile * GRAFT_PACKED_TILE;
+            if (steps == format.steps) {
+                graft_packed_add_portion(self, format, bits, rounded, &portion, format.steps, tokens, output, n,
+                                         sums[tile], totals[tile]);
+            } else {
+                graft_packed_add_portion(self, format, bits, rounded, &portion, 1, tokens, output, n, sums[tile],
+                                         totals[tile]);
             }
         }
+        portion.begins = portion.ends;
+        portion.group += portion.ends;
+        portion.step += steps;
+        portion.numbers += steps * codes;
     }
     for (int64_t tile = 0; tile < tiles; tile++) {
         for (int k = 0; k < tokens; k++) {

@@ -71,10 +71,19 @@ GRAFT_PACKED_INLINE graft_packed_floats graft_packed_convert(graft_packed_words 
 
 /* [any] The first `n` words, 1, 2 or 4, each as often as it takes to fill the vector with them in turn. */
 GRAFT_PACKED_INLINE graft_packed_words graft_packed_repeat(const int32_t *from, const int n) {
+#if defined(__AVX512F__)
+    const __m128i some = n == 4 ? _mm_loadu_si128((const __m128i *)(const void *)from) : _mm_loadu_si64(from);
+    graft_packed_words words;
+    if (n == 1) {
+        return graft_packed_all((uint32_t)from[0]);
+    }
+    words = (graft_packed_words)_mm512_castsi128_si512(some);
+#else
     graft_packed_words words = graft_packed_all((uint32_t)from[0]);
     for (int i = 1; i < n; i++) {
         words[i] = (uint32_t)from[i];
     }
+#endif
     return n == 1 ? words : n == 2 ? GRAFT_PACKED_HALVES(words) : GRAFT_PACKED_QUARTERS(words);
 }
 

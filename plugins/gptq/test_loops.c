@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products of each table of loops, exact and rounded, against sums in f64 of the weights that plain C unpacks (the
+ * goldens hold those), on odd sizes: tiles that lack outputs, groups that lack inputs, an odd number of words, tokens
+ * alone and together. FORMAT is the name of a format, and MOST_BITS how many a code of it may have.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graft/packed.h"
+
+enum { MOST_TOKENS = 6 };
+
+#define TABLE_OF(format, isa) format##_loops_##isa
+#define TABLE(format, isa) TABLE_OF(format, isa)
+
+extern const struct graft_packed_loops TABLE(FORMAT, scalar);
+#if defined(__x86_64__)
+extern const struct graft_packed_loops TABLE(FORMAT, avx2);
+extern const struct graft_packed_loops TABLE(FORMAT, avx512);
+extern const struct graft_packed_loops TABLE(FORMAT, avx512_bf16);
+#endif
+
+static const struct graft_packed_loops *const tables[] = {
+    &TABLE(FORMAT, scalar),
+#if defined(__x86_64__)
+    &TABLE(FORMAT, avx2),
+    &TABLE(FORMAT, avx512),
+    &TABLE(FORMAT, avx512_bf16),
+#endif
+};
+
+/* What is multiplied. */
+struct size {
+    int64_t in, out, group_size;
+    int32_t bits;
+};
+
+static uint64_t state_of_random = 1;
+
+/* Marsaglia 2003: xorshift. */
+static uint32_t any_word(void) {
+    state_of_random ^= state_of_random << 13;
+    state_of_random ^= state_of_random >> 7;
+    state_of_random ^= state_of_random << 17;
+    return (uint32_t)(state_of_random >> 32);
+}
+
+/* Arrays end where memory of theirs ends, so that sanitizers see a loop that reads on. */
+static void *need(size_t bytes) {
+    void *memory = malloc(bytes);
+    assert_non_null(memory);
+    return memory;
+}
+
+static int32_t *any_words(int64_t n) {
+    int32_t *words = need((size_t)n * sizeof *words);
+    for (int64_t i = 0; i < n; i++) {
+        words[i] = (int32_t)any_word();
+    }
+    return words;
+}
+
+/* Scales of f16 between 1 and 2. */
+static uint16_t *any_scales(int64_t n) {
+    uint16_t *scales = need((size_t)n * sizeof *scales);
+    for (int64_t i = 0; i < n; i++) {
+        scales[i] = (uint16_t)(0x3c00 | (any_word() & 0x3ff));
+    }
+    return scales;
+}
+
+/* To the nearest bf16, ties to even. */
+static float rounded(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    memcpy(&number, &bits, sizeof bits);
+    return number;
+}
+
+/* y [tokens, out] by one arithmetic. */
+static void multiply(const struct graft_packed *self, const struct graft_packed_arithmetic *how, const float *x,
+                     int64_t tokens, float *y) {
+    struct graft_packed_work work = {.self = self, .how = how, .x = x, .tokens = tokens, .y = y};
+    work.input.codes = self->in_features * self->bits / 4;
+    work.input.numbers = need((size_t)(tokens * work.input.codes) * sizeof(int32_t));
+    work.input.sums = need((size_t)(tokens * self->groups) * sizeof(float));
+    graft_packed_prepare(&work, 0, tokens);
+    graft_packed_strips(&work, 0, graft_packed_strip_count(self->out_features));
+    free(work.input.numbers);
+    free(work.input.sums);
+}
+
+/* Sizes are those of the terms, which cancel where zero points do; as bf16, codes are larger by up to 128 * 17. */
+static void check_sum(const struct graft_packed *self, const float *row, int is_rounded, const float *x, float found) {
+    double sum = 0.0, size = 0.0;
+    for (int64_t i = 0; i < self->in_features; i++) {
+        sum += (double)row[i] * (double)(is_rounded ? rounded(x[i]) : x[i]);
+        size += (is_rounded ? 128.0 : 1.0) * 16.0 * fabs((double)x[i]);
+    }
+    assert_true(fabs(sum - (double)found) <= 1e-6 * (size + 1.0) * (self->bits == 8 ? 16.0 : 1.0));
+}
+
+static void check(struct graft_packed *self, const float *weights, int is_rounded) {
+    const struct graft_packed_arithmetic *how = is_rounded ? &self->loops->rounded : &self->loops->exact;
+    const int rounds = is_rounded && strcmp(self->loops->name, "avx512_bf16") == 0;
+    const int64_t in = self->in_features, out = self->out_features;
+    float *x = need((size_t)(MOST_TOKENS * in) * sizeof *x), *y = need((size_t)(MOST_TOKENS * out) * sizeof *y);
+    float *alone = need((size_t)out * sizeof *alone);
+    for (int64_t i = 0; i < MOST_TOKENS * in; i++) {
+        x[i] = (float)(int32_t)any_word() / 2147483648.0F;
+    }
+    multiply(self, how, x, MOST_TOKENS, y);
+    for (int64_t t = 0; t < MOST_TOKENS; t++) {
+        multiply(self, how, x + t * in, 1, alone);
+        assert_memory_equal(alone, y + t * out, (size_t)out * sizeof *alone);
+        for (int64_t r = 0; r < out; r++) {
+            check_sum(self, weights + r * in, rounds, x + t * in, alone[r]);
+        }
+    }
+    free(x);
+    free(y);
+    free(alone);
+}
+
+static void check_size(const struct size *size) {
+    const int64_t groups = (size->in + size->group_size - 1) / size->group_size;
+    int32_t *words = any_words(size->in * size->out * size->bits / 32);
+    int32_t *zeros = any_words(groups * size->out * size->bits / 32);
+    uint16_t *scales = any_scales(groups * size->out);
+    const struct graft_row_block block = {sizeof block, GRAFT_DTYPE_F16, scales, groups};
+    struct graft_packed self = {.in_features = size->in, .out_features = size->out, .groups = groups};
+    float *weights = need((size_t)(size->in * size->out) * sizeof *weights);
+    self.group_size = size->group_size;
+    self.bits = size->bits;
+    self.zero_offset = 1;
+    self.words = words;
+    self.zeros = zeros;
+    self.scales = &block;
+    tables[0]->exact.widen(&self, 0, size->out, weights);
+    for (int isa = 0; isa < graft_isa_runnable() && (size_t)isa < sizeof tables / sizeof tables[0]; isa++) {
+        self.loops = tables[isa];
+        check(&self, weights, 0);
+        check(&self, weights, 1);
+    }
+    free(words);
+    free(zeros);
+    free(scales);
+    free(weights);
+}
+
+static void test_loops(void **state) {
+    static const struct size sizes[] = {
+        {8, 8, 8, 4},       {64, 64, 32, 4},    {72, 72, 24, 4}, {136, 200, 128, 4}, {128, 1096, 8, 4},
+        {256, 136, 256, 4}, {104, 1032, 40, 4}, {64, 64, 16, 8}, {36, 72, 12, 8},    {40, 1028, 32, 8},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (sizes[i].bits <= MOST_BITS) {
+            check_size(&sizes[i]);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
