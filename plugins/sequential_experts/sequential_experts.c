@@ -239,7 +239,16 @@ static const struct graft_operation cut_down[] = {
     {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_SPLIT_MODULELIST, .dim = 0},
 };
 
+/* Mixtral calls the gated one w1, the other w3, and w2 what goes back to the hidden size. Said of the list, for a class
+ * around it that leaves some experts out, and below of each expert, for whatever else a quantized Linear has. */
+static const char *const gate_sources[] = {"*.w1.weight"};
+static const char *const up_sources[] = {"*.w3.weight"};
+static const char *const w2_sources[] = {"*.w2.weight"};
+
 static const struct graft_conversion conversions[] = {
+    GRAFT_RENAMING(gate_sources, &gate_up_targets[0]),
+    GRAFT_RENAMING(up_sources, &gate_up_targets[1]),
+    GRAFT_RENAMING(w2_sources, down_targets),
     {
         .struct_size = sizeof(struct graft_conversion),
         .n_sources = 1,
@@ -261,8 +270,6 @@ static const struct graft_conversion conversions[] = {
         .operation_stride = sizeof cut_down[0],
     },
 };
-
-/* --- Mixtral's names: w1 is gated, w3 is not, w2 goes back to the hidden size --- */
 
 static const char *const mixtral_names[] = {"w1", "w3", "w2"};
 static const char *const projection_names[] = {"gate_proj", "up_proj", "down_proj"};
