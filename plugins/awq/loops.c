@@ -14,6 +14,41 @@ GRAFT_PACKED_INLINE graft_packed_half_words load(const int32_t *from, int64_t n)
     return words;
 }
 
+/* Rows `i` and `i + apart`, one behind the other; those of the next steps are fetched. */
+GRAFT_PACKED_INLINE graft_packed_words load_two(const int32_t *rows, int64_t stride, int i, int apart, int64_t n) {
+    __builtin_prefetch((const void *)((uintptr_t)(rows + (i + AHEAD) * stride)));
+    __builtin_prefetch((const void *)((uintptr_t)(rows + (i + apart + AHEAD) * stride)));
+    return GRAFT_PACKED_JOIN(load(rows + i * stride, n), load(rows + (i + apart) * stride, n));
+}
+
+/* qweight [in, out / 8]: the words of eight inputs are squares of eight by eight codes, to be turned. */
+#if defined(__AVX512VBMI__)
+
+/*
+ * Codes of an even input and the next become bytes, of slots 0, 2, 4, 6 and of 1, 3, 5, 7; then bytes are looked up.
+ * Byte b of an output's word has inputs 2 b and 2 b + 1, and lies in row b of what there is of its slot.
+ */
+GRAFT_PACKED_INLINE void turn(const int32_t *rows, int64_t stride, int64_t n,
+                              graft_packed_words words[GRAFT_PACKED_VECTORS]) {
+    /* Outputs 0, 4, 1, 5 have slots 0, 2, 4, 6, and outputs 2, 6, 3, 7 slots 1, 3, 5, 7. */
+    const graft_packed_words bytes = {0, 2, 0, 2, 1, 3, 1, 3, 4, 6, 4, 6, 5, 7, 5, 7};
+    const __m512i lower = _mm512_set1_epi8(15);
+    __m512i even[2], odd[2];
+    for (int i = 0; i < 2; i++) {
+        const __m512i a = (__m512i)load_two(rows, stride, 4 * i, 2, n);
+        const __m512i b = (__m512i)load_two(rows, stride, 4 * i + 1, 2, n);
+        even[i] = _mm512_or_si512(_mm512_and_si512(a, lower), _mm512_andnot_si512(lower, _mm512_slli_epi32(b, 4)));
+        odd[i] = _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi32(a, 4), lower), _mm512_andnot_si512(lower, b));
+    }
+    for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+        const __m512i at = (__m512i)((bytes + 8U * (unsigned)v) * 0x01010101 + 0x60402000);
+        words[v] = (graft_packed_words)_mm512_mask_blend_epi32(0xcccc, _mm512_permutex2var_epi8(even[0], at, even[1]),
+                                                               _mm512_permutex2var_epi8(odd[0], at, odd[1]));
+    }
+}
+
+#else
+
 /* Fields of `width` bits change places between two words: the upper ones of `a` with the lower ones of `b`; `lower` has
  * the bits of the lower ones. */
 GRAFT_PACKED_INLINE void exchange(graft_packed_words *a, graft_packed_words *b, const int width, const uint32_t lower) {
@@ -23,18 +58,13 @@ GRAFT_PACKED_INLINE void exchange(graft_packed_words *a, graft_packed_words *b, 
 }
 
 /*
- * qweight [in, out / 8]: the words of eight inputs are squares of eight by eight codes, to be turned. That takes three
- * rounds, which exchange fields of 4, 8 and 16 bits between inputs 1, 2 and 4 apart. A vector has inputs i and i + 4,
+ * Three rounds exchange fields of 4, 8 and 16 bits between inputs 1, 2 and 4 apart. A vector has inputs i and i + 4,
  * and after two rounds slots i and i + 4, which are outputs that follow each other.
  */
-GRAFT_PACKED_INLINE void unpack(const struct graft_packed *self, int64_t step, int64_t first, int64_t n,
-                                graft_packed_words words[GRAFT_PACKED_VECTORS]) {
-    const int64_t stride = self->out_features / SLOTS;
-    const int32_t *rows = self->words + step * SLOTS * stride + first / SLOTS;
+GRAFT_PACKED_INLINE void turn(const int32_t *rows, int64_t stride, int64_t n,
+                              graft_packed_words words[GRAFT_PACKED_VECTORS]) {
     for (int i = 0; i < GRAFT_PACKED_VECTORS; i++) {
-        words[i] = GRAFT_PACKED_JOIN(load(rows + i * stride, n), load(rows + (i + 4) * stride, n));
-        __builtin_prefetch((const void *)((uintptr_t)(rows + (i + AHEAD) * stride)));
-        __builtin_prefetch((const void *)((uintptr_t)(rows + (i + 4 + AHEAD) * stride)));
+        words[i] = load_two(rows, stride, i, 4, n);
     }
     exchange(&words[0], &words[1], 4, 0x0f0f0f0f);
     exchange(&words[2], &words[3], 4, 0x0f0f0f0f);
@@ -45,6 +75,14 @@ GRAFT_PACKED_INLINE void unpack(const struct graft_packed *self, int64_t step, i
     exchange(&words[0], &words[2], 16, 0x0000ffff);
     exchange(&words[1], &words[3], 16, 0x0000ffff);
     graft_packed_interleave(words, GRAFT_PACKED_VECTORS);
+}
+
+#endif
+
+GRAFT_PACKED_INLINE void unpack(const struct graft_packed *self, int64_t step, int64_t first, int64_t n,
+                                graft_packed_words words[GRAFT_PACKED_VECTORS]) {
+    const int64_t stride = self->out_features / SLOTS;
+    turn(self->words + step * SLOTS * stride + first / SLOTS, stride, n, words);
 }
 
 GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t group, int64_t first, int64_t n,

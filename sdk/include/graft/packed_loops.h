@@ -247,6 +247,15 @@ GRAFT_PACKED_INLINE void graft_packed_add_group(const struct graft_packed *self,
     }
 }
 
+/* [any] One by one, so that the compiler keeps them in registers. */
+GRAFT_PACKED_INLINE void graft_packed_copy(graft_packed_sums to, graft_packed_sums from, const int tokens) {
+    for (int k = 0; k < tokens; k++) {
+        for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+            to[k][v] = from[k][v];
+        }
+    }
+}
+
 /* [any] A portion of `steps` steps, for a tile; `sums` are kept in memory from one portion of a group to the next.
  * `steps` and `tokens` are constants. */
 GRAFT_PACKED_INLINE void graft_packed_add_portion(const struct graft_packed *self,
@@ -255,18 +264,16 @@ GRAFT_PACKED_INLINE void graft_packed_add_portion(const struct graft_packed *sel
                                                   const int64_t steps, const int tokens, int64_t first, int64_t n,
                                                   graft_packed_sums sums, graft_packed_sums totals) {
     const float above = !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : (float)GRAFT_PACKED_ABOVE;
-    graft_packed_sums mine;
-    if (portion->begins) {
-        memset(mine, 0, sizeof mine[0] * (size_t)tokens);
-    } else {
-        memcpy(mine, sums, sizeof mine[0] * (size_t)tokens);
+    graft_packed_sums mine = {{{0}}};
+    if (!portion->begins) {
+        graft_packed_copy(mine, sums, tokens);
     }
     graft_packed_add_words(self, format, rounded, portion->numbers, portion->input->codes, tokens, portion->step, steps,
                            first, n, mine);
     if (portion->ends) {
         graft_packed_add_group(self, format, above, portion, tokens, first, n, mine, totals);
     } else {
-        memcpy(sums, mine, sizeof mine[0] * (size_t)tokens);
+        graft_packed_copy(sums, mine, tokens);
     }
 }
 
