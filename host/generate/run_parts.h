@@ -54,8 +54,8 @@ struct graft_run_output {
     void *data;
 };
 
-/* One step of a group. */
-int graft_run_step_group(struct graft_run *run, size_t group, const struct graft_run_output *output,
+/* One step of group `number`. */
+int graft_run_step_group(struct graft_run *run, size_t number, const struct graft_run_output *output,
                          struct graft_error *error);
 
 /* The sequence is over; it stays in its slot until that is wanted. */

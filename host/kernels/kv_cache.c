@@ -188,9 +188,9 @@ static struct graft_kv_rows view_of(const struct entry *entry, const struct rows
     return (struct graft_kv_rows){data, dim, entry->capacity * rows->dim, rows->dim};
 }
 
-void graft_kv_cache_expect(struct graft_kv_cache *cache, int32_t slot, int64_t length) {
+void graft_kv_cache_expect(struct graft_kv_cache *cache, int32_t slot, int64_t tokens) {
     if (check_slot(cache, slot, NULL) == GRAFT_OK) {
-        cache->expected[slot] = length;
+        cache->expected[slot] = tokens;
     }
 }
 

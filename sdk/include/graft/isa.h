@@ -2,8 +2,8 @@
 /*
  * Loops that are compiled once for each instruction set, from one source: what it defines gets a name of its own in
  * each build, and a plugin takes the best that runs. Builds are scalar (what every processor of the architecture has),
- * avx2 (with fma and f16c), avx512 (f, bw, vl and dq beside these) and, for those who ask for it, avx512_bf16 (with vbmi);
- * on other architectures there is the first alone.
+ * avx2 (with fma and f16c), avx512 (f, bw, vl and dq beside these) and, for those who ask for it, avx512_bf16 (with
+ * vbmi); on other architectures there is the first alone.
  *
  *     const struct scan_loops GRAFT_ISA_NAME(scan) = {run};                            in the source of the loops
  *     static const struct scan_loops *const tables[] = GRAFT_ISA_TABLES(scan);         where they are used
