@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of the host fails once: each time with an error, and the next attempt works. */
+/* Allocations of the host fail, one in each run, evenly spread where there are many: each time with an error, and the
+ * next attempt works. */
 #include "base/alloc.h"
 #include "validate/compare.h"
 
@@ -84,8 +85,8 @@ static int check_again(struct graft_validation *validation, struct graft_error *
 }
 
 const struct graft_validation_check graft_memory_checks[] = {
-    GRAFT_CHECK("memory.load", "each allocation of the host fails once while a model is opened and loaded", check_load),
-    GRAFT_CHECK("memory.forward", "each allocation of the host fails once while a model runs", check_forward),
+    GRAFT_CHECK("memory.load", "allocations of the host fail in turn while a model is opened and loaded", check_load),
+    GRAFT_CHECK("memory.forward", "allocations of the host fail in turn while a model runs", check_forward),
     GRAFT_CHECK("memory.unload", "models are loaded and freed five times, with deinit each time", check_again),
     {{0}, NULL},
 };
