@@ -5,6 +5,10 @@ if ! command -v mpirun >/dev/null 2>&1 || [ ! -f "$plugins/mpi/mpi.so" ]; then
     exit 77
 fi
 
+# A folder of its own for what mpirun keeps while it runs: of two that share one, whoever ends first may take it away from
+# the other that is about to begin.
+export OMPI_MCA_orte_tmpdir_base="$scratch"
+
 # As root in containers, more ranks than cores, and no waiting in spinning loops. MPI leaves memory behind when it ends.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 OMP_NUM_THREADS=1
