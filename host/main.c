@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/commands/commands.h"
+#include "cli/lock/lock.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/report/ranks.h"
@@ -45,6 +46,9 @@ static int with_model(const struct graft_options *options, struct graft_library 
     if (status == GRAFT_OK) {
         status = graft_setup_fuse(options, model, error);
     }
+    if (status == GRAFT_OK) {
+        status = graft_lock_check_plan(options, model, library, error);
+    }
     if (status == GRAFT_OK && options->command == GRAFT_COMMAND_PLAN) {
         status = graft_parallel_get()->rank > 0 ? GRAFT_OK : graft_command_plan(options, model, library, error);
     } else if (status == GRAFT_OK && options->command == GRAFT_COMMAND_SAVE) {
@@ -64,6 +68,7 @@ static int with_library(const struct graft_options *options, struct graft_error 
     int status = graft_library_create(&library, error);
     if (status == GRAFT_OK) {
         status = graft_setup_plugins(options, library, error);
+        status = graft_lock_check_plugins(options, library, status, error);
     }
     if (status == GRAFT_OK) {
         status = graft_setup_agree_plugins(library, error);
@@ -100,6 +105,9 @@ static int run(struct graft_options *options, struct graft_error *error) {
     }
     int status = graft_setup_process(options, error);
     if (status == GRAFT_OK) {
+        status = graft_lock_read(options, error);
+    }
+    if (status == GRAFT_OK) {
         status = graft_setup_parallel(options, error);
     }
     if (status == GRAFT_OK) {
@@ -128,6 +136,7 @@ int main(int argc, char **argv) {
         graft_output_error(&error);
         graft_setup_fail_together(status);
     }
+    graft_lock_free(options.locked);
     graft_options_finish(&options);
     return status;
 }

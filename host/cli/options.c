@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/text.h"
+#include "cli/report/writer.h"
 #include "cli/size.h"
 
 enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NUMBER, FRACTION, SIZE };
@@ -36,31 +38,35 @@ enum {
     ADAPTED = LOADED | PLAN, /* others show or write the model itself */
     PROMPT = RUN | VERIFY,
     MUTED = MODEL | TOKENIZE | LIST | VALIDATE,
-    EVERY = MUTED | TRY
+    EVERY = MUTED | TRY,
+    LOCKED = 1 << 16 /* no command: it decides what a model is made of, and is locked */
 };
 
 static const struct spec specs[] = {
     {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE},
     {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST},
-    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST},
-    {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL},
+    {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | LOCKED},
+    {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL | LOCKED},
     {"plugin-option", TEXTS, offsetof(struct graft_options, plugin_options), MODEL | LIST},
-    {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST},
+    {"skip-bad-plugins", FLAG, offsetof(struct graft_options, skip_bad_plugins), MODEL | LIST | LOCKED},
     {"rescan", FLAG, offsetof(struct graft_options, rescan), MODEL | LIST},
-    {"fusion", TEXTS, offsetof(struct graft_options, fusion), MODEL},
-    {"fusion-config", TEXT, offsetof(struct graft_options, fusion_config), MODEL},
-    {"fuse", TEXTS, offsetof(struct graft_options, fuse), LOADED | PLAN},
-    {"patch", TEXT, offsetof(struct graft_options, patch), MODEL},
-    {"adapter", TEXTS, offsetof(struct graft_options, adapters), ADAPTED},
-    {"adapter-scale", TEXTS, offsetof(struct graft_options, adapter_scales), ADAPTED},
-    {"attn-implementation", TEXT, offsetof(struct graft_options, attn_implementation), MODEL},
-    {"experts-implementation", TEXT, offsetof(struct graft_options, experts_implementation), MODEL},
-    {"kernels", TEXT, offsetof(struct graft_options, kernels), MODEL},
+    {"lock", TEXT, offsetof(struct graft_options, lock), LOADED | PLAN | SAVE},
+    {"sha256", FLAG, offsetof(struct graft_options, sha256), RUN | PERPLEXITY | PLAN | LIST},
+    {"fusion", TEXTS, offsetof(struct graft_options, fusion), MODEL | LOCKED},
+    {"fusion-config", TEXT, offsetof(struct graft_options, fusion_config), MODEL | LOCKED},
+    {"fuse", TEXTS, offsetof(struct graft_options, fuse), LOADED | PLAN | LOCKED},
+    {"patch", TEXT, offsetof(struct graft_options, patch), MODEL | LOCKED},
+    {"adapter", TEXTS, offsetof(struct graft_options, adapters), ADAPTED | LOCKED},
+    {"adapter-scale", TEXTS, offsetof(struct graft_options, adapter_scales), ADAPTED | LOCKED},
+    {"attn-implementation", TEXT, offsetof(struct graft_options, attn_implementation), MODEL | LOCKED},
+    {"experts-implementation", TEXT, offsetof(struct graft_options, experts_implementation), MODEL | LOCKED},
+    {"kernels", TEXT, offsetof(struct graft_options, kernels), MODEL | LOCKED},
     {"parallel", TEXT, offsetof(struct graft_options, parallel), RUN | PLAN | BENCH | PERPLEXITY},
     {"threads", NUMBER, offsetof(struct graft_options, threads), MODEL},
-    {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL},
-    {"kv-cache-dtype", TEXT, offsetof(struct graft_options, kv_cache_dtype), RUN | VERIFY | BENCH | PERPLEXITY},
-    {"strict", FLAG, offsetof(struct graft_options, strict), MODEL},
+    {"dtype", TEXT, offsetof(struct graft_options, dtype), MODEL | LOCKED},
+    {"kv-cache-dtype", TEXT, offsetof(struct graft_options, kv_cache_dtype),
+     RUN | VERIFY | BENCH | PERPLEXITY | LOCKED},
+    {"strict", FLAG, offsetof(struct graft_options, strict), MODEL | LOCKED},
     {"report", TEXT, offsetof(struct graft_options, report), RUN | PERPLEXITY},
     {"quiet", FLAG, offsetof(struct graft_options, quiet), MUTED},
     {"prompt", TEXTS, offsetof(struct graft_options, prompts), PROMPT},
@@ -101,6 +107,7 @@ static const struct spec specs[] = {
     {"text", TEXT, offsetof(struct graft_options, text), PERPLEXITY},
     {"window", NUMBER, offsetof(struct graft_options, window), PERPLEXITY},
     {"html", TEXT, offsetof(struct graft_options, html), PLAN},
+    {"diff", TEXT, offsetof(struct graft_options, diff), PLAN},
     {"output", TEXT, offsetof(struct graft_options, output), SAVE},
     {"runtime-layout", FLAG, offsetof(struct graft_options, runtime_layout), SAVE},
     {"max-shard-size", SIZE, offsetof(struct graft_options, max_shard_bytes), SAVE},
@@ -122,13 +129,15 @@ static int usage(struct graft_error *error, const char *what, const char *name) 
     return GRAFT_ERROR_USAGE;
 }
 
-/* What is read, and which options were there: one that has a single value is given once. */
+enum { GIVEN_BITS = 64 };
+_Static_assert(sizeof specs / sizeof specs[0] <= sizeof((struct graft_options *)0)->given * 8, "a bit for each");
+
+/* What is read. */
 struct parser {
     int argc;
     char **argv;
     int at;
     struct graft_options *options;
-    unsigned char given[sizeof specs / sizeof specs[0]];
 };
 
 /* The option that `argument` ("--name" or "--name=value") means; `*value` is what follows the '=' or NULL. */
@@ -191,10 +200,17 @@ static int store(const struct spec *spec, struct graft_options *options, const c
     }
 }
 
+static int is_given(const struct graft_options *options, const struct spec *spec) {
+    size_t i = (size_t)(spec - specs);
+    return (int)(options->given[i / GIVEN_BITS] >> i % GIVEN_BITS & 1);
+}
+
+/* An option that has a single value is given once. */
 static int is_repeated(struct parser *parser, const struct spec *spec) {
-    unsigned char *given = &parser->given[spec - specs];
-    int repeated = *given && spec->kind != FLAG && spec->kind != TEXTS && spec->kind != NAMED_TEXTS;
-    *given = 1;
+    size_t i = (size_t)(spec - specs);
+    int repeated =
+        is_given(parser->options, spec) && spec->kind != FLAG && spec->kind != TEXTS && spec->kind != NAMED_TEXTS;
+    parser->options->given[i / GIVEN_BITS] |= UINT64_C(1) << i % GIVEN_BITS;
     return repeated;
 }
 
@@ -314,6 +330,9 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (!one_of(options->report, reports)) {
         return usage(error, "expected text, json or none", "--report");
     }
+    if (options->diff != NULL && options->json) {
+        return usage(error, "use only one of them: a comparison is text", "--diff and --json");
+    }
     if (options->top_p == 0.0 || options->top_p > 1.0) {
         return usage(error, "expected more than 0 and at most 1", "--top-p");
     }
@@ -341,6 +360,9 @@ static int check_parallel(const struct graft_options *options, struct graft_erro
     }
     if (options->plugins_dirs.count == 0) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--parallel");
+    }
+    if (options->lock != NULL) {
+        return usage(error, "takes no --lock: each process has a plan of its own", "--parallel");
     }
     if (options->images.values.count > 0 || options->pixel_values != NULL) {
         return usage(error, "takes no images or videos", "--parallel");
@@ -501,6 +523,34 @@ void graft_options_shared(const struct graft_options *options, struct graft_text
             add_value(&specs[i], options, text);
         }
     }
+}
+
+static graft_json *strings_json(const struct graft_strings *list) {
+    struct graft_writer writer = {0};
+    return graft_writer_strings(&writer, list->items, (int32_t)list->count);
+}
+
+graft_json *graft_options_locked(const struct graft_options *options) {
+    graft_json *locked = graft_json_new_object();
+    int failed = locked == NULL;
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        const struct spec *spec = &specs[i];
+        const void *field = (const char *)options + spec->offset;
+        char name[32];
+        if ((spec->commands & LOCKED) == 0 || !is_given(options, spec)) {
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "--%s", spec->name);
+        failed |= graft_json_set_take(locked, name,
+                                      spec->kind == FLAG   ? graft_json_new_bool(1)
+                                      : spec->kind == TEXT ? graft_json_new_string(*(const char *const *)field)
+                                                           : strings_json(field)) != 0;
+    }
+    if (failed) {
+        graft_json_free(locked);
+        return NULL;
+    }
+    return locked;
 }
 
 void graft_options_finish(struct graft_options *options) {

@@ -35,8 +35,11 @@ struct graft_named_strings {
     struct graft_strings names;
 };
 
+struct graft_lock;
+
 struct graft_options {
     enum graft_command command;
+    uint64_t given[2];          /* a bit for each option that was there, in the order of options.c */
     const char *subject;        /* what follows `inspect`, a file or a class, or `validate`, a file */
     struct graft_strings files; /* what follows `try` */
     int help;
@@ -49,6 +52,9 @@ struct graft_options {
     int no_plugins;
     int skip_bad_plugins;
     int rescan;
+    const char *lock;          /* a file; or NULL */
+    struct graft_lock *locked; /* what it holds: cli/lock/lock.h; NULL: nothing is locked yet */
+    int sha256;
     struct graft_strings plugin_options; /* "ID.NAME=VALUE" each */
     struct graft_strings fusion;         /* names of families */
     const char *fusion_config;           /* JSON, or NULL */
@@ -107,6 +113,7 @@ struct graft_options {
     int64_t window;   /* -1: the usual one */
 
     const char *html; /* for `plan`: where the page goes; or NULL */
+    const char *diff; /* likewise: a document of `plan --json`; or NULL */
 
     const char *output; /* this and the following: for `save` */
     int runtime_layout;
@@ -128,6 +135,10 @@ void graft_options_finish(struct graft_options *options);
  * is shown. */
 struct graft_text;
 void graft_options_shared(const struct graft_options *options, struct graft_text *text);
+
+/* The options given that decide what a model is made of: {"--dtype": "float32", "--fuse": ["GLOB,GLOB"], "--strict":
+ * true}. The caller frees it; NULL if memory ran out. */
+struct json_t *graft_options_locked(const struct graft_options *options);
 
 /* Whether `inspect` is for a plugin's file, not for a class. */
 int graft_options_name_file(const struct graft_options *options);

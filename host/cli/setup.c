@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "cli/lock/lock.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/report/report.h"
@@ -101,7 +102,9 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
     struct graft_library_options wanted = {.struct_size = sizeof wanted,
                                            .skip_bad_plugins = options->skip_bad_plugins,
                                            .plugin_options = options->plugin_options.items,
-                                           .n_plugin_options = (int32_t)options->plugin_options.count};
+                                           .n_plugin_options = (int32_t)options->plugin_options.count,
+                                           .on_file = options->locked != NULL ? graft_lock_on_file : NULL,
+                                           .on_file_data = options->locked};
     char *list = NULL;
     const char **allow = NULL;
     if (options->no_plugins || options->plugins_dirs.count == 0 || graft_options_name_file(options)) {
@@ -228,7 +231,8 @@ int graft_setup_report(const struct graft_options *options, const struct graft_m
         return GRAFT_OK;
     }
     if (strcmp(options->report, "text") == 0) {
-        return graft_report_text(model, library, stderr, error);
+        int status = graft_report_text(model, library, stderr, error);
+        return status == GRAFT_OK && options->sha256 ? graft_report_sha256(library, stderr, error) : status;
     }
     graft_json *document = graft_report_json(model, library);
     int status = document != NULL ? graft_output_json(document, stderr, 1, error) : graft_fail_memory(error, "report");

@@ -8,14 +8,11 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "graft/host/parallel.h"
 #include "graft/host/process.h"
-
-enum { MAX_PLUGIN_BYTES = 1 << 30 };
 
 /* Threads: those that the process may use, or where all ranks of a machine may use the same ones, its share. */
 static void share_threads(const struct graft_options *options, const struct graft_parallel *parallel) {
@@ -71,39 +68,24 @@ int graft_setup_parallel(struct graft_options *options, struct graft_error *erro
     return status;
 }
 
-/* FNV-1a: it guards against mistakes. */
-static uint64_t hash(const char *bytes, size_t length) {
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++) {
-        value = (value ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-    }
-    return value;
-}
-
 /* One build may decide otherwise than another of the same version. */
-static int add_plugin(const struct graft_plugin_info *plugin, struct graft_text *lines, struct graft_error *error) {
-    char *bytes = NULL;
-    size_t length = 0;
-    int status = plugin->file != NULL
-                     ? graft_file_read(plugin->file, MAX_PLUGIN_BYTES, GRAFT_ERROR_PLUGIN, &bytes, &length, error)
-                     : GRAFT_OK;
-    if (status == GRAFT_OK) {
-        graft_text_printf(lines, "%s\tversion %s (file %016llx)\n", plugin->descriptor->id, plugin->descriptor->version,
-                          (unsigned long long)hash(bytes, length));
-    }
-    graft_free(bytes);
+static int add_plugin(const struct graft_library *library, size_t i, struct graft_text *lines,
+                      struct graft_error *error) {
+    const struct graft_plugin *descriptor = graft_library_plugin(library, i)->descriptor;
+    char digits[GRAFT_SHA256_LENGTH + 1];
+    int status = graft_library_plugin_sha256(library, i, digits, error);
+    graft_text_printf(lines, "%s\tversion %s (file %.16s)\n", descriptor->id, descriptor->version, digits);
     return status;
 }
 
 int graft_setup_agree_plugins(const struct graft_library *library, struct graft_error *error) {
     struct graft_text lines = {0};
-    const struct graft_plugin_info *plugin;
     int status = GRAFT_OK;
     if (graft_parallel_get()->size == 1) {
         return GRAFT_OK;
     }
-    for (size_t i = 0; status == GRAFT_OK && (plugin = graft_library_plugin(library, i)) != NULL; i++) {
-        status = add_plugin(plugin, &lines, error);
+    for (size_t i = 0; status == GRAFT_OK && graft_library_plugin(library, i) != NULL; i++) {
+        status = add_plugin(library, i, &lines, error);
     }
     if (status != GRAFT_OK) {
         graft_text_free(&lines);

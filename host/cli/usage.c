@@ -7,7 +7,7 @@
 /* What follows the program's name. */
 static const char *const commands[] = {
     "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report replacements, generate\n",
-    "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE]    what run would do; reads no weights\n",
+    "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE] [--diff FILE]    what run would do\n",
     "tokenize   --model DIR [--decode] [--json]                         turn lines of stdin into ids, or back\n",
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
     "list       --plugins-dir DIR | --classes | --families [--json]     list plugins, classes or model types\n",
@@ -28,6 +28,8 @@ static const char *const sections[] = {
     "  --no-plugins           load no plugins\n"
     "  --skip-bad-plugins     skip plugins that cannot be used\n"
     "  --rescan               try all plugins again before they are opened, also those that did no harm before\n"
+    "  --lock FILE            write plugins, options and plan to FILE; if it exists, run nothing else than it says\n"
+    "  --sha256               print each plugin's SHA-256 as well\n"
     "  --fusion NAME          fuse the modules that fit this fusion family; repeatable\n"
     "  --fusion-config JSON   the same, with options: {\"NAME\": true | false | {...}}; {} for none\n"
     "\n",
@@ -82,6 +84,7 @@ static const char *const sections[] = {
 
     "Comparing and measuring\n"
     "  --against DIR          verify: compare with this checkpoint, such as the one before it was quantized\n"
+    "  --diff FILE            plan: print what is different from what plan --json wrote to FILE\n"
     "  --tolerance T          verify: how far logits may differ (default 5e-5)\n"
     "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes and runs (default 512, 32, 3)\n"
     "  --sequences N          bench: run so many sequences as one batch, 1 to 64 (default 1)\n"

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sha256.h"
 #include "graft/host/conversions.h"
 #include "library/library.h"
 #include "registry/nearest.h"
@@ -78,6 +79,14 @@ const struct graft_plugin_info *graft_library_plugin(const struct graft_library 
     const struct graft_plugin_set *called = i - of_files < library->n_called ? library->called[i - of_files] : NULL;
     (void)pthread_mutex_unlock(lock);
     return called != NULL ? &called->plugins[0].info : NULL;
+}
+
+int graft_library_plugin_sha256(const struct graft_library *library, size_t i, char sha256[GRAFT_SHA256_LENGTH + 1],
+                                struct graft_error *error) {
+    const struct graft_plugin_info *plugin = graft_library_plugin(library, i);
+    sha256[0] = '\0';
+    return plugin != NULL && plugin->file != NULL ? graft_sha256_file(plugin->file, GRAFT_ERROR_PLUGIN, sha256, error)
+                                                  : GRAFT_OK;
 }
 
 size_t graft_conversion_operations(const struct graft_conversion *conversion, char *text, size_t size) {

@@ -93,6 +93,7 @@ static struct graft_plugin_options plugin_options(const struct graft_library *li
     static const struct graft_library_options none = {.struct_size = sizeof none};
     struct graft_given_options given = {0};
     options = options != NULL ? options : &none;
+    int asks = GRAFT_HAS(options, struct graft_library_options, on_file_data);
     if (GRAFT_HAS(options, struct graft_library_options, n_plugin_options)) {
         given = (struct graft_given_options){options->plugin_options, options->n_plugin_options};
     }
@@ -105,6 +106,8 @@ static struct graft_plugin_options plugin_options(const struct graft_library *li
         .others = (const struct graft_plugin_set *const *)library->called,
         .n_others = library->n_called,
         .families = graft_built_in_families(),
+        .on_file = asks ? options->on_file : NULL,
+        .on_file_data = asks ? options->on_file_data : NULL,
     };
 }
 

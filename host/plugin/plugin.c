@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "plugin/choose.h"
 #include "plugin/family_file.h"
 #include "plugin/known_families.h"
 #include "plugin/search.h"
@@ -20,6 +21,8 @@ struct wanted {
     size_t n;
     const char *const *empty; /* directories without any */
     size_t n_empty;
+    const char *const *left_out; /* files that are not to be opened */
+    size_t n_left_out;
 };
 
 /* A load under way. */
@@ -281,6 +284,9 @@ static int load_all(struct loading *loading, const struct wanted *wanted, struct
                           graft_format("%s: contains no plugins; expected NAME.so or NAME/NAME.so", wanted->empty[i]),
                           error);
     }
+    for (size_t i = 0; i < wanted->n_left_out && status == GRAFT_OK; i++) {
+        status = add_note(loading, graft_format("%s: left out", wanted->left_out[i]), error);
+    }
     /* Family files may be like the family of any object. */
     for (int families = 0; families < 2; families++) {
         for (size_t i = 0; i < wanted->n && status == GRAFT_OK; i++) {
@@ -336,24 +342,26 @@ static int load_files(const struct wanted *wanted, const struct graft_plugin_opt
 int graft_plugins_load(const char *const *directories, int n, const struct graft_plugin_options *options,
                        struct graft_plugin_set **set, struct graft_error *error) {
     struct graft_plugin_files files = {0};
-    const char **names = NULL;
+    struct graft_chosen_files chosen = {0};
     int status =
         options != NULL && options->file != NULL ? graft_plugin_files_name(options->file, &files, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
         status = graft_plugin_files_find(directories, n, &files, error);
     }
     if (status == GRAFT_OK) {
-        names = graft_alloc(files.n, sizeof *names);
-        status = names != NULL ? GRAFT_OK : graft_fail_memory(error, NULL);
-    }
-    for (size_t i = 0; i < files.n && status == GRAFT_OK; i++) {
-        names[i] = files.items[i].name;
+        status = graft_plugin_files_choose(&files, options != NULL ? options->on_file : NULL,
+                                           options != NULL ? options->on_file_data : NULL, &chosen, error);
     }
     if (status == GRAFT_OK) {
-        const struct wanted wanted = {.files = names, .n = files.n, .empty = files.empty, .n_empty = files.n_empty};
+        const struct wanted wanted = {.files = chosen.names,
+                                      .n = chosen.n,
+                                      .empty = files.empty,
+                                      .n_empty = files.n_empty,
+                                      .left_out = chosen.left_out,
+                                      .n_left_out = chosen.n_left_out};
         status = load_files(&wanted, options, set, error);
     }
-    graft_free(names);
+    graft_chosen_files_free(&chosen);
     graft_plugin_files_free(&files);
     return status;
 }

@@ -48,8 +48,10 @@ struct graft_plugin_options {
     struct graft_given_options given;
     const struct graft_plugin_set *const *others; /* [n_others] started before, which may offer extensions */
     size_t n_others;
-    const struct graft_family *const
-        *families; /* the host's, which family files may be like; NULL-terminated, or NULL */
+    /* The host's, which family files may be like; NULL-terminated, or NULL. */
+    const struct graft_family *const *families;
+    graft_plugin_file_function on_file; /* or NULL */
+    void *on_file_data;
 };
 
 /* Loads the plugins of `n` directories (search.h says which files are looked at). `options` may be NULL. The caller

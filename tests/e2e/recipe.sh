@@ -1,5 +1,5 @@
 # Sourced by run_bad.sh before a case's fault, in a folder with a sound model in model/.
-# shellcheck shell=sh disable=SC2154 # $goldens is given
+# shellcheck shell=sh disable=SC2154 # $goldens and $host are given
 
 # start_from NAME: another golden instead.
 start_from() {
@@ -75,4 +75,15 @@ values() {
 # grid T H W: as they are in a tensor.
 grid() {
     for number; do length_bytes "$number"; done
+}
+
+# lock SCRIPT: a sound model.lock without plugins, edited.
+lock() {
+    "$host" plan --quiet --model model --lock model.lock >/dev/null
+    edit model.lock "$1"
+}
+
+# lock_plugin FIELDS [SHA256]: a lock with one plugin.
+lock_plugin() {
+    lock "s/\"plugins\": \[\]/\"plugins\": [{$(printf %s "$1" | sed 's/\\/\\\\/g'), \"sha256\": \"${2:-$(printf %064d 0)}\"}]/"
 }

@@ -63,7 +63,7 @@ try() { # try CASE
     case=$scratch/cases/$1
     mkdir "$scratch/work"
     cd "$scratch/work" || exit 1
-    goldens=$goldens/plain sh -eu -c '. "$1"; start_from llama; [ ! -f "$2" ] || . "$2"' sh "$tests/e2e/recipe.sh" \
+    host=$host goldens=$goldens/plain sh -eu -c '. "$1"; start_from llama; [ ! -f "$2" ] || . "$2"' sh "$tests/e2e/recipe.sh" \
         "$case/fault" 2>&1 || return
     [ -f "$case/args" ] || cp "$scratch/args" "$case/args"
     args=$(cat "$case/args")

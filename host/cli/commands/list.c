@@ -54,7 +54,8 @@ static void print_plugin(const struct graft_plugin_info *plugin) {
                                              : "");
 }
 
-static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
+static graft_json *plugin_json(const struct graft_library *library, size_t i_plugin) {
+    const struct graft_plugin_info *plugin = graft_library_plugin(library, i_plugin);
     const struct graft_plugin *descriptor = plugin->descriptor;
     graft_json *object = graft_json_new_object();
     graft_json *replaces = graft_json_new_array();
@@ -85,6 +86,7 @@ static graft_json *plugin_json(const struct graft_plugin_info *plugin) {
     failed |= graft_json_set_take(object, "lossy", graft_json_new_bool(is_lossy(descriptor)));
     failed |= graft_json_set_take(object, "on_request", graft_json_new_bool(is_on_request(descriptor)));
     failed |= graft_json_set_take(object, "parallel", graft_json_new_bool(descriptor->parallel != NULL));
+    graft_report_sha256_json(&writer, object, library, i_plugin);
     graft_list_implementations_json(&writer, object, descriptor);
     graft_inspect_options(&writer, object, plugin);
     if (failed || writer.failed) {
@@ -107,10 +109,9 @@ static graft_json *class_json(const struct graft_class *cls) {
 
 static graft_json *plugins_json(const struct graft_library *library) {
     graft_json *array = graft_json_new_array();
-    const struct graft_plugin_info *plugin;
     int failed = array == NULL;
-    for (size_t i = 0; !failed && (plugin = graft_library_plugin(library, i)) != NULL; i++) {
-        failed = graft_json_append_take(array, plugin_json(plugin)) != 0;
+    for (size_t i = 0; !failed && graft_library_plugin(library, i) != NULL; i++) {
+        failed = graft_json_append_take(array, plugin_json(library, i)) != 0;
     }
     if (failed) {
         graft_json_free(array);
@@ -164,7 +165,7 @@ static int list_plugins(const struct graft_options *options, const struct graft_
     for (size_t i = 0; (plugin = graft_library_plugin(library, i)) != NULL; i++) {
         print_plugin(plugin);
     }
-    return GRAFT_OK;
+    return options->sha256 ? graft_report_sha256(library, stdout, error) : GRAFT_OK;
 }
 
 int graft_command_list(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {

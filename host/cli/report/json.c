@@ -120,6 +120,13 @@ static void set_problems(struct graft_writer *writer, graft_json *document, cons
     graft_writer_set(writer, document, "conversion_errors", failures);
 }
 
+void graft_report_sha256_json(struct graft_writer *writer, graft_json *object, const struct graft_library *library,
+                              size_t i) {
+    char digits[GRAFT_SHA256_LENGTH + 1];
+    int known = graft_library_plugin_sha256(library, i, digits, NULL) == GRAFT_OK && digits[0] != '\0';
+    graft_writer_set_string(writer, object, "sha256", known ? digits : NULL);
+}
+
 static graft_json *plugins_json(struct graft_writer *writer, const struct graft_library *library) {
     graft_json *plugins = graft_json_new_array();
     const struct graft_plugin_info *loaded;
@@ -130,6 +137,7 @@ static graft_json *plugins_json(struct graft_writer *writer, const struct graft_
         graft_writer_set_string(writer, plugin, "id", loaded->descriptor->id);
         graft_writer_set_string(writer, plugin, "version", loaded->descriptor->version);
         graft_writer_set_string(writer, plugin, "file", loaded->file);
+        graft_report_sha256_json(writer, plugin, library, i);
         for (int32_t j = 0; j < loaded->descriptor->n_replacements; j++) {
             const struct graft_replacement *replacement = graft_plugin_replacement(loaded->descriptor, j);
             graft_json *patch = graft_json_new_object();

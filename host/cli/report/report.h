@@ -19,6 +19,13 @@ void graft_report_notes(const struct graft_model *model, const struct graft_libr
 /* The document of `plan --json`; the caller frees it. NULL if memory ran out. */
 graft_json *graft_report_json(const struct graft_model *model, const struct graft_library *library);
 
+/* Sets `sha256` of the file of the library's plugin number `i`; null if it has none, or it cannot be read any more. */
+void graft_report_sha256_json(struct graft_writer *writer, graft_json *object, const struct graft_library *library,
+                              size_t i);
+
+/* A line for each plugin with its SHA-256. */
+int graft_report_sha256(const struct graft_library *library, FILE *out, struct graft_error *error);
+
 /* "zeros" or "ones", what a parameter without a tensor starts as; NULL of any other. */
 const char *graft_report_initial(const struct graft_planned_parameter *parameter);
 

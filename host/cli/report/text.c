@@ -233,6 +233,20 @@ static int print(FILE *out, const struct graft_model *model, const struct graft_
     return status;
 }
 
+int graft_report_sha256(const struct graft_library *library, FILE *out, struct graft_error *error) {
+    const struct graft_plugin_info *plugin;
+    int status = GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && (plugin = graft_library_plugin(library, i)) != NULL; i++) {
+        char digits[GRAFT_SHA256_LENGTH + 1];
+        status = graft_library_plugin_sha256(library, i, digits, error);
+        if (status == GRAFT_OK) {
+            graft_output_line(out, "  plugin     %s %s, sha256 %s (%s)", plugin->descriptor->id,
+                              plugin->descriptor->version, digits, plugin->file);
+        }
+    }
+    return status;
+}
+
 void graft_report_notes(const struct graft_model *model, const struct graft_library *library, FILE *out) {
     for (size_t i = 0; graft_library_note(library, i) != NULL; i++) {
         const char *note = graft_library_note(library, i);

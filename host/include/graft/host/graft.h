@@ -70,7 +70,9 @@ struct graft_library_options {
     const char *const *plugin_options; /* [n_plugin_options] */
     int32_t n_plugin_options;
     int32_t n_directories;
-    const char *const *directories; /* [n_directories]: of graft_library_load_plugin; NULL: none */
+    const char *const *directories;     /* [n_directories]: of graft_library_load_plugin; NULL: none */
+    graft_plugin_file_function on_file; /* which files may be opened, by what is in them; NULL: all */
+    void *on_file_data;                 /* for `on_file` */
 };
 
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may

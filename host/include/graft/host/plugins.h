@@ -37,6 +37,19 @@ struct graft_plugin_info {
  * last. Owned by the library, const, valid until graft_library_free. */
 const struct graft_plugin_info *graft_library_plugin(const struct graft_library *library, size_t i);
 
+/* Digits of a SHA-256, lower-case hexadecimal. */
+#define GRAFT_SHA256_LENGTH 64
+
+/* [any] The SHA-256 of plugin number `i`'s file as it is now, ended by a NUL; "" for one registered by a call. */
+int graft_library_plugin_sha256(const struct graft_library *library, size_t i, char sha256[GRAFT_SHA256_LENGTH + 1],
+                                struct graft_error *error);
+
+/* [load] Asked about each file before anything in it runs: `file` as in struct graft_plugin_info, and its SHA-256 as
+ * above. `*open` is 1; with 0 the file is left out, with a note. A status that is not GRAFT_OK ends the load. Files
+ * that cannot be read or export no graft_plugin_entry are not asked about: those are not opened anyway. */
+typedef int (*graft_plugin_file_function)(void *data, const char *file, const char *sha256, int32_t *open,
+                                          struct graft_error *error);
+
 /* [load] Like graft_library_load_plugins (graft/host/graft.h), for a single file, which counts as named in
  * options->allow, and before the plugins found in options->directories. A file that is not a plugin is an error. */
 int graft_library_load_plugin(struct graft_library *library, const char *file,
