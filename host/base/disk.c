@@ -12,14 +12,17 @@
 enum { LARGEST_STEP = 1 << 30 };
 
 static atomic_long countdown;
+static atomic_int failure;
 static atomic_size_t limit;
 
-/* Whether this step is the one that has to fail. */
+/* If this step is the one that has to fail: what with; else 0. */
 static int must_fail(void) {
-    return atomic_load_explicit(&countdown, memory_order_relaxed) > 0 && atomic_fetch_sub(&countdown, 1) == 1;
+    int fails = atomic_load_explicit(&countdown, memory_order_relaxed) > 0 && atomic_fetch_sub(&countdown, 1) == 1;
+    return fails ? atomic_load(&failure) : 0;
 }
 
-long graft_disk_fail_at(long n) {
+long graft_disk_fail_at(long n, int number) {
+    atomic_store(&failure, number);
     return atomic_exchange(&countdown, n);
 }
 
@@ -28,8 +31,9 @@ void graft_disk_limit_step(size_t bytes) {
 }
 
 int graft_disk_create(const char *path, int *fd) {
-    if (must_fail()) {
-        return ENOSPC;
+    int failing = must_fail();
+    if (failing != 0) {
+        return failing;
     }
     *fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return *fd >= 0 ? 0 : errno;
@@ -39,7 +43,7 @@ int graft_disk_write(int fd, const void *bytes, size_t size) {
     int failing = must_fail();
     size_t largest = atomic_load_explicit(&limit, memory_order_relaxed);
     const char *at = bytes;
-    size_t left = failing ? size / 2 : size;
+    size_t left = failing != 0 ? size / 2 : size;
     largest = largest > 0 ? largest : LARGEST_STEP;
     while (left > 0) {
         ssize_t put = write(fd, at, left < largest ? left : largest);
@@ -49,7 +53,7 @@ int graft_disk_write(int fd, const void *bytes, size_t size) {
         at += put > 0 ? put : 0;
         left -= put > 0 ? (size_t)put : 0;
     }
-    return failing ? ENOSPC : 0;
+    return failing;
 }
 
 /* The name says that the bytes will not be read again; on Linux that starts writing them. */
@@ -58,7 +62,10 @@ void graft_disk_begin(int fd, int64_t offset, int64_t size) {
 }
 
 int graft_disk_finish(int fd) {
-    int number = must_fail() ? ENOSPC : fsync(fd) != 0 ? errno : 0;
+    int number = must_fail();
+    if (number == 0 && fsync(fd) != 0) {
+        number = errno;
+    }
     if (close(fd) != 0 && number == 0) {
         number = errno;
     }
@@ -66,22 +73,25 @@ int graft_disk_finish(int fd) {
 }
 
 int graft_disk_make_folder(const char *path) {
-    if (must_fail()) {
-        return ENOSPC;
+    int failing = must_fail();
+    if (failing != 0) {
+        return failing;
     }
     return mkdir(path, 0777) == 0 ? 0 : errno;
 }
 
 int graft_disk_rename(const char *from, const char *to) {
-    if (must_fail()) {
-        return ENOSPC;
+    int failing = must_fail();
+    if (failing != 0) {
+        return failing;
     }
     return rename(from, to) == 0 ? 0 : errno;
 }
 
 int graft_disk_sync_folder(const char *path) {
-    if (must_fail()) {
-        return EIO;
+    int failing = must_fail();
+    if (failing != 0) {
+        return failing;
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {

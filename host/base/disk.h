@@ -30,9 +30,9 @@ int graft_disk_rename(const char *from, const char *to);
 /* Makes the names in a folder survive a loss of power, where the file system can do so. */
 int graft_disk_sync_folder(const char *path);
 
-/* [test] Makes the n-th step from now on fail (1 is the next) as on a full disk: a write stores half of its bytes
+/* [test] Makes the n-th step from now on fail (1 is the next) with `number`, an errno: a write stores half of its bytes
  * first. 0 turns it off. Returns how far the countdown set before was from firing, 0 when it has fired. */
-long graft_disk_fail_at(long n);
+long graft_disk_fail_at(long n, int number);
 
 /* [test] Makes one call of the system store no more than `bytes`; 0 for as much as there is. */
 void graft_disk_limit_step(size_t bytes);

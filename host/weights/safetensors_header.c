@@ -7,12 +7,17 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/json_cost.h"
 #include "base/text.h"
 #include "weights/safetensors_entry.h"
 #include "weights/safetensors_scan.h"
 
 /* The official implementation's bound. */
 #define MAX_HEADER_BYTES UINT64_C(100000000)
+
+/* What reading JSON into a tree may take: this, and half as much again as the text. A header of the usual form needs no
+ * tree. With views and a copy of the metadata, all of it stays below 64 MB and six times the header. */
+#define MAX_TREE_BYTES ((size_t)28 << 20)
 
 static const char metadata_key[] = "__metadata__";
 
@@ -81,6 +86,21 @@ static struct graft_tensor_view *add_view(struct reader *reader, const char *nam
     return view;
 }
 
+static int is_affordable(size_t cost, size_t length) {
+    return cost <= MAX_TREE_BYTES + length + length / 2;
+}
+
+/* A header of any form as a tree, unless somebody made it so that this takes more memory than any model's. */
+static int parse_text(const struct reader *reader, graft_json **document) {
+    size_t cost = graft_json_cost(reader->text, reader->length);
+    if (!is_affordable(cost, reader->length)) {
+        return graft_error_set(reader->error, GRAFT_ERROR_MODEL, reader->data.path,
+                               "the header's JSON has an unusual form, and would take %zu MB of memory for %zu MB",
+                               cost >> 20, reader->length >> 20);
+    }
+    return graft_json_parse(reader->text, reader->length, reader->data.path, document, reader->error);
+}
+
 /* Reads a header of any form. */
 static int parse_members(struct reader *reader) {
     void *iterator = NULL;
@@ -88,7 +108,7 @@ static int parse_members(struct reader *reader) {
     const graft_json *value;
     size_t name_bytes = 0;
     graft_json *document = NULL;
-    int status = graft_json_parse(reader->text, reader->length, reader->data.path, &document, reader->error);
+    int status = parse_text(reader, &document);
     while (graft_json_next(document, &iterator, &key, &value)) {
         name_bytes += strlen(key) + 1;
     }
@@ -122,6 +142,7 @@ static int scan_metadata(const struct reader *reader, const struct graft_safeten
     graft_json *document = NULL;
     quiet.error = NULL;
     int good = reader->header->metadata == NULL &&
+               is_affordable(graft_json_cost(member->metadata, member->metadata_length), reader->length) &&
                graft_json_parse(member->metadata, member->metadata_length, "", &document, NULL) == GRAFT_OK &&
                read_metadata(&quiet, document) == GRAFT_OK;
     graft_json_free(document);

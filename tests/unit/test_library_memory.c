@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening, loading and running a model in which each allocation fails in turn ends with an error, frees what it took,
- * and leaves the next time fine. With the address sanitizer it finds leaks as well. */
+/* Opening, loading, running, comparing and saving a model in which each allocation fails in turn ends with an error,
+ * frees what it took, and leaves the next time fine. With the address sanitizer it finds leaks as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,35 +10,98 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "failing.h"
+#include "graft/host/compare.h"
 #include "graft/host/graft.h"
+#include "graft/host/save.h"
 #include "kernels/parallel.h"
+#include "memory_folder.h"
+
+static char folder[64]; /* for what is saved */
 
 static int ignore(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {
     (void)data, (void)sequence, (void)id, (void)last, (void)error;
     return GRAFT_OK;
 }
 
-/* Everything a program does; frees all of it whatever happens. */
-static int use(const char *directory, const char *plugins, struct graft_error *error) {
-    static const int32_t ids[] = {3, 1, 4};
-    static const struct graft_prompt prompt = {.ids = ids, .count = 3};
-    struct graft_library *library = NULL;
-    struct graft_model *model = NULL;
+static const int32_t ids[] = {3, 1, 4};
+static const struct graft_prompt prompt = {.ids = ids, .count = 3};
+
+/* A model's directory, the plugins for it, and what is done with the model when it is loaded. */
+struct use {
+    const char *directory;
+    const char *plugins; /* or NULL */
+    int (*with)(const struct use *use, struct graft_library *library, struct graft_model *model,
+                struct graft_error *error);
+};
+
+static int generate(const struct use *use, struct graft_library *library, struct graft_model *model,
+                    struct graft_error *error) {
     struct graft_generation generation = {.struct_size = sizeof generation};
-    int status = graft_library_create(&library, error);
-    if (status == GRAFT_OK && plugins != NULL) {
-        status = graft_library_load_plugins(library, &plugins, 1, NULL, error);
+    (void)use, (void)library;
+    graft_model_generation(model, &generation);
+    generation.max_new_tokens = 2;
+    return graft_model_generate(model, &prompt, 1, &generation, ignore, NULL, error);
+}
+
+/* What `verify` does. */
+static int verify(const struct use *use, struct graft_library *library, struct graft_model *model,
+                  struct graft_error *error) {
+    static const struct graft_model_options plain = {.struct_size = sizeof plain, .without_replacements = 1};
+    static float logits[2][3 * 1024];
+    struct graft_model *original = NULL;
+    struct graft_comparison *comparison = NULL;
+    assert_in_range(graft_model_vocab_size(model), 1, 1024);
+    int status = graft_model_open(library, use->directory, &plain, &original, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_load(original, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_model_open(library, directory, NULL, &model, error);
+        status = graft_model_compare(model, original, 1, &comparison, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_logits(model, &prompt, 1, logits[0], error);
+    }
+    graft_comparison_free(comparison);
+    if (status == GRAFT_OK) {
+        status = graft_model_logits(original, &prompt, 1, logits[1], error);
+    }
+    graft_model_free(original);
+    return status;
+}
+
+static int save_as(const struct graft_model *model, int32_t runtime_layout, struct graft_error *error) {
+    const struct graft_save_options options = {.struct_size = sizeof options, .runtime_layout = runtime_layout};
+    const char *output = folder_path(folder, "out");
+    int status = graft_model_save((struct graft_model *)model, output, &options, error);
+    assert_int_equal(folder_count(folder), status == GRAFT_OK);
+    folder_remove(output);
+    return status;
+}
+
+static int save(const struct use *use, struct graft_library *library, struct graft_model *model,
+                struct graft_error *error) {
+    (void)use, (void)library;
+    int status = save_as(model, 0, error);
+    return status == GRAFT_OK ? save_as(model, 1, error) : status;
+}
+
+/* Everything a program does; frees all of it whatever happens. */
+static int run(const struct use *use, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    struct graft_model *model = NULL;
+    int status = graft_library_create(&library, error);
+    if (status == GRAFT_OK && use->plugins != NULL) {
+        status = graft_library_load_plugins(library, &use->plugins, 1, NULL, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_model_open(library, use->directory, NULL, &model, error);
     }
     if (status == GRAFT_OK) {
         status = graft_model_load(model, error);
     }
     if (status == GRAFT_OK) {
-        graft_model_generation(model, &generation);
-        generation.max_new_tokens = 2;
-        status = graft_model_generate(model, &prompt, 1, &generation, ignore, NULL, error);
+        status = use->with(use, library, model, error);
     }
     graft_model_free(model);
     graft_library_free(library);
@@ -47,14 +110,15 @@ static int use(const char *directory, const char *plugins, struct graft_error *e
 
 /* How many allocations a whole run takes. A status of 0 with a failure in it is fine where it was not needed, as
  * PCRE2's memory for JIT code. */
-static long fail_each(const char *name, const char *plugins) {
+static long fail_each(const char *name, struct use use) {
     char directory[1024];
-    long survived = 0, n = 1;
+    long survived = 0, tried = 0, n = 1;
     (void)snprintf(directory, sizeof directory, "%s/%s", getenv("GRAFT_TEST_GOLDENS"), name);
-    for (;; n++) {
+    use.directory = directory;
+    for (;; n = next_failing(n), tried++) {
         struct graft_error error = graft_error_none();
         (void)graft_alloc_fail_at(n);
-        int status = use(directory, plugins, &error);
+        int status = run(&use, &error);
         long left = graft_alloc_fail_at(0);
         if (status != error.code || (status != GRAFT_OK && status != GRAFT_ERROR_INTERNAL)) {
             fail_msg("allocation %ld: status %d, error %d: %s: %s", n, status, error.code, error.source, error.message);
@@ -65,32 +129,47 @@ static long fail_each(const char *name, const char *plugins) {
         }
         survived += status == GRAFT_OK;
     }
-    if (survived * 10 > n) {
-        fail_msg("%ld of %ld failures went unseen", survived, n);
+    if (survived * 10 > tried) {
+        fail_msg("%ld of %ld failures went unseen", survived, tried);
     }
     return n;
 }
 
 static void test_plain(void **state) {
     (void)state;
-    assert_in_range(fail_each("plain/llama", NULL), 200, 100000);
+    assert_in_range(fail_each("plain/llama", (struct use){.with = generate}), 200, 100000);
 }
 
 static void test_patched(void **state) {
     (void)state;
-    assert_in_range(fail_each("patched/qwen2_moe_doc_example", getenv("GRAFT_PLUGINS")), 400, 100000);
+    const struct use use = {.plugins = getenv("GRAFT_PLUGINS"), .with = generate};
+    assert_in_range(fail_each("patched/qwen2_moe_doc_example", use), 400, 100000);
 }
 
 static void test_stacked(void **state) {
     (void)state;
-    assert_in_range(fail_each("plain/qwen2_moe_stacked", getenv("GRAFT_PLUGINS")), 400, 100000);
+    const struct use use = {.plugins = getenv("GRAFT_PLUGINS"), .with = generate};
+    assert_in_range(fail_each("plain/qwen2_moe_stacked", use), 400, 100000);
+}
+
+static void test_verify(void **state) {
+    (void)state;
+    const struct use use = {.plugins = getenv("GRAFT_PLUGINS"), .with = verify};
+    assert_in_range(fail_each("patched/qwen2_moe_doc_example", use), 400, 100000);
+}
+
+static void test_save(void **state) {
+    (void)state;
+    const struct use use = {.plugins = getenv("GRAFT_PLUGINS"), .with = save};
+    memory_folder_create(folder);
+    assert_in_range(fail_each("patched/qwen2_moe_doc_example", use), 400, 100000);
+    folder_remove(folder);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_patched),
-        cmocka_unit_test(test_stacked),
+        cmocka_unit_test(test_plain),  cmocka_unit_test(test_patched), cmocka_unit_test(test_stacked),
+        cmocka_unit_test(test_verify), cmocka_unit_test(test_save),
     };
     graft_threads_set_count(1); /* the same allocations in every run */
     return cmocka_run_group_tests(tests, NULL, NULL);

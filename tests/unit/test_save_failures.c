@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whichever step of saving fails, a step on the disk or an allocation, there is an error and nothing is left, or the
  * directory is complete. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/disk.h"
-#include "folder.h"
+#include "failing.h"
 #include "graft/host/graft.h"
 #include "graft/host/save.h"
 #include "kernels/parallel.h"
+#include "memory_folder.h"
 #include "weights/checkpoint.h"
 
 static struct graft_library *library;
@@ -30,7 +33,7 @@ static int set_up(void **state) {
     const char *plugins = getenv("GRAFT_PLUGINS");
     (void)state;
     graft_threads_set_count(1);
-    folder_create(folder);
+    memory_folder_create(folder);
     (void)snprintf(path, sizeof path, "%s/goldens/plain/qwen2_moe", getenv("GRAFT_TEST_DATA"));
     return graft_library_create(&library, NULL) != GRAFT_OK ||
            graft_library_load_plugins(library, &plugins, 1, NULL, NULL) != GRAFT_OK ||
@@ -63,44 +66,59 @@ static void check_left(int status) {
     }
 }
 
+/* Fails each step in turn with `number`, in calls of the system that store no more than `largest` bytes. */
+static void fail_steps(const struct graft_save_options *options, int number, size_t largest) {
+    struct graft_error error;
+    long failed = 0;
+    graft_disk_limit_step(largest);
+    for (long n = 1;; n++) {
+        (void)graft_disk_fail_at(n, number);
+        int status = save(options, &error);
+        int fired = graft_disk_fail_at(0, 0) == 0;
+        check_left(status);
+        assert_true(status == GRAFT_OK || status == GRAFT_ERROR_IO);
+        assert_true(status == GRAFT_OK || strstr(error.message, strerror(number)) != NULL);
+        if (!fired) {
+            assert_int_equal(status, GRAFT_OK);
+            break;
+        }
+        failed += status != GRAFT_OK;
+        /* Only the very last, the sync of the folder around, may fail without harm. */
+        assert_true(status != GRAFT_OK || failed == n - 1);
+    }
+    assert_true(failed > 30);
+    graft_disk_limit_step(0);
+}
+
+/* Files are made, written and synced, folders made, synced and renamed: every step there is. */
 static void test_disk(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct graft_error error;
-        long failed = 0;
-        for (long n = 1;; n++) {
-            (void)graft_disk_fail_at(n);
-            int status = save(&layouts[i], &error);
-            int fired = graft_disk_fail_at(0) == 0;
-            check_left(status);
-            assert_true(status == GRAFT_OK || status == GRAFT_ERROR_IO);
-            if (!fired) {
-                assert_int_equal(status, GRAFT_OK);
-                break;
-            }
-            failed += status != GRAFT_OK;
-            /* Only the very last, the sync of the folder around, may fail without harm. */
-            assert_true(status != GRAFT_OK || failed == n - 1);
-        }
-        assert_true(failed > 30);
+        fail_steps(&layouts[i], ENOSPC, 0);
+        fail_steps(&layouts[i], EIO, 4096);
     }
 }
 
 static void test_short_writes(void **state) {
-    (void)state;
+    static const size_t largest[] = {1, 977, 4096};
     struct graft_error error;
-    graft_disk_limit_step(977);
-    int status = save(&layouts[1], &error);
-    graft_disk_limit_step(0);
-    assert_int_equal(status, GRAFT_OK);
-    check_left(status);
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = i == 0; k < sizeof largest / sizeof largest[0]; k++) {
+            graft_disk_limit_step(largest[k]);
+            int status = save(&layouts[i], &error);
+            graft_disk_limit_step(0);
+            assert_int_equal(status, GRAFT_OK);
+            check_left(status);
+        }
+    }
 }
 
 static void test_memory(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct graft_error error;
-        for (long n = 1;; n += n < 100 ? 1 : n / 50) {
+        for (long n = 1;; n = next_failing(n)) {
             (void)graft_alloc_fail_at(n);
             int status = save(&layouts[i], &error);
             long left = graft_alloc_fail_at(0);
