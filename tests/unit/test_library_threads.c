@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registering, looking up, loading and running at once. Under -Db_sanitize=thread build with -Dopenmp=disabled. */
+/* Registering, looking up, loading plugins and models, running and unloading at once. scripts/test builds this with the
+ * thread sanitizer, without OpenMP and oneDNN: the sanitizer does not know how their threads wait for each other. */
 #include "library_fixture.h"
 
 #include <pthread.h>
 
-enum { ROUNDS = 8, CALLS = 200, WORKERS = 2, VOCABULARY = 583, TOKENS = 3 };
+#include "graft/host/process.h"
+
+enum { ROUNDS = 8, CALLS = 200, WORKERS = 2, ALL = 8, NEW_TOKENS = 3, VOCABULARY = 583, TOKENS = 3 };
 
 struct job {
     pthread_t thread;
@@ -74,7 +77,76 @@ static void test_threads(void **state) {
     graft_library_free(library);
 }
 
+/* All that a program does, from plugins on. */
+struct life {
+    pthread_t thread;
+    struct graft_library *shared; /* of all threads */
+    int32_t ids[NEW_TOKENS];
+    int n;
+    int failures;
+};
+
+static int keep(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {
+    struct life *life = data;
+    (void)sequence, (void)last, (void)error;
+    life->ids[life->n++ % NEW_TOKENS] = id;
+    return GRAFT_OK;
+}
+
+static void generate(struct life *life, struct graft_library *library) {
+    static const int32_t ids[TOKENS] = {5, 7, 11};
+    const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
+    const struct graft_generation generation = {.struct_size = sizeof generation,
+                                                .max_new_tokens = NEW_TOKENS,
+                                                .temperature = 1.0,
+                                                .top_p = 1.0,
+                                                .repetition_penalty = 1.0};
+    struct graft_model *model = NULL;
+    char path[512];
+    int failed = graft_model_open(library, llama_directory(path), NULL, &model, NULL) != GRAFT_OK ||
+                 graft_model_load(model, NULL) != GRAFT_OK ||
+                 graft_model_generate(model, &prompt, 1, &generation, keep, life, NULL) != GRAFT_OK;
+    life->failures += failed;
+    graft_model_free(model);
+}
+
+/* Plugins are loaded and unloaded while others load and use the same ones. */
+static void *live(void *data) {
+    struct life *life = data;
+    const char *plugins = getenv("GRAFT_PLUGINS");
+    for (int i = 0; i < ROUNDS / 2; i++) {
+        const struct graft_patch patch = {.key = "Llama(", .replacement = i % 2 == 0 ? &first_mlp : &second_mlp};
+        struct graft_library *own = NULL;
+        life->failures += graft_library_create(&own, NULL) != GRAFT_OK;
+        life->failures += graft_library_load_plugins(own, &plugins, 1, NULL, NULL) != GRAFT_OK;
+        life->failures += graft_library_register(own, &patch, 1, 1, NULL) != GRAFT_OK;
+        life->failures += graft_library_register(life->shared, &patch, 1, 1, NULL) != GRAFT_OK;
+        generate(life, own);
+        generate(life, life->shared);
+        graft_library_free(own);
+    }
+    return NULL;
+}
+
+static void test_lives(void **state) {
+    static struct life lives[ALL];
+    struct graft_library *shared = new_library();
+    (void)state;
+    graft_threads_set_count(WORKERS);
+    for (int i = 0; i < ALL; i++) {
+        lives[i].shared = shared;
+        assert_int_equal(pthread_create(&lives[i].thread, NULL, live, &lives[i]), 0);
+    }
+    for (int i = 0; i < ALL; i++) {
+        assert_int_equal(pthread_join(lives[i].thread, NULL), 0);
+        assert_int_equal(lives[i].failures, 0);
+        assert_int_equal(lives[i].n, ROUNDS / 2 * 2 * NEW_TOKENS);
+        assert_memory_equal(lives[i].ids, lives[0].ids, sizeof lives[0].ids);
+    }
+    graft_library_free(shared);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_lives)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process's threads, asked for by several threads at once. scripts/test builds this with the thread sanitizer. */
+#include "kernels/pool.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernels/parallel.h"
+
+#if defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+enum { CALLERS = 8, ROUNDS = 300, ITEMS = 4096, WORKERS = 4 };
+
+/* Numbers that plain stores fill and plain loads read: a job that ends early, or begins late, is a race. */
+struct caller {
+    pthread_t thread;
+    int64_t numbers[ITEMS];
+    int32_t in_worker[WORKERS]; /* calls within the loop, by worker */
+    int64_t round;
+    int failures;
+};
+
+static void fill(void *data, int32_t worker, int64_t begin, int64_t end) {
+    struct caller *caller = data;
+    caller->in_worker[worker] += 1;
+    for (int64_t i = begin; i < end; i++) {
+        caller->numbers[i] = i * caller->round;
+    }
+}
+
+static void *call(void *data) {
+    struct caller *caller = data;
+    for (caller->round = 0; caller->round < ROUNDS; caller->round++) {
+        graft_parallel_for_workers(ITEMS, 64, fill, caller);
+        int64_t sum = 0;
+        for (int64_t i = 0; i < ITEMS; i++) {
+            sum += caller->numbers[i];
+        }
+        caller->failures += sum != caller->round * ITEMS * (ITEMS - 1) / 2;
+    }
+    return NULL;
+}
+
+static void test_callers(void **state) {
+    static struct caller callers[CALLERS];
+    (void)state;
+    for (int i = 0; i < CALLERS; i++) {
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
+        assert_int_equal(callers[i].failures, 0);
+    }
+}
+
+static void is_inside(void *data, int32_t worker, int64_t begin, int64_t end) {
+    int32_t *workers = data;
+    (void)begin, (void)end;
+    workers[worker] = graft_pool_is_inside() ? graft_parallel_workers() : -1;
+}
+
+/* Within a loop there is no other. */
+static void test_inside(void **state) {
+    int32_t workers[WORKERS] = {0};
+    (void)state;
+    graft_parallel_for_workers(ITEMS, 1, is_inside, workers);
+    int calls = 0;
+    for (int i = 0; i < WORKERS; i++) {
+        assert_in_range(workers[i], 0, 1); /* one that came too late did nothing */
+        calls += workers[i];
+    }
+    assert_true(calls > 0);
+    assert_int_equal(graft_parallel_workers(), WORKERS);
+    assert_false(graft_pool_is_inside());
+}
+
+/* A child has threads of its own. */
+static void test_fork(void **state) {
+    int status = 0;
+    (void)state;
+    if (SANITIZED) {
+        print_message("the thread sanitizer lets no thread begin behind a fork: not tried\n");
+        skip();
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        static struct caller caller;
+        (void)call(&caller);
+        _exit(caller.failures);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_callers),
+        cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_fork),
+    };
+    graft_threads_set_count(WORKERS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
