@@ -115,6 +115,7 @@ static const struct spec specs[] = {
      RUN | PLAN | TOKENIZE | LIST | INSPECT | VERIFY | BENCH | PERPLEXITY | VALIDATE},
     {"list", FLAG, offsetof(struct graft_options, list), VALIDATE},
     {"fuzz", NUMBER, offsetof(struct graft_options, fuzz), VALIDATE},
+    {"thorough", FLAG, offsetof(struct graft_options, thorough), VALIDATE},
     {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
     {"families", FLAG, offsetof(struct graft_options, families), LIST},

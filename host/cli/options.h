@@ -122,6 +122,7 @@ struct graft_options {
     int json;
     int list;     /* of `validate`: the checks there are */
     int64_t fuzz; /* likewise: models of random sizes */
+    int thorough; /* likewise: every allocation fails */
     int decode;
     int classes;
     int families;

@@ -16,7 +16,7 @@ static const char *const commands[] = {
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
     "try        FILE.so...                                              open each plugin in a process of its own\n",
-    "validate   FILE.so [--json] [--fuzz N] | --list                    check a plugin, on tiny models of our own\n",
+    "validate   FILE.so [--json] [--fuzz N] [--thorough] | --list       check a plugin, on tiny models of our own\n",
 };
 
 /* In sections, since compilers need not accept longer strings. */
@@ -91,6 +91,7 @@ static const char *const sections[] = {
     "  --compare FILE         bench: print ratios to what bench --json wrote to FILE\n"
     "  --modules              bench: time and bytes by class, and of each replaced class\n"
     "  --list, --fuzz N       validate: list the checks; build N models of random sizes as well\n"
+    "  --thorough             validate: let every allocation fail, not a sample of them\n"
     "  --text FILE, --window N          perplexity: the text; tokens per window (default 512)\n"
     "\n",
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plugin's classes are described: on sound configs, and on others. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,8 +16,9 @@
 
 /* Folders that begin with a dot are no models. */
 static void put_aside(const struct graft_validation *validation, const char *type) {
+    static int number;
     char *directory = graft_path_join(validation->folder, type);
-    char *aside = graft_format("%s/.%s", validation->folder, type);
+    char *aside = graft_format("%s/.%s-%d", validation->folder, type, number++);
     if (directory != NULL && aside != NULL) {
         (void)rename(directory, aside);
     }
@@ -25,7 +28,7 @@ static void put_aside(const struct graft_validation *validation, const char *typ
 
 /* Makes the model, and opens it with the plugin; keeps it if the plugin does something in it. */
 static int make_one(struct graft_validation *validation, struct graft_library *library, const char *type,
-                    const char *architecture, struct graft_error *error) {
+                    const char *architecture, const struct graft_tiny_sizes *sizes, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options};
     const char *id = graft_library_plugin(library, 0)->descriptor->id;
     struct graft_model *model = NULL;
@@ -34,7 +37,7 @@ static int make_one(struct graft_validation *validation, struct graft_library *l
         return graft_fail_memory(error, type);
     }
     graft_validation_at(validation, type);
-    int status = graft_tiny_make(validation, library, type, architecture, &graft_tiny_usual, type, error);
+    int status = graft_tiny_make(validation, library, type, architecture, sizes, type, error);
     if (status == GRAFT_OK) {
         status = graft_model_open(library, directory, &options, &model, error);
     }
@@ -49,14 +52,37 @@ static int make_one(struct graft_validation *validation, struct graft_library *l
     return status;
 }
 
-/* Of a type that the plugin brings we know neither the fields nor the layout: if ours will not do, that is no fault. */
+/* Of a type that the plugin brings we know neither the fields nor the layout: if ours will not do, that is no fault.
+ * Some know no groups of heads. */
+static void make_own_type(struct graft_validation *validation, struct graft_library *library,
+                          const struct graft_family *family) {
+    const char *architecture = graft_family_architecture(family, 0)->name;
+    struct graft_tiny_sizes all_heads = graft_tiny_usual;
+    struct graft_error first = graft_error_none(), second = graft_error_none();
+    all_heads.kv_heads = all_heads.heads;
+    if (make_one(validation, library, family->model_type, architecture, &graft_tiny_usual, &first) != GRAFT_OK &&
+        make_one(validation, library, family->model_type, architecture, &all_heads, &second) != GRAFT_OK) {
+        graft_tiny_refused(validation, family->model_type, &second);
+    }
+}
+
 static void make_own(struct graft_validation *validation, struct graft_library *library) {
     const struct graft_plugin *plugin = graft_library_plugin(library, 0)->descriptor;
     for (int32_t i = 0; i < plugin->n_families; i++) {
-        const struct graft_family *family = graft_plugin_family(plugin, i);
-        struct graft_error own = graft_error_none();
-        (void)make_one(validation, library, family->model_type, graft_family_architecture(family, 0)->name, &own);
+        make_own_type(validation, library, graft_plugin_family(plugin, i));
     }
+}
+
+/* Whether some model is left in which the plugin does something. */
+static int has_models(const struct graft_validation *validation) {
+    struct dirent **entries = NULL;
+    int n = scandir(validation->folder, &entries, NULL, alphasort), found = 0;
+    for (int i = 0; i < n; i++) {
+        found |= entries[i]->d_name[0] != '.';
+        free(entries[i]); /* the C library's, as is the list */
+    }
+    free(entries);
+    return found;
 }
 
 static int check_describe(struct graft_validation *validation, struct graft_error *error) {
@@ -67,11 +93,11 @@ static int check_describe(struct graft_validation *validation, struct graft_erro
         return status;
     }
     for (size_t i = 0; status == GRAFT_OK && (type = graft_tiny_type(i, &architecture)) != NULL; i++) {
-        status = make_one(validation, library, type, architecture, error);
+        status = make_one(validation, library, type, architecture, &graft_tiny_usual, error);
     }
     make_own(validation, library);
     graft_library_free(library);
-    return status;
+    return status == GRAFT_OK && !has_models(validation) ? graft_tiny_skip(validation) : status;
 }
 
 /* A text of all that a description says. */

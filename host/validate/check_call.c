@@ -192,7 +192,7 @@ static int watch(struct graft_subject *subject, enum aim aim, struct graft_error
     const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     struct graft_hook_handle *handle = NULL;
     float *logits = NULL;
-    if (!graft_has_logits(subject->model)) {
+    if (!graft_subject_has_logits(subject)) {
         return GRAFT_OK;
     }
     if (aim == UNKNOWN_FEATURE) {
@@ -207,7 +207,9 @@ static int watch(struct graft_subject *subject, enum aim aim, struct graft_error
         graft_cache_destroy(second.caches[i]);
     }
     graft_free(logits);
-    return status;
+    return status == GRAFT_OK && second.calls == 0
+               ? graft_subject_leave(subject, "no module of its own was called, or none has arrays that are known")
+               : status;
 }
 
 #define WATCH(name, aim)                                                                \

@@ -52,7 +52,7 @@ static int save_original(struct graft_subject *subject, struct graft_error *erro
         status = compare_checkpoints(subject, saved, error);
     } else if (subject->is_lossy) {
         *error = graft_error_none(); /* what cannot be undone is refused, which is right */
-        status = GRAFT_OK;
+        status = graft_subject_leave(subject, "it is lossy, and cannot go back");
     }
     graft_free(saved);
     return status;

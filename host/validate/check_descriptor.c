@@ -53,25 +53,36 @@ static int replacements(const struct graft_place *place, const struct graft_plug
     return status;
 }
 
-#define PART(name, function)                                                          \
-    static int name(struct graft_validation *validation, struct graft_error *error) { \
-        return with_descriptor(validation, (function), error);                        \
+/* A part that the plugin does not have is skipped: that nothing is wrong in it says nothing. */
+#define PART(name, function, is_there)                                                          \
+    static int name##_of(const struct graft_place *place, const struct graft_plugin *plugin,    \
+                         struct graft_error *error) {                                           \
+        return (is_there) ? function(place, plugin, error) : NOT_THERE;                         \
+    }                                                                                           \
+    static int name(struct graft_validation *validation, struct graft_error *error) {           \
+        int status = with_descriptor(validation, name##_of, error);                             \
+        return status == NOT_THERE ? graft_validation_skip(validation, "it has none") : status; \
     }
-PART(check_classes, classes)
-PART(check_replacements, replacements)
-PART(check_options, graft_options_validate)
-PART(check_extensions, graft_extensions_validate)
-PART(check_implementations, graft_implementations_validate)
-PART(check_operations, graft_custom_operations_validate)
-PART(check_families, graft_families_validate)
-PART(check_fusions, graft_fusion_families_validate)
-PART(check_chains, graft_chains_validate)
+enum { NOT_THERE = -1 };
+#define HAS(field) (GRAFT_HAS(plugin, struct graft_plugin, field) && plugin->field)
+PART(check_classes, classes, HAS(n_classes))
+PART(check_replacements, replacements, HAS(n_replacements))
+PART(check_options, graft_options_validate, HAS(n_options))
+PART(check_extensions, graft_extensions_validate, HAS(requires_extensions) || HAS(offers_extensions))
+PART(check_implementations, graft_implementations_validate,
+     HAS(n_attention_implementations) || HAS(n_experts_implementations) || HAS(n_kernels))
+PART(check_operations, graft_custom_operations_validate, HAS(n_custom_operations))
+PART(check_families, graft_families_validate, HAS(n_families))
+PART(check_fusions, graft_fusion_families_validate, HAS(n_fusion_families))
+PART(check_chains, graft_chains_validate, HAS(n_chains))
 
 static int content(const struct graft_place *place, const struct graft_plugin *plugin, struct graft_error *error) {
     return graft_plugin_validate_content(place->file, plugin, error);
 }
 
-PART(check_content, content)
+static int check_content(struct graft_validation *validation, struct graft_error *error) {
+    return with_descriptor(validation, content, error);
+}
 
 const struct graft_validation_check graft_descriptor_checks[] = {
     GRAFT_CHECK("descriptor.entry", "the entry function gives a descriptor to this host", check_entry),

@@ -35,7 +35,7 @@ static int try_sizes(struct graft_subject *subject, const struct graft_tiny_size
         }
     }
     if (type == NULL) {
-        return GRAFT_OK; /* a type of the plugin's own */
+        return graft_subject_leave(subject, "the model type is its own");
     }
     (void)snprintf(name, sizeof name, ".fuzz-%.40s-%d", type, number);
     (void)snprintf(place, sizeof place,

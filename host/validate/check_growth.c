@@ -65,6 +65,9 @@ static int check_features(struct graft_validation *validation, struct graft_erro
     static const uint32_t nobodys = 0xFFFF0000u; /* no interface has that many */
     const struct graft_plugin *plugin = NULL;
     int status = graft_validation_descriptor(validation, &plugin, error);
+    if (status == GRAFT_OK && plugin->n_replacements == 0) {
+        return graft_validation_skip(validation, "it replaces no classes");
+    }
     for (int32_t i = 0; status == GRAFT_OK && i < plugin->n_replacements; i++) {
         const struct graft_class *cls = graft_plugin_replacement(plugin, i)->replacement;
         const struct graft_vtable *vtable = cls->forward;

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "base/alloc.h"
+#include "plugin/process_state.h"
 #include "validate/validation.h"
 
 static int check_start(struct graft_validation *validation, struct graft_error *error) {
@@ -12,6 +13,15 @@ static int check_start(struct graft_validation *validation, struct graft_error *
     int status = graft_validation_library(validation, NULL, 0, &library, error);
     graft_library_free(library);
     return status;
+}
+
+/* Trying a plugin (graft/host/trial.h) leaves out `init`, which may connect to others. Here it runs. */
+static int check_harmless(struct graft_validation *validation, struct graft_error *error) {
+    struct graft_process_state before;
+    graft_process_look(&before);
+    int status = check_start(validation, error);
+    const char *change = status == GRAFT_OK ? graft_process_change(&before) : NULL;
+    return change != NULL ? graft_validation_fault(validation, error, "its init or deinit %s", change) : status;
 }
 
 static int check_again(struct graft_validation *validation, struct graft_error *error) {
@@ -110,6 +120,9 @@ static int check_threads(struct graft_validation *validation, struct graft_error
 
 const struct graft_validation_check graft_life_checks[] = {
     GRAFT_CHECK("life.starts", "init and deinit do their work", check_start),
+    GRAFT_CHECK("life.harmless",
+                "init and deinit close no files of others, change no directory or limit, leave no process",
+                check_harmless),
     GRAFT_CHECK("life.starts_again", "after deinit it can be started again", check_again),
     GRAFT_CHECK("life.shared", "two libraries of one process share it", check_shared),
     GRAFT_CHECK("life.constant", "init leaves the descriptor as it is", check_const),

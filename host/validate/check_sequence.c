@@ -102,7 +102,7 @@ static int failed_step(struct walk *walk, struct graft_error *error) {
 static int with_session(struct graft_subject *subject, int (*check)(struct walk *walk, struct graft_error *error),
                         struct graft_error *error) {
     struct walk walk = {.subject = subject};
-    if (!graft_has_logits(subject->model)) {
+    if (!graft_subject_has_logits(subject)) {
         return GRAFT_OK;
     }
     walk.expected = graft_alloc((size_t)graft_model_vocab_size(subject->model), sizeof *walk.expected);

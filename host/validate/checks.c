@@ -64,9 +64,11 @@ static const char *find_base(void) {
 
 int graft_plugin_check(const char *file, const struct graft_check_options *options, graft_check_function on_result,
                        void *data, struct graft_error *error) {
-    enum { LIMIT_MS = 60000, MAX_FOLDERS = 16 };
-    struct graft_validation validation = {.file = file, .fuzz = options != NULL ? options->fuzz : 0};
-    int32_t limit_ms = options != NULL && options->limit_ms > 0 ? options->limit_ms : LIMIT_MS;
+    enum { LIMIT_MS = 60000, THOROUGH_MS = 600000, MAX_FOLDERS = 16 };
+    int thorough = options != NULL && GRAFT_HAS(options, struct graft_check_options, thorough) && options->thorough;
+    struct graft_validation validation = {
+        .file = file, .fuzz = options != NULL ? options->fuzz : 0, .thorough = thorough};
+    int32_t limit_ms = options != NULL && options->limit_ms > 0 ? options->limit_ms : thorough ? THOROUGH_MS : LIMIT_MS;
     char *folder = graft_format("%s/graft-validate-XXXXXX", find_base());
     if (folder == NULL) {
         return graft_fail_memory(error, file);

@@ -19,6 +19,14 @@ int graft_has_logits(const struct graft_model *model) {
     return model->encoding.task == GRAFT_TASK_CAUSAL_LM;
 }
 
+int graft_subject_has_logits(struct graft_subject *subject) {
+    int has = graft_has_logits(subject->model);
+    if (!has) {
+        (void)graft_subject_leave(subject, "an encoder, which computes no logits of tokens");
+    }
+    return has;
+}
+
 int graft_make_logits(const struct graft_subject *subject, struct graft_model *model,
                       const struct graft_prompt *prompts, size_t n, float **logits, struct graft_error *error) {
     size_t tokens = 0;

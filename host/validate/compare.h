@@ -15,6 +15,9 @@ const int32_t *graft_validation_ids(void);
 /* [any] Whether the model has logits for each token: a language model. */
 int graft_has_logits(const struct graft_model *model);
 
+/* [any] The same of a subject's model; the check does not apply to one without. */
+int graft_subject_has_logits(struct graft_subject *subject);
+
 /* [load] The logits of prompts. The caller frees them. */
 int graft_make_logits(const struct graft_subject *subject, struct graft_model *model,
                       const struct graft_prompt *prompts, size_t n, float **logits, struct graft_error *error);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tiny models that a plugin has an effect on, one after another. */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "validate/tiny.h"
 
 int graft_subject_is_plugins(const struct graft_model *model, const char *id) {
@@ -54,7 +56,7 @@ static int open_both(struct graft_subject *subject, struct graft_error *error) {
 }
 
 static int with_subject(struct graft_validation *validation, const char *type, int closed, graft_subject_function check,
-                        struct graft_error *error) {
+                        const char **left, struct graft_error *error) {
     struct graft_subject subject = {.validation = validation, .model_type = type};
     subject.directory = graft_path_join(validation->folder, type);
     if (subject.directory == NULL) {
@@ -65,6 +67,7 @@ static int with_subject(struct graft_validation *validation, const char *type, i
     if (status == GRAFT_OK) {
         status = check(&subject, error);
     }
+    *left = subject.left;
     graft_model_free(subject.original);
     graft_library_free(subject.originals);
     graft_model_free(subject.model);
@@ -73,23 +76,68 @@ static int with_subject(struct graft_validation *validation, const char *type, i
     return status;
 }
 
+int graft_subject_leave(struct graft_subject *subject, const char *why) {
+    subject->left = why;
+    return GRAFT_OK;
+}
+
+/* Of each model type that was refused a line; the folder is what checks share. */
+static const char refused_name[] = ".refused";
+
+void graft_tiny_refused(const struct graft_validation *validation, const char *model_type,
+                        const struct graft_error *why) {
+    char *path = graft_path_join(validation->folder, refused_name);
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+    if (file != NULL) {
+        (void)fprintf(file, "; %s: %s", model_type, why->message);
+        (void)fclose(file);
+    }
+    graft_free(path);
+}
+
+int graft_tiny_skip(struct graft_validation *validation) {
+    enum { MAX_BYTES = 1 << 20 };
+    char text[GRAFT_VALIDATION_TEXT];
+    char *path = graft_path_join(validation->folder, refused_name), *reasons = NULL;
+    size_t length = 0;
+    if (path != NULL) {
+        (void)graft_file_read(path, MAX_BYTES, GRAFT_ERROR_IO, &reasons, &length, NULL);
+    }
+    (void)snprintf(text, sizeof text, "it has no effect on any of the tiny models%s", reasons != NULL ? reasons : "");
+    graft_free(reasons);
+    graft_free(path);
+    return graft_validation_skip(validation, text);
+}
+
+/* What came of the models: those to which the check does not apply, and why. */
+static void add_left(struct graft_text *left, const char *type, const char *why) {
+    graft_text_printf(left, "%s%s: %s", left->length > 0 ? "; " : "", type, why);
+}
+
 static int each(struct graft_validation *validation, int closed, graft_subject_function check,
                 struct graft_error *error) {
     struct dirent **entries = NULL;
-    int n = scandir(validation->folder, &entries, NULL, alphasort), found = 0;
+    struct graft_text left = {0};
+    int n = scandir(validation->folder, &entries, NULL, alphasort), found = 0, made = 0;
     int status = GRAFT_OK;
     for (int i = 0; i < n; i++) {
         if (entries[i]->d_name[0] != '.' && status == GRAFT_OK) {
+            const char *why = NULL;
             found = 1;
-            status = with_subject(validation, entries[i]->d_name, closed, check, error);
+            status = with_subject(validation, entries[i]->d_name, closed, check, &why, error);
+            made += why == NULL;
+            if (why != NULL) {
+                add_left(&left, entries[i]->d_name, why);
+            }
         }
         free(entries[i]); /* the C library's, as is the list */
     }
     free(entries);
-    if (!found) {
-        return graft_validation_skip(validation, "it has no effect on any of the tiny models");
+    if (status == GRAFT_OK && found && left.length > 0) {
+        (made > 0 ? graft_validation_say : graft_validation_skip)(validation, left.bytes);
     }
-    return status;
+    graft_text_free(&left);
+    return found ? status : graft_tiny_skip(validation);
 }
 
 int graft_tiny_each(struct graft_validation *validation, graft_subject_function check, struct graft_error *error) {

@@ -41,11 +41,22 @@ struct graft_subject {
     struct graft_library *originals; /* without it; NULL where the plugin brings the model type */
     struct graft_model *original;    /* loaded; or NULL */
     int is_lossy;                    /* some class of the plugin is, so results differ from the original's */
+    const char *left;                /* why the check does not apply to this model; NULL: it was made */
 };
 
 typedef int (*graft_subject_function)(struct graft_subject *subject, struct graft_error *error);
 
-/* Calls `check` with each. Where there is none, the check is skipped. */
+/* The check does not apply to this model. Returns GRAFT_OK. Where it applies to none, it is skipped. */
+int graft_subject_leave(struct graft_subject *subject, const char *why);
+
+/* Says why there is no tiny model of a type that the plugin brings. */
+void graft_tiny_refused(const struct graft_validation *validation, const char *model_type,
+                        const struct graft_error *why);
+
+/* Skips a check because there are no tiny models, with the reasons there are. Returns GRAFT_OK. */
+int graft_tiny_skip(struct graft_validation *validation);
+
+/* Calls `check` with each. Where there is none, the check is skipped, with the reasons there are. */
 int graft_tiny_each(struct graft_validation *validation, graft_subject_function check, struct graft_error *error);
 
 /* The same, for checks that open the model themselves: `model` is NULL. */

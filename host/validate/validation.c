@@ -23,6 +23,11 @@ int graft_validation_skip(struct graft_validation *validation, const char *why) 
     return GRAFT_OK;
 }
 
+int graft_validation_say(struct graft_validation *validation, const char *what) {
+    (void)snprintf(validation->notes->text, sizeof validation->notes->text, "%s", what);
+    return GRAFT_OK;
+}
+
 int graft_validation_fault(const struct graft_validation *validation, struct graft_error *error, const char *format,
                            ...) {
     char text[sizeof error->message];

@@ -24,6 +24,7 @@ struct graft_validation {
     const char *file;
     const char *folder; /* of the tiny models: FOLDER/MODEL_TYPE */
     int64_t fuzz;
+    int32_t thorough; /* every allocation fails, not a sample */
     struct graft_validation_notes *notes;
 };
 
@@ -57,6 +58,9 @@ void graft_validation_at(struct graft_validation *validation, const char *place)
 
 /* The check does not apply. Returns GRAFT_OK. */
 int graft_validation_skip(struct graft_validation *validation, const char *why);
+
+/* The check passes, and there is something to say. Returns GRAFT_OK. */
+int graft_validation_say(struct graft_validation *validation, const char *what);
 
 /* The check found a fault. Returns GRAFT_ERROR_PLUGIN. */
 int graft_validation_fault(const struct graft_validation *validation, struct graft_error *error, const char *format,

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Linear that lets the original do the work: the file that includes this defines forward(), and before
- * FEATURES, INIT, DEINIT and ENTRY where it needs them. */
+ * FEATURES, DESCRIBE, INIT, DEINIT and ENTRY where it needs them. */
 #ifndef GRAFT_TEST_BEHAVING_H
 #define GRAFT_TEST_BEHAVING_H
 
+#include "graft/describe.h"
 #include "graft/linear.h"
 #include "graft/plugin.h"
 
 #ifndef FEATURES
 #define FEATURES 0
+#endif
+#ifndef DESCRIBE
+#define DESCRIBE NULL
+#define CREATE NULL
+#else
+#define CREATE behaving_create
 #endif
 #ifndef INIT
 #define INIT NULL
@@ -20,12 +27,22 @@
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error);
 
+/* Of a class that describes itself: what it calls is the original all the same. */
+static inline int behaving_create(const struct graft_class *self, const struct graft_build *build, void **instance,
+                                  struct graft_error *error) {
+    (void)self, (void)error;
+    *instance = (void *)(uintptr_t)build->super;
+    return GRAFT_OK;
+}
+
 static const struct graft_linear behaving_vtable = {
     .struct_size = sizeof behaving_vtable, .features = FEATURES, .forward = forward};
 static const struct graft_class behaving_class = {.struct_size = sizeof behaving_class,
                                                   .flags = GRAFT_CLASS_CALLS_SUPER,
                                                   .name = "BehavingLinear",
                                                   .interface_id = GRAFT_INTERFACE_LINEAR,
+                                                  .describe = DESCRIBE,
+                                                  .create = CREATE,
                                                   .forward = &behaving_vtable};
 static const char *const behaving_types[] = {"llama", NULL};
 static const struct graft_replacement behaving_replacement = {.struct_size = sizeof behaving_replacement,

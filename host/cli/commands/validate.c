@@ -42,6 +42,8 @@ static int on_result(void *data, const struct graft_check_result *result, struct
     }
     if (failed) {
         graft_output_line(stdout, "# %s: %s: %s", report->options->subject, result->info->name, result->text);
+    } else if (result->outcome == GRAFT_CHECK_PASSED && result->text[0] != '\0' && !report->options->quiet) {
+        graft_output_line(stdout, "# not made with %s", result->text);
     }
     return graft_output_flush(stdout, error); /* a copy of this process must not print it again */
 }
@@ -67,7 +69,8 @@ static int list(struct graft_error *error) {
 
 int graft_command_validate(const struct graft_options *options, struct graft_error *error) {
     struct report report = {.options = options};
-    const struct graft_check_options wanted = {.struct_size = sizeof wanted, .fuzz = options->fuzz};
+    const struct graft_check_options wanted = {
+        .struct_size = sizeof wanted, .fuzz = options->fuzz, .thorough = options->thorough};
     if (options->list) {
         return list(error);
     }

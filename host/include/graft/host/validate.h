@@ -36,14 +36,18 @@ struct graft_check_result {
     uint32_t struct_size;
     int32_t outcome;                     /* GRAFT_CHECK_... */
     const struct graft_check_info *info; /* the check */
-    const char *text; /* why it failed ("llama: was killed by signal 11 (Segmentation fault)") or was skipped; or "" */
-    double seconds;   /* it took */
+    /* Why it failed ("llama: was killed by signal 11 (Segmentation fault)") or was skipped; of one that passed, the
+     * models to which it does not apply; or "". */
+    const char *text;
+    double seconds; /* it took */
 };
 
 struct graft_check_options {
     uint32_t struct_size;
-    int32_t limit_ms; /* for each check; 0: a minute */
+    int32_t limit_ms; /* for each check; 0: a minute, or ten if it is to be thorough */
     int64_t fuzz;     /* models of random sizes to build as well; 0: none */
+    int32_t thorough; /* 1: every allocation of the host fails in turn, instead of 150 */
+    uint32_t reserved;
 };
 
 /* [any] Takes the result of a check, valid during the call. Any status but GRAFT_OK stops. */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* It believes that a field of the config is always a number. */
+#include <stdlib.h>
+
+#include "graft/config.h"
+#include "graft/describe.h"
+
+struct graft_class;
+static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error);
+#define DESCRIBE describe
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    return original(self, call, args, error);
+}
+
+static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    (void)self, (void)args, (void)sink, (void)error;
+    if (graft_config_has(config, "pad_token_id") && config->kind(config->data, "pad_token_id") != GRAFT_FIELD_INT) {
+        abort();
+    }
+    return GRAFT_OK;
+}
