@@ -32,7 +32,7 @@ cmp -s out data.json
 check 'the data in the page are those of --json' 0 $?
 check 'a row for each parameter' "$(count '"sources":' out)" "$(count '<div class="par">' page.html)"
 check 'an element for each module' "$(count '"path":' out)" "$(count '<li><details\|<li><div class="leaf">' page.html)"
-check 'each replaced module is marked' "$(count '"original_class": "' out)" "$(count '>[A-Z]*: replaces ' page.html)"
+check 'each replaced module is marked' "$(count '"original_class": "' out)" "$(count '>[A-Z][A-Z]*: replaces ' page.html)"
 check 'what cannot be told by colour is written' "$(count '"original_class": "' out)" \
     "$(count 'by <b>[a-z_]*</b></span>' page.html)"
 check 'operations are told' "$(count '"operations": "Concatenate' out)" "$(count '<code>Concatenate' page.html)"
