@@ -184,7 +184,7 @@ for command in $commands; do
     "$program" "$command" --list-options | sed 's/^--//; s/ .*//'
 done | sort -u >options
 check 'there are commands with options' 1 $(($(wc -l <options) > 40))
-sed -n 's/\(.*Fl .*\)/\1/p' "$prefix/share/man/man1/graft.1" | grep -o 'Fl -[a-z-]*' | sed 's/Fl -//' | sort -u >manual
+sed -n 's/\(.*Fl .*\)/\1/p' "$prefix/share/man/man1/graft.1" | grep -o 'Fl -[a-z0-9-]*' | sed 's/Fl -//' | sort -u >manual
 check 'options that the manual does not have' '' "$(comm -23 options manual)"
 check 'the manual has options' 1 $(($(wc -l <manual) > 40))
 listed=$(echo "$commands" | tr '\n' ' ' | sed 's/ $//')
