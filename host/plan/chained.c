@@ -94,7 +94,8 @@ static int32_t find_above(const struct conversion_site *site, const char *name, 
             if (target >= 0 && (!in_place || graft_conversion_is_in_place(site->plan, conversion, target)) &&
                 !(from == node->super && is_kept(node, conversion->targets[target])) &&
                 !graft_lookup_leaves_out(site->lookup, node, conversion)) {
-                *above = (struct conversion_site){site->plan, node, conversion, site->lookup, site->config, NULL, 0, 0};
+                *above = (struct conversion_site){site->plan, node, conversion, site->lookup, site->config,
+                                                  NULL,       0,    0,          NULL};
                 return target;
             }
         }
@@ -113,6 +114,7 @@ int graft_conversion_from_parents(struct conversion_site *site, const char *name
         if (target >= 0) {
             status = take_target(&above, target, index, list, error);
             site->n_tied += above.from_tied;
+            site->cut_by = above.cut_by != NULL ? above.cut_by : above.node;
             site->listed = site->listed != NULL ? site->listed : above.listed;
         }
     }

@@ -17,8 +17,9 @@ struct takers {
     size_t capacity;
 };
 
+/* What one module cuts in pieces for others goes to each of these. */
 static int same_taker(const struct graft_binding *a, const struct graft_binding *b) {
-    return a->site == b->site && a->conversion == b->conversion;
+    return (a->site == b->site && a->conversion == b->conversion) || (a->cut_by != NULL && a->cut_by == b->cut_by);
 }
 
 /* "the conversion to qkv_proj.weight of "model.layers.0.self_attn"" or "parameter "model.x.weight"". */

@@ -115,6 +115,7 @@ static int fill(void *data, int32_t target, int64_t index, struct graft_value *v
     binding->transform = site->listed != NULL ? site->listed->transform : NULL;
     binding->by_patch = site->listed != NULL && site->listed->by_patch;
     binding->from_tied = site->from_tied;
+    binding->cut_by = site->cut_by;
     binding->value = *value;
     *value = (struct graft_value){0};
     return GRAFT_OK;

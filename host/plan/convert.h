@@ -16,6 +16,7 @@ struct conversion_site {
     const struct graft_source *listed; /* the first source taken that a list made or renamed; NULL: none so far */
     int32_t n_tied;                    /* sources found so far under names that are tied to a parameter */
     int32_t from_tied;                 /* 1: all of them were */
+    const struct graft_node *cut_by;   /* the topmost module above whose conversion made a source; NULL: none did */
 };
 
 /* The binding of a parameter; every parameter of the tree has one. */

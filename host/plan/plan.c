@@ -65,7 +65,8 @@ static int apply_conversions(void *data, struct graft_node *node, struct graft_e
     int status = GRAFT_OK;
     const struct graft_conversion *conversion;
     for (size_t i = 0; status == GRAFT_OK && (conversion = graft_node_conversion(node, i)) != NULL; i++) {
-        struct conversion_site site = {planner->plan, node, conversion, &planner->lookup, planner->config, NULL, 0, 0};
+        struct conversion_site site = {planner->plan, node, conversion, &planner->lookup, planner->config, NULL, 0, 0,
+                                       NULL};
         if (!graft_lookup_leaves_out(&planner->lookup, node, site.conversion)) {
             status = graft_conversion_apply(&site, error);
         }

@@ -33,6 +33,7 @@ struct graft_binding {
                                                        source; NULL: the checkpoint's own */
     int32_t by_patch;                               /* that list is the load patch */
     const struct graft_node *site;                  /* the module that the conversion belongs to; NULL without one */
+    const struct graft_node *cut_by; /* the topmost module whose conversion made what `conversion` takes; or NULL */
     struct graft_binding *tied_to;
     struct graft_binding *shared_with; /* a binding of the same name, of an original beside its replacement; or NULL */
     char *problem;
