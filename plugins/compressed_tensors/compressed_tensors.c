@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "graft/expert_linears.h"
+#include "graft/expert_parts.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
 #include "loops.h"
@@ -191,26 +191,18 @@ static const struct graft_class compressed_linear_class = {
     .forward = &vtable,
 };
 
-static const struct graft_experts experts_vtable = {
-    .struct_size = sizeof experts_vtable,
-    .forward = graft_expert_linears_forward,
-};
+/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("CompressedMoeMLP")};
 
-/* Stacked parameters cannot hold such experts. */
-static const struct graft_class compressed_experts_class = {
-    .struct_size = sizeof compressed_experts_class,
-    .name = "CompressedExperts",
-    .interface_id = GRAFT_INTERFACE_EXPERTS,
-    .describe = graft_expert_linears_describe,
-    .create = graft_expert_linears_create,
-    .destroy = graft_expert_linears_destroy,
-    .forward = &experts_vtable,
-};
+static const struct graft_parts_expert_list list = {"CompressedMoeMLP"};
+
+static const struct graft_class experts_class = {
+    GRAFT_PARTS_CLASS("CompressedExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
 static const char *const methods[] = {"compressed-tensors", NULL};
 static const char *const tensors[] = {"weight_scale", NULL};
 
-static const char *const expert_tensors[] = {"0.gate_proj.weight_scale", NULL};
+static const char *const expert_tensors[] = {"0.gate_proj.weight_scale", "0.w1.weight_scale", NULL};
 
 static const struct graft_condition conditions[][2] = {
     {
@@ -237,7 +229,7 @@ static const struct graft_replacement replacements[] = {
         .struct_size = sizeof replacements[0],
         .key = GRAFT_KEY_PATTERN,
         .target = "Experts$",
-        .replacement = &compressed_experts_class,
+        .replacement = &experts_class,
         .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_GIVES_WAY,
         .conditions = conditions[1],
         .n_conditions = 2,
@@ -263,6 +255,9 @@ static const struct graft_plugin plugin = {
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],
+    .classes = &expert_class,
+    .n_classes = 1,
+    .class_stride = sizeof expert_class,
     .init = init,
     .quant_methods = methods,
 };

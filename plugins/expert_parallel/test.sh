@@ -27,6 +27,8 @@ families=$plugins/families
     same 2 "$goldens/qwen2_moe_stacked" sequential_experts $prompts
     same 2 "$goldens/qwen3_moe" sequential_experts,int8_linear $prompts
     same 2 "$goldens/qwen2_moe" sequential_experts,int4_linear $prompts
+    same 2 "$goldens/qwen2_moe" int4_linear $prompts
+    same 2 "$goldens/qwen2_moe_stacked" int4_linear $prompts
     same 2 "$goldens/qwen2_moe_sparse_step" sequential_experts $prompts --temperature 2 --seed 11
     same 3 "$families/gpt_oss/goldens/gpt_oss" gpt_oss $prompts
     same 2 "$families/deepseek_v3/goldens/deepseek_v3" deepseek_v3,sequential_experts $prompts

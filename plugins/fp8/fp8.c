@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "graft/expert_linears.h"
+#include "graft/expert_parts.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
 #include "loops.h"
@@ -130,26 +130,19 @@ static const struct graft_class fp8_linear_class = {
     .conversion_stride = sizeof conversions[0],
 };
 
-static const struct graft_experts experts_vtable = {
-    .struct_size = sizeof experts_vtable,
-    .forward = graft_expert_linears_forward,
-};
+/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("FP8MoeMLP")};
 
-/* Stacked parameters cannot hold such experts. */
-static const struct graft_class fp8_experts_class = {
-    .struct_size = sizeof fp8_experts_class,
-    .name = "FP8Experts",
-    .interface_id = GRAFT_INTERFACE_EXPERTS,
-    .describe = graft_expert_linears_describe,
-    .create = graft_expert_linears_create,
-    .destroy = graft_expert_linears_destroy,
-    .forward = &experts_vtable,
-};
+static const struct graft_parts_expert_list list = {"FP8MoeMLP"};
+
+static const struct graft_class experts_class = {
+    GRAFT_PARTS_CLASS("FP8Experts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
 static const char *const methods[] = {"fp8", NULL};
 static const char *const scales[] = {"weight_scale_inv", "weight_scale", NULL};
 
-static const char *const expert_scales[] = {"0.gate_proj.weight_scale_inv", "0.gate_proj.weight_scale", NULL};
+static const char *const expert_scales[] = {"0.gate_proj.weight_scale_inv", "0.gate_proj.weight_scale",
+                                            "0.w1.weight_scale_inv", "0.w1.weight_scale", NULL};
 
 static const struct graft_condition conditions[][2] = {
     {
@@ -176,7 +169,7 @@ static const struct graft_replacement replacements[] = {
         .struct_size = sizeof replacements[0],
         .key = GRAFT_KEY_PATTERN,
         .target = "Experts$",
-        .replacement = &fp8_experts_class,
+        .replacement = &experts_class,
         .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_GIVES_WAY,
         .conditions = conditions[1],
         .n_conditions = 2,
@@ -193,6 +186,9 @@ static const struct graft_plugin plugin = {
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],
+    .classes = &expert_class,
+    .n_classes = 1,
+    .class_stride = sizeof expert_class,
     .quant_methods = methods,
 };
 

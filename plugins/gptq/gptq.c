@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "dynamic.h"
+#include "graft/expert_parts.h"
 #include "graft/packed_tensors.h"
 #include "graft/plugin.h"
 #include "loops.h"
@@ -109,22 +110,49 @@ static const struct graft_class gptq_linear_class = {
     .forward = &vtable,
 };
 
+/* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
+static const struct graft_class expert_class = {GRAFT_PARTS_EXPERT_CLASS("GPTQMoeMLP")};
+
+static const struct graft_parts_expert_list list = {"GPTQMoeMLP"};
+
+static const struct graft_class experts_class = {
+    GRAFT_PARTS_CLASS("GPTQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
+
 static const char *const methods[] = {"gptq", NULL};
 static const char *const packed_tensors[] = {"qweight", NULL};
+static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", NULL};
 
-static const struct graft_condition conditions[] = {
-    {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
-    {sizeof conditions[0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
+static const struct graft_condition conditions[][2] = {
+    {
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, packed_tensors},
+    },
+    {
+        {sizeof conditions[0][0], GRAFT_CONDITION_CONFIG, "quantization_config.quant_method", methods},
+        {sizeof conditions[0][0], GRAFT_CONDITION_TENSOR, NULL, expert_tensors},
+    },
 };
 
-static const struct graft_replacement replacement = {
-    .struct_size = sizeof replacement,
-    .key = GRAFT_KEY_NAME,
-    .target = "Linear",
-    .replacement = &gptq_linear_class,
-    .conditions = conditions,
-    .n_conditions = sizeof conditions / sizeof conditions[0],
-    .condition_stride = sizeof conditions[0],
+static const struct graft_replacement replacements[] = {
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_NAME,
+        .target = "Linear",
+        .replacement = &gptq_linear_class,
+        .conditions = conditions[0],
+        .n_conditions = 2,
+        .condition_stride = sizeof conditions[0][0],
+    },
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_PATTERN,
+        .target = "Experts$",
+        .replacement = &experts_class,
+        .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_GIVES_WAY,
+        .conditions = conditions[1],
+        .n_conditions = 2,
+        .condition_stride = sizeof conditions[0][0],
+    },
 };
 
 static const char *const required[] = {GRAFT_REGEX_ID, NULL};
@@ -142,9 +170,12 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Linears of GPTQ checkpoints, 4 and 8 bits, multiplied from their packed form",
     .requires_extensions = required,
-    .replacements = &replacement,
-    .n_replacements = 1,
-    .replacement_stride = sizeof replacement,
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
+    .classes = &expert_class,
+    .n_classes = 1,
+    .class_stride = sizeof expert_class,
     .init = init,
     .quant_methods = methods,
 };

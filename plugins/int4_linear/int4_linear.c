@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linears in 4 bits, a scale for each 32 weights of a row, quantized while the model is loaded: projections, experts
- * that are modules, and the language model head. That is lossy, so the plugin has to be asked for by name.
+ * Linears in 4 bits, a scale for each 32 weights of a row, quantized while the model is loaded: projections, the
+ * language model head, and experts, stacked or as modules. That is lossy, so the plugin has to be asked for by name.
  */
 #include <stdlib.h>
 
+#include "graft/expert_parts.h"
 #include "graft/plugin.h"
 #include "int8_linear/projections.h"
 #include "loops.h"
@@ -18,6 +19,12 @@ static const struct graft_packed_rows_loops *const tables[] = {
     &int4_loops_avx512_bf16,
 #endif
 };
+
+static const struct graft_packed_rows_loops *loops(void) {
+    return graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
+}
+
+/* --- Linears --- */
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
@@ -45,9 +52,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    const struct graft_packed_rows_loops *loops = graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
     (void)cls;
-    return graft_packed_rows_create(build, loops, "qweight", "scales", instance, error);
+    return graft_packed_rows_create(build, loops(), "qweight", "scales", instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
@@ -90,12 +96,33 @@ static const struct graft_class int4_linear_class = {
     .conversion_stride = sizeof conversions[0],
 };
 
-static const struct graft_replacement replacement = {
-    .struct_size = sizeof replacement,
-    .key = GRAFT_KEY_NAME,
-    .target = "Linear",
-    .replacement = &int4_linear_class,
-    .module_path = PROJECTIONS "|" LANGUAGE_MODEL_HEAD,
+/* --- Stacked experts --- */
+
+GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int4_quantize_rows);
+GRAFT_PARTS_TURNED_EXPERTS(turned, &int4_quantize_rows);
+
+static const struct graft_parts_quantized_experts stacks = {
+    .quantizer = &int4_quantizer, .loops = loops, .bits = 4, .zero = INT4_ZERO};
+static const struct graft_parts_quantized_experts turned_stacks = {
+    .quantizer = &int4_quantizer, .loops = loops, .bits = 4, .zero = INT4_ZERO, .by_turns = 1};
+
+static const struct graft_class experts_class = {
+    GRAFT_PARTS_QUANTIZED_CLASS("Int4Experts", &stacks, experts_conversions)};
+static const struct graft_class turned_experts_class = {
+    GRAFT_PARTS_QUANTIZED_CLASS("Int4TurnedExperts", &turned_stacks, turned_conversions)};
+
+/* --- What the host is told --- */
+
+static const struct graft_replacement replacements[] = {
+    {
+        .struct_size = sizeof replacements[0],
+        .key = GRAFT_KEY_NAME,
+        .target = "Linear",
+        .replacement = &int4_linear_class,
+        .module_path = PROJECTIONS "|" LANGUAGE_MODEL_HEAD,
+    },
+    {GRAFT_PARTS_QUANTIZED_TURNED(&turned_experts_class)},
+    {GRAFT_PARTS_QUANTIZED_ALL(&experts_class)},
 };
 
 static const struct graft_plugin plugin = {
@@ -103,10 +130,10 @@ static const struct graft_plugin plugin = {
     .id = "int4_linear",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "Projections and the head in 4 bits, a scale for each 32 weights of a row",
-    .replacements = &replacement,
-    .n_replacements = 1,
-    .replacement_stride = sizeof replacement,
+    .description = "Projections, experts and the head in 4 bits, a scale for each 32 weights of a row",
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
     .custom_operations = &int4_quantize_rows,
     .n_custom_operations = 1,
     .custom_operation_stride = sizeof int4_quantize_rows,

@@ -10,32 +10,9 @@ enum { STEPS = 12 };
 /* Weights that are done side by side. */
 enum { SIDE = 8 };
 
-static int64_t blocks(int64_t count, int64_t size) {
-    return (count + size - 1) / size;
-}
-
-static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
-                 struct graft_error *error) {
-    const struct graft_value_info *input = shapes->inputs;
-    if (shapes->n_inputs != 1 || shapes->n_outputs != 2) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->name, "expected 1 value and 2 targets, got %d and %d",
-                               (int)shapes->n_inputs, (int)shapes->n_outputs);
-    }
-    if (input->rank != 2) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, self->name, "expected a matrix, got %d dimensions",
-                               (int)input->rank);
-    }
-    struct graft_value_info *words = graft_custom_output(shapes, 0);
-    struct graft_value_info *scales = graft_custom_output(shapes, 1);
-    words->dtype = GRAFT_DTYPE_I32;
-    words->rank = 2;
-    words->shape[0] = input->shape[0];
-    words->shape[1] = blocks(input->shape[1], INT4_CODES);
-    scales->dtype = GRAFT_DTYPE_BF16;
-    scales->rank = 2;
-    scales->shape[0] = input->shape[0];
-    scales->shape[1] = blocks(input->shape[1], INT4_GROUP);
-    return GRAFT_OK;
+static int64_t group_size(int64_t columns) {
+    (void)columns;
+    return INT4_GROUP;
 }
 
 /* Rounded to bf16, to the nearest, ties to even: a finite number. */
@@ -99,42 +76,29 @@ static uint16_t choose_scale(const float weights[INT4_GROUP], float most) {
     return best;
 }
 
-static uint16_t quantize_group(const float *weights, int64_t n, float most, uint32_t *words) {
+static int32_t quantize(const float *weights, int64_t n, int64_t first, void *codes, void *scale) {
+    const float most = furthest(weights, n);
+    uint32_t *words = (uint32_t *)codes + first / INT4_CODES;
     float group[INT4_GROUP] = {0};
+    if (!isfinite(most)) {
+        return 0;
+    }
     memcpy(group, weights, (size_t)n * sizeof *weights);
-    uint16_t scale = choose_scale(group, most);
-    float factor = widen(scale) != 0.0F ? 1.0F / widen(scale) : 0.0F; /* zeros, or too small for a factor in f32 */
+    const uint16_t chosen = choose_scale(group, most);
+    const float factor = widen(chosen) != 0.0F ? 1.0F / widen(chosen) : 0.0F; /* zeros, or too small for one in f32 */
     for (int64_t i = 0; i < n; i++) {
         words[i / INT4_CODES] |= (uint32_t)(code_of(group[i], factor) + (float)INT4_ZERO) << 4 * (i % INT4_CODES);
     }
-    return scale;
+    memcpy(scale, &chosen, sizeof chosen);
+    return 1;
 }
 
-static int apply(const struct graft_custom_operation *self, const struct graft_custom_work *work,
-                 struct graft_error *error) {
-    const int64_t columns = work->inputs[0].shape[1], words = blocks(columns, INT4_CODES);
-    const float *weights = work->from[0]; /* [end - begin, columns] */
-    uint32_t *codes = work->to[0];        /* [end - begin, words] */
-    uint16_t *scales = work->to[1];       /* [end - begin, groups] */
-    memset(codes, 0, (size_t)((work->end - work->begin) * words) * sizeof *codes);
-    for (int64_t row = work->begin; row < work->end; row++, weights += columns, codes += words) {
-        for (int64_t first = 0; first < columns; first += INT4_GROUP) {
-            int64_t n = columns - first < INT4_GROUP ? columns - first : INT4_GROUP;
-            float most = furthest(weights + first, n);
-            if (!isfinite(most)) {
-                return graft_error_set(error, GRAFT_ERROR_MODEL, self->name, "row %lld has a weight that is not finite",
-                                       (long long)row);
-            }
-            *scales++ = quantize_group(weights + first, n, most, codes + first / INT4_CODES);
-        }
-    }
-    return GRAFT_OK;
-}
-
-const struct graft_custom_operation int4_quantize_rows = {
-    .struct_size = sizeof int4_quantize_rows,
-    .flags = GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY,
-    .name = "int4_rows",
-    .infer = infer,
-    .apply = apply,
+const struct graft_quantizer int4_quantizer = {
+    .code_dtype = GRAFT_DTYPE_I32,
+    .scale_dtype = GRAFT_DTYPE_BF16,
+    .slots = INT4_CODES,
+    .group_size = group_size,
+    .quantize = quantize,
 };
+
+const struct graft_custom_operation int4_quantize_rows = {GRAFT_QUANTIZER_OPERATION("int4_rows", &int4_quantizer)};

@@ -41,6 +41,28 @@ for path in lm_head model.layers.0.self_attn.q_proj model.layers.0.mlp.shared_ex
     grep -qx "$path" "$scratch/taken" || fail "$path is not taken"
 done
 grep -v '_proj$' "$scratch/taken" | grep -vx lm_head && fail 'something else is taken'
+plan int4_linear --model "$demo" | grep -q 'Qwen2MoeExperts -> Int4Experts by int4_linear .* in 4 modules' ||
+    fail 'stacked experts are not taken'
+plan int4_linear --model "$demo" | grep -q 'GptOss' && fail 'a note on a class of other models'
+
+echo 'stacked experts give what lists of them give, however they lie in the file'
+for case in qwen2_moe qwen2_moe_stacked mixtral mixtral_stacked qwen3_moe_bf16; do
+    for dtype in float32 auto; do
+        for ids in $few $many; do
+            logits stack.safetensors "$ids" --model "$goldens/$case" --plugins int4_linear --dtype $dtype
+            logits list.safetensors "$ids" --model "$goldens/$case" --plugins sequential_experts,int4_linear --dtype $dtype
+            cmp -s "$scratch/stack.safetensors" "$scratch/list.safetensors" || fail "$case, $dtype: stack and list differ"
+        done
+    done
+done
+
+echo 'stacks of gpt-oss, where gate and up are by turns and inputs come first'
+gpt_oss=$plugins/families/gpt_oss/goldens/gpt_oss
+"$host" verify --model "$gpt_oss" --plugins-dir "$plugins" --plugins-dir "$plugins/families" --plugins gpt_oss,int4_linear \
+    --tolerance 9 --input-ids $few --max-new-tokens 0 >"$scratch/verify"
+sed -n 's/^.*experts: GptOssExperts -> Int4TurnedExperts .*largest difference \([^ ]*\) (values up to \([^;]*\));.*/\1 \2/p' \
+    "$scratch/verify" | awk '{ n++; ok += $1 > 0 && $1 < 0.2 * $2 } END { exit !(n == 3 && ok == n) }' ||
+    fail "gpt_oss: $(cat "$scratch/verify")"
 
 echo 'perplexity'
 perplexity() {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two plugins from the same files: int8_linear takes the projections of attention and MLPs, and int8_linear_head
+ * Two plugins from the same files: int8_linear takes the projections of attention and MLPs, and experts, stacked or as
+ * modules; int8_linear_head
  * (compiled with INT8_LINEAR_HEAD) the language model head. Their operation is lossy, so both have to be asked for by
  * name.
  */
 #include "graft/plugin.h"
 
+#include "graft/expert_parts.h"
 #include "graft/option.h"
 #include "int8_linear.h"
 #include "projections.h"
 #include "quantize.h"
+#include "stacks.h"
 
 #ifdef INT8_LINEAR_HEAD
 #define ID "int8_linear_head"
@@ -17,8 +20,23 @@
 #define MODULE_PATH LANGUAGE_MODEL_HEAD
 #else
 #define ID "int8_linear"
-#define WHAT "Projections of attention and MLPs in int8, a scale for each row or group of weights"
+#define WHAT "Projections of attention and MLPs, and experts, in int8, a scale for each row or group of weights"
 #define MODULE_PATH PROJECTIONS
+#endif
+
+#ifndef INT8_LINEAR_HEAD
+GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int8_quantize_rows);
+GRAFT_PARTS_TURNED_EXPERTS(turned, &int8_quantize_rows);
+
+static const struct graft_parts_quantized_experts stacks = {
+    .quantizer = &int8_quantizer, .loops = int8_stack_loops, .bits = 8};
+static const struct graft_parts_quantized_experts turned_stacks = {
+    .quantizer = &int8_quantizer, .loops = int8_stack_loops, .bits = 8, .by_turns = 1};
+
+static const struct graft_class experts_class = {
+    GRAFT_PARTS_QUANTIZED_CLASS("Int8Experts", &stacks, experts_conversions)};
+static const struct graft_class turned_experts_class = {
+    GRAFT_PARTS_QUANTIZED_CLASS("Int8TurnedExperts", &turned_stacks, turned_conversions)};
 #endif
 
 static const struct graft_replacement replacements[] = {
@@ -29,6 +47,10 @@ static const struct graft_replacement replacements[] = {
         .replacement = &int8_linear_class,
         .module_path = MODULE_PATH,
     },
+#ifndef INT8_LINEAR_HEAD
+    {GRAFT_PARTS_QUANTIZED_TURNED(&turned_experts_class)},
+    {GRAFT_PARTS_QUANTIZED_ALL(&experts_class)},
+#endif
 };
 
 static const char *const group_sizes[] = {"0", "32", "64", "128", NULL};
@@ -60,7 +82,7 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = WHAT,
     .replacements = replacements,
-    .n_replacements = 1,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],
     .custom_operations = &int8_quantize_rows,
     .n_custom_operations = 1,

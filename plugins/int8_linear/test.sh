@@ -48,6 +48,27 @@ plan int8_linear_head --model "$demo" --json | grep -B2 '"original_class": "Line
 plan sequential_experts,int8_linear --model "$demo" --json | grep -B2 '"original_class": "Linear"' |
     grep -q 'mlp.experts.7.down_proj' || fail 'experts that are modules are not taken'
 
+plan int8_linear --model "$demo" | grep -q 'Qwen2MoeExperts -> Int8Experts by int8_linear .* in 4 modules' ||
+    fail 'stacked experts are not taken'
+
+echo 'stacked experts give what lists of them give, however they lie in the file'
+for case in qwen2_moe qwen2_moe_stacked mixtral mixtral_stacked qwen3_moe_bf16; do
+    for group in 0 32; do
+        set -- --model "$goldens/$case" --plugin-option int8_linear.group_size=$group --dtype float32
+        logits stack.safetensors --plugins int8_linear "$@"
+        logits list.safetensors --plugins sequential_experts,int8_linear "$@"
+        cmp -s "$scratch/stack.safetensors" "$scratch/list.safetensors" || fail "$case: stack and list differ"
+    done
+done
+
+echo 'stacks of gpt-oss, where gate and up are by turns and inputs come first'
+gpt_oss=$plugins/families/gpt_oss/goldens/gpt_oss
+"$host" verify --model "$gpt_oss" --plugins-dir "$plugins" --plugins-dir "$plugins/families" --plugins gpt_oss,int8_linear \
+    --tolerance 9 --input-ids 5,6,7,8,9 --max-new-tokens 0 >"$scratch/verify"
+sed -n 's/^.*experts: GptOssExperts -> Int8TurnedExperts .*largest difference \([^ ]*\) (values up to \([^;]*\));.*/\1 \2/p' \
+    "$scratch/verify" | awk '{ n++; ok += $1 > 0 && $1 < 0.02 * $2 } END { exit !(n == 3 && ok == n) }' ||
+    fail "gpt_oss: $(cat "$scratch/verify")"
+
 echo 'perplexity'
 original=$(perplexity --model "$demo" --dtype float32)
 for list in int8_linear int8_linear_head int8_linear,int8_linear_head sequential_experts,int8_linear; do

@@ -118,6 +118,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return graft_fail_memory(error, build->path);
     }
     self->packed.num_experts = sizes->num_experts;
+    self->packed.by_turns = 1;
     self->packed.swiglu = graft_swiglu_of(build->args);
     int status = bind_stack(build, "gate_up_proj", &self->gate_up, &self->packed.gate_up, error);
     if (status == GRAFT_OK) {

@@ -46,19 +46,34 @@ def ct_naive_qwen2():
             dict(dtype="bfloat16", note="codes of 6 bits, each in a byte"))
 
 
-def gptq_int4_mixtral():
+def mixtral(seed, method, options, quantization, **more):
     config = MixtralConfig(vocab_size=96, hidden_size=64, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
                            num_key_value_heads=2, num_local_experts=3, num_experts_per_tok=2, max_position_embeddings=256,
                            sliding_window=None, rope_parameters=mq.rope(1e6), bos_token_id=1, eos_token_id=2)
-    rules = [(r"(mlp|block_sparse_moe)\.gate$", None), (r"(w[123]|_proj)$", ("gptq", dict(group=32)))]
-    return (MixtralForCausalLM, config, 2101, None, None, mq.autogptq_json(group_size=32),
-            dict(rules=rules, convert=mixtral_state, note="experts are called block_sparse_moe.experts.N.w1 (gate), w3 (up) and w2 (down)"))
+    rules = [(r"(mlp|block_sparse_moe)\.gate$", None), (r"(w[123]|_proj)$", (method, options))]
+    note = "experts are called block_sparse_moe.experts.N.w1 (gate), w3 (up) and w2 (down)"
+    return (MixtralForCausalLM, config, seed, None, None, quantization,
+            dict(rules=rules, convert=mixtral_state, note=note, **more))
+
+
+def gptq_int4_mixtral():
+    return mixtral(2101, "gptq", dict(group=32), mq.autogptq_json(group_size=32))
+
+
+def ct_w4a16_mixtral():
+    weights = mq.ct_args(num_bits=4, group_size=32, strategy="group")
+    quantization = mq.ct_json("pack-quantized", weights, ignore=("lm_head", "re:.*block_sparse_moe.gate$"))
+    return mixtral(2302, "ct_packed", dict(bits=4, group=32), quantization, dtype="bfloat16")
+
+
+def fp8_block_mixtral():
+    return mixtral(2402, "fp8_block", dict(block=(32, 64)), mq.fp8_json(weight_block_size=[32, 64]), dtype="bfloat16")
 
 
 def mixtral_state(state, rules, dtype, seed):
     """What save_pretrained writes has the published names already."""
     disk, meaning, done = ql.quantize_state(state, rules, dtype, seed)
-    assert any(".block_sparse_moe.experts.0.w1.qweight" in name for name in disk), sorted(disk)[:20]
+    assert any(".block_sparse_moe.experts.0.w1." in name for name in disk), sorted(disk)[:20]
     return disk, meaning, done
 
 
@@ -83,7 +98,7 @@ if __name__ == "__main__":
     import quant_lib as ql
     ql.METHODS["fp8_e8m0"] = (e8m0_pack, ql.fp8_block_unpack)
     ql.METHODS["ct_naive"] = (naive_pack, ql.ct_int8_unpack)
-    for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral):
+    for make in (fp8_e8m0_llama, ct_naive_qwen2, gptq_int4_mixtral, ct_w4a16_mixtral, fp8_block_mixtral):
         if not options.names or make.__name__ in options.names:
             cls, config, seed, method, values, quantization, more = make()
             rules = more.pop("rules", [(mq.LINEAR, (method, values))])

@@ -2,12 +2,12 @@
 /*
  * Stacked experts (experts.h) whose weights are packed, a row of codes for each output. A class of that kind
  * (plugins/mxfp4) says how rows are multiplied and widened; graft_packed_experts_forward does the rest. Few tokens of
- * an expert read the packed bytes where they are, exact with any --dtype; many are multiplied with panels
- * (packed_panels.h).
+ * an expert read the packed bytes where they are; many are multiplied with panels (packed_panels.h).
  */
 #ifndef GRAFT_PACKED_EXPERTS_H
 #define GRAFT_PACKED_EXPERTS_H
 
+#include "activation.h"
 #include "experts.h"
 #include "packed.h"
 #include "packed_panels.h"
@@ -32,6 +32,7 @@ struct graft_packed_stack_job {
     int64_t tokens;     /* rows of x and y */
     float *y;           /* [tokens, rows] */
     int64_t y_stride;   /* floats */
+    int32_t *prepared;  /* [tokens, numbers] what `prepare` made of x; NULL: x itself is multiplied */
 };
 
 /* One for each instruction set. */
@@ -41,6 +42,11 @@ struct graft_packed_stack_loops {
     void (*multiply)(const struct graft_packed_stack_job *job);
     /* [any] out [rows, columns] = W[first + r], exact, F32 or BF16. */
     void (*widen)(const struct graft_packed_stack_job *job, graft_dtype dtype, void *out);
+    /* [any] How many numbers `prepare` makes of each token for these weights; 0: none. Both functions are for --dtype
+     * other than float32, and may be NULL. */
+    int64_t (*numbers)(const void *weight);
+    /* [any] Fills in `prepared`: x for `multiply`, rounded or in another order. */
+    void (*prepare)(const struct graft_packed_stack_job *job);
 };
 
 /* The weights of all experts, [num_experts * rows, columns]. */
@@ -55,9 +61,12 @@ struct graft_packed_stack {
 /* What an instance has. */
 struct graft_packed_experts {
     int64_t num_experts;               /* of each stack */
-    struct graft_packed_stack gate_up; /* rows: one of gate, one of up, by turns; intermediate_size of each */
+    struct graft_packed_stack gate_up; /* intermediate_size rows of gate, and so many of up */
     struct graft_packed_stack down;    /* hidden_size rows, intermediate_size columns */
-    struct graft_swiglu swiglu;        /* what stands between them */
+    int32_t by_turns;                  /* rows of gate_up are 1: one of gate, one of up; 0: all of gate, then up */
+    uint32_t reserved;
+    const struct graft_module *act_fn; /* what stands between them; NULL: `swiglu` */
+    struct graft_swiglu swiglu;        /* likewise */
 };
 
 /* An expert, and the rows of arrays that are those of its tokens. */
@@ -82,10 +91,10 @@ struct graft_packed_stack_work {
     const struct graft_packed_stack_job *jobs; /* of as many rows each */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 64);
-GRAFT_ASSERT_SIZE(struct graft_packed_stack_loops, 24);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_job, 72);
+GRAFT_ASSERT_SIZE(struct graft_packed_stack_loops, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_stack, 40);
-GRAFT_ASSERT_SIZE(struct graft_packed_experts, 96);
+GRAFT_ASSERT_SIZE(struct graft_packed_experts, 112);
 GRAFT_ASSERT_SIZE(struct graft_packed_run, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_routed, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_stack_work, 16);
@@ -163,12 +172,41 @@ GRAFT_INLINE int graft_packed_stack_add_bias(const struct graft_packed_stack *st
     return status;
 }
 
+/* [any] A body: the inputs of jobs [begin, end). */
+GRAFT_INLINE void graft_packed_stack_prepare(void *data, int64_t begin, int64_t end) {
+    const struct graft_packed_stack_work *work = (const struct graft_packed_stack_work *)data;
+    for (int64_t i = begin; i < end; i++) {
+        work->stack->loops->prepare(&work->jobs[i]);
+    }
+}
+
+/* [forward] Few tokens of each expert: their inputs, if these are to be prepared, then all rows. */
+GRAFT_INLINE int graft_packed_stack_few(const struct graft_packed_stack *stack, const struct graft_call *call,
+                                        struct graft_packed_stack_job *jobs, int64_t n, struct graft_error *error) {
+    const struct graft_packed_stack_loops *loops = stack->loops;
+    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || loops->prepare == NULL;
+    const int64_t numbers = is_exact ? 0 : loops->numbers(stack->weight);
+    struct graft_packed_stack_work work;
+    work.stack = stack;
+    work.jobs = jobs;
+    for (int64_t i = 0; i < n; i++) {
+        jobs[i].prepared = numbers > 0 ? graft_scratch_ints(call, jobs[i].tokens * numbers, error) : NULL;
+        if (numbers > 0 && jobs[i].prepared == NULL) {
+            return GRAFT_ERROR_INTERNAL;
+        }
+    }
+    if (numbers > 0) {
+        call->threads->parallel_for(n, 4, graft_packed_stack_prepare, &work);
+    }
+    call->threads->parallel_for(n * stack->rows, GRAFT_PACKED_STACK_GRAIN, graft_packed_stack_multiply, &work);
+    return GRAFT_OK;
+}
+
 /* [forward] y [n, rows] = W x + bias, x [n, columns], with the expert of each run. */
 GRAFT_INLINE int graft_packed_stack_forward(const struct graft_packed_stack *stack, const struct graft_call *call,
                                             const struct graft_packed_routed *routed, const float *x, float *y,
                                             struct graft_error *error) {
     const int64_t mark = call->scratch_mark(call->scratch);
-    struct graft_packed_stack_work work;
     struct graft_packed_stack_job *jobs =
         (struct graft_packed_stack_job *)call->scratch_alloc(call->scratch, routed->n_runs * (int64_t)sizeof *jobs);
     float *bias = graft_scratch_floats(call, stack->rows, 1, error);
@@ -185,16 +223,15 @@ GRAFT_INLINE int graft_packed_stack_forward(const struct graft_packed_stack *sta
         job->tokens = run->tokens;
         job->y = y + run->first * stack->rows;
         job->y_stride = stack->rows;
+        job->prepared = NULL;
         if (run->tokens <= GRAFT_PACKED_FEW_TOKENS) {
             n_few++;
         } else {
             status = graft_packed_stack_many(stack, call, job, error);
         }
     }
-    work.stack = stack;
-    work.jobs = jobs;
     if (status == GRAFT_OK && n_few > 0) {
-        call->threads->parallel_for(n_few * stack->rows, GRAFT_PACKED_STACK_GRAIN, graft_packed_stack_multiply, &work);
+        status = graft_packed_stack_few(stack, call, jobs, n_few, error);
     }
     for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
         status = graft_packed_stack_add_bias(stack, call, &routed->runs[i], bias, y, error);
@@ -227,13 +264,34 @@ GRAFT_INLINE int graft_packed_routed_add(struct graft_packed_routed *routed, con
     return 1;
 }
 
+/* [any] Parts what gate_up makes of n tokens: gate and up [n, intermediate_size]. */
+GRAFT_INLINE void graft_packed_experts_part(const struct graft_packed_experts *self, const float *both, int64_t n,
+                                            float *gate, float *up) {
+    const int64_t columns = self->down.columns;
+    for (int64_t i = 0; i < n * columns && self->by_turns; i++) {
+        gate[i] = both[2 * i];
+        up[i] = both[2 * i + 1];
+    }
+    for (int64_t t = 0; t < n && !self->by_turns; t++) {
+        memcpy(gate + t * columns, both + 2 * t * columns, (size_t)columns * sizeof *gate);
+        memcpy(up + t * columns, both + (2 * t + 1) * columns, (size_t)columns * sizeof *up);
+    }
+}
+
+/* [forward] gate [n, intermediate_size] = what comes out between the products. */
+GRAFT_INLINE int graft_packed_experts_gate(const struct graft_packed_experts *self, const struct graft_call *call,
+                                           float *gate, float *up, int64_t n, struct graft_error *error) {
+    struct graft_swiglu swiglu = self->swiglu;
+    return self->act_fn != NULL ? graft_activation_gate(self->act_fn, call, gate, up, n, self->down.columns, error)
+                                : graft_swiglu_gate(&swiglu, call, gate, up, n, self->down.columns, error);
+}
+
 /* [forward] output += what these experts make of their tokens, in their order. */
 GRAFT_INLINE int graft_packed_routed_forward(const struct graft_packed_experts *self, const struct graft_call *call,
                                              const struct graft_packed_routed *routed,
                                              const struct graft_experts_args *args, struct graft_error *error) {
     const struct graft_kernels *kernels = call->kernels;
     const int64_t hidden = self->down.rows, columns = self->down.columns, n = routed->n;
-    struct graft_swiglu swiglu = self->swiglu;
     float *x = graft_scratch_floats(call, n, hidden, error);                /* [n, hidden_size] */
     float *both = graft_scratch_floats(call, n, self->gate_up.rows, error); /* [n, 2 * intermediate_size] */
     float *gate = graft_scratch_floats(call, n, columns, error);            /* [n, intermediate_size] */
@@ -245,12 +303,9 @@ GRAFT_INLINE int graft_packed_routed_forward(const struct graft_packed_experts *
     if (status == GRAFT_OK) {
         status = graft_packed_stack_forward(&self->gate_up, call, routed, x, both, error);
     }
-    for (int64_t i = 0; i < n * columns && status == GRAFT_OK; i++) {
-        gate[i] = both[2 * i];
-        up[i] = both[2 * i + 1];
-    }
     if (status == GRAFT_OK) {
-        status = graft_swiglu_gate(&swiglu, call, gate, up, n, columns, error);
+        graft_packed_experts_part(self, both, n, gate, up);
+        status = graft_packed_experts_gate(self, call, gate, up, n, error);
     }
     if (status == GRAFT_OK) {
         status = graft_packed_stack_forward(&self->down, call, routed, gate, x, error);

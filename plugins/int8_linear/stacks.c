@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stacks.h"
+
+#include <string.h>
+
+#include "loops.h"
+
+/* Rows and tokens that are done in one call of the loops. */
+enum { STRIP_ROWS = 32, MOST_TOKENS = GRAFT_PACKED_FEW_TOKENS };
+
+/* The codes of a row and those behind it. */
+static const int8_t *codes_of(const struct graft_packed_rows *self, int64_t row) {
+    return (const int8_t *)graft_weight_block(self->codes, 0)->data + row * self->in_features;
+}
+
+/* Their scales. */
+static const float *scales_of(const struct graft_packed_rows *self, int64_t row) {
+    return (const float *)graft_weight_block(self->scales, 0)->data + row * self->groups;
+}
+
+/* Up to STRIP_ROWS rows that follow each other, and MOST_TOKENS tokens. */
+static void do_strip(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, int64_t tokens,
+                     float *y) {
+    const float *scales = scales_of(self, first);
+    float sums[MOST_TOKENS * STRIP_ROWS]; /* [tokens, STRIP_ROWS] */
+    struct int8_dot dot = {
+        .w = codes_of(self, first),
+        .w_stride = self->in_features,
+        .x = x,
+        .x_stride = self->in_features,
+        .sums = sums,
+        .sums_stride = STRIP_ROWS,
+        .rows = n,
+        .columns = self->group_size,
+        .tokens = tokens,
+    };
+    for (int64_t group = 0; group < self->groups; group++) {
+        int8_loops_get()->dot(&dot);
+        for (int64_t t = 0; t < tokens; t++) {
+            for (int64_t r = 0; r < n; r++) {
+                const float before = group > 0 ? y[t * self->out_features + r] : 0.0F;
+                y[t * self->out_features + r] = sums[t * STRIP_ROWS + r] * scales[r * self->groups + group] + before;
+            }
+        }
+        dot.w += self->group_size;
+        dot.x += self->group_size;
+    }
+}
+
+static void multiply(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, int64_t tokens,
+                     float *y) {
+    for (int64_t at = 0; at < n; at += STRIP_ROWS) {
+        for (int64_t t = 0; t < tokens; t += MOST_TOKENS) {
+            do_strip(self, first + at, graft_packed_left(n, at, STRIP_ROWS), x + t * self->in_features,
+                     graft_packed_left(tokens, t, MOST_TOKENS), y + t * self->out_features + at);
+        }
+    }
+}
+
+static uint16_t round_to_bf16(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+static void widen(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, void *out) {
+    for (int64_t r = 0; r < n; r++) {
+        const int8_t *codes = codes_of(self, first + r);
+        const float *scales = scales_of(self, first + r);
+        for (int64_t i = 0; i < self->in_features; i++) {
+            const float weight = (float)codes[i] * scales[i / self->group_size];
+            if (dtype == GRAFT_DTYPE_F32) {
+                ((float *)out)[r * self->in_features + i] = weight;
+            } else {
+                ((uint16_t *)out)[r * self->in_features + i] = round_to_bf16(weight);
+            }
+        }
+    }
+}
+
+const struct graft_packed_rows_loops *int8_stack_loops(void) {
+    static const struct graft_packed_rows_loops loops = {"int8", NULL, multiply, widen};
+    return &loops;
+}

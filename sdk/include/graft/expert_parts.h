@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parts of mixtures of experts (experts.h), for plugins that keep experts otherwise than stacked in the checkpoint's
+ * own type: as a list of MLPs, or as stacks of packed rows. As those of parts.h they are linked into the plugin, from
+ * libgraft-sdk.a. All functions are [load].
+ */
+#ifndef GRAFT_EXPERT_PARTS_H
+#define GRAFT_EXPERT_PARTS_H
+
+#include "condition.h"
+#include "experts.h"
+#include "packed_rows.h"
+#include "parts.h"
+#include "quantizer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- A list --- */
+
+/*
+ * graft.experts/1: children "0", "1" and so on, one after the other, in ascending order. Results are those of stacked
+ * experts, to the bit where the Linears' are. For checkpoints that have experts one by one in a packed form: stacked
+ * parameters cannot hold that, but the method's Linears can. A plugin that brings those (plugins/fp8) has a class of
+ * this kind as well, which gives way (GRAFT_REPLACEMENT_GIVES_WAY) to plugins that take experts apart anyway. No
+ * biases, and no gating but act_fn's.
+ */
+struct graft_parts_expert_list {
+    const char *expert_class; /* of each child: "MoeMLP", of graft.mlp/1 */
+};
+
+/* Of the class's `data`. */
+graft_parts_describe graft_parts_expert_list_describe;
+graft_parts_create graft_parts_expert_list_create;
+extern const struct graft_experts graft_parts_expert_list_vtable;
+
+/* The `data` of a class of such children that is a graft_parts_mlp: gate_proj, up_proj, down_proj, act_fn. */
+extern const struct graft_parts_mlp graft_parts_expert;
+
+/* Its conversions: Mixtral calls the gated projection w1, the other w3, and w2 what goes back to the hidden size. */
+enum { GRAFT_PARTS_EXPERT_RENAMINGS = 3 };
+extern const struct graft_conversion graft_parts_expert_renamings[GRAFT_PARTS_EXPERT_RENAMINGS];
+
+/* The initialisers of that class. */
+#define GRAFT_PARTS_EXPERT_CLASS(class_name)                                      \
+    GRAFT_PARTS_CLASS(class_name, GRAFT_INTERFACE_MLP, graft_parts_mlp),          \
+        .data = &graft_parts_expert, .conversions = graft_parts_expert_renamings, \
+        .n_conversions = GRAFT_PARTS_EXPERT_RENAMINGS, .conversion_stride = sizeof(struct graft_conversion)
+
+/* --- Stacks that are quantized while the model is loaded --- */
+
+/*
+ * graft.experts/1: `gate_up_proj_qweight` [experts, 2 * intermediate_size, ..], `gate_up_proj_scales`, likewise
+ * `down_proj_...`, and with biases `gate_up_proj_bias` and `down_proj_bias` as they are. Where a row of gate and the
+ * one of up lie is the checkpoint's affair: conversions need not turn them.
+ */
+struct graft_parts_quantized_experts {
+    const struct graft_quantizer *quantizer; /* which made the rows */
+    /* The plugin's loops for this processor and these codes. */
+    const struct graft_packed_rows_loops *(*loops)(void);
+    int32_t bits;     /* of a code: 4 or 8 */
+    int32_t zero;     /* its zero point */
+    int32_t by_turns; /* rows are 1: one of gate, one of up, as gpt-oss has them; 0: all of gate, then all of up */
+    uint32_t reserved;
+};
+
+/* Of the class's `data`. */
+graft_parts_describe graft_parts_quantized_experts_describe;
+graft_parts_create graft_parts_quantized_experts_create;
+extern const struct graft_experts graft_parts_quantized_experts_vtable;
+
+/* The initialisers of such a class. */
+#define GRAFT_PARTS_QUANTIZED_CLASS(class_name, part, array)                               \
+    GRAFT_PARTS_CLASS(class_name, GRAFT_INTERFACE_EXPERTS, graft_parts_quantized_experts), \
+        .data = (part), GRAFT_CLASS_CONVERSIONS(array)
+
+/* Those of a replacement by it: of experts that the checkpoint has in floating point, and that no other plugin takes
+ * apart. The first is for all, the second for gpt-oss, whose stacks lie otherwise (GRAFT_PARTS_TURNED_EXPERTS). */
+#define GRAFT_PARTS_QUANTIZED_ALL(cls)                                             \
+    GRAFT_PARTS_QUANTIZED_BY(cls), .key = GRAFT_KEY_PATTERN, .target = "^(?!GptOss).*Experts$", \
+                                   .flags = GRAFT_REPLACEMENT_GIVES_WAY | GRAFT_REPLACEMENT_WHERE_IT_FITS
+#define GRAFT_PARTS_QUANTIZED_TURNED(cls)                                            \
+    GRAFT_PARTS_QUANTIZED_BY(cls), .key = GRAFT_KEY_NAME, .target = "GptOssExperts", \
+                                   .flags = GRAFT_REPLACEMENT_GIVES_WAY, .model_types = graft_parts_turned_types
+#define GRAFT_PARTS_QUANTIZED_BY(cls)                                                                              \
+    .struct_size = sizeof(struct graft_replacement), .replacement = (cls), .conditions = &graft_parts_unquantized, \
+    .n_conditions = 1, .condition_stride = sizeof graft_parts_unquantized
+
+/* "gpt_oss". */
+extern const char *const graft_parts_turned_types[2];
+/* config.json has no quantization_config. */
+extern const struct graft_condition graft_parts_unquantized;
+
+/* What these parameters are made of, with a custom operation `op` (quantizer.h): of experts one by one, under Mixtral's
+ * names too, or of stacks [experts, out, in]. Defines name##_conversions. */
+#define GRAFT_PARTS_QUANTIZED_EXPERTS(name, op)                                                                      \
+    static const struct graft_operation name##_steps[] = {                                                           \
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0},                \
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CONCATENATE, .dim = 1},                     \
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CUSTOM, .custom = (op)},                    \
+    };                                                                                                               \
+    static const struct graft_operation name##_down_steps[] = {                                                      \
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_MERGE_MODULELIST, .dim = 0},                \
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CUSTOM, .custom = (op)},                    \
+    };                                                                                                               \
+    static const struct graft_conversion name##_conversions[] = {                                                    \
+        GRAFT_PARTS_QUANTIZED(graft_parts_expert_sources, 2, graft_parts_gate_up_targets, name##_steps, 3),          \
+        GRAFT_PARTS_QUANTIZED(graft_parts_expert_sources + 2, 1, graft_parts_down_targets, name##_down_steps, 2),    \
+        GRAFT_PARTS_QUANTIZED(graft_parts_expert_sources + 3, 2, graft_parts_gate_up_targets, name##_steps, 3),      \
+        GRAFT_PARTS_QUANTIZED(graft_parts_expert_sources + 5, 1, graft_parts_down_targets, name##_down_steps, 2),    \
+        GRAFT_PARTS_QUANTIZED(graft_parts_stack_sources, 1, graft_parts_gate_up_targets, name##_down_steps + 1, 1),  \
+        GRAFT_PARTS_QUANTIZED(graft_parts_stack_sources + 1, 1, graft_parts_down_targets, name##_down_steps + 1, 1), \
+    }
+
+/* The same of stacks [experts, in, out], as gpt-oss has them, where gate and up are by turns. */
+#define GRAFT_PARTS_TURNED_EXPERTS(name, op)                                                                \
+    static const struct graft_operation name##_steps[] = {                                                  \
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_TRANSPOSE, .dim = 1, .dim1 = 2},   \
+        {.struct_size = sizeof(struct graft_operation), .kind = GRAFT_OP_CUSTOM, .custom = (op)},           \
+    };                                                                                                      \
+    static const struct graft_conversion name##_conversions[] = {                                           \
+        GRAFT_PARTS_QUANTIZED(graft_parts_stack_sources, 1, graft_parts_gate_up_targets, name##_steps, 2),  \
+        GRAFT_PARTS_QUANTIZED(graft_parts_stack_sources + 1, 1, graft_parts_down_targets, name##_steps, 2), \
+    }
+
+/* One conversion. */
+#define GRAFT_PARTS_QUANTIZED(from, n_from, to, steps, n)                                                         \
+    {                                                                                                             \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = (n_from), .sources = (from), .n_targets = 2, \
+        .targets = (to), .n_operations = (n), .operations = (steps),                                              \
+        .operation_stride = sizeof(struct graft_operation)                                                        \
+    }
+
+/* "*.gate_proj.weight", "*.up_proj.weight", "*.down_proj.weight", and w1, w3 and w2 likewise. */
+extern const char *const graft_parts_expert_sources[6];
+/* "gate_up_proj", "down_proj". */
+extern const char *const graft_parts_stack_sources[2];
+/* The parameters above. */
+extern const char *const graft_parts_gate_up_targets[2];
+/* Likewise. */
+extern const char *const graft_parts_down_targets[2];
+
+GRAFT_ASSERT_SIZE(struct graft_parts_expert_list, 8);
+GRAFT_ASSERT_SIZE(struct graft_parts_quantized_experts, 32);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
