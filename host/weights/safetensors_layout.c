@@ -15,10 +15,24 @@ static int compare_name(const void *left, const void *right) {
     return strcmp((*a)->name, (*b)->name);
 }
 
+/* Where the official implementation puts a type, so that what it wrote comes back as the same file. */
+static size_t place_of(graft_dtype dtype) {
+    static const char *const places[] = {"U64",         "I64",     "F64",     "C64",     "F32", "U32",
+                                         "I32",         "BF16",    "F16",     "U16",     "I16", "F8_E5M2FNUZ",
+                                         "F8_E4M3FNUZ", "F8_E8M0", "F8_E4M3", "F8_E5M2", "I8",  "U8",
+                                         "F6_E3M2",     "F6_E2M3", "F4",      "BOOL"};
+    const char *name = graft_stored_dtype_name(dtype);
+    size_t place = 0;
+    while (place < sizeof places / sizeof places[0] && strcmp(places[place], name) != 0) {
+        place++;
+    }
+    return place;
+}
+
 static int compare_place(const void *left, const void *right) {
     const struct graft_tensor_view *const *a = left, *const *b = right;
-    int32_t a_bits = graft_stored_dtype_bits((*a)->dtype), b_bits = graft_stored_dtype_bits((*b)->dtype);
-    return a_bits != b_bits ? (a_bits > b_bits ? -1 : 1) : compare_name(left, right);
+    size_t a_place = place_of((*a)->dtype), b_place = place_of((*b)->dtype);
+    return a_place != b_place ? (a_place < b_place ? -1 : 1) : compare_name(left, right);
 }
 
 /* Checks tensors that are sorted by name. */

@@ -42,6 +42,38 @@ static void check_same(const char *original, const char *saved, const char *what
     graft_checkpoint_close(b);
 }
 
+/* All bytes of a file; NULL: there is none. */
+static unsigned char *read_file(const char *path, size_t *length) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return NULL;
+    }
+    check(fseek(file, 0, SEEK_END) == 0, "%s: cannot be read", path);
+    long size = ftell(file);
+    unsigned char *bytes = need_memory((size_t)size + 1, 1);
+    rewind(file);
+    *length = fread(bytes, 1, (size_t)size, file);
+    (void)fclose(file);
+    return bytes;
+}
+
+/* A checkpoint of one file comes back as the same file, whatever types are in it. */
+static void check_file(const char *original, const char *saved, const char *what) {
+    char path[2][512];
+    size_t length[2] = {0};
+    unsigned char *bytes[2] = {NULL};
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path[i], sizeof path[i], "%s/model.safetensors", i == 0 ? original : saved);
+        bytes[i] = read_file(path[i], &length[i]);
+    }
+    if (bytes[0] != NULL) {
+        check(bytes[1] != NULL && length[0] == length[1] && memcmp(bytes[0], bytes[1], length[0]) == 0,
+              "%s: %s is another file than %s", what, path[1], path[0]);
+    }
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
 static const char *save(struct graft_model *model, const char *name, int runtime, int64_t shard) {
     struct graft_error error = graft_error_none();
     const struct graft_save_options options = {
@@ -63,7 +95,9 @@ static void check_runtime(const struct golden *golden, struct runner *runner, co
     check(difference == 0.0, "runtime layout: logits differ by %g", difference);
     free(expected);
     free(got);
-    check_same(golden->directory, save(again.model, "back", 0, 0), "runtime layout and back");
+    const char *back = save(again.model, "back", 0, 0);
+    check_same(golden->directory, back, "runtime layout and back");
+    check_file(golden->directory, back, "runtime layout and back");
     check_same(saved, save(again.model, "runtime2", 1, SMALL_SHARD), "runtime layout saved again");
     runner_close(&again);
 }
@@ -104,7 +138,9 @@ static void check_saving(const struct golden *golden, const char *plugins) {
     struct runner runner;
     folder_create(folder);
     runner_open(&runner, golden->directory, plugins, GRAFT_PRECISION_AUTO);
-    check_same(golden->directory, save(runner.model, "original", 0, 0), "original layout");
+    const char *original = save(runner.model, "original", 0, 0);
+    check_same(golden->directory, original, "original layout");
+    check_file(golden->directory, original, "original layout");
     check_same(golden->directory, save(runner.model, "shards", 0, SMALL_SHARD), "original layout, shards");
     check_runtime(golden, &runner, plugins);
     if (plugins != NULL) {
