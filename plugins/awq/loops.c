@@ -92,4 +92,41 @@ GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t g
     graft_packed_across(self->zeros + (group * self->out_features + first) / SLOTS, 4, shifts, n, codes);
 }
 
-GRAFT_PACKED_LOOPS(awq, unpack, unpack_zeros, 1);
+#if defined(__AVX512BF16__) && defined(__AVX512VBMI__)
+
+/* The words of a tile in a row, twice; those of the next step are fetched. */
+GRAFT_PACKED_INLINE __m512i load_twice(const int32_t *row, int64_t stride, int64_t n) {
+    __builtin_prefetch((const void *)((uintptr_t)(row + AHEAD * stride)));
+    return _mm512_broadcast_i64x4((__m256i)load(row, n));
+}
+
+/*
+ * Two rows as they are: the codes of an output become a byte, that of input k in its lower half. Bytes of even slots
+ * come first, then those of odd ones. A look-up puts the bytes of outputs 2 i and 2 i + 1 of each vector into number i
+ * of 64 bits, and shifts of these by any number of bits take the halves apart.
+ */
+GRAFT_PACKED_INLINE void pairs(const struct graft_packed *self, int64_t step, int k, int64_t first, int64_t n,
+                               graft_packed_words numbers[GRAFT_PACKED_VECTORS]) {
+    const graft_packed_words places = {0x0a080200, 0x1a181210, 0x2a282220, 0x3a383230, 0x0b090301, 0x1b191311,
+                                       0x2b292321, 0x3b393331, 0x0e0c0604, 0x1e1c1614, 0x2e2c2624, 0x3e3c3634,
+                                       0x0f0d0705, 0x1f1d1715, 0x2f2d2725, 0x3f3d3735};
+    const __m512i odd = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 4, 4, 4, 4, 4, 4);
+    const __m512i even = _mm512_xor_si512(odd, _mm512_set1_epi32(4)), lower = _mm512_set1_epi8(15);
+    const __m512i codes = _mm512_set1_epi32(0x000f000f), above = _mm512_set1_epi32(0x43004300);
+    const int64_t stride = self->out_features / SLOTS;
+    const int32_t *row = self->words + (step * SLOTS + k) * stride + first / SLOTS;
+    const __m512i one = _mm512_srlv_epi32(load_twice(row, stride, n), odd);
+    const __m512i other = _mm512_sllv_epi32(load_twice(row + SLOTS / 2 * stride, stride, n), even);
+    const __m512i bytes = _mm512_permutexvar_epi8((__m512i)places, _mm512_ternarylogic_epi32(lower, one, other, 0xca));
+    for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+        const __m512i shifts = _mm512_set1_epi64(0x000c000800040000 + 0x0010001000100010 * (int64_t)v);
+        const __m512i halves = _mm512_multishift_epi64_epi8(shifts, bytes);
+        numbers[v] = (graft_packed_words)_mm512_ternarylogic_epi32(halves, codes, above, 0xea);
+    }
+}
+
+#else
+#define pairs NULL
+#endif
+
+GRAFT_PACKED_LOOPS(awq, unpack, unpack_zeros, 2, pairs);

@@ -30,12 +30,18 @@ typedef void (*graft_packed_unpack)(const struct graft_packed *self, int64_t ste
 typedef void (*graft_packed_unpack_zeros)(const struct graft_packed *self, int64_t group, int64_t first, int64_t n,
                                           graft_packed_words codes[GRAFT_PACKED_VECTORS]);
 
+/* [any] Codes k and k + 4 of word `step` of outputs as above, as pairs of bf16: 128 too large (GRAFT_PACKED_ABOVE), k
+ * in the lower half of a lane. */
+typedef void (*graft_packed_unpack_pairs)(const struct graft_packed *self, int64_t step, int k, int64_t first,
+                                          int64_t n, graft_packed_words numbers[GRAFT_PACKED_VECTORS]);
+
 /* What a format defines. */
 struct graft_packed_format {
     graft_packed_unpack unpack;             /* of weights */
     graft_packed_unpack_zeros unpack_zeros; /* of zero points */
     int64_t
         steps; /* words of each output that are added while its sum is in registers: 1, or 2 if unpacking is short */
+    graft_packed_unpack_pairs pairs; /* where that takes less than by way of words; NULL: by way of words */
 };
 
 /* [any] For formats: `n` words, of which the last vectors may lack some. */
@@ -77,7 +83,7 @@ struct graft_packed_group {
     graft_packed_floats zeros[GRAFT_PACKED_VECTORS];  /* with what is to be added to them */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_format, 24);
+GRAFT_ASSERT_SIZE(struct graft_packed_format, 32);
 GRAFT_ASSERT_SIZE(struct graft_packed_group, 32 * GRAFT_PACKED_LANES);
 
 /* [any] Fills in a group, for outputs [first, first + n). */
@@ -203,14 +209,20 @@ GRAFT_PACKED_INLINE void graft_packed_add_words(const struct graft_packed *self,
                                                 const int64_t steps, int64_t first, int64_t n, graft_packed_sums sums) {
     const int codes = GRAFT_PACKED_CODES / (rounded ? 2 : 1);
     for (int64_t s = 0; s < steps; s++) {
-        graft_packed_words words[GRAFT_PACKED_VECTORS];
-        format.unpack(self, step + s, first, n, words);
+        graft_packed_words words[GRAFT_PACKED_VECTORS], numbers[GRAFT_PACKED_VECTORS];
+        const int by_words = !rounded || format.pairs == NULL;
+        if (by_words) {
+            format.unpack(self, step + s, first, n, words);
+        }
         for (int k = 0; k < codes; k++) {
+            if (!by_words) {
+                format.pairs(self, step + s, k, first, n, numbers);
+            }
             for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-                const graft_packed_words numbers = graft_packed_codes(words[v], rounded, k);
+                const graft_packed_words number = by_words ? graft_packed_codes(words[v], rounded, k) : numbers[v];
                 for (int t = 0; t < tokens; t++) {
                     graft_packed_words factors = graft_packed_all((uint32_t)inputs[t * stride + s * codes + k]);
-                    sums[t][v] = graft_packed_add(sums[t][v], rounded, numbers, factors);
+                    sums[t][v] = graft_packed_add(sums[t][v], rounded, number, factors);
                 }
             }
         }
@@ -540,14 +552,14 @@ GRAFT_PACKED_INLINE void graft_packed_widen_any(const struct graft_packed *self,
     }
 
 /* Defines it. */
-#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps)                       \
-    static const struct graft_packed_format format = {unpack, unpack_zeros, steps}; \
-    GRAFT_PACKED_ARITHMETIC(exact, format, 0, 0)                                    \
-    GRAFT_PACKED_ARITHMETIC(rounded, format, GRAFT_PACKED_ROUNDS, 1)                \
-    const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {                    \
-        GRAFT_PACKED_ISA,                                                           \
-        {exact_prepare, exact_multiply, exact_widen},                               \
-        {rounded_prepare, rounded_multiply, rounded_widen},                         \
+#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps, pairs)                       \
+    static const struct graft_packed_format format = {unpack, unpack_zeros, steps, pairs}; \
+    GRAFT_PACKED_ARITHMETIC(exact, format, 0, 0)                                           \
+    GRAFT_PACKED_ARITHMETIC(rounded, format, GRAFT_PACKED_ROUNDS, 1)                       \
+    const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {                           \
+        GRAFT_PACKED_ISA,                                                                  \
+        {exact_prepare, exact_multiply, exact_widen},                                      \
+        {rounded_prepare, rounded_multiply, rounded_widen},                                \
     }
 
 #ifdef __cplusplus
