@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two plugins from the same files: int8_linear takes the projections of attention and MLPs, and experts, stacked or as
- * modules; int8_linear_head
- * (compiled with INT8_LINEAR_HEAD) the language model head. Their operation is lossy, so both have to be asked for by
- * name.
+ * modules; int8_linear_head (compiled with INT8_LINEAR_HEAD) the language model head. Their operation is lossy, so both
+ * have to be asked for by name.
  */
 #include "graft/plugin.h"
 
