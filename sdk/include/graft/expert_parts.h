@@ -77,7 +77,7 @@ extern const struct graft_experts graft_parts_quantized_experts_vtable;
 
 /* Those of a replacement by it: of experts that the checkpoint has in floating point, and that no other plugin takes
  * apart. The first is for all, the second for gpt-oss, whose stacks lie otherwise (GRAFT_PARTS_TURNED_EXPERTS). */
-#define GRAFT_PARTS_QUANTIZED_ALL(cls)                                             \
+#define GRAFT_PARTS_QUANTIZED_ALL(cls)                                                          \
     GRAFT_PARTS_QUANTIZED_BY(cls), .key = GRAFT_KEY_PATTERN, .target = "^(?!GptOss).*Experts$", \
                                    .flags = GRAFT_REPLACEMENT_GIVES_WAY | GRAFT_REPLACEMENT_WHERE_IT_FITS
 #define GRAFT_PARTS_QUANTIZED_TURNED(cls)                                            \
