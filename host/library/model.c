@@ -91,6 +91,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
     if (status == GRAFT_OK) {
         status = graft_model_facts_make(model, &options, patch, &facts, error);
         options.facts = &facts.facts;
+        options.plain = facts.plain;
     }
     if (status == GRAFT_OK) {
         status = graft_tree_build(&options, &model->tree, error);

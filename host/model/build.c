@@ -123,6 +123,9 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
         .facts = builder->options->facts,
     };
     int joining = graft_join_find(builder, info->name, &child->join, error);
+    if (joining == GRAFT_OK && child->join != NULL) {
+        joining = graft_join_take_parts(builder, child->join, info->args, error);
+    }
     if (joining != GRAFT_OK) {
         graft_node_free(child);
         return joining;

@@ -382,10 +382,9 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
 static int32_t on_adapter_tensor(void *data, const char *name, struct graft_value_info *info) {
     const struct builder *builder = data;
     const struct graft_adapters *adapters = builder->options->adapters;
-    char full[GRAFT_ADAPTER_TENSOR_NAME], spelled[GRAFT_ADAPTER_TENSOR_NAME];
-    int length = snprintf(full, sizeof full, "%s.%s", builder->describing->path, name);
+    char full[GRAFT_NAME_BYTES], spelled[GRAFT_ADAPTER_TENSOR_NAME];
     const struct graft_tensor_view *tensor = NULL;
-    if (adapters != NULL && length > 0 && (size_t)length < sizeof full &&
+    if (adapters != NULL && graft_join_name(builder->describing, name, full) &&
         graft_adapters_spell(adapters, full, spelled)) {
         tensor = graft_adapters_find(adapters, spelled, NULL);
     }
@@ -419,6 +418,7 @@ struct graft_sink graft_builder_sink(struct builder *builder, const struct graft
         .super = graft_builder_super,
         .config_path = config_path,
         .bytes_before = on_bytes_before,
+        .part = graft_join_part,
     };
 }
 

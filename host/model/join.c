@@ -101,6 +101,7 @@ void graft_join_free(struct graft_node_join *join) {
         }
         graft_free(join->names);
         graft_free(join->paths);
+        graft_free(join->outputs);
         graft_free(join);
     }
 }

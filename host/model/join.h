@@ -20,6 +20,7 @@ struct graft_node_join {
     char **names;               /* [joined.n_parts] of the parts, below the owner */
     char **paths;               /* likewise, in full */
     struct graft_joined joined; /* the same for registries */
+    int64_t *outputs;           /* [joined.n_parts]; or NULL */
     int is_renaming;            /* 1: names are another matter than weights, which are found under either */
 };
 
@@ -31,6 +32,19 @@ void graft_join_free(struct graft_node_join *join);
 
 /* That of a node of a stack; NULL: it is not joined. */
 const struct graft_node_join *graft_node_join(const struct graft_node *node);
+
+/* What the module that a class has just described as a child is joined from, as far as a class around it may have to do
+ * with one part: how many outputs each has, and that names below the module that begin with a part's are those of the
+ * part. Without effect where the outputs are not known. */
+int graft_join_take_parts(const struct builder *builder, struct graft_node_join *join, const struct graft_args *args,
+                          struct graft_error *error);
+
+/* The `part` of a sink, whose data is the builder. */
+int32_t graft_join_part(void *data, int32_t i, struct graft_part_info *info);
+
+/* The full name of what a class calls `name` below its node, where that is joined below the part it names. 0: it is too
+ * long. */
+int graft_join_name(const struct graft_node *node, const char *name, char full[GRAFT_NAME_BYTES]);
 
 /* What config.json calls a node or, of one that is joined, part number `i`; cut if it is too long. */
 void graft_join_config_path(const struct graft_node *node, size_t i, char path[GRAFT_NAME_BYTES]);

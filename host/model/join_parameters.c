@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "model/join.h"
+#include "model/node.h"
 #include "registry/assignment.h"
 
 struct joining {
@@ -14,7 +15,6 @@ struct joining {
     const struct graft_node_join *join;
     size_t n;                               /* parts */
     const struct graft_tensor_view **views; /* [n] of one parameter */
-    int64_t *outputs;                       /* [n] of the parts; all 0: no parameter tells */
     struct graft_text why;                  /* the parts cannot be joined; empty: nothing speaks against it so far */
 };
 
@@ -107,10 +107,9 @@ static int fit_rows(struct joining *joining, const struct graft_parameter *param
 
 /* Whether each part but the last ends with a step. */
 static int fit_steps(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
-    const int64_t rows = parameter->join.rows;
+    const int64_t rows = parameter->join.rows, *outputs = joining->join->outputs;
     for (size_t i = 0; i < joining->n && rows > 1; i++) {
-        const int64_t outputs = joining->outputs[i];
-        if (outputs == 0 || (i + 1 < joining->n && outputs % rows != 0)) {
+        if (outputs == NULL || (i + 1 < joining->n && outputs[i] % rows != 0)) {
             refuse(joining, name, "ends inside a block, and cannot be followed by that of", i, (i + 1) % joining->n);
             return 0;
         }
@@ -149,38 +148,16 @@ static int fits(struct joining *joining, const struct graft_parameter *parameter
     }
 }
 
-/* Outputs of the parts, from the first parameter that has a step for each. */
-static void count_outputs(struct joining *joining) {
-    for (size_t p = 0; p < joining->node->n_parameters && joining->outputs[0] == 0; p++) {
-        const struct graft_parameter *parameter = joining->node->parameters[p];
-        const struct graft_join *join = &parameter->join;
-        int tells =
-            join->kind == GRAFT_JOIN_ROWS && join->rows == 1 && find(joining, parameter->own_name) == joining->n;
-        for (size_t i = 0; tells && i < joining->n; i++) {
-            joining->outputs[i] = joining->views[i]->shape[join->dim];
-        }
-    }
-}
-
 /* A conversion of the owner's that joins what the parts call `name`. */
 static int derive(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
     const struct graft_node_join *join = joining->join;
-    struct graft_node *owner = join->owner;
-    struct graft_derived *derived = graft_alloc(1, sizeof *derived);
-    if (derived == NULL ||
-        graft_grow(&owner->derived, &owner->derived_capacity, owner->n_derived, sizeof(struct graft_derived *)) != 0) {
-        graft_free(derived);
-        return -1;
-    }
-    owner->derived[owner->n_derived++] = derived;
-    int failed = (derived->sources = graft_alloc(joining->n, sizeof *derived->sources)) == NULL;
+    struct graft_derived *derived = graft_node_derive(join->owner, joining->n);
+    int failed = derived == NULL;
     for (size_t i = 0; i < joining->n && !failed; i++) {
         derived->sources[i] = graft_format("%s.%s", join->names[i], name);
-        derived->conversion.n_sources = (int32_t)i + 1;
         failed = derived->sources[i] == NULL;
     }
-    derived->target = graft_format("%.*s.%s", (int)join->name_length, join->name, name);
-    if (failed || derived->target == NULL) {
+    if (failed || (derived->target = graft_format("%.*s.%s", (int)join->name_length, join->name, name)) == NULL) {
         return -1;
     }
     const int is_scalar = joining->views[0]->rank == 0; /* stacks of one are vectors, which join */
@@ -189,16 +166,8 @@ static int derive(struct joining *joining, const struct graft_parameter *paramet
         (struct graft_operation){.struct_size = sizeof derived->operations[0], .kind = GRAFT_OP_MERGE_MODULELIST};
     derived->operations[1] = (struct graft_operation){
         .struct_size = sizeof derived->operations[1], .kind = GRAFT_OP_CONCATENATE, .dim = dim};
-    derived->conversion = (struct graft_conversion){
-        .struct_size = sizeof derived->conversion,
-        .n_sources = (int32_t)joining->n,
-        .sources = (const char *const *)derived->sources,
-        .n_targets = 1,
-        .targets = (const char *const *)&derived->target,
-        .n_operations = is_scalar ? 2 : 1,
-        .operations = is_scalar ? derived->operations : &derived->operations[1],
-        .operation_stride = sizeof derived->operations[0],
-    };
+    derived->conversion.n_operations = is_scalar ? 2 : 1;
+    derived->conversion.operations = is_scalar ? derived->operations : &derived->operations[1];
     return 0;
 }
 
@@ -227,7 +196,6 @@ static int join_all(struct joining *joining, size_t *n_joined, struct graft_erro
 static int join(struct joining *joining, struct graft_error *error) {
     const char *other = NULL;
     size_t n_joined = 0;
-    count_outputs(joining);
     int status = join_all(joining, &n_joined, error);
     if (status == GRAFT_OK && joining->why.length == 0 && n_joined > 0) {
         status = graft_join_compare_parts(joining->builder, joining->node, &other, error);
@@ -250,11 +218,8 @@ int graft_join_parameters(struct builder *builder, struct graft_node *node, stru
     }
     struct joining joining = {.builder = builder, .node = node, .join = of, .n = of->joined.n_parts};
     joining.views = graft_alloc(joining.n, sizeof *joining.views);
-    joining.outputs = graft_alloc(joining.n, sizeof *joining.outputs);
-    int status =
-        joining.views != NULL && joining.outputs != NULL ? join(&joining, error) : graft_fail_memory(error, node->path);
+    int status = joining.views != NULL ? join(&joining, error) : graft_fail_memory(error, node->path);
     graft_text_free(&joining.why);
     graft_free(joining.views);
-    graft_free(joining.outputs);
     return status;
 }

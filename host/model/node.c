@@ -33,6 +33,26 @@ int graft_node_adopt(struct graft_node *parent, struct graft_node *child_take) {
     return 0;
 }
 
+struct graft_derived *graft_node_derive(struct graft_node *node, size_t n) {
+    struct graft_derived *derived = graft_alloc(1, sizeof *derived);
+    if (derived == NULL ||
+        graft_grow(&node->derived, &node->derived_capacity, node->n_derived, sizeof(struct graft_derived *)) != 0) {
+        graft_free(derived);
+        return NULL;
+    }
+    node->derived[node->n_derived++] = derived;
+    derived->sources = graft_alloc(n, sizeof *derived->sources);
+    derived->conversion = (struct graft_conversion){
+        .struct_size = sizeof derived->conversion,
+        .n_sources = derived->sources != NULL ? (int32_t)n : 0,
+        .sources = (const char *const *)derived->sources,
+        .n_targets = 1,
+        .targets = (const char *const *)&derived->target,
+        .operation_stride = sizeof derived->operations[0],
+    };
+    return derived->sources != NULL ? derived : NULL;
+}
+
 void graft_node_blame(const struct graft_node *node, const struct graft_known_class *known,
                       const struct graft_model_config *config, struct graft_error *error) {
     char file[sizeof error->source];

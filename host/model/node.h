@@ -12,6 +12,10 @@ void graft_node_free(struct graft_node *node);
 /* Puts `child_take` among the parent's children; on failure (-1, out of memory) it is freed. */
 int graft_node_adopt(struct graft_node *parent, struct graft_node *child_take);
 
+/* A conversion derived from those of the node's class, with room for the names of `n` sources and one target, which the
+ * caller fills in; without operations. NULL if memory ran out. */
+struct graft_derived *graft_node_derive(struct graft_node *node, size_t n);
+
 /* Adds to an error over config.json which class of a plugin asked for the field: the file may be as it should be. */
 void graft_node_blame(const struct graft_node *node, const struct graft_known_class *known,
                       const struct graft_model_config *config, struct graft_error *error);

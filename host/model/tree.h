@@ -30,7 +30,8 @@ struct graft_parameter {
     struct graft_join join;            /* how those of several modules become one */
 };
 
-/* A conversion that the host derives from a class's own: it joins tensors that the class knows nothing of. */
+/* A conversion that the host derives from a class's own: it joins or renames tensors that the class knows nothing of.
+ */
 struct graft_derived {
     struct graft_conversion conversion;
     struct graft_operation operations[2];
@@ -137,6 +138,7 @@ struct graft_tree_options {
     const struct graft_model_facts *facts;     /* for the conditions of replacements; NULL: none holds */
     const struct graft_adapters *adapters;     /* what classes may ask for; NULL: none */
     const struct graft_tree *sized;            /* the same model, measured; NULL: it is not known yet */
+    struct graft_tree *plain;                  /* the same without replacements: what there is to join; or NULL */
 };
 
 /* [load] Builds the meta tree. The caller frees it. */

@@ -53,8 +53,8 @@ static int holds_in_module(const struct graft_condition *condition, const struct
     for (size_t i = 0; i < places->n_parts; i++) {
         n += find_tensor(condition, facts, places->parts[i]) != NULL;
     }
-    return find_tensor(condition, facts, places->path) != NULL ||
-           (n > 0 && n == places->n_parts && (n == 1 || !graft_condition_is_of_adapters(condition)));
+    const int of_all = n == places->n_parts && (n == 1 || !graft_condition_is_of_adapters(condition));
+    return find_tensor(condition, facts, places->path) != NULL || (n > 0 && (of_all || places->any_part));
 }
 
 static int is_of_tensors(const struct graft_condition *condition) {

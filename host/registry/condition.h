@@ -21,11 +21,12 @@ struct graft_tensor_places {
     const char *path;         /* the module */
     const char *const *parts; /* [n_parts] paths of the modules whose outputs a class above joins in this one */
     size_t n_parts;
+    int32_t any_part; /* 1: what one of them has will do; 0: all must have it */
 };
 
 /* The first of the replacement's conditions on the config, or else on tensors of a module, that does not hold; NULL:
  * all hold. Without facts none on the config holds, and there are no tensors. A joined module has what each of its
- * parts has, but for what adapters have: that is for the parts one by one. */
+ * parts has, but for what adapters have: that is for the parts one by one, and for a class that takes them. */
 const struct graft_condition *graft_unmet_in_config(const struct graft_replacement *replacement,
                                                     const struct graft_model_facts *facts);
 const struct graft_condition *graft_unmet_in_module(const struct graft_replacement *replacement,

@@ -114,6 +114,7 @@ struct graft_joined {
     const char *by_path;                /* and its module */
     const char *const *parts;           /* [n_parts] paths of the modules, in the order of their outputs */
     size_t n_parts;
+    const int64_t *outputs; /* [n_parts] of the modules; NULL: not known */
 };
 
 /* What replacements do in one model: registry/assignment.h. */

@@ -169,14 +169,16 @@ int graft_rule_is_for_model(const struct rule *rule, const char *model_type) {
     return 0;
 }
 
-static struct graft_tensor_places tensor_places(const struct graft_module_place *place) {
+static struct graft_tensor_places tensor_places(const struct rule *rule, const struct graft_module_place *place) {
     const struct graft_joined *joined = place->joined;
-    return (struct graft_tensor_places){place->path, joined != NULL ? joined->parts : NULL,
-                                        joined != NULL ? joined->n_parts : 0};
+    const int takes_parts = (rule->declared->replacement->flags & GRAFT_CLASS_TAKES_PARTS) != 0;
+    return joined != NULL ? (struct graft_tensor_places){place->path, joined->parts, joined->n_parts,
+                                                         takes_parts && joined->outputs != NULL}
+                          : (struct graft_tensor_places){.path = place->path};
 }
 
 static const struct graft_condition *unmet_at(const struct rule *rule, const struct graft_module_place *place) {
-    const struct graft_tensor_places places = tensor_places(place);
+    const struct graft_tensor_places places = tensor_places(rule, place);
     return graft_unmet_in_module(rule->declared, place->facts, &places);
 }
 
@@ -219,7 +221,7 @@ const struct graft_condition *graft_rule_declines(const struct rule *rule, const
 }
 
 int graft_rule_divides(const struct rule *rule, const struct graft_module_place *place, struct graft_text *text) {
-    const struct graft_tensor_places places = tensor_places(place);
+    const struct graft_tensor_places places = tensor_places(rule, place);
     return graft_condition_parts_differ(rule->declared, place->facts, &places, text);
 }
 

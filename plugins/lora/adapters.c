@@ -7,7 +7,7 @@
 #include "fields.h"
 #include "targets.h"
 
-enum { MAX_PATTERN = 4096, MAX_MODULE = 4096, MAX_RANK = 1 << 16 };
+enum { MAX_PATTERN = 4096, MAX_RANK = 1 << 16 };
 
 int64_t lora_count(const struct graft_config *config) {
     return config->size(config->data, "adapters");
@@ -16,8 +16,8 @@ int64_t lora_count(const struct graft_config *config) {
 void lora_child_name(const struct graft_config *config, int64_t i, const char *below, char child[LORA_CHILD_NAME]) {
     char path[LORA_FIELD];
     (void)snprintf(path, sizeof path, "adapters.%lld.name", (long long)i);
-    (void)snprintf(child, LORA_CHILD_NAME, "adapter.%s%s%s", config->string(config->data, path),
-                   below != NULL ? "." : "", below != NULL ? below : "");
+    (void)snprintf(child, LORA_CHILD_NAME, "%s%sadapter.%s", below, below[0] != '\0' ? "." : "",
+                   config->string(config->data, path));
 }
 
 int lora_describe_by_row(const struct graft_sink *sink, struct graft_error *error) {
@@ -90,13 +90,11 @@ static int32_t has(const struct graft_sink *sink, const struct lora_adapter *ada
     return sink->adapter_tensor(sink->data, name, &info);
 }
 
-int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i, const char *below,
-              struct lora_adapter *adapter, struct graft_error *error) {
+int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
+              const struct lora_place *place, struct lora_adapter *adapter, struct graft_error *error) {
     struct lora_fields fields;
-    char module[MAX_MODULE];
     *adapter = (struct lora_adapter){.kind = LORA_NOTHING};
-    lora_child_name(config, i, below, adapter->child);
-    (void)snprintf(module, sizeof module, "%s%s%s", sink->path, below != NULL ? "." : "", below != NULL ? below : "");
+    lora_child_name(config, i, place->below, adapter->child);
     if (has(sink, adapter, "lora_A.weight") || has(sink, adapter, "lora_B.weight")) {
         adapter->kind = LORA_PAIR;
     } else if (has(sink, adapter, "lora_embedding_A") || has(sink, adapter, "lora_embedding_B")) {
@@ -110,8 +108,8 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
     lora_fields_of(config, i, &fields);
     int status = lora_fields_check(&fields, error);
     if (status == GRAFT_OK && adapter->kind != LORA_WHOLE) {
-        status = lora_check_target(&fields, module, error);
+        status = lora_check_target(&fields, place->path, error);
     }
-    return status == GRAFT_OK && adapter->kind != LORA_WHOLE ? read_strength(&fields, module, i, adapter, error)
+    return status == GRAFT_OK && adapter->kind != LORA_WHOLE ? read_strength(&fields, place->path, i, adapter, error)
                                                              : status;
 }

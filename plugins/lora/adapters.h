@@ -5,7 +5,7 @@
 
 #include "graft/class.h"
 
-enum { LORA_CHILD_NAME = 128 };
+enum { LORA_CHILD_NAME = 512 };
 
 /* What an adapter has for the module, under the names of PEFT. */
 enum {
@@ -16,7 +16,7 @@ enum {
 };
 
 struct lora_adapter {
-    char child[LORA_CHILD_NAME]; /* "adapter.NAME", as the module calls its part; or "adapter.NAME.3.up_proj" */
+    char child[LORA_CHILD_NAME]; /* "adapter.NAME", as the module calls it; or "3.up_proj.adapter.NAME" */
     int32_t kind;                /* LORA_... */
     int32_t has_base;            /* LORA_EMBEDDING: the original's weight as it is stored beside the pair */
     int64_t rank;                /* of a pair */
@@ -26,15 +26,21 @@ struct lora_adapter {
 /* How many adapters there are. */
 int64_t lora_count(const struct graft_config *config);
 
-/* What adapter number `i` has for the module of `sink`, or for what it stacks under the name `below` ("3.up_proj";
- * NULL: the module itself). What this plugin does not do as PEFT does is an error that names the field. */
-int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i, const char *below,
-              struct lora_adapter *adapter, struct graft_error *error);
+/* What a module may have adapters for. */
+struct lora_place {
+    const char *below; /* the module's name for it: "3.up_proj", one that it stacks or joins; "": the module itself */
+    const char *path;  /* that adapters have for it: "model.layers.0.mlp.experts.3.up_proj" */
+};
+
+/* What adapter number `i` has for a place in the module of `sink`. What this plugin does not do as PEFT does is an
+ * error that names the field. */
+int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
+              const struct lora_place *place, struct lora_adapter *adapter, struct graft_error *error);
 
 /* Says that the class applies each adapter to the rows that it takes effect on. */
 int lora_describe_by_row(const struct graft_sink *sink, struct graft_error *error);
 
-/* "adapter.NAME" of adapter number `i`, with `below` behind it unless that is NULL. */
+/* "adapter.NAME" of adapter number `i`, with `below` in front unless that is "". */
 void lora_child_name(const struct graft_config *config, int64_t i, const char *below, char child[LORA_CHILD_NAME]);
 
 #endif

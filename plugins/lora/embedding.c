@@ -44,13 +44,14 @@ static int describe_part(const struct graft_sink *sink, const struct lora_adapte
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
+    const struct lora_place itself = {"", sink->path};
     int64_t *table = sink->keep(sink->data, sizeof *table, error); /* the adapter that has one, or -1; for `create` */
     int status = table != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     (void)cls;
     for (int64_t i = 0; status == GRAFT_OK && i < lora_count(config); i++) {
         struct lora_adapter adapter;
         *table = i == 0 ? -1 : *table;
-        status = lora_read(config, sink, i, NULL, &adapter, error);
+        status = lora_read(config, sink, i, &itself, &adapter, error);
         if (status == GRAFT_OK && (adapter.kind == LORA_EMBEDDING || adapter.kind == LORA_WHOLE)) {
             status = describe_part(sink, &adapter, args, error);
         }
@@ -87,7 +88,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->embedding_dim = graft_args_int(build->args, "embedding_dim", 0);
     for (int64_t i = 0; i < n; i++) {
         char name[LORA_CHILD_NAME];
-        lora_child_name(build->config, i, NULL, name);
+        lora_child_name(build->config, i, "", name);
         const struct graft_module *module = build->child(build->data, name);
         if (module != NULL) {
             add_part(self, module, (int32_t)i, i == *table);
@@ -117,9 +118,10 @@ static int run_part(const struct lora_embedding *self, const struct graft_call *
     const struct graft_embedding_args own = {
         .struct_size = sizeof own, .tokens = rows->n, .ids = ids, .output = output};
     int status = graft_embedding_forward(part->module, call, &own, error);
-    return status == GRAFT_OK
-               ? lora_rows_put(rows, call, output, self->embedding_dim, !part->is_table, args->output, error)
-               : status;
+    if (status == GRAFT_OK) {
+        lora_rows_put(rows, call, output, self->embedding_dim, self->embedding_dim, !part->is_table, args->output);
+    }
+    return status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,

@@ -15,7 +15,7 @@
 #include "lora.h"
 #include "rows.h"
 
-enum { GATE, UP, DOWN, PROJECTIONS, BELOW = 32 };
+enum { GATE, UP, DOWN, PROJECTIONS, BELOW = 32, MAX_PATH = 4096 };
 
 struct lora_experts {
     const struct graft_module *original;
@@ -35,9 +35,11 @@ static int describe_pair(const struct graft_config *config, const struct graft_a
                          struct graft_error *error) {
     int64_t hidden = graft_args_int(args, "hidden_size", 0), inner = graft_args_int(args, "intermediate_size", 0);
     struct lora_adapter adapter;
-    char below[BELOW];
+    char below[BELOW], path[MAX_PATH];
+    const struct lora_place place = {below, path};
     name_projection(expert, projection, below);
-    int status = lora_read(config, sink, i, below, &adapter, error);
+    (void)snprintf(path, sizeof path, "%s.%s", sink->path, below);
+    int status = lora_read(config, sink, i, &place, &adapter, error);
     const struct graft_arg pair[] = {
         graft_int_arg("in_features", projection == DOWN ? inner : hidden),
         graft_int_arg("out_features", projection == DOWN ? hidden : inner),
@@ -125,7 +127,7 @@ static void find_tokens(struct share *share, const struct graft_experts_input *i
 
 /* y += the pairs of the projection */
 static int add_pairs(const struct lora_experts *self, const struct graft_call *call, int64_t expert, int projection,
-                     const struct graft_linear_args *args, const int64_t sizes[2], struct graft_error *error) {
+                     const struct graft_linear_args *args, const struct lora_sizes *sizes, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int64_t i = 0; i < self->n_adapters && status == GRAFT_OK; i++) {
         const struct graft_module *pair = self->pairs[(i * self->num_experts + expert) * PROJECTIONS + projection];
@@ -143,21 +145,22 @@ static int project(const struct lora_experts *self, const struct graft_call *cal
                    const struct graft_experts_input *input, int64_t expert, int projection,
                    const struct graft_linear_args *args, struct graft_error *error) {
     int64_t hidden = input->hidden_size, inner = input->intermediate_size;
-    const int64_t sizes[2] = {projection == DOWN ? inner : hidden, projection == DOWN ? hidden : inner};
+    const int64_t out = projection == DOWN ? hidden : inner;
+    const struct lora_sizes sizes = {projection == DOWN ? inner : hidden, out, out};
     const struct graft_product product = {
         .struct_size = sizeof product,
         .weight = projection == DOWN ? input->down_proj : input->gate_up_proj,
         .bias = projection == DOWN ? input->down_bias : input->gate_up_bias,
         .first_row = projection == DOWN ? expert * hidden : (2 * expert + (projection == UP)) * inner,
-        .rows = sizes[1],
+        .rows = out,
         .x = args->x,
-        .x_stride = sizes[0],
+        .x_stride = sizes.in,
         .tokens = args->tokens,
         .y = args->y,
-        .y_stride = sizes[1],
+        .y_stride = out,
     };
     int status = call->kernels->linear(call, &product, 1, sizeof product, error);
-    return status == GRAFT_OK ? add_pairs(self, call, expert, projection, args, sizes, error) : status;
+    return status == GRAFT_OK ? add_pairs(self, call, expert, projection, args, &sizes, error) : status;
 }
 
 /* output += what the expert makes of its tokens */

@@ -59,23 +59,26 @@ void lora_read_row(const struct graft_weight *weight, int64_t row, float *out) {
     }
 }
 
+static size_t size_of(graft_dtype dtype) {
+    return dtype == GRAFT_DTYPE_F32 ? 4 : 2;
+}
+
 struct work {
     const struct graft_product *original;
-    const struct graft_product *b;
+    const struct lora_delta *delta;
     const float *a; /* [rank, in_features] */
-    int64_t rank;
-    float factor;
-    struct lora_merged *merged;
+    const struct graft_row_block *sums;
+    void *data; /* of these */
     atomic_int failed;
 };
 
-static void write_row(const struct lora_merged *merged, int64_t row, const float *numbers) {
-    int64_t columns = merged->weight.columns;
-    if (merged->block.dtype == GRAFT_DTYPE_F32) {
-        memcpy((float *)merged->data + row * columns, numbers, (size_t)columns * sizeof *numbers);
+static void write_row(const struct work *work, int64_t row, const float *numbers) {
+    int64_t columns = work->original->weight->columns;
+    if (work->sums->dtype == GRAFT_DTYPE_F32) {
+        memcpy((float *)work->data + row * columns, numbers, (size_t)columns * sizeof *numbers);
         return;
     }
-    uint16_t *out = (uint16_t *)merged->data + row * columns;
+    uint16_t *out = (uint16_t *)work->data + row * columns;
     for (int64_t k = 0; k < columns; k++) {
         out[k] = to_bfloat16(numbers[k]);
     }
@@ -83,7 +86,8 @@ static void write_row(const struct lora_merged *merged, int64_t row, const float
 
 static void merge_rows(void *data, int64_t begin, int64_t end) {
     struct work *work = data;
-    int64_t columns = work->merged->weight.columns, rank = work->rank;
+    const struct lora_delta *delta = work->delta;
+    int64_t columns = work->original->weight->columns, rank = delta->a.rows;
     float *row = malloc((size_t)(columns + rank) * sizeof *row);
     if (row == NULL) {
         atomic_store(&work->failed, 1);
@@ -91,65 +95,129 @@ static void merge_rows(void *data, int64_t begin, int64_t end) {
     }
     float *b = row + columns;
     for (int64_t r = begin; r < end; r++) {
-        lora_read_row(work->original->weight, work->original->first_row + r, row);
-        lora_read_row(work->b->weight, work->b->first_row + r, b);
+        lora_read_row(work->original->weight, work->original->first_row + delta->first + r, row);
+        lora_read_row(delta->b.weight, delta->b.first_row + r, b);
         for (int64_t k = 0; k < rank; k++) {
-            float much = work->factor * b[k];
+            float much = delta->factor * b[k];
             const float *a = work->a + k * columns;
             for (int64_t c = 0; c < columns; c++) {
                 row[c] += much * a[c];
             }
         }
-        write_row(work->merged, r, row);
+        write_row(work, r, row);
     }
     free(row);
 }
 
-/* Room for the result, in the type that it has. */
-static int prepare(const struct graft_product *original, struct lora_merged *merged) {
-    const struct graft_weight *weight = original->weight;
-    int all_bfloat16 = 1;
-    for (int32_t i = 0; i < weight->n_blocks; i++) {
-        all_bfloat16 &= graft_weight_block(weight, i)->dtype == GRAFT_DTYPE_BF16;
+/* The first rows of those from `row` on that lie in one block of the weight, at most `most`. */
+static struct graft_row_block find_rows(const struct graft_weight *weight, int64_t row, int64_t most) {
+    int32_t i = 0;
+    const struct graft_row_block *block = graft_weight_block(weight, i);
+    for (; row >= block->rows; block = graft_weight_block(weight, ++i)) {
+        row -= block->rows;
     }
-    merged->block = (struct graft_row_block){.struct_size = sizeof merged->block,
-                                             .dtype = all_bfloat16 ? GRAFT_DTYPE_BF16 : GRAFT_DTYPE_F32,
-                                             .rows = original->rows};
-    merged->weight = *weight;
-    merged->weight.struct_size = sizeof merged->weight;
-    merged->weight.shape[0] = merged->weight.rows = original->rows;
-    merged->weight.blocks = &merged->block;
-    merged->weight.n_blocks = 1;
-    merged->weight.block_stride = sizeof merged->block;
-    merged->bias = original->bias;
-    size_t bytes = (size_t)(original->rows * weight->columns) * (all_bfloat16 ? 2 : 4);
-    merged->data = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    merged->block.data = merged->data;
-    return merged->data != NULL ? 0 : -1;
+    return (struct graft_row_block){
+        .struct_size = sizeof *block,
+        .dtype = block->dtype,
+        .data = (const char *)block->data + (size_t)(row * weight->columns) * size_of(block->dtype),
+        .rows = block->rows - row < most ? block->rows - row : most,
+    };
 }
 
-int lora_merge(const struct graft_product *original, const struct graft_product *a, const struct graft_product *b,
-               float factor, const struct graft_threads *threads, const char *path, struct lora_merged *merged,
-               struct graft_error *error) {
-    int64_t columns = original->weight->columns, rank = a->rows;
-    *merged = (struct lora_merged){.bias = NULL};
-    if (!lora_are_floats(original->weight) || !lora_are_floats(a->weight) || !lora_are_floats(b->weight)) {
-        return GRAFT_OK;
+/* Appends the original's rows as they are. */
+static void keep_rows(const struct graft_product *original, int64_t begin, int64_t end, struct lora_merged *merged) {
+    while (begin < end) {
+        struct graft_row_block *block = &merged->blocks[merged->weight.n_blocks++];
+        *block = find_rows(original->weight, original->first_row + begin, end - begin);
+        begin += block->rows;
     }
-    float *wide = malloc((size_t)(rank * columns) * sizeof *wide);
-    if (wide == NULL || prepare(original, merged) != 0) {
-        free(wide);
-        return graft_fail_memory(error, path);
+}
+
+static graft_dtype type_of_sums(const struct graft_product *original, int64_t begin, int64_t end) {
+    graft_dtype dtype = GRAFT_DTYPE_BF16;
+    while (begin < end && dtype == GRAFT_DTYPE_BF16) {
+        const struct graft_row_block block = find_rows(original->weight, original->first_row + begin, end - begin);
+        dtype = block.dtype == GRAFT_DTYPE_BF16 ? dtype : GRAFT_DTYPE_F32;
+        begin += block.rows;
+    }
+    return dtype;
+}
+
+/* Appends the sums. -1: memory ran out. */
+static int add_sums(const struct graft_product *original, const struct lora_delta *delta,
+                    const struct graft_threads *threads, struct lora_merged *merged) {
+    const int64_t columns = original->weight->columns, rank = delta->a.rows, rows = delta->b.rows;
+    struct graft_row_block *sums = &merged->blocks[merged->weight.n_blocks++];
+    *sums = (struct graft_row_block){
+        .struct_size = sizeof *sums, .dtype = type_of_sums(original, delta->first, delta->first + rows), .rows = rows};
+    const size_t bytes = (size_t)(rows * columns) * size_of(sums->dtype);
+    float *a = malloc((size_t)(rank * columns) * sizeof *a);
+    void *data = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    sums->data = merged->data[merged->n++] = data;
+    if (a == NULL || data == NULL) {
+        free(a);
+        return -1;
     }
     for (int64_t k = 0; k < rank; k++) {
-        lora_read_row(a->weight, a->first_row + k, wide + k * columns);
+        lora_read_row(delta->a.weight, delta->a.first_row + k, a + k * columns);
     }
-    struct work work = {original, b, wide, rank, factor, merged, 0};
-    threads->parallel_for(original->rows, 16, merge_rows, &work);
-    free(wide);
-    if (atomic_load(&work.failed)) {
-        free(merged->data);
+    struct work work = {original, delta, a, sums, data, 0};
+    threads->parallel_for(rows, 16, merge_rows, &work);
+    free(a);
+    return atomic_load(&work.failed) ? -1 : 0;
+}
+
+static int are_all_floats(const struct graft_product *original, const struct lora_delta *deltas, int32_t n) {
+    int are = lora_are_floats(original->weight);
+    for (int32_t i = 0; i < n; i++) {
+        are = are && lora_are_floats(deltas[i].a.weight) && lora_are_floats(deltas[i].b.weight);
+    }
+    return are;
+}
+
+static void set_weight(const struct graft_product *original, struct lora_merged *merged) {
+    merged->weight.struct_size = sizeof merged->weight;
+    merged->weight.rank = 2;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        merged->weight.shape[i] = 1;
+    }
+    merged->weight.shape[0] = merged->weight.rows = original->rows;
+    merged->weight.shape[1] = merged->weight.columns = original->weight->columns;
+    merged->weight.blocks = merged->blocks;
+    merged->weight.block_stride = sizeof merged->blocks[0];
+    merged->bias = original->bias;
+}
+
+int lora_merge(const struct graft_product *original, const struct lora_delta *deltas, int32_t n,
+               const struct graft_threads *threads, const char *path, struct lora_merged *merged,
+               struct graft_error *error) {
+    *merged = (struct lora_merged){.n = 0};
+    if (!are_all_floats(original, deltas, n)) {
+        return GRAFT_OK;
+    }
+    const size_t most = (size_t)(original->weight->n_blocks + 2 * n);
+    merged->blocks = calloc(most, sizeof *merged->blocks);
+    merged->data = calloc((size_t)n, sizeof *merged->data);
+    int failed = merged->blocks == NULL || merged->data == NULL;
+    int64_t row = 0;
+    for (int32_t i = 0; i < n && !failed; i++) {
+        keep_rows(original, row, deltas[i].first, merged);
+        failed = add_sums(original, &deltas[i], threads, merged) != 0;
+        row = deltas[i].first + deltas[i].b.rows;
+    }
+    if (failed) {
         return graft_fail_memory(error, path);
     }
+    keep_rows(original, row, original->rows, merged);
+    set_weight(original, merged);
     return GRAFT_OK;
+}
+
+void lora_merged_finish(struct lora_merged *merged) {
+    for (int32_t i = 0; i < merged->n; i++) {
+        free(merged->data[i]);
+    }
+    free(merged->data);
+    free(merged->blocks);
+    *merged = (struct lora_merged){.n = 0};
 }

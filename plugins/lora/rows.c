@@ -2,6 +2,7 @@
 #include "rows.h"
 
 #include "graft/kernels.h"
+#include "graft/threads.h"
 
 static const struct graft_row_adapters *row_adapters(const struct graft_call *call) {
     return GRAFT_HAS(call, struct graft_call, row_adapters) ? call->row_adapters : NULL;
@@ -38,41 +39,49 @@ int lora_rows_of(const struct graft_call *call, int64_t rows, int32_t adapter, s
     return GRAFT_OK;
 }
 
-/* The rows without a list are all, one after another. */
-static int add(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width, float *to,
-               struct graft_error *error) {
-    if (rows->index == NULL) {
-        return call->kernels->add(call, to, from, rows->n * width, error);
+struct put {
+    const struct lora_rows *rows;
+    const float *from;
+    int64_t width;
+    int64_t stride;
+    int adds;
+    float *to;
+};
+
+static void put_rows(void *data, int64_t begin, int64_t end) {
+    const struct put *put = data;
+    for (int64_t i = begin; i < end; i++) {
+        const float *from = put->from + i * put->width;
+        float *to = put->to + (put->rows->index != NULL ? put->rows->index[i] : i) * put->stride;
+        for (int64_t k = 0; k < put->width; k++) {
+            to[k] = put->adds ? to[k] + from[k] : from[k];
+        }
     }
-    float *ones = graft_scratch_floats(call, rows->n, 1, error);
-    for (int64_t i = 0; ones != NULL && i < rows->n; i++) {
-        ones[i] = 1.0F;
-    }
-    return ones != NULL ? call->kernels->scatter_add_rows(call, from, ones, rows->index, rows->n, width, to, error)
-                        : GRAFT_ERROR_INTERNAL;
 }
 
-int lora_rows_put(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
-                  int adds, float *to, struct graft_error *error) {
-    for (int64_t i = 0; !adds && i < rows->n; i++) {
-        int64_t row = rows->index != NULL ? rows->index[i] : i;
-        memcpy(to + row * width, from + i * width, (size_t)width * sizeof *to);
-    }
-    return adds ? add(rows, call, from, width, to, error) : GRAFT_OK;
+void lora_rows_put(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
+                   int64_t stride, int adds, float *to) {
+    enum { RUN = 1 << 14 }; /* fewer numbers are added before another thread has begun */
+    struct put put = {rows, from, width, stride, adds, to};
+    call->threads->parallel_for(rows->n, 1 + RUN / (width + 1), put_rows, &put);
 }
 
 int lora_rows_run(const struct lora_rows *rows, const struct graft_call *call, const struct graft_module *linear,
-                  const struct graft_linear_args *args, const int64_t sizes[2], int adds, struct graft_error *error) {
-    float *x = rows->index != NULL ? graft_scratch_floats(call, rows->n, sizes[0], error) : NULL;
-    float *y = graft_scratch_floats(call, rows->n, sizes[1], error);
+                  const struct graft_linear_args *args, const struct lora_sizes *sizes, int adds,
+                  struct graft_error *error) {
+    float *x = rows->index != NULL ? graft_scratch_floats(call, rows->n, sizes->in, error) : NULL;
+    float *y = graft_scratch_floats(call, rows->n, sizes->out, error);
     int status = y != NULL && (x != NULL || rows->index == NULL) ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK && x != NULL) {
-        status = call->kernels->gather_rows(call, args->x, rows->index, rows->n, sizes[0], x, error);
+        status = call->kernels->gather_rows(call, args->x, rows->index, rows->n, sizes->in, x, error);
     }
     if (status == GRAFT_OK) {
         const struct graft_linear_args own = {
             .struct_size = sizeof own, .tokens = rows->n, .x = x != NULL ? x : args->x, .y = y};
         status = graft_linear_forward(linear, call, &own, error);
     }
-    return status == GRAFT_OK ? lora_rows_put(rows, call, y, sizes[1], adds, args->y, error) : status;
+    if (status == GRAFT_OK) {
+        lora_rows_put(rows, call, y, sizes->out, sizes->stride, adds, args->y);
+    }
+    return status;
 }

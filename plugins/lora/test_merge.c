@@ -82,43 +82,86 @@ static double allowed(double wanted, graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_BF16 ? fabs(wanted) / 256.0 : 1e-6;
 }
 
-static void check(graft_dtype dtype, graft_dtype pair, graft_dtype result) {
+/* Number `i` of a merged weight. */
+static float merged_number(const struct lora_merged *merged, int64_t i) {
+    float row[COLUMNS];
+    lora_read_row(&merged->weight, i / COLUMNS, row);
+    return row[i % COLUMNS];
+}
+
+/* Of rows [first, first + rows) of the product, the others being left. */
+static void check(graft_dtype dtype, graft_dtype pair, graft_dtype result, int64_t first, int64_t rows) {
     static struct matrix original, a, b;
     struct lora_merged merged;
     double largest = 0.0;
     fill(&original, ROWS + FIRST, COLUMNS, dtype);
     fill(&a, RANK, COLUMNS, pair);
-    fill(&b, ROWS, RANK, pair);
-    const struct graft_product whole = product(&original, FIRST, ROWS), first = product(&a, 0, RANK),
-                               second = product(&b, 0, ROWS);
-    assert_int_equal(lora_merge(&whole, &first, &second, 0.5F, &threads, "", &merged, NULL), GRAFT_OK);
-    assert_int_equal(merged.block.dtype, result);
+    fill(&b, rows, RANK, pair);
+    const struct graft_product whole = product(&original, FIRST, ROWS);
+    const struct lora_delta delta = {product(&a, 0, RANK), product(&b, 0, rows), 0.5F, first};
+    assert_int_equal(lora_merge(&whole, &delta, 1, &threads, "", &merged, NULL), GRAFT_OK);
     assert_int_equal(merged.weight.rows, ROWS);
+    assert_int_equal(merged.n, 1);
     for (int64_t i = 0; i < (int64_t)ROWS * COLUMNS; i++) {
-        int64_t row = i / COLUMNS, column = i % COLUMNS;
+        int64_t row = i / COLUMNS - first, column = i % COLUMNS;
         double wanted = (double)original.numbers[FIRST * COLUMNS + i];
-        uint32_t bits = result == GRAFT_DTYPE_BF16 ? (uint32_t)((const uint16_t *)merged.data)[i] << 16 : 0;
-        float got = result == GRAFT_DTYPE_F32 ? ((const float *)merged.data)[i] : 0.0F;
+        const float got = merged_number(&merged, i);
+        if (row < 0 || row >= rows) {
+            assert_true((double)got == wanted);
+            continue;
+        }
         for (int64_t k = 0; k < RANK; k++) {
             wanted += 0.5 * (double)b.numbers[row * RANK + k] * (double)a.numbers[k * COLUMNS + column];
-        }
-        if (result == GRAFT_DTYPE_BF16) {
-            memcpy(&got, &bits, sizeof got);
         }
         double difference = fabs((double)got - wanted);
         assert_true(difference <= allowed(wanted, result));
         largest = difference > largest ? difference : largest;
     }
     assert_true(result != GRAFT_DTYPE_BF16 || largest > 0.0);
-    free(merged.data);
+    for (int32_t i = 0; i < merged.weight.n_blocks; i++) {
+        assert_true(merged.blocks[i].data != merged.data[0] || merged.blocks[i].dtype == result);
+    }
+    lora_merged_finish(&merged);
 }
 
 static void test_types(void **state) {
     (void)state;
-    check(GRAFT_DTYPE_F32, GRAFT_DTYPE_F32, GRAFT_DTYPE_F32);
-    check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16);
-    check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16);
-    check(GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32);
+    check(GRAFT_DTYPE_F32, GRAFT_DTYPE_F32, GRAFT_DTYPE_F32, 0, ROWS);
+    check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, 0, ROWS);
+    check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16, 0, ROWS);
+    check(GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, 0, ROWS);
+}
+
+/* One that is for some rows: the first, the last, those in the middle, across blocks of the original or within one. */
+static void test_parts(void **state) {
+    (void)state;
+    check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, 0, 31);
+    check(GRAFT_DTYPE_F16, GRAFT_DTYPE_F32, GRAFT_DTYPE_F32, 33, ROWS - 33);
+    check(GRAFT_DTYPE_F32, GRAFT_DTYPE_F32, GRAFT_DTYPE_F32, 7, 40);
+    check(GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, 2, 3);
+}
+
+/* Several, each in the type of the rows that it is for. */
+static void test_several(void **state) {
+    static struct matrix original, a, b;
+    struct lora_merged merged;
+    (void)state;
+    fill(&original, ROWS, COLUMNS, GRAFT_DTYPE_BF16);
+    fill(&a, RANK, COLUMNS, GRAFT_DTYPE_F32);
+    fill(&b, ROWS, RANK, GRAFT_DTYPE_F32);
+    original.blocks[1].dtype = GRAFT_DTYPE_F16;
+    const struct graft_product whole = product(&original, 0, ROWS);
+    const struct lora_delta deltas[] = {{product(&a, 0, RANK), product(&b, 0, 10), 1.0F, 5},
+                                        {product(&a, 0, RANK), product(&b, 10, 20), 1.0F, 40}};
+    const int64_t rows[] = {5, 10, 8, 17, 20, 10};
+    assert_int_equal(lora_merge(&whole, deltas, 2, &threads, "", &merged, NULL), GRAFT_OK);
+    assert_int_equal(merged.weight.n_blocks, 6);
+    for (int32_t i = 0; i < 6; i++) {
+        assert_int_equal(merged.blocks[i].rows, rows[i]);
+    }
+    assert_int_equal(merged.blocks[1].dtype, GRAFT_DTYPE_BF16);
+    assert_int_equal(merged.blocks[4].dtype, GRAFT_DTYPE_F32);
+    lora_merged_finish(&merged);
 }
 
 /* Bytes that are no floats stay as they are: the pair runs beside them. */
@@ -130,14 +173,15 @@ static void test_others(void **state) {
     fill(&a, RANK, COLUMNS, GRAFT_DTYPE_F32);
     fill(&b, ROWS, RANK, GRAFT_DTYPE_F32);
     original.blocks[1].dtype = GRAFT_DTYPE_I8;
-    const struct graft_product whole = product(&original, 0, ROWS), first = product(&a, 0, RANK),
-                               second = product(&b, 0, ROWS);
-    assert_int_equal(lora_merge(&whole, &first, &second, 0.5F, &threads, "", &merged, NULL), GRAFT_OK);
+    const struct graft_product whole = product(&original, 0, ROWS);
+    const struct lora_delta delta = {product(&a, 0, RANK), product(&b, 0, ROWS), 0.5F, 0};
+    assert_int_equal(lora_merge(&whole, &delta, 1, &threads, "", &merged, NULL), GRAFT_OK);
     assert_int_equal(merged.weight.rows, 0);
     assert_null(merged.data);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_others)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_parts),
+                                       cmocka_unit_test(test_several), cmocka_unit_test(test_others)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

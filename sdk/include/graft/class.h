@@ -82,6 +82,16 @@ struct graft_child_info {
     const struct graft_args *args; /* NULL: none */
 };
 
+/* A module whose outputs a class above joins with those of others in the module described. */
+struct graft_part_info {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *name; /* "q_proj"; "" of a module that is joined from nothing, and so the only part of itself */
+    const char *path; /* "model.layers.0.self_attn.q_proj" */
+    int64_t first;    /* its outputs are those of the module from here on */
+    int64_t outputs;  /* so many; 0: the parent gave no out_features */
+};
+
 /* Where a description goes. The host's, valid until `describe` returns. Everything given is copied before the call
  * returns. A call that fails has recorded why, and `describe` returns its status.
  *
@@ -140,6 +150,11 @@ struct graft_sink {
      * checkpoint's own type count two bytes. The model is described for the sizes first, and then again: the first time
      * this gives 0, and `elsewhere` does nothing. The same in all processes that see the same classes. */
     int64_t (*bytes_before)(void *data, const char *path);
+    /* [load] Part number `i` of the module, in the order of outputs; a module that is not joined has one, itself. Then
+     * 1, and `info`, whose struct_size the caller has set, is filled in; 0 behind the last. Strings are valid until
+     * `describe` returns. What belongs to a part has its name in front: the child "q_proj.adapter.NAME" of qkv_proj has
+     * the tensors of q_proj's "adapter.NAME", and adapter_tensor knows "q_proj.adapter.NAME.lora_A.weight". */
+    int32_t (*part)(void *data, int32_t i, struct graft_part_info *info);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -173,7 +188,11 @@ enum {
     /* A building block of many classes (Linear, Embedding): patterns do not reach it, its exact name does. */
     GRAFT_CLASS_BASIC = 1 << 17,
     /* Stacked experts: its forward calls kernels->experts, so what a caller has put into the call computes them. */
-    GRAFT_CLASS_CALLS_EXPERTS = 1 << 0
+    GRAFT_CLASS_CALLS_EXPERTS = 1 << 0,
+    /* Asks for the parts of a module that a class above joins from several (`part` of the sink): conditions on tensors
+     * hold where one of the parts meets them. Without this flag such tensors have to be those of all parts, and parts
+     * that an adapter is for stay apart. */
+    GRAFT_CLASS_TAKES_PARTS = 1 << 1
 };
 
 /* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`
@@ -243,12 +262,14 @@ GRAFT_INLINE int32_t graft_class_is_lossy(const struct graft_class *cls) {
 
 #define GRAFT_PARAMETER_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_parameter_info, join)
 #define GRAFT_CHILD_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_child_info, args)
+#define GRAFT_PART_INFO_SIZE_1_0 GRAFT_END_OF(struct graft_part_info, outputs)
 #define GRAFT_CLASS_SIZE_1_0 GRAFT_END_OF(struct graft_class, base)
 
 GRAFT_ASSERT_SIZE(struct graft_join, 16);
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 112);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 144);
+GRAFT_ASSERT_SIZE(struct graft_part_info, 40);
+GRAFT_ASSERT_SIZE(struct graft_sink, 152);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An instance of LoraLinear. */
+#ifndef LORA_LINEAR_H
+#define LORA_LINEAR_H
+
+#include "merge.h"
+#include "pair.h"
+
+/* What an adapter has for a part of the module: all of it, unless a class above joins it from several. */
+struct lora_piece {
+    const struct graft_module *module;
+    const struct lora_pair *pair; /* NULL: it is a Linear that takes the place of the original's outputs */
+    int32_t adapter;
+    int64_t first; /* of the module's outputs */
+    int64_t outputs;
+};
+
+struct lora_linear {
+    const struct graft_module *original;
+    struct lora_piece *pieces; /* [n]: those without a pair go first; then in the order of outputs */
+    int32_t n;
+    int32_t n_whole; /* without a pair */
+    int64_t in_features;
+    int64_t out_features;
+    struct lora_merged merged; /* takes the place of all, unless it has no rows */
+};
+
+/* [forward] The vtable's. */
+int lora_linear_forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                        struct graft_error *error);
+int32_t lora_linear_as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product);
+
+#endif
