@@ -29,13 +29,17 @@ static int find(const struct graft_model *model, size_t i, const char *name, int
     return GRAFT_OK;
 }
 
-/* What classes have of adapters are lists of children called "adapter". */
+/* What classes have of adapters are lists of children called "adapter", below the names of parts if they are for these.
+ */
 static int check_module(void *data, struct graft_node *node, struct graft_error *error) {
     (void)data;
     if (node->known != NULL || node->parent == NULL || strcmp(node->name, "adapter") != 0) {
         return GRAFT_OK;
     }
     const struct graft_node *owner = node->parent;
+    while (owner->known == NULL) {
+        owner = owner->parent;
+    }
     for (size_t i = 0; i < owner->n_attributes; i++) {
         if (strcmp(owner->attributes[i].name, "adapters_by_row") == 0 && owner->attributes[i].values[0] != 0) {
             return GRAFT_OK;

@@ -54,11 +54,6 @@ grep -q ' 0 bytes copied' "$scratch/plan" || fail 'something is copied'
     tr -d ' \n' | grep -q '"adapters":\[{"name":"default","directory":"[^"]*attention_r8","scale":1.0,"tensors":8}\]' ||
     fail 'JSON'
 
-"$host" plan --plugins-dir "$plugins" --plugins fused_qkv,lora --model "$model" --adapter "$adapters/attention_r8" >"$scratch/plan"
-grep -q 'by fused_qkv' "$scratch/plan" && fail 'fused_qkv takes the modules away'
-grep -q 'note .*fused_qkv: class "LlamaAttention" leaves 2 modules alone, .*: an adapter is for v_proj by itself' "$scratch/plan" ||
-    fail 'no reason'
-
 echo 'without an adapter the model is as it was'
 logits plain.safetensors fused_qkv
 logits idle.safetensors lora
