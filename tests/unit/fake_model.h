@@ -78,6 +78,7 @@ struct fake_model {
     struct graft_model_config config;
     struct graft_tree *tree;
     const struct graft_model_facts *facts; /* for conditions; NULL: none */
+    struct graft_tree *plain;              /* the model without replacements, where it is known */
     struct graft_error error;
 };
 
@@ -108,8 +109,11 @@ static inline void fake_model_replace(struct fake_model *model, const struct gra
 /* Builds the tree, a new one if there was one before; the status is graft_tree_build's, its error the model's. */
 static inline int fake_model_build(struct fake_model *model, const char *class_name) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(model->registry);
-    struct graft_tree_options options = {
-        .config = &model->config, .snapshot = snapshot, .class_name = class_name, .facts = model->facts};
+    struct graft_tree_options options = {.config = &model->config,
+                                         .snapshot = snapshot,
+                                         .class_name = class_name,
+                                         .facts = model->facts,
+                                         .plain = model->plain};
     graft_tree_free(model->tree);
     model->tree = NULL;
     model->error = graft_error_none();
