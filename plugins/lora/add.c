@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The products with lora_B of a few tokens, for all pairs of a module in one loop. */
-#include "add_loops.h"
 #include "graft/call.h"
 #include "graft/isa.h"
 #include "graft/threads.h"
@@ -18,7 +17,6 @@ const struct lora_add_loops *lora_add_loops_get(void) {
 enum { RUN_BYTES = 1 << 16 };
 
 struct work {
-    const struct lora_add_loops *loops;
     const struct lora_addition *additions;
     int32_t n;
     float *y;
@@ -47,7 +45,7 @@ static void add_block(const struct work *work, const struct lora_addition *addit
         float *y = work->y + row * work->out_features + addition->first + block * LORA_BLOCK;
         float padded[LORA_BLOCK] = {0};
         float *sums = left < LORA_BLOCK ? memcpy(padded, y, bytes) : y;
-        work->loops->add(pair->columns + block * pair->rank * LORA_BLOCK, addition->narrow + row * pair->rank,
+        pair->loops->add(pair->columns + block * pair->rank * LORA_BLOCK, addition->narrow + row * pair->rank,
                          pair->rank, sums);
         if (sums != y) {
             memcpy(y, sums, bytes);
@@ -73,7 +71,7 @@ static void add_blocks(void *data, int64_t begin, int64_t end) {
 
 void lora_add(const struct graft_call *call, const struct lora_addition *additions, int32_t n, float *y,
               int64_t out_features) {
-    struct work work = {lora_add_loops_get(), additions, n, y, out_features};
+    struct work work = {additions, n, y, out_features};
     int64_t blocks = 0, bytes = 0;
     for (int32_t first = 0, alike; first < n; first += alike) {
         blocks += count_blocks(&additions[first]);

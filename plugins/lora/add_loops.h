@@ -13,7 +13,7 @@ struct lora_add_loops {
     void (*add)(const float *columns, const float *narrow, int64_t rank, float *y);
 };
 
-/* [any] The best that this processor runs and GRAFT_ISA, if it is set, allows. */
+/* [load] The best that this processor runs and GRAFT_ISA, if it is set, allows. */
 const struct lora_add_loops *lora_add_loops_get(void);
 
 #endif

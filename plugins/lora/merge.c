@@ -195,9 +195,9 @@ int lora_merge(const struct graft_product *original, const struct lora_delta *de
     if (!are_all_floats(original, deltas, n)) {
         return GRAFT_OK;
     }
-    const size_t most = (size_t)(original->weight->n_blocks + 2 * n);
-    merged->blocks = calloc(most, sizeof *merged->blocks);
-    merged->data = calloc((size_t)n, sizeof *merged->data);
+    const size_t sums = n > 0 ? (size_t)n : 0, kept = (size_t)original->weight->n_blocks + sums;
+    merged->blocks = calloc(kept + sums, sizeof *merged->blocks);
+    merged->data = calloc(sums, sizeof *merged->data);
     int failed = merged->blocks == NULL || merged->data == NULL;
     int64_t row = 0;
     for (int32_t i = 0; i < n && !failed; i++) {

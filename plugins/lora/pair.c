@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "add_loops.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "lora.h"
@@ -71,6 +70,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
                                .b = b,
                                .rank = graft_args_int(build->args, "rank", 0),
                                .out_features = graft_args_int(build->args, "out_features", 0),
+                               .loops = lora_add_loops_get(),
                                .factor = (float)graft_args_real(build->args, "factor", 1.0)};
     if (read_columns(self) != 0) {
         destroy(self);

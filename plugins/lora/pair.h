@@ -3,6 +3,7 @@
 #ifndef LORA_PAIR_H
 #define LORA_PAIR_H
 
+#include "add_loops.h"
 #include "graft/linear.h"
 #include "rows.h"
 
@@ -12,7 +13,10 @@ struct lora_pair {
     int64_t rank;
     int64_t out_features;
     float factor;
-    float *columns; /* [rank, out_features]: factor * lora_B, transposed; NULL: its numbers are not known */
+    const struct lora_add_loops *loops;
+    /* [blocks of outputs, rank, LORA_BLOCK] (add_loops.h): factor * lora_B, with zeros behind the last output; NULL:
+     * its numbers are not known. */
+    float *columns;
 };
 
 /* [load] What the class LoraPair has made. */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What pairs add to the outputs that they are for, against sums in f64: by every instruction set, whatever the number
+ * of outputs and however the loop is divided. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graft/call.h"
+#include "graft/isa.h"
+#include "graft/threads.h"
+#include "pair.h"
+
+enum { TOKENS = 3, OUTPUTS = 300, MAX_RANK = 17, BLOCKS = (OUTPUTS + LORA_BLOCK - 1) / LORA_BLOCK };
+
+static int64_t most_at_once;
+
+/* From the end to the start, in pieces. */
+static void backwards(int64_t items, int64_t grain, graft_parallel_body body, void *data) {
+    (void)grain;
+    for (int64_t end = items; end > 0; end -= most_at_once) {
+        body(data, end > most_at_once ? end - most_at_once : 0, end);
+    }
+}
+
+static const struct graft_threads threads = {.struct_size = sizeof threads, .parallel_for = backwards};
+static const struct graft_call call = {.struct_size = sizeof call, .threads = &threads};
+
+struct fake_pair {
+    struct lora_pair pair;
+    float columns[BLOCKS * MAX_RANK * LORA_BLOCK];
+    float narrow[TOKENS * MAX_RANK];
+};
+
+static float number(int64_t i) {
+    return (float)((i * 37 + 11) % 101 - 50) / 50.0F;
+}
+
+static float weight(const struct fake_pair *fake, int64_t output, int64_t r) {
+    return fake->columns[(output / LORA_BLOCK * fake->pair.rank + r) * LORA_BLOCK + output % LORA_BLOCK];
+}
+
+static void fill(struct fake_pair *fake, int64_t rank, int64_t outputs, int64_t seed) {
+    *fake = (struct fake_pair){
+        .pair = {.rank = rank, .out_features = outputs, .loops = lora_add_loops_get(), .columns = fake->columns}};
+    for (int64_t o = 0; o < outputs; o++) {
+        for (int64_t r = 0; r < rank; r++) {
+            fake->columns[(o / LORA_BLOCK * rank + r) * LORA_BLOCK + o % LORA_BLOCK] = number(seed + o * rank + r);
+        }
+    }
+    for (int64_t i = 0; i < TOKENS * rank; i++) {
+        fake->narrow[i] = number(7 * seed + i);
+    }
+}
+
+/* Two for the same outputs, of other ranks, and one for others; the second is for two rows of three. */
+static struct fake_pair fakes[3];
+static const int64_t firsts[3] = {5, 5, 205};
+static int32_t chosen[] = {0, 2};
+
+static void add(float y[TOKENS * OUTPUTS]) {
+    struct lora_addition additions[3];
+    for (int i = 0; i < 3; i++) {
+        additions[i] = (struct lora_addition){&fakes[i].pair, fakes[i].narrow, {TOKENS, NULL}, firsts[i]};
+    }
+    additions[1].rows = (struct lora_rows){2, chosen};
+    for (int64_t i = 0; i < (int64_t)TOKENS * OUTPUTS; i++) {
+        y[i] = number(i);
+    }
+    lora_add(&call, additions, 3, y, OUTPUTS);
+}
+
+static double sum_of(int i, int64_t token, int64_t output) {
+    const struct fake_pair *fake = &fakes[i];
+    double sum = 0.0;
+    int is_for = output >= firsts[i] && output < firsts[i] + fake->pair.out_features && (i != 1 || token != 1);
+    for (int64_t r = 0; r < fake->pair.rank && is_for; r++) {
+        sum += (double)fake->narrow[token * fake->pair.rank + r] * (double)weight(fake, output - firsts[i], r);
+    }
+    return sum;
+}
+
+static void test_sums(void **state) {
+    static float y[TOKENS * OUTPUTS], again[TOKENS * OUTPUTS];
+    (void)state;
+    fill(&fakes[0], 16, 200, 1);
+    fill(&fakes[1], MAX_RANK, 200, 2);
+    fill(&fakes[2], 1, 94, 3);
+    most_at_once = 100;
+    add(y);
+    for (int64_t i = 0; i < (int64_t)TOKENS * OUTPUTS; i++) {
+        double wanted = (double)number(i);
+        for (int k = 0; k < 3; k++) {
+            wanted += sum_of(k, i / OUTPUTS, i % OUTPUTS);
+        }
+        assert_true(fabs((double)y[i] - wanted) < 1e-5);
+    }
+    for (most_at_once = 1; most_at_once < 4; most_at_once++) {
+        add(again);
+        assert_memory_equal(again, y, sizeof y);
+    }
+}
+
+static void test_isas(void **state) {
+    static const char *const names[] = {"scalar", "avx2", "avx512"};
+    for (int32_t i = 0; i < graft_isa_runnable() && i < 3; i++) {
+        (void)setenv("GRAFT_ISA", names[i], 1);
+        test_sums(state);
+    }
+    (void)unsetenv("GRAFT_ISA");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_isas)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
