@@ -192,10 +192,10 @@ int lora_merge(const struct graft_product *original, const struct lora_delta *de
                const struct graft_threads *threads, const char *path, struct lora_merged *merged,
                struct graft_error *error) {
     *merged = (struct lora_merged){.n = 0};
-    if (!are_all_floats(original, deltas, n)) {
+    if (n < 1 || !are_all_floats(original, deltas, n)) {
         return GRAFT_OK;
     }
-    const size_t sums = n > 0 ? (size_t)n : 0, kept = (size_t)original->weight->n_blocks + sums;
+    const size_t sums = (size_t)n, kept = (size_t)original->weight->n_blocks + sums;
     merged->blocks = calloc(kept + sums, sizeof *merged->blocks);
     merged->data = calloc(sums, sizeof *merged->data);
     int failed = merged->blocks == NULL || merged->data == NULL;

@@ -27,7 +27,7 @@ static int read_columns(struct lora_pair *self) {
     const struct graft_linear_args none = {.struct_size = sizeof none};
     const int64_t blocks = (self->out_features + LORA_BLOCK - 1) / LORA_BLOCK;
     struct graft_product b;
-    if (!graft_linear_as_product(self->b, &none, &b) || !lora_are_floats(b.weight)) {
+    if (self->rank < 1 || !graft_linear_as_product(self->b, &none, &b) || !lora_are_floats(b.weight)) {
         return 0;
     }
     float *row = malloc((size_t)self->rank * sizeof *row);
