@@ -33,17 +33,17 @@ void graft_join_free(struct graft_node_join *join);
 /* That of a node of a stack; NULL: it is not joined. */
 const struct graft_node_join *graft_node_join(const struct graft_node *node);
 
-/* What the module that a class has just described as a child is joined from, as far as a class around it may have to do
- * with one part: how many outputs each has, and that names below the module that begin with a part's are those of the
- * part. Without effect where the outputs are not known. */
+/* For classes around a joined module that have to do with one part of it: finds how many outputs each part has, and has
+ * names below the module that begin with a part's mean what is below the part. `args` are those of the module. Where
+ * the outputs cannot be known it does nothing. */
 int graft_join_take_parts(const struct builder *builder, struct graft_node_join *join, const struct graft_args *args,
                           struct graft_error *error);
 
 /* The `part` of a sink, whose data is the builder. */
 int32_t graft_join_part(void *data, int32_t i, struct graft_part_info *info);
 
-/* The full name of what a class calls `name` below its node, where that is joined below the part it names. 0: it is too
- * long. */
+/* The full name of what a class at the node calls `name`: below the node or, where the name begins with that of a part,
+ * below the part. 0: it is too long. */
 int graft_join_name(const struct graft_node *node, const char *name, char full[GRAFT_NAME_BYTES]);
 
 /* What config.json calls a node or, of one that is joined, part number `i`; cut if it is too long. */
