@@ -111,7 +111,7 @@ static int32_t choose(const struct plan *plan, struct graft_product_panel *panel
     }
     if (panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16 && graft_few_pairs_run()) {
         panel->kind = GRAFT_PANEL_FEW_PAIRS;
-        return GRAFT_INPUT_BF16;
+        return GRAFT_INPUT_FEW;
     }
     if (panel->kind == GRAFT_PANEL_MULTIPLY && panel->reading == GRAFT_READ_BF16 &&
         panel->product->weight->columns > 0 && graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16) {

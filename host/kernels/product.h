@@ -16,7 +16,8 @@ enum {
     GRAFT_INPUT_AS_GIVEN = 0, /* f32 with the caller's stride */
     GRAFT_INPUT_ROUNDED = 1,  /* dense, rounded to bf16, kept as f32 */
     GRAFT_INPUT_BF16 = 2,     /* dense bf16 */
-    GRAFT_INPUT_PAIRS = 3     /* bf16, with a zero behind an odd number of columns */
+    GRAFT_INPUT_PAIRS = 3,    /* bf16, with a zero behind an odd number of columns */
+    GRAFT_INPUT_FEW = 4       /* bf16, graft_few_stride apart */
 };
 
 /* x as some panels want it. Made once for all panels of the call that want the same. */

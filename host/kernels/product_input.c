@@ -2,6 +2,7 @@
 /* x in the form that panels want. */
 #include <string.h>
 
+#include "kernels/few.h"
 #include "kernels/product.h"
 #include "kernels/table.h"
 
@@ -13,7 +14,18 @@ struct conversion {
 };
 
 static int is_bf16(const struct graft_product_input *input) {
-    return input->form == GRAFT_INPUT_BF16 || input->form == GRAFT_INPUT_PAIRS;
+    return input->form == GRAFT_INPUT_BF16 || input->form == GRAFT_INPUT_PAIRS || input->form == GRAFT_INPUT_FEW;
+}
+
+static int64_t stride_of(const struct graft_product_input *input) {
+    switch (input->form) {
+    case GRAFT_INPUT_PAIRS:
+        return input->columns + input->columns % 2;
+    case GRAFT_INPUT_FEW:
+        return graft_few_stride(input->columns);
+    default:
+        return input->columns;
+    }
 }
 
 static void convert_row(const struct graft_loops *loops, const struct graft_product_input *input, int64_t t,
@@ -65,7 +77,7 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
         input->data = input->x;
         input->data_stride = input->x_stride;
     } else {
-        int64_t stride = input->columns + (input->form == GRAFT_INPUT_PAIRS ? input->columns % 2 : 0);
+        int64_t stride = stride_of(input);
         void *data = call->scratch_alloc(call->scratch, input->padded_tokens * stride * element_size(input));
         if (data == NULL) {
             return NULL;

@@ -134,6 +134,7 @@ static void run_few_pairs(const struct graft_product_panel *panel) {
         .rows = panel->rows,
         .columns = product->weight->columns,
         .x = (const uint16_t *)panel->input->data,
+        .x_stride = panel->input->data_stride,
         .tokens = product->tokens,
         .y = product->y + panel->row,
         .y_stride = product->y_stride,

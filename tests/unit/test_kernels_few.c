@@ -11,7 +11,7 @@
 
 #include "kernels/few.h"
 
-enum { MAX_ROWS = 41, MAX_COLUMNS = 1200, TOKENS = 16 };
+enum { MAX_ROWS = 41, TOKENS = 16 };
 
 /* A bf16 of 8 bits, so that f32 sums of their products are exact. */
 static uint16_t number(int64_t i) {
@@ -28,45 +28,108 @@ static float widened(uint16_t bits) {
     return value;
 }
 
-static void test_products(void **state) {
-    static const int64_t columns[] = {1, 31, 32, 33, 64, 96, 127, 1024, MAX_COLUMNS};
-    static const int64_t rows[] = {1, 3, 4, 8, 12, MAX_ROWS};
-    static uint16_t w[MAX_ROWS * MAX_COLUMNS], x[TOKENS * MAX_COLUMNS];
-    static float y[TOKENS * MAX_ROWS], alone[MAX_ROWS];
-    (void)state;
+struct shape {
+    int64_t rows;
+    int64_t columns;
+    int64_t shift; /* numbers before the weight, which begins anywhere in a cache line */
+};
+
+/* Memory of exactly the numbers that may be read. */
+static uint16_t *numbers(int64_t count, int64_t factor, int64_t offset) {
+    uint16_t *all = malloc((size_t)count * sizeof *all);
+    assert_non_null(all);
+    for (int64_t i = 0; i < count; i++) {
+        all[i] = number(factor * i + offset);
+    }
+    return all;
+}
+
+static float exact(const uint16_t *w, const uint16_t *x, int64_t columns) {
+    float sum = 0.0f;
+    for (int64_t k = 0; k < columns; k++) {
+        sum += widened(w[k]) * widened(x[k]);
+    }
+    return sum;
+}
+
+static void check_shape(const struct shape *shape) {
+    static float y[TOKENS * MAX_ROWS], alone[TOKENS * MAX_ROWS];
+    int64_t stride = graft_few_stride(shape->columns);
+    uint16_t *w = numbers(shape->shift + shape->rows * shape->columns, 1, -shape->shift);
+    uint16_t *x = numbers((TOKENS - 1) * stride + shape->columns, 3, 5);
+    struct graft_few few = {w + shape->shift, shape->rows, shape->columns, x, stride, 1, alone, MAX_ROWS};
+    assert_true(stride >= shape->columns);
+    for (int64_t t = 0; t < TOKENS; t++) {
+        few.x = x + t * stride;
+        few.y = alone + t * MAX_ROWS;
+        graft_few_pairs(&few);
+        for (int64_t r = 0; r < shape->rows; r++) {
+            assert_true(few.y[r] == exact(few.w + r * shape->columns, few.x, shape->columns));
+        }
+    }
+    few.x = x;
+    few.y = y;
+    for (few.tokens = 1; few.tokens <= TOKENS; few.tokens++) {
+        memset(y, 0xff, sizeof y);
+        graft_few_pairs(&few);
+        for (int64_t t = 0; t < few.tokens; t++) {
+            assert_memory_equal(y + t * MAX_ROWS, alone + t * MAX_ROWS, (size_t)shape->rows * sizeof y[0]);
+        }
+    }
+    free(w);
+    free(x);
+}
+
+static void need_pairs(void) {
     if (!graft_few_pairs_run()) {
         print_message("skipped: this processor does not multiply pairs of bf16\n");
         skip();
     }
+}
+
+static void test_products(void **state) {
+    static const int64_t columns[] = {1, 31, 32, 33, 64, 127, 160, 161, 512, 545, 1024, 1200};
+    static const int64_t rows[] = {1, 3, 4, 8, 16, 19, MAX_ROWS};
+    static const int64_t shifts[] = {0, 1, 4, 31};
+    (void)state;
+    need_pairs();
     for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
-        for (int64_t i = 0; i < MAX_ROWS * columns[c]; i++) {
-            w[i] = number(i);
-        }
-        for (int64_t i = 0; i < TOKENS * columns[c]; i++) {
-            x[i] = number(3 * i + 5);
-        }
         for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-            for (int64_t tokens = 1; tokens <= TOKENS; tokens++) {
-                struct graft_few few = {w, rows[r], columns[c], x, tokens, y, MAX_ROWS};
-                graft_few_pairs(&few);
-                for (int64_t t = 0; t < tokens; t++) {
-                    struct graft_few single = {w, rows[r], columns[c], x + t * columns[c], 1, alone, MAX_ROWS};
-                    graft_few_pairs(&single);
-                    assert_memory_equal(y + t * MAX_ROWS, alone, (size_t)rows[r] * sizeof y[0]);
-                }
+            for (size_t s = 0; s < sizeof shifts / sizeof shifts[0]; s++) {
+                check_shape(&(struct shape){rows[r], columns[c], shifts[s]});
             }
-            for (int64_t i = 0; i < rows[r]; i++) {
-                float sum = 0.0f;
-                for (int64_t k = 0; k < columns[c]; k++) {
-                    sum += widened(w[i * columns[c] + k]) * widened(x[(TOKENS - 1) * columns[c] + k]);
-                }
-                assert_true(alone[i] == sum);
+        }
+    }
+}
+
+/* Sums that are rounded do not depend on where a weight begins or which tokens are with one: each is the same to the
+ * bit. */
+static void test_rounding(void **state) {
+    enum { ROWS = 9, COLUMNS = 1600 };
+    static uint16_t w[32 + ROWS * COLUMNS], x[TOKENS * COLUMNS];
+    static float first[TOKENS * ROWS], y[TOKENS * ROWS];
+    (void)state;
+    need_pairs();
+    for (int64_t i = 0; i < TOKENS * COLUMNS; i++) {
+        x[i] = (uint16_t)(0x3e00 + i * 7919 % 509 + (i % 3 == 0 ? 0x8000 : 0));
+    }
+    for (int64_t shift = 0; shift < 32; shift++) {
+        for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+            w[shift + i] = (uint16_t)(0x3d00 + i * 104729 % 701 + (i % 5 == 0 ? 0x8000 : 0));
+        }
+        for (int64_t tokens = 1; tokens <= TOKENS; tokens++) {
+            struct graft_few few = {w + shift, ROWS, COLUMNS, x, COLUMNS, tokens, y, ROWS};
+            graft_few_pairs(&few);
+            if (shift == 0 && tokens == TOKENS) {
+                memcpy(first, y, sizeof y);
+            } else if (shift > 0) {
+                assert_memory_equal(y, first, (size_t)(tokens * ROWS) * sizeof y[0]);
             }
         }
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_rounding)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
