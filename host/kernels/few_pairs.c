@@ -48,66 +48,68 @@ INLINE __m128 totals(vf a, vf b, vf c, vf d) {
 /* ---- One token ----------------------------------------------------------------------------------------------------
  */
 
-/* A row that is read by whole cache lines, wherever it begins. */
-struct lines {
-    const uint16_t *next; /* the line after `line` */
-    __m512i line;         /* the last one read; what lies before the row is zeros */
-    __m512i order;        /* picks 32 numbers of the row from two lines */
-    vf sums;
-};
-
 /* How many numbers of the line in which a row begins belong to others. */
-INLINE int64_t lines_offset(const uint16_t *row) {
+INLINE int64_t offset_of(const uint16_t *row) {
     return (int64_t)((uintptr_t)row % 64 / sizeof *row);
 }
 
-INLINE struct lines lines_begin(const uint16_t *row) {
+/* That line; what lies before the row is zeros. */
+INLINE __m512i first_line(const uint16_t *row) {
+    int64_t offset = offset_of(row);
+    return _mm512_maskz_loadu_epi16(~(__mmask32)0 << offset, row - offset);
+}
+
+/* Picks 32 numbers of a row from two lines. */
+INLINE __m512i order_of(const uint16_t *row) {
     const __m512i count = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
                                            12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    int64_t offset = lines_offset(row);
-    const uint16_t *first = row - offset;
-    struct lines self = {first + PAIRS, _mm512_maskz_loadu_epi16(~(__mmask32)0 << offset, first),
-                         _mm512_add_epi16(count, _mm512_set1_epi16((short)offset)), vf_zero()};
-    return self;
+    return _mm512_add_epi16(count, _mm512_set1_epi16((short)offset_of(row)));
 }
 
-/* The next TURN numbers times those at x, while the lines `ahead` further on are fetched. */
-INLINE void lines_turn(struct lines *self, const uint16_t *x, int64_t ahead) {
+/* sum + the next TURN numbers of a row times those at x, while lines `ahead` further on are fetched. `*line` is the
+ * last one read, `next` the one behind it. */
+INLINE vf add_turn(vf sum, __m512i *line, __m512i order, const uint16_t *next, const uint16_t *x, int64_t ahead) {
+    __m512i lines[TURN_LINES + 1] = {*line};
     for (int i = 0; i < TURN_LINES; i++) {
-        _mm_prefetch(self->next + ahead + i * PAIRS, _MM_HINT_NTA);
+        _mm_prefetch(next + ahead + i * PAIRS, _MM_HINT_NTA);
     }
     for (int i = 0; i < TURN_LINES; i++) {
-        __m512i line = _mm512_load_si512(self->next + i * PAIRS);
-        __m512i numbers = _mm512_permutex2var_epi16(self->line, self->order, line);
-        self->sums = _mm512_dpbf16_ps(self->sums, (__m512bh)numbers, load(x + i * PAIRS));
-        self->line = line;
+        lines[i + 1] = _mm512_load_si512(next + i * PAIRS);
+        __m512i numbers = _mm512_permutex2var_epi16(lines[i], order, lines[i + 1]);
+        sum = _mm512_dpbf16_ps(sum, (__m512bh)numbers, load(x + i * PAIRS));
     }
-    self->next += TURN;
-    __asm__ volatile("" ::: "memory"); /* turns are not mixed */
+    *line = lines[TURN_LINES];
+    return sum;
 }
 
-/* Rows r .. r + ROWS - 1 with the only token. Loads that touch two cache lines each, as weights that begin anywhere
- * in a file mean, would take a fifth longer. */
+/* Rows r .. r + ROWS - 1 with the only token, by whole cache lines wherever they begin. Loads that touch two lines
+ * each, as weights that begin anywhere in a file mean, would take a tenth longer. */
 static void stream(const struct graft_few *o, int64_t r) {
     const int64_t step = o->columns;
-    const uint16_t *w = o->w + r * step;
     const uint16_t *x = o->x;
-    struct lines rows[ROWS];
+    const uint16_t *w[ROWS];
+    const uint16_t *next[ROWS];
+    vf sums[ROWS];
+    __m512i lines[ROWS], orders[ROWS];
     int64_t whole = step - PAIRS; /* of these the line that follows is in the row, too */
     int64_t k = 0;
     for (int i = 0; i < ROWS; i++) {
-        rows[i] = lines_begin(w + i * step);
+        w[i] = o->w + (r + i) * step;
+        next[i] = w[i] - offset_of(w[i]) + PAIRS;
+        lines[i] = first_line(w[i]);
+        orders[i] = order_of(w[i]);
+        sums[i] = vf_zero();
     }
     for (; k + TURN <= whole; k += TURN) {
         int64_t ahead = k + AHEAD < step ? AHEAD : AHEAD + (ROWS - 1) * step; /* rows below */
         for (int i = 0; i < ROWS; i++) {
-            lines_turn(&rows[i], x + k, ahead);
+            sums[i] = add_turn(sums[i], &lines[i], orders[i], next[i] + k, x + k, ahead);
         }
     }
     for (int i = 0; i < ROWS; i++) {
-        rows[i].sums = add_pairs(rows[i].sums, w + i * step + k, x + k, step - k);
+        sums[i] = add_pairs(sums[i], w[i] + k, x + k, step - k);
     }
-    _mm_storeu_ps(o->y + r, totals(rows[0].sums, rows[1].sums, rows[2].sums, rows[3].sums));
+    _mm_storeu_ps(o->y + r, totals(sums[0], sums[1], sums[2], sums[3]));
 }
 
 /* ---- Several ------------------------------------------------------------------------------------------------------
