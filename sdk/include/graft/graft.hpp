@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The SDK for C++17 and later: a class of modules is a class of C++, whose constructor is the `create`, whose
+ * destructor the `destroy` and whose `forward` the `forward` of struct graft_class. It adds no state and no symbols,
+ * works without RTTI, and everything it wraps is still there (`raw`): the headers in C say what each thing means.
+ *
+ *     class GateUpMLP : public graft::module<graft::mlp> {
+ *     public:
+ *         static constexpr const char *name = "GateUpMLP";
+ *         static void describe(const graft::sink &sink, const graft::config &config, const graft::arguments &args);
+ *         explicit GateUpMLP(const graft::build &build);
+ *         void forward(const graft::call &call, const graft_mlp_args &args) const;
+ *     };
+ *
+ * No exception gets past these functions. What they throw becomes the error: graft::failure with its status, what()
+ * of any other std::exception as a fault of the plugin. Functions of the host that fail throw graft::recorded, whose
+ * reason has been recorded; let it pass. The objects that the functions are given are valid until these return.
+ */
+#ifndef GRAFT_HPP
+#define GRAFT_HPP
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <iterator>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "describe.h"
+#include "interfaces.hpp"
+#include "kernels.h"
+#include "plugin.h"
+#include "state.h"
+#include "threads.h"
+
+/* A plugin exports nothing of this. */
+#pragma GCC visibility push(hidden)
+namespace graft {
+
+/* --- Errors --- */
+
+/* For a plugin to throw: `status` is one of GRAFT_ERROR_..., `source` what is at fault; without one it is the
+ * module. */
+class failure : public std::runtime_error {
+  public:
+    explicit failure(const std::string &message, int status = GRAFT_ERROR_PLUGIN, std::string source = {})
+        : std::runtime_error(message), status_(status != GRAFT_OK ? status : int{GRAFT_ERROR_PLUGIN}),
+          source_(std::move(source)) {}
+    int status() const noexcept {
+        return status_;
+    }
+    const char *source() const noexcept {
+        return source_.c_str();
+    }
+
+  private:
+    int status_;
+    std::string source_;
+};
+
+/* A function that takes a struct graft_error has failed, and recorded why. */
+struct recorded {
+    int status;
+};
+
+/* Throws unless the status is GRAFT_OK: for functions of the C headers. */
+inline void check(int status) {
+    if (status != GRAFT_OK) {
+        throw recorded{status};
+    }
+}
+
+/* Runs `body` and returns the status: the boundary around a function that the host calls, for those that this
+ * header does not wrap, as the operations of custom_operation.h. `source` may be NULL. */
+template <class Body> int guard(graft_error *error, const char *source, Body &&body) noexcept {
+    try {
+        body();
+        return GRAFT_OK;
+    } catch (const recorded &fault) {
+        return fault.status;
+    } catch (const failure &fault) {
+        return graft_error_set(error, fault.status(), *fault.source() != '\0' ? fault.source() : source, "%s",
+                               fault.what());
+    } catch (const std::bad_alloc &) {
+        return graft_fail_memory(error, source);
+    } catch (const std::exception &exception) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, source, "exception: %s", exception.what());
+    } catch (...) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, source, "an exception that is no std::exception");
+    }
+}
+
+/* --- What functions are given --- */
+
+/* Arguments that the parent gave (args.h). */
+class arguments {
+  public:
+    arguments(const graft_args *args, const char *path, graft_error *error) : args_(args), path_(path), error_(error) {}
+    std::int64_t integer(const char *name, std::int64_t fallback = 0) const {
+        return graft_args_int(args_, name, fallback);
+    }
+    double real(const char *name, double fallback = 0.0) const {
+        return graft_args_real(args_, name, fallback);
+    }
+    const char *string(const char *name, const char *fallback = nullptr) const {
+        return graft_args_string(args_, name, fallback);
+    }
+    /* One from 1 to `maximum`. */
+    std::int64_t size(const char *name, std::int64_t maximum) const {
+        std::int64_t value = 0;
+        check(graft_args_size(args_, name, maximum, path_, &value, error_));
+        return value;
+    }
+    const graft_args *raw() const {
+        return args_;
+    }
+
+  private:
+    const graft_args *args_;
+    const char *path_;
+    graft_error *error_;
+};
+
+/* The model's config.json (config.h). */
+class config {
+  public:
+    config(const graft_config *raw, graft_error *error) : raw_(raw), error_(error) {}
+    bool has(const char *path) const {
+        return graft_config_has(raw_, path) != 0;
+    }
+    std::int64_t integer(const char *path, std::int64_t minimum, std::int64_t maximum, std::int64_t fallback) const {
+        check(graft_config_int(raw_, path, minimum, maximum, &fallback, error_));
+        return fallback;
+    }
+    /* A finite number greater than `above`. */
+    double real(const char *path, double above, double fallback) const {
+        check(graft_config_real(raw_, path, above, &fallback, error_));
+        return fallback;
+    }
+    bool boolean(const char *path, bool fallback) const {
+        std::int32_t value = fallback;
+        check(graft_config_bool(raw_, path, &value, error_));
+        return value != 0;
+    }
+    const char *string(const char *path, const char *fallback) const {
+        check(graft_config_string(raw_, path, &fallback, error_));
+        return fallback;
+    }
+    const graft_config *raw() const {
+        return raw_;
+    }
+
+  private:
+    const graft_config *raw_;
+    graft_error *error_;
+};
+
+/* Where a description goes (struct graft_sink). */
+class sink {
+  public:
+    sink(const graft_sink *raw, graft_error *error) : raw_(raw), error_(error) {}
+    const char *path() const {
+        return raw_->path;
+    }
+    /* Zeroed memory that `create` finds again as build::kept<T>(); once in a description. */
+    template <class T> T &keep() const {
+        static_assert(std::is_trivially_copyable<T>::value, "the host frees it without asking");
+        void *memory = raw_->keep(raw_->data, sizeof(T), error_);
+        check(memory != nullptr ? GRAFT_OK : GRAFT_ERROR_INTERNAL);
+        return *new (memory) T();
+    }
+    void parameter(const char *name, std::initializer_list<std::int64_t> shape, std::uint32_t flags = 0,
+                   std::int32_t init = GRAFT_INIT_NONE) const {
+        check(graft_describe_parameter(raw_, name, rank(shape), shape.begin(), flags, init, error_));
+    }
+    /* One block of one type: what a custom operation makes. */
+    void typed(const char *name, std::initializer_list<std::int64_t> shape, graft_dtype dtype) const {
+        check(graft_describe_typed(raw_, name, rank(shape), shape.begin(), dtype, error_));
+    }
+    void attribute(const char *name, std::initializer_list<std::int64_t> values) const {
+        check(raw_->attribute(raw_->data, name, values.begin(), static_cast<std::int32_t>(values.size()), error_));
+    }
+    void state(const char *name, std::initializer_list<std::int64_t> shape, graft_dtype dtype) const {
+        check(graft_describe_state(raw_, name, rank(shape), shape.begin(), dtype, error_));
+    }
+    template <class Interface>
+    void child(const char *name, const char *class_name, std::initializer_list<graft_arg> args = {}) const {
+        check(graft_describe_child(raw_, name, class_name, Interface::id, args.begin(),
+                                   static_cast<std::int32_t>(args.size()), error_));
+    }
+    /* A child with all the arguments that the module itself was given. */
+    template <class Interface> void child(const char *name, const char *class_name, const arguments &args) const {
+        check(graft_describe_given(raw_, name, class_name, Interface::id, args.raw(), error_));
+    }
+    void linear(const char *name, std::int64_t in_features, std::int64_t out_features, bool bias) const {
+        check(graft_describe_linear(raw_, name, in_features, out_features, bias, error_));
+    }
+    void norm(const char *name, const char *class_name, std::int64_t hidden_size, double eps) const {
+        check(graft_describe_norm(raw_, name, class_name, hidden_size, eps, error_));
+    }
+    void activation(const char *name, const config &config, const arguments &args, const char *field) const {
+        check(graft_describe_activation(raw_, name, config.raw(), args.raw(), field, error_));
+    }
+    /* What the class describes that this one is derived from. */
+    void base(const graft_args *more = nullptr) const {
+        check(raw_->base(raw_->data, more, error_));
+    }
+    const graft_sink *raw() const {
+        return raw_;
+    }
+    graft_error *error() const {
+        return error_;
+    }
+
+  private:
+    static std::int32_t rank(std::initializer_list<std::int64_t> shape) {
+        return static_cast<std::int32_t>(shape.size());
+    }
+    const graft_sink *raw_;
+    graft_error *error_;
+};
+
+/* What a forward is given beside its args (struct graft_call). */
+class call {
+  public:
+    call(const graft_call *raw, graft_error *error) : raw_(raw), error_(error) {}
+    /* Scratch memory, uninitialised, the host's again when the forward returns. */
+    float *floats(std::int64_t rows, std::int64_t columns) const {
+        return checked(graft_scratch_floats(raw_, rows, columns, error_));
+    }
+    std::int32_t *integers(std::int64_t count) const {
+        return checked(graft_scratch_ints(raw_, count, error_));
+    }
+    /* A kernel of kernels.h: call.kernel(&graft_kernels::add, x, y, count). */
+    template <class... Parameters, class... Values>
+    void kernel(int (*graft_kernels::*member)(const graft_call *, Parameters...), Values... values) const {
+        check((raw_->kernels->*member)(raw_, values..., error_));
+    }
+    /* body(begin, end) for runs of [0, items), each at least `grain` long, on the host's threads. What a body
+     * throws is thrown again here, the first of several; the others still run. */
+    template <class Body> void parallel_for(std::int64_t items, std::int64_t grain, const Body &body) const {
+        shared<Body> all{&body, {false}, nullptr};
+        raw_->threads->parallel_for(items, grain, shared<Body>::run, &all);
+        if (all.thrown != nullptr) {
+            std::rethrow_exception(all.thrown);
+        }
+    }
+    void *state(const graft_batch *batch, const graft_state *state, std::int32_t sequence) const {
+        return checked(graft_state_get(raw_, batch, state, sequence, error_));
+    }
+    const graft_call *raw() const {
+        return raw_;
+    }
+    graft_error *error() const {
+        return error_;
+    }
+
+  private:
+    template <class Body> struct shared {
+        const Body *body;
+        std::atomic<bool> taken;
+        std::exception_ptr thrown;
+        static void run(void *data, std::int64_t begin, std::int64_t end) noexcept {
+            shared &all = *static_cast<shared *>(data);
+            try {
+                (*all.body)(begin, end);
+            } catch (...) {
+                if (!all.taken.exchange(true)) {
+                    all.thrown = std::current_exception();
+                }
+            }
+        }
+    };
+    template <class T> static T *checked(T *memory) {
+        check(memory != nullptr ? GRAFT_OK : GRAFT_ERROR_INTERNAL);
+        return memory;
+    }
+    const graft_call *raw_;
+    graft_error *error_;
+};
+
+/* A module that another one calls: its child, or the one that it wraps. The host's, valid as long as the caller. */
+template <class Interface> class child {
+  public:
+    using args = typename Interface::args;
+    child() = default;
+    explicit child(const graft_module *raw) : raw_(raw) {}
+    void operator()(const call &call, const args &values) const {
+        check(Interface::run(raw_, call.raw(), &values, call.error()));
+    }
+    /* The args' members behind `required_features`, in the order of the header: gate_proj(call, tokens, x, y). */
+    template <class First, class... Rest, class = std::enable_if_t<!std::is_same<std::decay_t<First>, args>::value>>
+    void operator()(const call &call, First first, Rest... rest) const {
+        (*this)(call, args{sizeof(args), 0, first, rest...});
+    }
+    const graft_module *raw() const {
+        return raw_;
+    }
+
+  private:
+    const graft_module *raw_ = nullptr;
+};
+
+/* gate = act(gate) * up, both dense [tokens, columns]. */
+inline void gate(const call &call, const child<activation> &act, float *gate, const float *up, std::int64_t tokens,
+                 std::int64_t columns) {
+    check(graft_activation_gate(act.raw(), call.raw(), gate, up, tokens, columns, call.error()));
+}
+
+/* What a constructor works with (struct graft_build). */
+class build {
+  public:
+    build(const graft_build *raw, graft_error *error) : raw_(raw), error_(error) {}
+    const char *path() const {
+        return raw_->path;
+    }
+    template <class Interface> graft::child<Interface> child(const char *name) const {
+        int status = GRAFT_OK;
+        const graft_module *module = graft_build_child(raw_, name, &status, error_);
+        check(status);
+        return graft::child<Interface>(module);
+    }
+    /* The module that this one wraps (GRAFT_CLASS_CALLS_SUPER). */
+    template <class Interface> graft::child<Interface> super() const {
+        return graft::child<Interface>(raw_->super);
+    }
+    const graft_weight &weight(const char *name) const {
+        int status = GRAFT_OK;
+        const graft_weight *weight = graft_build_weight(raw_, name, &status, error_);
+        check(status);
+        return *weight;
+    }
+    /* NULL where it is absent. */
+    const graft_weight *find_weight(const char *name) const {
+        return raw_->weight(raw_->data, name);
+    }
+    const graft_state *state(const char *name) const {
+        int status = GRAFT_OK;
+        const graft_state *state = graft_build_state(raw_, name, &status, error_);
+        check(status);
+        return state;
+    }
+    /* What sink::keep<T>() gave to the same class. */
+    template <class T> const T &kept() const {
+        return *static_cast<const T *>(raw_->kept);
+    }
+    arguments args() const {
+        return arguments(raw_->args, raw_->path, error_);
+    }
+    graft::config config() const {
+        return graft::config(raw_->config, error_);
+    }
+    const graft_build *raw() const {
+        return raw_;
+    }
+
+  private:
+    const graft_build *raw_;
+    graft_error *error_;
+};
+
+/* --- Classes --- */
+
+/*
+ * What a class is derived from. It has a `name`, a constructor from `const graft::build &` and a `forward`, and may
+ * have a static `describe`, a static array `conversions`, a static `slots(vtable &)` that fills in what its
+ * interface has beside `forward`, and other values of the members below. Without a `describe` it has that of the
+ * class it replaces.
+ */
+template <class Interface> class module {
+  public:
+    using interface = Interface;
+    static constexpr std::uint32_t flags = 0;    /* GRAFT_CLASS_... */
+    static constexpr std::uint32_t features = 0; /* of required_features: those that `forward` knows */
+    static constexpr const char *base = nullptr; /* the class that it is derived from (class.h) */
+};
+
+namespace detail {
+
+template <class T, class = void> struct describes : std::false_type {};
+template <class T> struct describes<T, std::void_t<decltype(&T::describe)>> : std::true_type {};
+template <class T, class = void> struct converts : std::false_type {};
+template <class T> struct converts<T, std::void_t<decltype(&T::conversions)>> : std::true_type {};
+template <class T, class = void> struct has_slots : std::false_type {};
+template <class T> struct has_slots<T, std::void_t<decltype(&T::slots)>> : std::true_type {};
+
+/* The functions that the host calls for class T: where exceptions end. */
+template <class T> struct boundary {
+    using interface = typename T::interface;
+
+    static int describe(const graft_class *, const graft_config *config, const graft_args *args, const graft_sink *sink,
+                        graft_error *error) noexcept {
+        return guard(error, sink->path, [&] {
+            T::describe(graft::sink(sink, error), graft::config(config, error), arguments(args, sink->path, error));
+        });
+    }
+    static int create(const graft_class *, const graft_build *build, void **instance, graft_error *error) noexcept {
+        return guard(error, build->path, [&] { *instance = new T(graft::build(build, error)); });
+    }
+    static void destroy(void *instance) noexcept {
+        delete static_cast<T *>(instance);
+    }
+    static int forward(void *self, const graft_call *call, const typename interface::args *args,
+                       graft_error *error) noexcept {
+        return guard(error, nullptr, [&] { static_cast<T *>(self)->forward(graft::call(call, error), *args); });
+    }
+    static typename interface::vtable make_vtable() {
+        typename interface::vtable made {};
+        made.struct_size = sizeof made;
+        made.features = T::features;
+        made.forward = forward;
+        if constexpr (has_slots<T>::value) {
+            T::slots(made);
+        }
+        return made;
+    }
+    static graft_class make_class() {
+        static const typename interface::vtable vtable = make_vtable();
+        graft_class made{};
+        made.struct_size = sizeof made;
+        made.flags = T::flags;
+        made.name = T::name;
+        made.interface_id = interface::id;
+        made.create = create;
+        made.destroy = destroy;
+        made.forward = &vtable;
+        made.base = T::base;
+        if constexpr (describes<T>::value) {
+            made.describe = describe;
+        }
+        if constexpr (converts<T>::value) {
+            made.conversions = T::conversions;
+            made.n_conversions = static_cast<std::int32_t>(std::size(T::conversions));
+            made.conversion_stride = sizeof T::conversions[0];
+        }
+        return made;
+    }
+};
+
+} // namespace detail
+
+/* The class T as the host knows it; const, for as long as the object is mapped. */
+template <class T> const graft_class *class_of() {
+    static const graft_class made = detail::boundary<T>::make_class();
+    return &made;
+}
+
+/* --- Conversions (conversion.h), for static arrays --- */
+
+/* All values into one, joined along `dim`. */
+constexpr graft_operation concatenate(std::int64_t dim) {
+    graft_operation made{};
+    made.struct_size = sizeof made;
+    made.kind = GRAFT_OP_CONCATENATE;
+    made.dim = dim;
+    return made;
+}
+
+/* The operation of a plugin's own. */
+constexpr graft_operation custom(const graft_custom_operation &operation) {
+    graft_operation made{};
+    made.struct_size = sizeof made;
+    made.kind = GRAFT_OP_CUSTOM;
+    made.custom = &operation;
+    return made;
+}
+
+/* `sources` become `targets` by `operations`: three static arrays. */
+template <std::size_t Sources, std::size_t Targets, std::size_t Operations>
+constexpr graft_conversion conversion(const char *const (&sources)[Sources], const char *const (&targets)[Targets],
+                                      const graft_operation (&operations)[Operations]) {
+    graft_conversion made{};
+    made.struct_size = sizeof made;
+    made.n_sources = Sources;
+    made.sources = sources;
+    made.targets = targets;
+    made.n_targets = Targets;
+    made.operations = operations;
+    made.n_operations = Operations;
+    made.operation_stride = sizeof operations[0];
+    return made;
+}
+
+/* --- The descriptor --- */
+
+/* T in the place of `target`; `key` is GRAFT_KEY_NAME or GRAFT_KEY_PATTERN. */
+template <class T>
+graft_replacement replacement(std::int32_t key, const char *target, const char *const *model_types = nullptr,
+                              std::uint32_t flags = 0) {
+    graft_replacement made{};
+    made.struct_size = sizeof made;
+    made.key = key;
+    made.target = target;
+    made.replacement = class_of<T>();
+    made.model_types = model_types;
+    made.flags = flags;
+    return made;
+}
+
+/* The descriptor of a plugin that replaces classes. What it is given is borrowed, so it is static. */
+template <std::size_t Replacements>
+graft_plugin plugin(const char *id, const char *version, const char *license, const char *description,
+                    const graft_replacement (&replacements)[Replacements]) {
+    graft_plugin made = graft_plugin_header();
+    made.id = id;
+    made.version = version;
+    made.license = license;
+    made.description = description;
+    made.replacements = replacements;
+    made.n_replacements = Replacements;
+    made.replacement_stride = sizeof replacements[0];
+    return made;
+}
+
+} // namespace graft
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The C headers as far as this crate needs them, member by member: `graft/class.h` and the others say what each is. A
+//! test of Graft compares sizes, offsets and values with what a C compiler makes of the headers.
+
+#![allow(non_camel_case_types, missing_docs)]
+
+use std::os::raw::{c_char, c_int, c_void};
+
+/// Declares structs as C lays them out, and `layouts`, which tells of sizes and offsets.
+macro_rules! c_structs {
+    ($( pub struct $name:ident { $( pub $field:ident: $type:ty, )* } )*) => {
+        $(
+            #[repr(C)]
+            #[derive(Clone, Copy)]
+            pub struct $name { $( pub $field: $type, )* }
+        )*
+
+        /// A line for each struct, `NAME SIZE`, and each of its members, `NAME.MEMBER OFFSET SIZE`.
+        #[doc(hidden)]
+        pub fn layouts() -> String {
+            let mut lines = String::new();
+            $(
+                let whole = std::mem::MaybeUninit::<$name>::uninit();
+                let at = whole.as_ptr();
+                lines += &format!("{} {}\n", stringify!($name), std::mem::size_of::<$name>());
+                $(
+                    // Not read, only located.
+                    let member = unsafe { std::ptr::addr_of!((*at).$field) };
+                    let offset = member as usize - at as usize;
+                    lines += &format!("{}.{} {} {}\n", stringify!($name), stringify!($field), offset, size_of_target(member));
+                )*
+            )*
+            lines
+        }
+    };
+}
+
+/// Declares constants, and `constants`, which lists them.
+macro_rules! c_constants {
+    ($( pub const $name:ident: $type:ty = $value:expr; )*) => {
+        $( pub const $name: $type = $value; )*
+
+        /// A line for each, `NAME VALUE`.
+        #[doc(hidden)]
+        pub fn constants() -> String {
+            let mut lines = String::new();
+            $( lines += &format!("{} {}\n", stringify!($name), $name); )*
+            lines
+        }
+    };
+}
+
+fn size_of_target<T>(_: *const T) -> usize {
+    std::mem::size_of::<T>()
+}
+
+pub const GRAFT_PLUGIN_MAGIC: [u8; 8] = *b"GRAFTPL\n";
+
+c_constants! {
+    pub const GRAFT_ABI_MAJOR: u32 = 0;
+    pub const GRAFT_ABI_MINOR: u32 = 1;
+    pub const GRAFT_OK: c_int = 0;
+    pub const GRAFT_ERROR_INTERNAL: c_int = 1;
+    pub const GRAFT_ERROR_USAGE: c_int = 2;
+    pub const GRAFT_ERROR_PLUGIN: c_int = 3;
+    pub const GRAFT_ERROR_MODEL: c_int = 4;
+    pub const GRAFT_ERROR_IO: c_int = 5;
+    pub const GRAFT_MAX_RANK: usize = 8;
+    pub const GRAFT_KEY_NAME: i32 = 1;
+    pub const GRAFT_KEY_PATTERN: i32 = 2;
+    pub const GRAFT_REPLACEMENT_WHERE_IT_FITS: u32 = 1;
+    pub const GRAFT_REPLACEMENT_GIVES_WAY: u32 = 2;
+    pub const GRAFT_REPLACEMENT_ON_REQUEST: u32 = 1 << 16;
+    pub const GRAFT_CLASS_CALLS_SUPER: u32 = 1 << 16;
+    pub const GRAFT_INIT_NONE: i32 = 0;
+    pub const GRAFT_INIT_ZEROS: i32 = 1;
+    pub const GRAFT_INIT_ONES: i32 = 2;
+    pub const GRAFT_INIT_ABSENT: i32 = 3;
+    pub const GRAFT_PARAMETER_CONTIGUOUS: u32 = 1 << 16;
+    pub const GRAFT_OP_CONCATENATE: i32 = 1;
+    pub const GRAFT_OP_CHUNK: i32 = 2;
+    pub const GRAFT_OP_TRANSPOSE: i32 = 7;
+    pub const GRAFT_DTYPE_F32: i32 = 2;
+}
+
+c_structs! {
+    pub struct graft_error {
+        pub struct_size: u32,
+        pub code: i32,
+        pub source: [c_char; 256],
+        pub message: [c_char; 1024],
+        pub hint: [c_char; 512],
+    }
+
+    pub struct graft_host {
+        pub struct_size: u32,
+        pub abi_major: u32,
+        pub abi_minor: u32,
+        pub reserved: u32,
+        pub version: *const c_char,
+        pub get_extension: unsafe extern "C" fn(id: *const c_char) -> *const c_void,
+        pub alloc: unsafe extern "C" fn(bytes: i64) -> *mut c_void,
+        pub free: unsafe extern "C" fn(block: *mut c_void),
+        pub options: unsafe extern "C" fn(plugin: *const graft_plugin) -> *const graft_args,
+        pub get_plugin_extension: unsafe extern "C" fn(plugin: *const graft_plugin, id: *const c_char) -> *const c_void,
+        pub dtype_size: unsafe extern "C" fn(dtype: i32) -> i64,
+        pub dtype_name: unsafe extern "C" fn(dtype: i32) -> *const c_char,
+    }
+
+    pub struct graft_log {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub line: unsafe extern "C" fn(sender: *const c_char, text: *const c_char),
+    }
+
+    pub struct graft_arg {
+        pub name: *const c_char,
+        pub kind: i32,
+        pub count: i32,
+        pub integer: i64,
+        pub real: f64,
+        pub string: *const c_char,
+        pub integers: *const i64,
+    }
+
+    pub struct graft_args {
+        pub struct_size: u32,
+        pub count: i32,
+        pub items: *const graft_arg,
+        pub item_stride: u32,
+        pub reserved: u32,
+    }
+
+    pub struct graft_config {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub file: *const c_char,
+        pub data: *const c_void,
+        pub kind: unsafe extern "C" fn(data: *const c_void, path: *const c_char) -> i32,
+        pub integer: unsafe extern "C" fn(data: *const c_void, path: *const c_char) -> i64,
+        pub real: unsafe extern "C" fn(data: *const c_void, path: *const c_char) -> f64,
+        pub string: unsafe extern "C" fn(data: *const c_void, path: *const c_char) -> *const c_char,
+        pub size: unsafe extern "C" fn(data: *const c_void, path: *const c_char) -> i64,
+        pub spelling: Option<unsafe extern "C" fn(data: *const c_void, path: *const c_char) -> *const c_char>,
+        pub key: Option<unsafe extern "C" fn(data: *const c_void, path: *const c_char, i: i64) -> *const c_char>,
+    }
+
+    pub struct graft_operation {
+        pub struct_size: u32,
+        pub kind: i32,
+        pub dim: i64,
+        pub dim1: i64,
+        pub check_dims: i32,
+        pub inverse: i32,
+        pub num_shards_attribute: *const c_char,
+        pub subconfig_key: *const c_char,
+        pub permute_layer_names: *const *const c_char,
+        pub in_channels: i64,
+        pub kernel_size: [i64; 3],
+        pub custom: *const c_void,
+        pub begin: i64,
+        pub length: i64,
+        pub of: i64,
+    }
+
+    pub struct graft_conversion {
+        pub struct_size: u32,
+        pub n_sources: i32,
+        pub sources: *const *const c_char,
+        pub targets: *const *const c_char,
+        pub operations: *const graft_operation,
+        pub n_targets: i32,
+        pub n_operations: i32,
+        pub operation_stride: u32,
+        pub reserved: u32,
+    }
+
+    pub struct graft_join {
+        pub kind: i32,
+        pub dim: i32,
+        pub rows: i32,
+        pub reserved: u32,
+    }
+
+    pub struct graft_parameter_info {
+        pub struct_size: u32,
+        pub flags: u32,
+        pub name: *const c_char,
+        pub rank: i32,
+        pub init: i32,
+        pub shape: [i64; GRAFT_MAX_RANK],
+        pub dtype: i32,
+        pub reserved: u32,
+        pub join: graft_join,
+    }
+
+    pub struct graft_child_info {
+        pub struct_size: u32,
+        pub flags: u32,
+        pub name: *const c_char,
+        pub class_name: *const c_char,
+        pub interface_id: *const c_char,
+        pub args: *const graft_args,
+    }
+
+    pub struct graft_sink {
+        pub struct_size: u32,
+        pub super_flags: u32,
+        pub path: *const c_char,
+        pub data: *mut c_void,
+        pub parameter: unsafe extern "C" fn(data: *mut c_void, info: *const graft_parameter_info, error: *mut graft_error) -> c_int,
+        pub child: unsafe extern "C" fn(data: *mut c_void, info: *const graft_child_info, error: *mut graft_error) -> c_int,
+        pub attribute: unsafe extern "C" fn(data: *mut c_void, name: *const c_char, values: *const i64, count: i32, error: *mut graft_error) -> c_int,
+        pub tie: unsafe extern "C" fn(data: *mut c_void, name: *const c_char, source: *const c_char, error: *mut graft_error) -> c_int,
+        pub state: unsafe extern "C" fn(data: *mut c_void, info: *const c_void, error: *mut graft_error) -> c_int,
+        pub keep: unsafe extern "C" fn(data: *mut c_void, bytes: i64, error: *mut graft_error) -> *mut c_void,
+        pub activation_class: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const c_char,
+        pub base: unsafe extern "C" fn(data: *mut c_void, more: *const graft_args, error: *mut graft_error) -> c_int,
+        pub host: *const graft_host,
+        pub adapter_tensor: unsafe extern "C" fn(data: *mut c_void, name: *const c_char, info: *mut c_void) -> i32,
+        pub elsewhere: unsafe extern "C" fn(data: *mut c_void, error: *mut graft_error) -> c_int,
+        pub conversion: unsafe extern "C" fn(data: *mut c_void, conversion: *const graft_conversion, error: *mut graft_error) -> c_int,
+        pub super_: unsafe extern "C" fn(data: *mut c_void, more: *const graft_args, error: *mut graft_error) -> c_int,
+        pub config_path: *const c_char,
+        pub bytes_before: unsafe extern "C" fn(data: *mut c_void, path: *const c_char) -> i64,
+    }
+
+    pub struct graft_build {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub path: *const c_char,
+        pub host: *const graft_host,
+        pub config: *const graft_config,
+        pub args: *const graft_args,
+        pub data: *mut c_void,
+        pub weight: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const graft_weight,
+        pub child: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const graft_module,
+        pub super_: *const graft_module,
+        pub state: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const c_void,
+        pub kept: *const c_void,
+        pub child_args: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const graft_args,
+    }
+
+    pub struct graft_class {
+        pub struct_size: u32,
+        pub flags: u32,
+        pub name: *const c_char,
+        pub interface_id: *const c_char,
+        pub describe: Option<unsafe extern "C" fn(cls: *const graft_class, config: *const graft_config, args: *const graft_args, sink: *const graft_sink, error: *mut graft_error) -> c_int>,
+        pub create: Option<unsafe extern "C" fn(cls: *const graft_class, build: *const graft_build, instance: *mut *mut c_void, error: *mut graft_error) -> c_int>,
+        pub destroy: Option<unsafe extern "C" fn(instance: *mut c_void)>,
+        pub forward: *const c_void,
+        pub conversions: *const graft_conversion,
+        pub n_conversions: i32,
+        pub conversion_stride: u32,
+        pub data: *const c_void,
+        pub base: *const c_char,
+    }
+
+    pub struct graft_row_block {
+        pub struct_size: u32,
+        pub dtype: i32,
+        pub data: *const c_void,
+        pub rows: i64,
+    }
+
+    pub struct graft_weight {
+        pub struct_size: u32,
+        pub rank: i32,
+        pub shape: [i64; GRAFT_MAX_RANK],
+        pub rows: i64,
+        pub columns: i64,
+        pub blocks: *const graft_row_block,
+        pub n_blocks: i32,
+        pub block_stride: u32,
+    }
+
+    pub struct graft_module {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub path: *const c_char,
+        pub class_name: *const c_char,
+        pub forward: *const c_void,
+        pub instance: *mut c_void,
+        pub plugin: *const c_char,
+    }
+
+    pub struct graft_threads {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub parallel_for: unsafe extern "C" fn(items: i64, grain: i64, body: unsafe extern "C" fn(data: *mut c_void, begin: i64, end: i64), data: *mut c_void),
+        pub count: unsafe extern "C" fn() -> i32,
+    }
+
+    pub struct graft_call {
+        pub struct_size: u32,
+        pub precision: i32,
+        pub kernels: *const graft_kernels,
+        pub threads: *const graft_threads,
+        pub scratch: *mut c_void,
+        pub scratch_alloc: unsafe extern "C" fn(scratch: *mut c_void, bytes: i64) -> *mut c_void,
+        pub scratch_mark: unsafe extern "C" fn(scratch: *const c_void) -> i64,
+        pub scratch_release: unsafe extern "C" fn(scratch: *mut c_void, mark: i64),
+        pub attention: *const c_void,
+        pub experts: *const c_void,
+        pub state: unsafe extern "C" fn(call: *const graft_call, batch: *const c_void, state: *const c_void, sequence: i32, error: *mut graft_error) -> *mut c_void,
+        pub asked_attention: *const c_void,
+        pub row_adapters: *const c_void,
+        pub running: *mut *const graft_module,
+    }
+
+    pub struct graft_product {
+        pub struct_size: u32,
+        pub required_features: u32,
+        pub weight: *const graft_weight,
+        pub bias: *const graft_weight,
+        pub first_row: i64,
+        pub rows: i64,
+        pub x: *const f32,
+        pub x_stride: i64,
+        pub tokens: i64,
+        pub y: *mut f32,
+        pub y_stride: i64,
+    }
+
+    pub struct graft_kernels {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub linear: unsafe extern "C" fn(call: *const graft_call, products: *const graft_product, n: i32, product_stride: u32, error: *mut graft_error) -> c_int,
+        pub attention: unsafe extern "C" fn(call: *const graft_call, args: *const c_void, error: *mut graft_error) -> c_int,
+        pub experts: unsafe extern "C" fn(call: *const graft_call, own: *const c_void, input: *const c_void, error: *mut graft_error) -> c_int,
+        pub rms_norm: unsafe extern "C" fn(call: *const graft_call, weight: *const graft_weight, offset: f32, eps: f32, x: *const f32, x_stride: i64, tokens: i64, columns: i64, y: *mut f32, y_stride: i64, error: *mut graft_error) -> c_int,
+        pub rope: unsafe extern "C" fn(call: *const graft_call, args: *const c_void, error: *mut graft_error) -> c_int,
+        pub activation: unsafe extern "C" fn(call: *const graft_call, activation: i32, x: *const f32, count: i64, y: *mut f32, error: *mut graft_error) -> c_int,
+        pub gated_activation: unsafe extern "C" fn(call: *const graft_call, activation: i32, gate: *mut f32, gate_stride: i64, up: *const f32, up_stride: i64, tokens: i64, columns: i64, error: *mut graft_error) -> c_int,
+        pub add: unsafe extern "C" fn(call: *const graft_call, x: *mut f32, y: *const f32, count: i64, error: *mut graft_error) -> c_int,
+        pub softmax: unsafe extern "C" fn(call: *const graft_call, x: *mut f32, rows: i64, columns: i64, error: *mut graft_error) -> c_int,
+        pub top_k: unsafe extern "C" fn(call: *const graft_call, x: *const f32, rows: i64, columns: i64, k: i64, index: *mut i32, values: *mut f32, error: *mut graft_error) -> c_int,
+        pub embedding: unsafe extern "C" fn(call: *const graft_call, weight: *const graft_weight, ids: *const i32, tokens: i64, y: *mut f32, error: *mut graft_error) -> c_int,
+        pub gather_rows: unsafe extern "C" fn(call: *const graft_call, x: *const f32, index: *const i32, rows: i64, columns: i64, y: *mut f32, error: *mut graft_error) -> c_int,
+        pub scatter_add_rows: unsafe extern "C" fn(call: *const graft_call, x: *const f32, scale: *const f32, index: *const i32, rows: i64, columns: i64, y: *mut f32, error: *mut graft_error) -> c_int,
+        pub widen: unsafe extern "C" fn(call: *const graft_call, weight: *const graft_weight, out: *mut f32, error: *mut graft_error) -> c_int,
+        pub layer_norm: unsafe extern "C" fn(call: *const graft_call, weight: *const graft_weight, bias: *const graft_weight, eps: f32, x: *const f32, x_stride: i64, tokens: i64, columns: i64, y: *mut f32, y_stride: i64, error: *mut graft_error) -> c_int,
+    }
+
+    pub struct graft_mlp_args {
+        pub struct_size: u32,
+        pub required_features: u32,
+        pub tokens: i64,
+        pub hidden_states: *const f32,
+        pub output: *mut f32,
+    }
+
+    pub struct graft_mlp {
+        pub struct_size: u32,
+        pub features: u32,
+        pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_mlp_args, error: *mut graft_error) -> c_int,
+    }
+
+    pub struct graft_linear_args {
+        pub struct_size: u32,
+        pub required_features: u32,
+        pub tokens: i64,
+        pub x: *const f32,
+        pub y: *mut f32,
+    }
+
+    pub struct graft_linear {
+        pub struct_size: u32,
+        pub features: u32,
+        pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_linear_args, error: *mut graft_error) -> c_int,
+        pub as_product: Option<unsafe extern "C" fn(instance: *mut c_void, args: *const graft_linear_args, product: *mut graft_product) -> i32>,
+    }
+
+    pub struct graft_activation_args {
+        pub struct_size: u32,
+        pub required_features: u32,
+        pub count: i64,
+        pub x: *const f32,
+        pub y: *mut f32,
+    }
+
+    pub struct graft_activation {
+        pub struct_size: u32,
+        pub features: u32,
+        pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_activation_args, error: *mut graft_error) -> c_int,
+        pub as_kernel: Option<unsafe extern "C" fn(instance: *mut c_void) -> i32>,
+    }
+
+    pub struct graft_norm_args {
+        pub struct_size: u32,
+        pub required_features: u32,
+        pub tokens: i64,
+        pub hidden_states: *mut f32,
+        pub residual: *const f32,
+        pub output: *mut f32,
+    }
+
+    pub struct graft_norm {
+        pub struct_size: u32,
+        pub features: u32,
+        pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_norm_args, error: *mut graft_error) -> c_int,
+    }
+
+    pub struct graft_replacement {
+        pub struct_size: u32,
+        pub key: i32,
+        pub target: *const c_char,
+        pub replacement: *const graft_class,
+        pub module_path: *const c_char,
+        pub model_types: *const *const c_char,
+        pub group: *const c_char,
+        pub flags: u32,
+        pub reserved: u32,
+        pub conditions: *const c_void,
+        pub n_conditions: i32,
+        pub condition_stride: u32,
+    }
+
+    pub struct graft_plugin {
+        pub magic: [u8; 8],
+        pub struct_size: u32,
+        pub abi_major: u32,
+        pub abi_minor_needed: u32,
+        pub abi_minor_built: u32,
+        pub pointer_size: u32,
+        pub reserved: u32,
+        pub id: *const c_char,
+        pub version: *const c_char,
+        pub license: *const c_char,
+        pub description: *const c_char,
+        pub requires_extensions: *const *const c_char,
+        pub uses_extensions: *const *const c_char,
+        pub offers_extensions: *const *const c_char,
+        pub replacements: *const graft_replacement,
+        pub classes: *const graft_class,
+        pub n_replacements: i32,
+        pub replacement_stride: u32,
+        pub n_classes: i32,
+        pub class_stride: u32,
+        pub init: Option<unsafe extern "C" fn(error: *mut graft_error) -> c_int>,
+        pub deinit: Option<unsafe extern "C" fn()>,
+        pub get_extension: Option<unsafe extern "C" fn(id: *const c_char) -> *const c_void>,
+        pub attention_implementations: *const c_void,
+        pub experts_implementations: *const c_void,
+        pub kernels: *const c_void,
+        pub n_attention_implementations: i32,
+        pub attention_implementation_stride: u32,
+        pub n_experts_implementations: i32,
+        pub experts_implementation_stride: u32,
+        pub n_kernels: i32,
+        pub kernel_stride: u32,
+        pub fusion_families: *const c_void,
+        pub n_fusion_families: i32,
+        pub fusion_family_stride: u32,
+        pub families: *const c_void,
+        pub n_families: i32,
+        pub family_stride: u32,
+        pub chains: *const c_void,
+        pub n_chains: i32,
+        pub chain_stride: u32,
+        pub custom_operations: *const c_void,
+        pub n_custom_operations: i32,
+        pub custom_operation_stride: u32,
+        pub options: *const c_void,
+        pub n_options: i32,
+        pub option_stride: u32,
+        pub quant_methods: *const *const c_char,
+        pub parallel: *const c_void,
+    }
+}
+
+// Helpers of the headers, as symbols of libgraft-sdk.a.
+#[rustfmt::skip]
+extern "C" {
+    pub fn graft_error_set(error: *mut graft_error, code: c_int, source: *const c_char, format: *const c_char, ...
+    ) -> c_int;
+    pub fn graft_int_arg(name: *const c_char, value: i64) -> graft_arg;
+    pub fn graft_real_arg(name: *const c_char, value: f64) -> graft_arg;
+    pub fn graft_string_arg(name: *const c_char, value: *const c_char) -> graft_arg;
+    pub fn graft_args_int(args: *const graft_args, name: *const c_char, fallback: i64) -> i64;
+    pub fn graft_args_real(args: *const graft_args, name: *const c_char, fallback: f64) -> f64;
+    pub fn graft_args_string(args: *const graft_args, name: *const c_char, fallback: *const c_char) -> *const c_char;
+    pub fn graft_args_size(args: *const graft_args, name: *const c_char, maximum: i64, path: *const c_char, value: *mut i64, error: *mut graft_error) -> c_int;
+    pub fn graft_config_has(config: *const graft_config, path: *const c_char) -> c_int;
+    pub fn graft_config_int(config: *const graft_config, path: *const c_char, minimum: i64, maximum: i64, value: *mut i64, error: *mut graft_error) -> c_int;
+    pub fn graft_config_real(config: *const graft_config, path: *const c_char, above: f64, value: *mut f64, error: *mut graft_error) -> c_int;
+    pub fn graft_config_bool(config: *const graft_config, path: *const c_char, value: *mut i32, error: *mut graft_error) -> c_int;
+    pub fn graft_config_string(config: *const graft_config, path: *const c_char, value: *mut *const c_char, error: *mut graft_error) -> c_int;
+    pub fn graft_describe_parameter(sink: *const graft_sink, name: *const c_char, rank: i32, shape: *const i64, flags: u32, init: i32, error: *mut graft_error) -> c_int;
+    pub fn graft_describe_linear(sink: *const graft_sink, name: *const c_char, in_features: i64, out_features: i64, bias: i32, error: *mut graft_error) -> c_int;
+    pub fn graft_describe_norm(sink: *const graft_sink, name: *const c_char, class_name: *const c_char, hidden_size: i64, eps: f64, error: *mut graft_error) -> c_int;
+    pub fn graft_describe_child(sink: *const graft_sink, name: *const c_char, class_name: *const c_char, interface_id: *const c_char, args: *const graft_arg, count: i32, error: *mut graft_error) -> c_int;
+    pub fn graft_describe_activation(sink: *const graft_sink, name: *const c_char, config: *const graft_config, args: *const graft_args, field: *const c_char, error: *mut graft_error) -> c_int;
+    pub fn graft_build_child(build: *const graft_build, name: *const c_char, status: *mut c_int, error: *mut graft_error) -> *const graft_module;
+    pub fn graft_build_weight(build: *const graft_build, name: *const c_char, status: *mut c_int, error: *mut graft_error) -> *const graft_weight;
+    pub fn graft_scratch_floats(call: *const graft_call, rows: i64, columns: i64, error: *mut graft_error) -> *mut f32;
+    pub fn graft_mlp_forward(module: *const graft_module, call: *const graft_call, args: *const graft_mlp_args, error: *mut graft_error) -> c_int;
+    pub fn graft_linear_forward(module: *const graft_module, call: *const graft_call, args: *const graft_linear_args, error: *mut graft_error) -> c_int;
+    pub fn graft_activation_forward(module: *const graft_module, call: *const graft_call, args: *const graft_activation_args, error: *mut graft_error) -> c_int;
+    pub fn graft_activation_gate(module: *const graft_module, call: *const graft_call, gate: *mut f32, up: *const f32, tokens: i64, columns: i64, error: *mut graft_error) -> c_int;
+    pub fn graft_norm_forward(module: *const graft_module, call: *const graft_call, args: *const graft_norm_args, error: *mut graft_error) -> c_int;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The descriptor.
+
+use std::mem::{size_of, zeroed};
+use std::os::raw::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::class::ClassRef;
+use crate::error::{catch_panics, guard};
+use crate::ffi;
+use crate::text::{c_string, leaked, leaked_list};
+
+/// "Build this class where that one is asked for."
+pub struct Replacement(ffi::graft_replacement);
+
+impl Replacement {
+    /// The class with exactly this name.
+    pub fn name(target: &str, class: ClassRef) -> Replacement {
+        Replacement::new(ffi::GRAFT_KEY_NAME, target, class)
+    }
+
+    /// Classes whose name holds a match of the regular expression (PCRE2).
+    pub fn pattern(target: &str, class: ClassRef) -> Replacement {
+        Replacement::new(ffi::GRAFT_KEY_PATTERN, target, class)
+    }
+
+    /// In models of these types only.
+    pub fn model_types(mut self, types: &[&str]) -> Replacement {
+        self.0.model_types = leaked_list(types);
+        self
+    }
+
+    /// In modules whose path holds a match only.
+    pub fn module_path(mut self, pattern: &str) -> Replacement {
+        self.0.module_path = leaked(pattern);
+        self
+    }
+
+    /// `GRAFT_REPLACEMENT_...` of [`ffi`].
+    pub fn flags(mut self, flags: u32) -> Replacement {
+        self.0.flags = flags;
+        self
+    }
+
+    fn new(key: i32, target: &str, class: ClassRef) -> Replacement {
+        // NULL and 0 are what it has where nothing is said.
+        let mut raw: ffi::graft_replacement = unsafe { zeroed() };
+        raw.struct_size = size_of::<ffi::graft_replacement>() as u32;
+        raw.key = key;
+        raw.target = leaked(target);
+        raw.replacement = class.0;
+        Replacement(raw)
+    }
+}
+
+/// A plugin: what the entry returns.
+pub struct Plugin {
+    raw: ffi::graft_plugin,
+    replacements: Vec<ffi::graft_replacement>,
+}
+
+impl Plugin {
+    pub fn new(id: &str, version: &str, license: &str, description: &str) -> Plugin {
+        let mut raw: ffi::graft_plugin = unsafe { zeroed() };
+        raw.magic = ffi::GRAFT_PLUGIN_MAGIC;
+        raw.struct_size = size_of::<ffi::graft_plugin>() as u32;
+        raw.abi_major = ffi::GRAFT_ABI_MAJOR;
+        raw.abi_minor_built = ffi::GRAFT_ABI_MINOR;
+        raw.pointer_size = size_of::<*const c_void>() as u32;
+        raw.id = leaked(id);
+        raw.version = leaked(version);
+        raw.license = leaked(license);
+        raw.description = leaked(description);
+        Plugin { raw, replacements: Vec::new() }
+    }
+
+    pub fn replace(mut self, replacement: Replacement) -> Plugin {
+        self.replacements.push(replacement.0);
+        self
+    }
+
+    fn leaked(mut self) -> *mut ffi::graft_plugin {
+        self.raw.n_replacements = self.replacements.len() as i32;
+        self.raw.replacement_stride = size_of::<ffi::graft_replacement>() as u32;
+        self.raw.replacements = Box::leak(self.replacements.into_boxed_slice()).as_ptr();
+        Box::leak(Box::new(self.raw))
+    }
+}
+
+/// Where the descriptor lies, once made, and the host.
+pub struct Descriptor {
+    plugin: AtomicPtr<ffi::graft_plugin>,
+}
+
+static HOST: AtomicPtr<ffi::graft_host> = AtomicPtr::new(null_mut());
+
+impl Descriptor {
+    pub const fn new() -> Descriptor {
+        Descriptor { plugin: AtomicPtr::new(null_mut()) }
+    }
+}
+
+impl Default for Descriptor {
+    fn default() -> Descriptor {
+        Descriptor::new()
+    }
+}
+
+/// What [`crate::plugin!`] exports. The host calls it from one thread at a time, and perhaps more than once.
+///
+/// # Safety
+/// The pointers are the host's.
+pub unsafe fn entry(
+    descriptor: &Descriptor,
+    host: *const ffi::graft_host,
+    error: *mut ffi::graft_error,
+    make: impl FnOnce() -> Plugin,
+) -> *const ffi::graft_plugin {
+    catch_panics();
+    HOST.store(host as *mut _, Ordering::Relaxed);
+    if descriptor.plugin.load(Ordering::Acquire).is_null() {
+        let _ = guard(error, null(), || {
+            descriptor.plugin.store(make().leaked(), Ordering::Release);
+            Ok(())
+        });
+    }
+    descriptor.plugin.load(Ordering::Acquire)
+}
+
+/// One line for the person who runs the program (`graft.log/1`), where the host has that service.
+pub fn log(sender: &str, text: &str) {
+    let host = HOST.load(Ordering::Relaxed);
+    if host.is_null() {
+        return;
+    }
+    unsafe {
+        let service = ((*host).get_extension)(b"graft.log/1\0".as_ptr().cast());
+        if !service.is_null() {
+            let service = &*service.cast::<ffi::graft_log>();
+            (service.line)(c_string(sender).as_ptr(), c_string(text).as_ptr());
+        }
+    }
+}

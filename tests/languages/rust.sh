@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Usage: rust.sh SOURCE HOST MODEL LIBRARY: the crate of sdk/rust builds with rustc alone and without a warning; it takes
+# structs and constants to be what a C compiler makes of the headers; the example does what its original does; and no
+# panic gets past the crate. MODEL is a llama, LIBRARY is libgraft-sdk.a. Reports in TAP.
+set -u
+source=$1
+. "$source/tests/tap.sh"
+host=$2 model=$3 library=$(dirname "$4")
+here=$source/tests/languages
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+rustc=${RUSTC:-rustc}
+if ! "$rustc" --version >"$scratch/version" 2>/dev/null; then
+    echo '1..0 # SKIP there is no rustc'
+    exit 0
+fi
+echo "# $(cat "$scratch/version")"
+if [ "$(getconf LONG_BIT)" != 64 ]; then
+    echo '1..0 # SKIP layouts are on record for pointers of 8 bytes'
+    exit 0
+fi
+
+rust() { # rust TYPE SOURCE OUTPUT OPTION...
+    kind=$1 input=$2 output=$3
+    shift 3
+    "$rustc" --edition 2021 -O -D warnings --crate-type "$kind" "$input" -o "$output" -L "native=$library" "$@" 2>&1
+}
+check 'the crate builds' '' \
+    "$(rust rlib "$source/sdk/rust/src/lib.rs" "$scratch/libgraft.rlib" --crate-name graft -l static=graft-sdk)"
+use=--extern=graft=$scratch/libgraft.rlib
+
+check 'layouts.rs builds' '' "$(rust bin "$here/layouts.rs" "$scratch/layouts" "$use" -l m)"
+"$scratch/layouts" | sed 's/_\( [0-9]* [0-9]*\)$/\1/' | LC_ALL=C sort >"$scratch/rust" # `super` is a keyword
+"$source/tests/abi/layout.sh" "$source" sdk | awk -f "$here/flat_layout.awk" | LC_ALL=C sort >"$scratch/c"
+check 'there are structs' yes "$([ "$(grep -c -v -e '\.' -e GRAFT_ "$scratch/rust")" -gt 30 ] && echo yes || echo no)"
+# Of what C has: the structs and constants that the crate declares, with all members.
+awk '{ sub(/\..*/, "", $1) } NR == FNR { known[$1] = 1; next } $1 in known { print FNR }' "$scratch/rust" "$scratch/c" >"$scratch/lines"
+awk 'NR == FNR { wanted[$1] = 1; next } FNR in wanted' "$scratch/lines" "$scratch/c" >"$scratch/wanted"
+check 'structs and constants are those of the headers' '' "$(diff "$scratch/wanted" "$scratch/rust")"
+
+run() { # run FOLDER: ids
+    timeout 60 "$host" --model "$model" --plugins-dir "$1" --report none --quiet --input-ids 3,14,15 \
+        --max-new-tokens 6 --output-ids
+}
+mkdir "$scratch/none" "$scratch/example" "$scratch/panics"
+plugin=$scratch/example/fused_gate_up_rust.so
+check 'the example builds' '' "$(rust cdylib "$source/sdk/examples/fused_gate_up_rust/src/lib.rs" "$plugin" "$use")"
+check 'it exports its entry' graft_plugin_entry "$(nm -D --defined-only "$plugin" | sed 's/.* //')"
+"$host" verify --model "$model" --plugins-dir "$scratch/example" --input-ids 5,6,7 --tolerance 0 >"$scratch/verified" 2>&1
+check 'it does what the original does, to the bit' 0 $?
+has 'in its place' 'LlamaMLP -> FusedGateUpMLPInRust by fused_gate_up_rust: largest difference 0 ' "$scratch/verified"
+check 'validate finds nothing in it' "1..$("$host" validate --list | wc -l | tr -d ' ')" \
+    "$(timeout 300 "$host" validate --quiet "$plugin" 2>&1)"
+
+check 'panics.rs builds' '' "$(rust cdylib "$here/panics.rs" "$scratch/panics/panics.so" "$use")"
+check 'as long as nothing panics it works' "$(run "$scratch/none")" "$(run "$scratch/panics")"
+fails() { # fails PLACE STATUS MESSAGE: one line of error, and its exit status
+    PANIC_AT=$1 run "$scratch/panics" >"$scratch/out" 2>"$scratch/err"
+    check "fault in $1" "$2 $(basename "$host"): $3" "$? $(sed "s,$here/,," "$scratch/out" "$scratch/err")"
+}
+for place in describe create forward body; do
+    fails "$place" 3 "model.layers.0.mlp: panic: asked in $place,?on purpose (panics.rs:11)"
+done
+fails length 3 'model.layers.0.mlp: hidden_states of an MLP: expected 4 x 64 numbers, got 192'
+fails question 3 'model.layers.0.mlp: invalid digit found in string'
+fails error 4 'config.json: it is at fault'
+fails recorded 3 'model.layers.0.mlp: argument hidden_size: expected 1 to 1 from the parent, got 64'
+check 'a panic in drop harms nobody' "$(run "$scratch/none")" "$(PANIC_AT=drop run "$scratch/panics")"
+PANIC_AT=entry run "$scratch/panics" >"$scratch/out" 2>"$scratch/err"
+check 'fault in entry: exit status' 3 $?
+has 'fault in entry' 'graft_plugin_entry returned NULL: panic: asked in entry,?on purpose' "$scratch/err"
+echo "1..$number"
+exit "$failed"
