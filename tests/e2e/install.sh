@@ -137,7 +137,7 @@ else
 fi
 
 # The documents' links lead somewhere.
-check 'links of the documents' '' "$(cd "$prefix/share/doc/graft" && for document in *.md docs/*.md; do
+check 'links of the documents' '' "$(cd "$prefix/share/doc/graft" && for document in *.md docs/*.md docs/guide/*.md; do
     grep -o '](\([^)#]*\)' "$document" | sed 's/](//' | grep -v : | while read -r link; do
         [ -z "$link" ] || [ -e "$(dirname "$document")/$link" ] || echo "$document: $link"
     done
@@ -217,6 +217,6 @@ done
 # Nothing is where nobody looks for it.
 # Where libraries lie is meson's choice: lib or lib64, as the system has it.
 check 'what lies in the prefix' 'bin include lib share' "$(ls "$prefix" | sed 's/^lib64$/lib/' | tr '\n' ' ' | sed 's/ $//')"
-check 'nothing of the tests or the build' '' "$(find "$prefix" -name meson.build ! -path '*/template/*' -o -name 'test*' -o -name '*.o')"
+check 'nothing of the tests or the build' '' "$(find "$prefix" -name meson.build ! -path '*/template/*' -o -name 'test[._]*' -o -name 'tests' -o -name '*.o')"
 echo "1..$number"
 exit "$failed"
