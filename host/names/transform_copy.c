@@ -123,7 +123,7 @@ static int check_strings(const char *const *strings, int32_t n, const char *what
 }
 
 static int is_known(const struct graft_operation *operation) {
-    if (operation->kind == GRAFT_OP_SLICE && !GRAFT_HAS(operation, struct graft_operation, of)) {
+    if (operation->kind == GRAFT_OP_SLICE && !GRAFT_HAS(operation, struct graft_operation, parts)) {
         return 0;
     }
     return operation->kind == GRAFT_OP_CUSTOM

@@ -104,15 +104,22 @@ static int permute_for_rope(const struct operation_run *run, const char *name, s
                                 operations->place, run->error);
 }
 
-static int slice(const struct operation_run *run, struct graft_value *value) {
+/* How many parts the dimension has that a Slice acts on. */
+static int32_t count_parts(const struct graft_operation *operation, int64_t *sum) {
+    int32_t n = 0;
+    *sum = 0;
+    while (n < GRAFT_SLICE_PARTS && operation->parts[n] > 0) {
+        *sum += operation->parts[n++];
+    }
+    return n;
+}
+
+/* Cuts a part of `size` indices in three: what is before the Slice, the Slice, what is behind it. */
+static int cut_part(const struct operation_run *run, const struct graft_value *value, int64_t dim, int64_t size,
+                    int64_t sizes[3]) {
     const struct graft_operation *operation = run->operation;
     char shape[GRAFT_SHAPE_TEXT];
-    struct graft_value parts[3] = {{0}};
-    int64_t dim = graft_operation_dim(run, operation->dim, value);
-    if (dim < 0) {
-        return GRAFT_ERROR_MODEL;
-    }
-    int64_t size = value->shape[dim], pieces = operation->of > 0 ? operation->of : size;
+    int64_t pieces = operation->of > 0 ? operation->of : size;
     if (pieces == 0 || size % pieces != 0) {
         return graft_operation_failed(run, GRAFT_FAULT_SPLIT_SIZES,
                                       "Slice: dimension %lld of %s does not divide into %lld pieces", (long long)dim,
@@ -124,19 +131,64 @@ static int slice(const struct operation_run *run, struct graft_value *value) {
                                       (long long)dim, graft_shape_text(value->shape, value->rank, shape),
                                       (long long)pieces, (long long)operation->length, (long long)operation->begin);
     }
-    int64_t begin = size / pieces * operation->begin, length = size / pieces * operation->length;
-    const int64_t sizes[] = {begin, length, size - begin - length};
-    int status = graft_value_split(value, sizes, 3, dim, run->operations->place, parts, run->error);
-    if (status == GRAFT_OK) {
-        graft_value_free(value);
-        *value = parts[1];
-        parts[1] = (struct graft_value){0};
+    sizes[0] = size / pieces * operation->begin;
+    sizes[1] = size / pieces * operation->length;
+    sizes[2] = size - sizes[0] - sizes[1];
+    return GRAFT_OK;
+}
+
+/* `sizes` becomes those of all that the dimension is cut into: three of each part. */
+static int cut(const struct operation_run *run, const struct graft_value *value, int64_t dim, int64_t *sizes,
+               int32_t *n) {
+    char shape[GRAFT_SHAPE_TEXT];
+    int64_t size = value->shape[dim], sum = 0;
+    *n = count_parts(run->operation, &sum);
+    int status = *n == 0 ? cut_part(run, value, dim, size, sizes) : GRAFT_OK;
+    for (int32_t i = 0; i < *n && status == GRAFT_OK; i++) {
+        int64_t part = run->operation->parts[i];
+        status = part > INT64_MAX / (size + 1) || size * part % sum != 0
+                     ? graft_operation_failed(run, GRAFT_FAULT_SPLIT_SIZES,
+                                              "Slice: dimension %lld of %s has no part of %lld in %lld", (long long)dim,
+                                              graft_shape_text(value->shape, value->rank, shape), (long long)part,
+                                              (long long)sum)
+                     : cut_part(run, value, dim, size * part / sum, sizes + (size_t)3 * (size_t)i);
     }
-    for (int i = 0; i < 3; i++) {
-        if (status == GRAFT_OK && run->operations->drop != NULL) {
-            run->operations->drop(run->operations->data, &parts[i]);
+    *n = *n == 0 ? 3 : 3 * *n;
+    return status;
+}
+
+/* What is taken of the parts becomes the value. */
+static int join_slices(const struct operation_run *run, const struct graft_value *cuts, int32_t n, int64_t dim,
+                       struct graft_value *value) {
+    const struct graft_value *taken[GRAFT_SLICE_PARTS];
+    struct graft_value joined = {0};
+    for (int32_t i = 1; i < n; i += 3) {
+        taken[i / 3] = &cuts[i];
+    }
+    int status = graft_value_concatenate(taken, (size_t)n / 3, dim, run->operations->place, &joined, run->error);
+    graft_value_free(value);
+    *value = joined;
+    return status;
+}
+
+static int slice(const struct operation_run *run, struct graft_value *value) {
+    struct graft_value cuts[3 * GRAFT_SLICE_PARTS] = {{0}};
+    int64_t sizes[3 * GRAFT_SLICE_PARTS];
+    int32_t n = 0;
+    int64_t dim = graft_operation_dim(run, run->operation->dim, value);
+    int status = dim >= 0 ? cut(run, value, dim, sizes, &n) : GRAFT_ERROR_MODEL;
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    status = graft_value_split(value, sizes, (size_t)n, dim, run->operations->place, cuts, run->error);
+    if (status == GRAFT_OK) {
+        status = join_slices(run, cuts, n, dim, value);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        if (status == GRAFT_OK && i % 3 != 1 && run->operations->drop != NULL) {
+            run->operations->drop(run->operations->data, &cuts[i]);
         }
-        graft_value_free(&parts[i]);
+        graft_value_free(&cuts[i]);
     }
     return status;
 }

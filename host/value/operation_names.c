@@ -62,7 +62,13 @@ void graft_operation_describe(const struct graft_operation *operation, struct gr
     case GRAFT_OP_SLICE:
         graft_text_printf(text, "(dim=%lld, begin=%lld, length=%lld", (long long)operation->dim,
                           (long long)operation->begin, (long long)operation->length);
-        graft_text_printf(text, operation->of > 0 ? ", of=%lld)" : ")", (long long)operation->of);
+        if (operation->of > 0) {
+            graft_text_printf(text, ", of=%lld", (long long)operation->of);
+        }
+        for (int i = 0; i < GRAFT_SLICE_PARTS && operation->parts[i] > 0; i++) {
+            graft_text_printf(text, "%s%lld", i == 0 ? ", parts=" : ":", (long long)operation->parts[i]);
+        }
+        graft_text_add_string(text, ")");
         break;
     default:
         graft_text_printf(text, "(dim=%lld%s)", (long long)operation->dim,

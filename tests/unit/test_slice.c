@@ -19,6 +19,8 @@ static const struct graft_operation half_columns[] = {HALF(-1)};
 static const struct graft_operation half_list[] = {STEP(.kind = GRAFT_OP_MERGE_MODULELIST), HALF(0),
                                                    STEP(.kind = GRAFT_OP_SPLIT_MODULELIST)};
 static const struct graft_operation two_indices[] = {STEP(.kind = GRAFT_OP_SLICE, .dim = 1, .begin = 3, .length = 2)};
+static const struct graft_operation half_parts[] = {
+    STEP(.kind = GRAFT_OP_SLICE, .begin = 1, .length = 1, .of = 2, .parts = {2, 1})};
 static const struct graft_operation join[] = {STEP(.kind = GRAFT_OP_CONCATENATE)};
 static const struct graft_operation stack[] = {STEP(.kind = GRAFT_OP_MERGE_MODULELIST)};
 static const struct graft_operation turn[] = {STEP(.kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1)};
@@ -41,26 +43,26 @@ NAMES(experts, "x.*.w");
 NAMES(stacked, "stacked");
 NAMES(pairs, "e.*.weight");
 NAMES(turned, "turned");
+NAMES(packed, "packed");
 
 /* What the wrapper makes: each in the place of what it is made of. */
 static const struct graft_conversion halves[] = {
     CONVERSION(1, rows, rows, half_rows),       CONVERSION(1, columns, columns, half_columns),
     CONVERSION(1, middle, middle, two_indices), CONVERSION(1, left, left, half_rows),
     CONVERSION(1, right, right, half_rows),     CONVERSION(1, experts, experts, half_list),
-    CONVERSION(1, pairs, pairs, half_list),     CONVERSION(1, turned, turned, half_columns)};
+    CONVERSION(1, pairs, pairs, half_list),     CONVERSION(1, turned, turned, half_columns),
+    CONVERSION(1, packed, packed, half_parts)};
 enum { HALVES = sizeof halves / sizeof halves[0] };
 
 /* What the wrapped class makes of those. */
 static const struct graft_conversion own[] = {
     CONVERSION(2, sides, joined, join), CONVERSION(1, experts, stacked, stack), CONVERSION(1, turned, turned, turn)};
 
-static const struct fake_parameter parameters[] = {{.name = "rows", .rank = 2, .shape = {2, 4}},
-                                                   {.name = "columns", .rank = 2, .shape = {4, 2}},
-                                                   {.name = "middle", .rank = 2, .shape = {2, 2}},
-                                                   {.name = "joined", .rank = 2, .shape = {3, 4}},
-                                                   {.name = "stacked", .rank = 3, .shape = {2, 2, 3}},
-                                                   {.name = "turned", .rank = 2, .shape = {3, 2}},
-                                                   {.name = NULL}};
+static const struct fake_parameter parameters[] = {
+    {.name = "rows", .rank = 2, .shape = {2, 4}},    {.name = "packed", .rank = 2, .shape = {3, 4}},
+    {.name = "columns", .rank = 2, .shape = {4, 2}}, {.name = "middle", .rank = 2, .shape = {2, 2}},
+    {.name = "joined", .rank = 2, .shape = {3, 4}},  {.name = "stacked", .rank = 3, .shape = {2, 2, 3}},
+    {.name = "turned", .rank = 2, .shape = {3, 2}},  {.name = NULL}};
 static const struct fake_parameter pair_parameters[] = {{.name = "weight", .rank = 2, .shape = {2, 3}}, {.name = NULL}};
 static const struct fake_child block_children[] = {{"e.0", "Pair", PAIR}, {"e.1", "Pair", PAIR}, {NULL, NULL, NULL}};
 static const struct fake_child root_children[] = {{"m", "Block", BLOCK}, {NULL, NULL, NULL}};
@@ -78,6 +80,7 @@ static const struct fake_tensor tensors[] = {{.name = "m.rows", .rank = 2, .shap
                                              {.name = "m.left", .rank = 2, .shape = {2, 4}},
                                              {.name = "m.right", .rank = 2, .shape = {4, 4}},
                                              {.name = "m.turned", .rank = 2, .shape = {2, 6}},
+                                             {.name = "m.packed", .rank = 2, .shape = {6, 4}},
                                              PIECE("m.x.0.w"),
                                              PIECE("m.x.1.w"),
                                              PIECE("m.x.2.w"),
@@ -168,6 +171,8 @@ static void test_bound(void **state) {
     assert_rows("m.rows", 0, "m.rows", 2, 0, 2);
     assert_rows("m.columns", 0, "m.columns", 0, 2, 4);
     assert_rows("m.middle", 0, "m.middle", 0, 3, 2);
+    assert_rows("m.packed", 0, "m.packed", 2, 0, 2);
+    assert_rows("m.packed", 2, "m.packed", 5, 0, 1);
     assert_rows("m.joined", 0, "m.left", 1, 0, 1);
     assert_rows("m.joined", 1, "m.right", 2, 0, 2);
     assert_rows("m.stacked", 0, "m.x.2.w", 0, 0, 2);
@@ -196,7 +201,7 @@ static void test_cost(void **state) {
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(plan->elsewhere[i]->name, elsewhere[i]);
     }
-    assert_int_equal(plan->elsewhere_bytes, 4 * (8 + 8 + 2 * 5 + 4 + 8 + 6 + 4 * 6));
+    assert_int_equal(plan->elsewhere_bytes, 4 * (8 + 8 + 2 * 5 + 4 + 8 + 6 + 12 + 4 * 6));
 }
 
 /* Without the wrapper nothing fits: the class is the same, its tensors are whole. */
@@ -253,6 +258,8 @@ static void test_refused(void **state) {
     assert_refused((struct graft_operation){.begin = 2, .length = 1, .of = 2}, "has 2 pieces, not 1 from number 2 on");
     assert_refused((struct graft_operation){.length = 1, .of = 3},
                    "dimension 0 of [4, 4] does not divide into 3 pieces");
+    assert_refused((struct graft_operation){.length = 1, .parts = {1, 2}},
+                   "dimension 0 of [4, 4] has no part of 1 in 3");
     assert_refused((struct graft_operation){.dim = 2, .length = 1}, "dimension 2 is outside the shape [4, 4]");
     assert_refused((struct graft_operation){.length = 1}, "the checkpoint has the shape [1, 4]");
 }
@@ -287,7 +294,7 @@ static void test_bad_descriptions(void **state) {
     operation.struct_size = 96;
     assert_int_equal(fake_model_build(&saver.fake.model, "Root"), GRAFT_ERROR_PLUGIN);
     assert_string_equal(saver.fake.model.error.message,
-                        "Half.conversions[0].operations[0].struct_size: expected 120 for a Slice, got 96");
+                        "Half.conversions[0].operations[0].struct_size: expected 152 for a Slice, got 96");
 }
 
 /* What the wrapped class is given: the wrapper's words before the parent's. */

@@ -47,9 +47,12 @@ enum {
                                      * `permute_layer_names` */
     GRAFT_OP_CUSTOM = 11,           /* the plugin's own operation `custom` */
     GRAFT_OP_SLICE = 12 /* each: of `dim`, divided into `of` equal pieces, `length` pieces from number `begin`
-                         * on; with `of` 0 so many indices. The rest is dropped: it counts as another
-                         * process's, and a save in the original layout takes it from the files */
+                         * on; with `of` 0 so many indices. With `parts` it does so in each of them. The rest
+                         * is dropped: it counts as another process's, and a save in the original layout takes
+                         * it from the files */
 };
+
+enum { GRAFT_SLICE_PARTS = 4 };
 
 /* Const, as all that it points to, and valid as long as the class that it is a part of. */
 struct graft_operation {
@@ -68,6 +71,10 @@ struct graft_operation {
     int64_t begin;                               /* Slice: from 0 on */
     int64_t length;                              /* Slice: at least 1 */
     int64_t of;                                  /* Slice: how many pieces `dim` has, which divides its size; or 0 */
+    /* Slice: `dim` has parts in the ratio of these numbers (4, 1, 1: queries, keys and values of a projection of all
+     * three), and what is taken of each lies one behind the other. Those from the first 0 on are not read; a first one
+     * of 0: it is one part. */
+    int64_t parts[GRAFT_SLICE_PARTS];
 };
 
 /* Likewise. */
@@ -86,7 +93,7 @@ struct graft_conversion {
 #define GRAFT_OPERATION_SIZE_1_0 GRAFT_END_OF(struct graft_operation, custom)
 #define GRAFT_CONVERSION_SIZE_1_0 GRAFT_END_OF(struct graft_conversion, reserved)
 
-GRAFT_ASSERT_SIZE(struct graft_operation, 120);
+GRAFT_ASSERT_SIZE(struct graft_operation, 152);
 GRAFT_ASSERT_SIZE(struct graft_conversion, 48);
 
 /* A conversion without operations, as an initialiser: `source` and `target` are arrays of one name. In languages
