@@ -5,6 +5,10 @@ static const struct graft_tensor_view *tensor(const void *data, const char *path
     return graft_presence_find(data, path, name);
 }
 
+static int is_absent(const void *data, const char *path, const char *name) {
+    return graft_presence_is_absent(data, path, name);
+}
+
 /* Names of checkpoints are what they are whatever the modules are replaced by, so the plain tree will do. */
 static int find_tensors(const struct graft_model *model, const struct graft_tree_options *options,
                         const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error) {
@@ -26,6 +30,7 @@ static int find_tensors(const struct graft_model *model, const struct graft_tree
     status = graft_presence_make(facts->plain, model->checkpoint, &wanted, &facts->presence, error);
     if (status == GRAFT_OK) {
         facts->facts.tensor = tensor;
+        facts->facts.is_absent = is_absent;
         facts->facts.data = facts->presence;
     }
     return status;

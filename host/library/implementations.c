@@ -142,17 +142,42 @@ static int32_t count_stages(const struct graft_model *model) {
     return is_spread ? graft_ranks_get()->size : 1;
 }
 
-/* As transformers does in bf16: where most of the weights are, keys and values are rounded to it as well. */
-graft_dtype graft_model_kv_dtype(const struct graft_model *model) {
-    if (model->kv_cache != GRAFT_PRECISION_AUTO) {
-        return model->kv_cache == GRAFT_PRECISION_BFLOAT16 ? GRAFT_DTYPE_BF16 : GRAFT_DTYPE_F32;
-    }
-    int64_t bytes[2] = {0}; /* of bf16, and of other floating-point types */
+/* Bytes of bf16 weights here, and of those in other floating-point types. */
+static void count_bytes(const struct graft_model *model, int64_t bytes[2]) {
+    bytes[0] = bytes[1] = 0;
     for (size_t i = 0; i < model->plan->n_bindings; i++) {
         const struct graft_binding *binding = &model->plan->bindings[i];
         bytes[binding->dtype != GRAFT_DTYPE_BF16] += graft_kernels_reads(binding->dtype) ? binding->bytes : 0;
     }
+}
+
+/* As transformers does in bf16: where most of the weights are, keys and values are rounded to it as well. */
+static graft_dtype choose_kv_dtype(const struct graft_model *model, const int64_t bytes[2]) {
+    if (model->kv_cache != GRAFT_PRECISION_AUTO) {
+        return model->kv_cache == GRAFT_PRECISION_BFLOAT16 ? GRAFT_DTYPE_BF16 : GRAFT_DTYPE_F32;
+    }
     return model->precision != GRAFT_PRECISION_FLOAT32 && bytes[0] > bytes[1] ? GRAFT_DTYPE_BF16 : GRAFT_DTYPE_F32;
+}
+
+graft_dtype graft_model_kv_dtype(const struct graft_model *model) {
+    int64_t bytes[2];
+    count_bytes(model, bytes);
+    return choose_kv_dtype(model, bytes);
+}
+
+/* The same of the weights of all processes: the cache is to be of one type, whichever of them a process has. */
+static int find_kv_dtype(const struct graft_model *model, graft_dtype *dtype, struct graft_error *error) {
+    const struct graft_parallel *ranks = graft_ranks_get();
+    int64_t bytes[2], all[2] = {0, 0};
+    int64_t *each = graft_alloc((size_t)ranks->size, sizeof bytes);
+    count_bytes(model, bytes);
+    int status = each != NULL ? ranks->allgather(bytes, sizeof bytes, each, error) : graft_fail_memory(error, "cache");
+    for (int32_t i = 0; status == GRAFT_OK && i < 2 * ranks->size; i++) {
+        all[i % 2] += each[i];
+    }
+    graft_free(each);
+    *dtype = choose_kv_dtype(model, all);
+    return status;
 }
 
 /* Tokens of a prompt in one forward: with as many, reading the weights again costs next to nothing. */
@@ -165,8 +190,12 @@ static int splits_prompts(const struct graft_model *model) {
 
 int graft_model_session(const struct graft_model *model, int32_t slots, struct graft_session **session,
                         struct graft_error *error) {
-    int status = graft_session_create(model->head, model->vocab_size, model->precision, graft_model_kv_dtype(model),
-                                      slots, session, error);
+    graft_dtype kv_dtype;
+    int status = find_kv_dtype(model, &kv_dtype, error);
+    if (status == GRAFT_OK) {
+        status =
+            graft_session_create(model->head, model->vocab_size, model->precision, kv_dtype, slots, session, error);
+    }
     if (status == GRAFT_OK) {
         graft_session_limit(*session, graft_model_max_positions(model));
         graft_session_set_renewal(*session, graft_tree_number(model->tree, "renewed_after", 0));

@@ -349,6 +349,14 @@ static int64_t on_bytes_before(void *data, const char *path) {
     return sized != NULL ? graft_tree_bytes_before(sized, path) : 0;
 }
 
+static int32_t on_comes_before(void *data, const char *interface_id) {
+    struct builder *builder = data;
+    const struct graft_tree *sized = builder->options->sized;
+    builder->tree->wants_sizes = 1;
+    return sized != NULL && interface_id != NULL &&
+           graft_tree_comes_before(sized, builder->describing->path, interface_id);
+}
+
 static const char *on_activation_class(void *data, const char *name) {
     (void)data;
     return name != NULL ? graft_activation_class(name) : NULL;
@@ -419,6 +427,7 @@ struct graft_sink graft_builder_sink(struct builder *builder, const struct graft
         .config_path = config_path,
         .bytes_before = on_bytes_before,
         .part = graft_join_part,
+        .comes_before = on_comes_before,
     };
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many bytes the parameters of modules have, as they are described: known before a file is read. */
+/* How many bytes the parameters of modules have, as they are described, and which comes first: known before a file is
+ * read. */
+#include <string.h>
+
 #include "base/dtype.h"
 #include "model/tree.h"
 
@@ -34,4 +37,23 @@ void graft_tree_measure(struct graft_tree *tree) {
 int64_t graft_tree_bytes_before(const struct graft_tree *tree, const char *path) {
     const struct graft_node *node = path != NULL ? graft_node_find(tree->root, path) : NULL;
     return node != NULL ? node->bytes_before : tree->bytes;
+}
+
+enum { NEITHER, PATH, INTERFACE };
+
+/* Which of the two is met first in a module and below it. */
+static int find_first(const struct graft_node *node, const char *path, const char *interface_id) {
+    int found = path != NULL && strcmp(node->path, path) == 0 ? PATH : NEITHER;
+    if (found == NEITHER && node->known != NULL && strcmp(node->known->cls->interface_id, interface_id) == 0) {
+        found = INTERFACE;
+    }
+    for (size_t i = 0; i < node->n_children && found == NEITHER; i++) {
+        found = find_first(node->children[i], path, interface_id);
+    }
+    return found;
+}
+
+int graft_tree_comes_before(const struct graft_tree *tree, const char *path, const char *interface_id) {
+    return find_first(tree->root, path, interface_id) == PATH &&
+           find_first(tree->root, NULL, interface_id) == INTERFACE;
 }

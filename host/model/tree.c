@@ -183,6 +183,7 @@ void graft_tree_free(struct graft_tree *tree) {
         graft_free(tree->fused_modules);
         for (size_t i = 0; i < tree->n_tied_names; i++) {
             graft_free(tree->tied_names[i].name);
+            graft_free(tree->tied_names[i].tensor);
         }
         graft_free(tree->tied_names);
         graft_snapshot_release(tree->snapshot);

@@ -100,11 +100,12 @@ struct graft_node {
     struct graft_module module;    /* the instance, once made: `module.forward` is NULL until then */
 };
 
-/* A name that is tied to a parameter, and whose own module has no parameter of that name: a replacement makes another.
- */
+/* A name that is tied to another, of which only one is a parameter: of the other a replacement makes something else, or
+ * its module is elsewhere. */
 struct graft_tied_name {
-    char *name; /* "lm_head.weight" */
-    const struct graft_parameter *parameter;
+    char *name;     /* "lm_head.weight" */
+    char *tensor;   /* what the checkpoint may have in its place: "model.embed_tokens.weight" */
+    int32_t is_own; /* 1: the parameter is that of `name`, and the module of the other is elsewhere */
 };
 
 struct graft_tree {
@@ -176,6 +177,9 @@ const struct graft_state *graft_node_state(const struct graft_node *node, const 
 /* [any] A number that the root describes as an attribute ("vocab_size"), or where it leaves the description to the
  * original, that describes; `fallback` if neither does. */
 int64_t graft_tree_number(const struct graft_tree *tree, const char *name, int64_t fallback);
+
+/* [any] Whether the module at a path is described before the first one of an interface. 0 where there is none. */
+int graft_tree_comes_before(const struct graft_tree *tree, const char *path, const char *interface_id);
 
 /* [load] Adds up what the parameters weigh, in the order of description. */
 void graft_tree_measure(struct graft_tree *tree);

@@ -125,7 +125,7 @@ static int fill(void *data, int32_t target, int64_t index, struct graft_value *v
 static void note_list(struct conversion_site *site, const struct gathered *gathered) {
     for (size_t i = 0; i < gathered->n && site->listed == NULL; i++) {
         const struct graft_source *source = graft_sources_find(site->lookup->sources, gathered->items[i].view->name);
-        site->listed = source->transform != NULL ? source : NULL;
+        site->listed = source != NULL && source->transform != NULL ? source : NULL;
     }
 }
 
@@ -136,7 +136,7 @@ static int gather_tied(struct conversion_site *site, const char *name, struct ga
     int status = GRAFT_OK;
     for (size_t i = 0; tree != NULL && i < tree->n_tied_names && gathered->n == 0 && status == GRAFT_OK; i++) {
         if (strcmp(tree->tied_names[i].name, name) == 0) {
-            status = graft_lookup_gather(site->lookup, tree->tied_names[i].parameter->name, gathered, error);
+            status = graft_lookup_gather(site->lookup, tree->tied_names[i].tensor, gathered, error);
         }
     }
     site->n_tied += gathered->n > 0;
@@ -215,7 +215,10 @@ int graft_conversion_values(struct conversion_site *site, struct conversion_use 
 static void use_sources(const struct conversion_use *use) {
     for (int32_t i = 0; i < use->n_sources; i++) {
         for (size_t k = 0; k < use->gathered[i].n; k++) {
-            graft_sources_find(use->sources, use->gathered[i].items[k].view->name)->used = 1;
+            struct graft_source *source = graft_sources_find(use->sources, use->gathered[i].items[k].view->name);
+            if (source != NULL) {
+                source->used = 1;
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/dtype.h"
 #include "base/fail.h"
+#include "plan/absent.h"
 
 /* The modules that are elsewhere. */
 struct places {
@@ -116,17 +117,15 @@ static int fill(struct graft_plan *plan, const struct places *places, const stru
     return status;
 }
 
-static int check_absent(const struct graft_plan *plan, const struct places *places, const struct lookup *lookup,
-                        struct graft_error *error) {
-    for (size_t i = 0; i < graft_checkpoint_absent_count(plan->checkpoint); i++) {
-        const struct graft_absent_file *absent = graft_checkpoint_absent_at(plan->checkpoint, i);
-        for (size_t j = 0; j < absent->n_tensors; j++) {
-            if (!is_elsewhere(places, lookup, absent->tensors[j])) {
-                return graft_checkpoint_fail_absent(plan->checkpoint, absent, absent->tensors[j], error);
-            }
-        }
-    }
-    return GRAFT_OK;
+/* For graft_absent_check. */
+struct modules {
+    const struct places *places;
+    const struct lookup *lookup;
+};
+
+static int is_of_modules(const void *data, const char *tensor) {
+    const struct modules *modules = data;
+    return is_elsewhere(modules->places, modules->lookup, tensor);
 }
 
 int graft_plan_find_elsewhere(struct graft_plan *plan, const struct lookup *lookup, struct graft_error *error) {
@@ -136,7 +135,8 @@ int graft_plan_find_elsewhere(struct graft_plan *plan, const struct lookup *look
         status = fill(plan, &places, lookup, error);
     }
     if (status == GRAFT_OK) {
-        status = check_absent(plan, &places, lookup, error);
+        const struct modules modules = {&places, lookup};
+        status = graft_absent_check(plan, is_of_modules, &modules, error);
     }
     graft_free(places.nodes);
     return status;

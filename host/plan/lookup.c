@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "names/name.h"
+#include "plan/absent.h"
 
 /* As names of parameters are spelled in checkpoints: where a checkpoint's name loses the prefix (names/name.h), a
  * parameter's gets it. Behind them the same for names below renamed modules. */
@@ -43,6 +44,16 @@ const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, c
     }
     *renaming = NULL;
     return NULL;
+}
+
+int graft_lookup_is_absent(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name) {
+    int found = 0;
+    for (int way = 0; way < N_WAYS && !found && graft_checkpoint_absent_count(checkpoint) > 0; way++) {
+        const struct graft_conversion *renaming;
+        char spelled[GRAFT_NAME_BYTES];
+        found = spell(lookup, name, way, spelled, &renaming) && graft_absent_has(checkpoint, spelled);
+    }
+    return found;
 }
 
 int graft_lookup_is_below(const struct lookup *lookup, const char *path, const char *name) {
@@ -123,6 +134,10 @@ int graft_lookup_gather(const struct lookup *lookup, const char *name, struct ga
         const struct graft_source *source = star == NULL ? graft_sources_find(lookup->sources, spelled) : NULL;
         if (star != NULL) {
             status = gather_indexed(lookup->sources, spelled, star, gathered, error);
+            if (status == GRAFT_OK && gathered->n > 0 && lookup->plan != NULL) {
+                *star = '*';
+                status = graft_absent_gather(lookup->plan, spelled, gathered, error);
+            }
         } else if (source != NULL) {
             status = graft_gathered_add(gathered, -1, source->view, error);
         }

@@ -15,12 +15,14 @@ struct conversion_filter {
     size_t n;
 };
 
+struct graft_plan;
 struct lookup {
     struct graft_sources *sources;
     const char *prefix; /* base_model_prefix, or "" */
     struct renamings renamings;
     const struct conversion_filter *without; /* NULL: nothing is left out */
     const struct graft_tree *tree;           /* for names that are tied to a parameter */
+    struct graft_plan *plan;                 /* for what lists have in files that are not there; NULL: not asked for */
     const struct graft_adapters *adapters;   /* whose tensors have names of their own kind; NULL: none */
 };
 
@@ -35,6 +37,9 @@ int graft_lookup_leaves_out(const struct lookup *lookup, const struct graft_node
  * NULL if there is none. `*renaming` becomes the renaming that led to it, or NULL. */
 const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, const char *name,
                                                   const struct graft_conversion **renaming);
+
+/* Whether a tensor called `name`, or called so in another of those ways, is in a file that is not there. */
+int graft_lookup_is_absent(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name);
 
 /* Whether a tensor called `name` is one of the module at `path`, or of those below it: by prefixes and renamings as for
  * graft_lookup_find. */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/regex.h"
+#include "plan/absent.h"
 #include "plan/convert.h"
 #include "plan/elsewhere.h"
 #include "plan/fit.h"
@@ -101,6 +102,22 @@ static void bind_ties(struct graft_plan *plan) {
     }
 }
 
+/* A parameter whose namesake is elsewhere takes the tensor of that one's name. */
+static int take_namesakes(struct planner *planner, struct graft_tree *tree, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < tree->n_tied_names && status == GRAFT_OK; i++) {
+        const struct graft_tied_name *tied = &tree->tied_names[i];
+        struct graft_parameter *parameter = tied->is_own ? graft_node_find_parameter(tree->root, tied->name) : NULL;
+        struct graft_binding *binding = parameter != NULL ? graft_plan_binding(planner->plan, parameter) : NULL;
+        if (binding != NULL && binding->status == GRAFT_BINDING_MISSING) {
+            const struct graft_tensor_view *tensor =
+                graft_lookup_find(&planner->lookup, tied->tensor, &binding->conversion);
+            status = tensor != NULL ? take_own(planner, tensor, binding, error) : GRAFT_OK;
+        }
+    }
+    return status;
+}
+
 static int32_t matches(const void *regex, const char *name) {
     struct graft_regex_match match;
     return graft_regex_search(regex, name, strlen(name), 0, &match) == 1;
@@ -177,6 +194,9 @@ static int make(struct planner *planner, struct graft_tree *tree, struct graft_e
         status = graft_tree_walk(tree, apply_conversions, planner, error);
     }
     if (status == GRAFT_OK) {
+        status = take_namesakes(planner, tree, error);
+    }
+    if (status == GRAFT_OK) {
         bind_ties(plan);
     }
     if (status == GRAFT_OK) {
@@ -199,6 +219,7 @@ int graft_plan_make(struct graft_tree *tree, const struct graft_checkpoint *chec
     if (planner.plan == NULL) {
         return graft_fail_memory(error, "");
     }
+    planner.lookup.plan = planner.plan;
     planner.plan->tree = tree;
     planner.plan->checkpoint = checkpoint;
     planner.plan->base_model_prefix = options->base_model_prefix;
@@ -233,6 +254,7 @@ void graft_plan_free(struct graft_plan *plan) {
         graft_free(plan->bindings);
         graft_free(plan->unexpected);
         graft_free(plan->elsewhere);
+        graft_absent_free(plan);
         graft_free(plan->sliced);
         graft_free(plan);
     }

@@ -55,10 +55,13 @@ struct graft_plan {
     size_t n_unexpected;
     const struct graft_tensor_view **elsewhere; /* those of modules that another process has, or all dropped; by name */
     size_t n_elsewhere;
-    int64_t elsewhere_bytes; /* of those, as far as they are here, and what is dropped of others */
-    unsigned char *sliced;   /* [tensors of the checkpoint]: whether a Slice has dropped some of it; or NULL */
-    int32_t layout_patched;  /* as asked for */
-    int32_t runtime_layout;  /* likewise */
+    int64_t elsewhere_bytes;           /* of those, as far as they are here, and what is dropped of others */
+    struct graft_tensor_view **absent; /* in files that are not there (plan/absent.h) */
+    size_t n_absent;
+    size_t absent_capacity;
+    unsigned char *sliced;  /* [tensors of the checkpoint]: whether a Slice has dropped some of it; or NULL */
+    int32_t layout_patched; /* as asked for */
+    int32_t runtime_layout; /* likewise */
     const struct graft_adapters *adapters; /* likewise; or NULL */
     int64_t mapped_bytes;
     int64_t copied_bytes;

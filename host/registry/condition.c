@@ -40,7 +40,8 @@ static int holds_in_config(const struct graft_condition *condition, const struct
 static const char *find_tensor(const struct graft_condition *condition, const struct graft_model_facts *facts,
                                const char *path) {
     for (const char *const *name = condition->any_of; facts->tensor != NULL && *name != NULL; name++) {
-        if (facts->tensor(facts->data, path, *name) != NULL) {
+        if (facts->tensor(facts->data, path, *name) != NULL ||
+            (facts->is_absent != NULL && facts->is_absent(facts->data, path, *name))) {
             return *name;
         }
     }

@@ -13,6 +13,8 @@ struct graft_model_facts {
     const struct graft_config *config;
     /* The checkpoint's tensor of that name, relative to the module at `path`, or NULL; no function: no tensors. */
     const struct graft_tensor_view *(*tensor)(const void *data, const char *path, const char *name);
+    /* Whether a file has it that the index lists and that is not there; no function: none has. */
+    int (*is_absent)(const void *data, const char *path, const char *name);
     const void *data;
 };
 

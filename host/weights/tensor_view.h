@@ -8,6 +8,7 @@
 #include "graft/dtype.h"
 #include "graft/tensor.h"
 
+struct graft_absent_file;
 struct graft_computed;
 
 struct graft_tensor_view {
@@ -21,6 +22,8 @@ struct graft_tensor_view {
     /* What makes it (value/computed.h), for one that is in no file: `name` is then that of a tensor it is made of,
      * and `data` is there once the model is bound. NULL for all others. */
     const struct graft_computed *computed;
+    /* The file of one that is not there (weights/checkpoint.h), and which other processes have. NULL for all others. */
+    const struct graft_absent_file *absent;
 };
 
 /* Types of the format that nothing here computes with. A tensor may have one and is kept, but no value is made of it,

@@ -54,8 +54,10 @@ static struct graft_class far_class(int (*describe)(const struct graft_class *, 
     return cls;
 }
 
-/* Asks what lies before each block, and says in the second description that "b" is elsewhere. */
+/* Asks what lies before each block, and what a block comes before; says in the second description that "b" is
+ * elsewhere. */
 static int64_t before[4];
+static int32_t comes_before[3]; /* "a" the first block, "b" likewise, "b" a module of an interface that is nowhere */
 
 static int describe_asking(const struct graft_class *cls, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
@@ -66,6 +68,8 @@ static int describe_asking(const struct graft_class *cls, const struct graft_con
     before[1] = sink->bytes_before(sink->data, "b");
     before[2] = sink->bytes_before(sink->data, "c");
     before[3] = sink->bytes_before(sink->data, NULL);
+    comes_before[strcmp(sink->path, "b") == 0] = sink->comes_before(sink->data, BLOCK);
+    comes_before[2] = sink->comes_before(sink->data, "test.none/1");
     return strcmp(sink->path, "b") == 0 ? sink->elsewhere(sink->data, error) : GRAFT_OK;
 }
 
@@ -145,6 +149,9 @@ static void test_sizes(void **state) {
     assert_int_equal(before[1], 8);
     assert_int_equal(before[2], 12);
     assert_int_equal(before[3], 12);
+    assert_int_equal(comes_before[0], 1);
+    assert_int_equal(comes_before[1], 0);
+    assert_int_equal(comes_before[2], 0);
     assert_non_null(graft_node_find(fake.model.tree->root, "a")->super);
     assert_null(graft_node_find(fake.model.tree->root, "b")->super);
 }

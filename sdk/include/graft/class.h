@@ -155,6 +155,10 @@ struct graft_sink {
      * `describe` returns. What belongs to a part has its name in front: the child "q_proj.adapter.NAME" of qkv_proj has
      * the tensors of q_proj's "adapter.NAME", and adapter_tensor knows "q_proj.adapter.NAME.lora_A.weight". */
     int32_t (*part)(void *data, int32_t i, struct graft_part_info *info);
+    /* [load] Whether the module is described before the first one of an interface: 1; otherwise, and where the model
+     * has none of that interface, 0. Classes describe their children in the order in which they call them. The model is
+     * described for this first, as for bytes_before: the first time it gives 0. */
+    int32_t (*comes_before)(void *data, const char *interface_id);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -269,7 +273,7 @@ GRAFT_ASSERT_SIZE(struct graft_join, 16);
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 112);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
 GRAFT_ASSERT_SIZE(struct graft_part_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 152);
+GRAFT_ASSERT_SIZE(struct graft_sink, 160);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);
