@@ -36,3 +36,13 @@ refused() { # refused STATUS WORDS MPIRUN'S ARGUMENTS...: within 3 seconds of th
     [ "$(grep -c . "$scratch/err")" = 1 ] || fail "more than one line: $(cat "$scratch/err")"
     grep -qF "$words" "$scratch/err" || fail "expected \"$words\": $(cat "$scratch/err")"
 }
+
+part() { # part NAME OTHERS: $scratch/NAME becomes $scratch/whole without the files that hold nothing but tensors of others
+    cp -r "$scratch/whole" "$scratch/$1"
+    grep '"model-' "$scratch/whole/model.safetensors.index.json" | grep -v "$2" | sed 's/.*: "//; s/".*//' |
+        sort -u >"$scratch/needed"
+    for file in "$scratch/$1"/model-*.safetensors; do
+        grep -qxF "${file##*/}" "$scratch/needed" || rm "$file"
+    done
+    [ "$(ls "$scratch/$1")" != "$(ls "$scratch/whole")" ] || fail "$1 has all files"
+}

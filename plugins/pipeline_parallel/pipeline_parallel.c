@@ -11,21 +11,21 @@
 #include "graft/config.h"
 #include "graft/decoder_layer.h"
 #include "graft/option.h"
-#include "graft/parallel.h"
 #include "graft/plugin.h"
+#include "pipeline_parallel.h"
 
 enum { MAX_LAYERS = 1 << 20, MAX_PATH = 4096, HIDDEN_STATES = 0 };
 
 static const struct graft_plugin plugin;
 static const struct graft_host *host;
 
-static const struct graft_parallel *ranks(void) {
+const struct graft_parallel *pipeline_parallel_ranks(void) {
     return host->get_extension(GRAFT_PARALLEL_ID);
 }
 
 /* --- Which layers are whose: in the order of stages, 0 to size - 1 --- */
 
-static int32_t stage_of(const struct graft_parallel *parallel) {
+int32_t pipeline_parallel_stage(const struct graft_parallel *parallel) {
     return parallel->rank > 0 ? parallel->rank - 1 : parallel->size - 1;
 }
 
@@ -61,7 +61,7 @@ static int read_share(const char *text, int64_t layers, const struct graft_paral
             return graft_error_set(error, GRAFT_ERROR_USAGE, "pipeline_parallel.layers",
                                    "expected a number of layers for each process, as 14,10, got \"%s\"", text);
         }
-        if (stages == stage_of(parallel)) {
+        if (stages == pipeline_parallel_stage(parallel)) {
             share->first = sum;
             share->end = sum + count;
         }
@@ -89,7 +89,7 @@ static void share_bytes(const struct graft_sink *sink, int64_t layers, const str
                         struct share *share) {
     int64_t equal = sink->bytes_before(sink->data, NULL) / parallel->size;
     share->end = 0;
-    for (int32_t stage = 0; stage <= stage_of(parallel); stage++) {
+    for (int32_t stage = 0; stage <= pipeline_parallel_stage(parallel); stage++) {
         int64_t behind = parallel->size - 1 - stage; /* stages */
         int64_t twice = 2 * equal * (stage + 1);
         share->first = share->end;
@@ -127,7 +127,7 @@ struct layer {
 
 static int layer_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_parallel *parallel = ranks();
+    const struct graft_parallel *parallel = pipeline_parallel_ranks();
     int64_t layer = graft_args_int(args, "layer_idx", 0);
     int64_t layers = 0;
     struct share share = {0, 0};
@@ -141,7 +141,7 @@ static int layer_describe(const struct graft_class *self, const struct graft_con
     if (status != GRAFT_OK) {
         return status;
     }
-    int32_t stage = stage_of(parallel);
+    int32_t stage = pipeline_parallel_stage(parallel);
     kept->hidden_size = graft_args_int(args, "hidden_size", 0);
     kept->from = layer == share.first && stage > 0 ? rank_of(parallel, stage - 1) : -1;
     kept->to = layer + 1 == share.end && share.end < layers ? rank_of(parallel, stage + 1) : -1;
@@ -164,7 +164,7 @@ static int layer_create(const struct graft_class *cls, const struct graft_build 
 static int layer_forward(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
                          struct graft_error *error) {
     const struct layer *self = instance;
-    const struct graft_parallel *parallel = ranks();
+    const struct graft_parallel *parallel = pipeline_parallel_ranks();
     int64_t bytes = args->batch->tokens * self->hidden_size * (int64_t)sizeof(float);
     int status = GRAFT_OK;
     if (self->super == NULL) {
@@ -195,12 +195,20 @@ static const struct graft_class layer_class = {
     .forward = &layer_vtable,
 };
 
-static const struct graft_replacement replacement = {
-    .struct_size = sizeof replacement,
-    .key = GRAFT_KEY_PATTERN,
-    .target = ".",
-    .replacement = &layer_class,
-    .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_ON_REQUEST,
+/* Layers are numbered: what has no number in its path is in front of them or behind them. */
+#define OUTSIDE "^(?!(.*\\.)?[0-9]+(\\.|$))"
+#define REPLACEMENT(by, class_key, class_target, path, more)                                           \
+    {                                                                                                  \
+        .struct_size = sizeof(struct graft_replacement), .key = (class_key), .target = (class_target), \
+        .replacement = &(by), .module_path = (path), .flags = GRAFT_REPLACEMENT_ON_REQUEST | (more)    \
+    }
+static const struct graft_replacement replacements[] = {
+    REPLACEMENT(layer_class, GRAFT_KEY_PATTERN, ".", NULL, GRAFT_REPLACEMENT_WHERE_IT_FITS),
+    REPLACEMENT(pipeline_parallel_embedding, GRAFT_KEY_NAME, "Embedding", OUTSIDE, 0),
+    REPLACEMENT(pipeline_parallel_embedding, GRAFT_KEY_PATTERN, ".", OUTSIDE, GRAFT_REPLACEMENT_WHERE_IT_FITS),
+    REPLACEMENT(pipeline_parallel_norm, GRAFT_KEY_NAME, "LayerNorm", OUTSIDE, 0),
+    REPLACEMENT(pipeline_parallel_norm, GRAFT_KEY_PATTERN, ".", OUTSIDE, GRAFT_REPLACEMENT_WHERE_IT_FITS),
+    REPLACEMENT(pipeline_parallel_linear, GRAFT_KEY_NAME, "Linear", OUTSIDE, 0),
 };
 
 static const struct graft_option option = {
@@ -220,9 +228,9 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Divides a decoder's layers among the processes that run it",
     .requires_extensions = required,
-    .replacements = &replacement,
-    .n_replacements = 1,
-    .replacement_stride = sizeof replacement,
+    .replacements = replacements,
+    .n_replacements = sizeof replacements / sizeof replacements[0],
+    .replacement_stride = sizeof replacements[0],
     .options = &option,
     .n_options = 1,
     .option_stride = sizeof option,

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is in front of the layers, as embeddings, is the first stage's; what is behind them, a norm and the head, the
+ * last one's. The other stages call it as well, and go on with hidden states that they receive: there it gives zeros.
+ */
+#include <string.h>
+
+#include "graft/decoder_layer.h"
+#include "graft/embedding.h"
+#include "graft/instance.h"
+#include "graft/linear.h"
+#include "graft/norm.h"
+#include "pipeline_parallel.h"
+
+struct outside {
+    struct graft_instance base;
+    const struct graft_module *super; /* NULL: another stage has it */
+    int64_t width;                    /* of its outputs */
+};
+
+/* The class's `data` is the argument that says how wide the outputs are. */
+static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_parallel *parallel = pipeline_parallel_ranks();
+    int64_t *width = sink->keep(sink->data, sizeof *width, error);
+    (void)config;
+    if (width == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    *width = graft_args_int(args, self->data, 0);
+    int in_front = sink->comes_before(sink->data, GRAFT_INTERFACE_DECODER_LAYER);
+    int32_t stage = in_front ? 0 : parallel->size - 1;
+    return stage == pipeline_parallel_stage(parallel) ? GRAFT_OK : sink->elsewhere(sink->data, error);
+}
+
+static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                  struct graft_error *error) {
+    struct outside *self = graft_instance_new(build, sizeof *self, error);
+    (void)cls;
+    if (self == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    self->super = build->super;
+    self->width = *(const int64_t *)build->kept;
+    return graft_instance_finish(self, GRAFT_OK, instance);
+}
+
+static int zeros(const struct outside *self, float *output, int64_t tokens) {
+    memset(output, 0, (size_t)(tokens * self->width) * sizeof *output);
+    return GRAFT_OK;
+}
+
+static int embedding_forward(void *instance, const struct graft_call *call, const struct graft_embedding_args *args,
+                             struct graft_error *error) {
+    const struct outside *self = instance;
+    return self->super != NULL ? graft_embedding_forward(self->super, call, args, error)
+                               : zeros(self, args->output, args->tokens);
+}
+
+static int norm_forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,
+                        struct graft_error *error) {
+    const struct outside *self = instance;
+    return self->super != NULL ? graft_norm_forward(self->super, call, args, error)
+                               : zeros(self, args->output, args->tokens);
+}
+
+static int linear_forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                          struct graft_error *error) {
+    const struct outside *self = instance;
+    return self->super != NULL ? graft_linear_forward(self->super, call, args, error)
+                               : zeros(self, args->y, args->tokens);
+}
+
+static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
+    const struct outside *self = instance;
+    return self->super != NULL ? graft_linear_as_product(self->super, args, product) : 0;
+}
+
+static const struct graft_embedding embedding_vtable = {.struct_size = sizeof embedding_vtable,
+                                                        .forward = embedding_forward};
+static const struct graft_norm norm_vtable = {.struct_size = sizeof norm_vtable, .forward = norm_forward};
+static const struct graft_linear linear_vtable = {
+    .struct_size = sizeof linear_vtable, .forward = linear_forward, .as_product = as_product};
+
+#define OUTSIDE_CLASS(class_name, interface, width, vtable)                                                     \
+    {                                                                                                           \
+        .struct_size = sizeof(struct graft_class), .flags = GRAFT_CLASS_CALLS_SUPER, .name = (class_name),      \
+        .interface_id = (interface), .describe = describe, .create = create, .destroy = graft_instance_destroy, \
+        .forward = &(vtable), .data = (width)                                                                   \
+    }
+
+const struct graft_class pipeline_parallel_embedding =
+    OUTSIDE_CLASS("PipelineParallelEmbedding", GRAFT_INTERFACE_EMBEDDING, "embedding_dim", embedding_vtable);
+const struct graft_class pipeline_parallel_norm =
+    OUTSIDE_CLASS("PipelineParallelNorm", GRAFT_INTERFACE_NORM, "hidden_size", norm_vtable);
+const struct graft_class pipeline_parallel_linear =
+    OUTSIDE_CLASS("PipelineParallelLinear", GRAFT_INTERFACE_LINEAR, "out_features", linear_vtable);
