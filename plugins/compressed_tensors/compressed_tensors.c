@@ -18,6 +18,8 @@ static const struct graft_regexes *regexes;
 struct ct_linear {
     struct graft_packed_rows rows; /* first, so that it is what loops are given */
     struct ct_scheme scheme;
+    int64_t whole_in_features; /* of the weight in the checkpoint, of which this may be a part */
+    int64_t whole_out_features;
 };
 
 /* Which weights share a scale. */
@@ -85,6 +87,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     (void)cls;
     int status = self != NULL ? graft_packed_rows_sizes(args, sink->path, &self->rows, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
+        self->whole_in_features = graft_args_int(args, "whole_in_features", self->rows.in_features);
+        self->whole_out_features = graft_args_int(args, "whole_out_features", self->rows.out_features);
         status = ct_scheme_read(config, regexes, sink->config_path, &self->scheme, error);
     }
     if (status == GRAFT_OK) {
@@ -110,19 +114,20 @@ static const struct graft_packed_rows_loops *choose_loops(enum ct_codes codes) {
 }
 
 /* `weight_shape` says what the last word of a row, which codes may not fill, cannot; of joined modules each says it. */
-static int check_shape(const char *path, const struct graft_packed_rows *rows, const struct graft_weight *weight,
+static int check_shape(const char *path, const struct ct_linear *self, const struct graft_weight *weight,
                        struct graft_error *error) {
     const int64_t *shape = graft_weight_block(weight, 0)->data;
-    int64_t outputs = 0, inputs = rows->in_features;
+    int64_t outputs = 0, inputs = self->whole_in_features;
     for (int64_t i = 0; i < weight->rows / 2; i++) {
-        outputs += shape[2 * i] > 0 && shape[2 * i] <= rows->out_features ? shape[2 * i] : INT32_MAX;
-        inputs = shape[2 * i + 1] != rows->in_features ? shape[2 * i + 1] : inputs;
+        outputs += shape[2 * i] > 0 && shape[2 * i] <= self->whole_out_features ? shape[2 * i] : INT32_MAX;
+        inputs = shape[2 * i + 1] != self->whole_in_features ? shape[2 * i + 1] : inputs;
     }
-    return outputs == rows->out_features && inputs == rows->in_features
+    return outputs == self->whole_out_features && inputs == self->whole_in_features
                ? GRAFT_OK
                : graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                 "weight_shape: expected [%lld, %lld], got [%lld, %lld]", (long long)rows->out_features,
-                                 (long long)rows->in_features, (long long)shape[0], (long long)shape[1]);
+                                 "weight_shape: expected [%lld, %lld], got [%lld, %lld]",
+                                 (long long)self->whole_out_features, (long long)self->whole_in_features,
+                                 (long long)shape[0], (long long)shape[1]);
 }
 
 static int bind_packed(const struct graft_build *build, struct ct_linear *self, struct graft_error *error) {
@@ -130,7 +135,7 @@ static int bind_packed(const struct graft_build *build, struct ct_linear *self, 
     int status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "weight_shape", &status, error);
     if (status == GRAFT_OK) {
-        status = check_shape(build->path, rows, weight, error);
+        status = check_shape(build->path, self, weight, error);
     }
     if (self->scheme.is_asymmetric) {
         weight = graft_build_weight(build, "weight_zero_point", &status, error);

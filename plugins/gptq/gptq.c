@@ -59,13 +59,18 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                : status;
 }
 
-/* Checks g_idx, which counts where it is not input / group_size. */
+/* Checks g_idx, which counts where it is not input / group_size. Of a part of the inputs it begins with a later group.
+ */
 static int read_groups(struct graft_packed *self, const struct graft_build *build, struct graft_error *error) {
     int in_order = 1, status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "g_idx", &status, error);
     const int32_t *g_idx = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
+    int is_part = graft_args_int(build->args, "whole_in_features", self->in_features) > self->in_features;
+    const int64_t first = g_idx != NULL && is_part ? g_idx[0] : 0;
     for (int64_t i = 0; status == GRAFT_OK && i < self->in_features; i++) {
-        in_order &= g_idx[i] == i / self->group_size;
+        in_order &= g_idx[i] - first == i / self->group_size;
+    }
+    for (int64_t i = 0; status == GRAFT_OK && !in_order && i < self->in_features; i++) {
         if (g_idx[i] < 0 || g_idx[i] >= self->groups) {
             status = graft_error_set(error, GRAFT_ERROR_MODEL, build->path,
                                      "g_idx: element %lld is %d, expected a group, 0 to %lld", (long long)i,

@@ -6,63 +6,92 @@
  * runs.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "graft/attention.h"
 #include "graft/instance.h"
 #include "graft/mlp.h"
 #include "tensor_parallel.h"
 
-/* What a rank has a share of. */
-struct counts {
+/* A kind of block: what a rank has a share of, and which numbers of outputs its first projections have. */
+struct kind {
     const char *const *names; /* [n] arguments: "num_attention_heads" */
     int32_t n;
+    int32_t is_attention;
 };
 
 enum { MAX_COUNTS = 2 };
 
-static int divide(const struct counts *counts, const struct graft_args *args, const struct graft_sink *sink,
+static int divide(const struct kind *kind, const struct graft_args *args, const struct graft_sink *sink,
                   struct graft_error *error) {
     int32_t size = tensor_parallel_ranks()->size;
     struct graft_arg shares[MAX_COUNTS];
-    for (int32_t i = 0; i < counts->n; i++) {
-        int64_t count = graft_args_int(args, counts->names[i], 0);
+    for (int32_t i = 0; i < kind->n; i++) {
+        int64_t count = graft_args_int(args, kind->names[i], 0);
         if (count < 1 || count % size != 0) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
-                                   "%s %lld cannot be divided among %ld processes (%s)", counts->names[i],
+                                   "%s %lld cannot be divided among %ld processes (%s)", kind->names[i],
                                    (long long)count, (long)size, sink->path);
         }
-        shares[i] = graft_int_arg(counts->names[i], count / size);
+        shares[i] = graft_int_arg(kind->names[i], count / size);
     }
-    const struct graft_args given = graft_args_of(shares, counts->n);
+    const struct graft_args given = graft_args_of(shares, kind->n);
     return sink->super(sink->data, &given, error);
 }
 
-/* Weight and bias of a projection that has a share of the outputs. */
-static int slice_rows(const struct graft_sink *sink, const char *name, struct graft_error *error) {
+/* How many outputs a projection has, by its name where it is one of an attention's: those with keys or values only. */
+static int64_t count_outputs(const struct kind *kind, const struct graft_args *args, const char *name) {
+    if (!kind->is_attention) {
+        return graft_args_int(args, "intermediate_size", 0);
+    }
+    int is_of_keys = strcmp(name, "k_proj") == 0 || strcmp(name, "v_proj") == 0;
+    return graft_args_int(args, kind->names[is_of_keys], 0) * graft_args_int(args, "head_dim", 0);
+}
+
+/* Queries, keys and values, or gate and up, one behind the other in one weight. */
+static void set_parts(const struct kind *kind, const struct graft_args *args, struct share *share) {
+    share->parts[0] = kind->is_attention ? graft_args_int(args, kind->names[0], 1) : 1;
+    share->parts[1] = kind->is_attention ? graft_args_int(args, kind->names[1], 1) : 1;
+    share->parts[2] = kind->is_attention ? share->parts[1] : 0;
+}
+
+/* The tensors of a projection that has a share of the outputs. */
+static int slice_rows(const struct kind *kind, const struct graft_args *args, const struct graft_sink *sink,
+                      const struct quantized *quantized, const char *name, enum style style,
+                      struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
-    const struct share share = {0, ranks->rank, 1, ranks->size};
-    char weight[SCHEME_NAME + 8], bias[SCHEME_NAME + 8];
-    (void)snprintf(weight, sizeof weight, "%s.weight", name);
-    (void)snprintf(bias, sizeof bias, "%s.bias", name);
-    int status = tensor_parallel_slice(sink, weight, &share, error);
-    return status == GRAFT_OK ? tensor_parallel_slice(sink, bias, &share, error) : status;
+    struct share share = {.begin = ranks->rank, .length = 1, .of = ranks->size};
+    int64_t outputs = count_outputs(kind, args, name);
+    char prefix[SCHEME_NAME + 1];
+    (void)snprintf(prefix, sizeof prefix, "%s.", name);
+    if (style == STYLE_PACKED_COLWISE) {
+        set_parts(kind, args, &share);
+    }
+    int status = quantized_check_outputs(quantized, outputs, ranks->size, sink->path, error);
+    return status == GRAFT_OK ? tensor_parallel_slice_outputs(sink, quantized, prefix, outputs, &share, error) : status;
 }
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
+    struct quantized quantized;
     struct scheme scheme;
     char name[SCHEME_NAME];
     enum style style = STYLE_NONE;
-    int is_divided = 0, found = 0;
-    int status = tensor_parallel_ranks()->size > 1 ? tensor_parallel_scheme(config, &scheme, error) : GRAFT_OK;
-    if (status != GRAFT_OK || tensor_parallel_ranks()->size == 1) {
-        return status;
+    int n_divided = 0, found = 0;
+    if (tensor_parallel_ranks()->size == 1 || tensor_parallel_leaves(sink->path)) {
+        return GRAFT_OK;
+    }
+    int status = tensor_parallel_scheme(config, &scheme, error);
+    if (status == GRAFT_OK) {
+        status = quantized_read(config, &quantized, error);
     }
     for (int i = 0; status == GRAFT_OK && (found = scheme_below(&scheme, i, sink->path, name, &style)) >= 0; i++) {
-        is_divided |= found;
-        status = found && style == STYLE_COLWISE ? slice_rows(sink, name, error) : GRAFT_OK;
+        if (found && (style == STYLE_COLWISE || style == STYLE_PACKED_COLWISE)) {
+            status = slice_rows(self->data, args, sink, &quantized, name, style, error);
+            n_divided++;
+        }
     }
-    return status == GRAFT_OK && is_divided ? divide(self->data, args, sink, error) : status;
+    return status == GRAFT_OK && n_divided > 0 ? divide(self->data, args, sink, error) : status;
 }
 
 static int attention_forward(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
@@ -84,8 +113,8 @@ static const struct graft_mlp mlp_vtable = {.struct_size = sizeof mlp_vtable, .f
 
 static const char *const heads[] = {"num_attention_heads", "num_key_value_heads"};
 static const char *const width[] = {"intermediate_size"};
-static const struct counts attention_counts = {heads, 2};
-static const struct counts mlp_counts = {width, 1};
+static const struct kind attention_kind = {heads, 2, 1};
+static const struct kind mlp_kind = {width, 1, 0};
 
 const struct graft_class tensor_parallel_attention = {
     .struct_size = sizeof tensor_parallel_attention,
@@ -94,7 +123,7 @@ const struct graft_class tensor_parallel_attention = {
     .interface_id = GRAFT_INTERFACE_SELF_ATTENTION,
     .describe = describe,
     .forward = &attention_vtable,
-    .data = &attention_counts,
+    .data = &attention_kind,
 };
 
 const struct graft_class tensor_parallel_mlp = {
@@ -104,5 +133,5 @@ const struct graft_class tensor_parallel_mlp = {
     .interface_id = GRAFT_INTERFACE_MLP,
     .describe = describe,
     .forward = &mlp_vtable,
-    .data = &mlp_counts,
+    .data = &mlp_kind,
 };

@@ -13,6 +13,7 @@
 
 struct kept {
     enum style style;
+    int64_t in_features; /* all; with a share of the inputs, those of this rank */
     int64_t out_features;
     int64_t share; /* outputs of each rank but the last ones, which may have fewer */
 };
@@ -26,13 +27,26 @@ struct linear {
 
 /* --- What the module inside has --- */
 
-static int describe_sum(const struct graft_args *args, const struct graft_sink *sink, const struct kept *kept,
-                        struct graft_error *error) {
+/* The bias is added here, to the sum. */
+static int describe_sum(const struct graft_args *args, const struct graft_sink *sink, const struct quantized *quantized,
+                        struct kept *kept, struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
-    const struct share columns = {1, ranks->rank, 1, ranks->size};
-    const struct graft_arg more[] = {graft_int_arg("bias", 0)};
-    const struct graft_args given = graft_args_of(more, 1);
-    int status = tensor_parallel_slice(sink, "weight", &columns, error);
+    const struct share columns = {.begin = ranks->rank, .length = 1, .of = ranks->size};
+    int splits = kept->style == STYLE_ROWWISE_SPLIT_INPUT;
+    int64_t inputs = splits ? kept->in_features : kept->in_features * ranks->size;
+    if (inputs % ranks->size != 0) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                               "in_features %lld cannot be divided among %ld processes (%s)", (long long)inputs,
+                               (long)ranks->size, sink->path);
+    }
+    kept->in_features = inputs / ranks->size;
+    const struct graft_arg more[] = {graft_int_arg("bias", 0), graft_int_arg("in_features", kept->in_features),
+                                     graft_int_arg("whole_in_features", inputs)};
+    const struct graft_args given = graft_args_of(more, 3);
+    int status = quantized_check_inputs(quantized, inputs, ranks->size, sink->path, error);
+    if (status == GRAFT_OK) {
+        status = tensor_parallel_slice_inputs(sink, quantized, "", inputs, &columns, error);
+    }
     if (status == GRAFT_OK) {
         status = sink->super(sink->data, &given, error);
     }
@@ -46,43 +60,70 @@ static int64_t begin_of(const struct kept *kept, int32_t rank) {
     return rank * kept->share < kept->out_features ? rank * kept->share : kept->out_features;
 }
 
-static int describe_run(const struct graft_sink *sink, const struct kept *kept, struct graft_error *error) {
+static int describe_run(const struct graft_sink *sink, const struct quantized *quantized, const struct kept *kept,
+                        struct graft_error *error) {
     const struct graft_parallel *ranks = tensor_parallel_ranks();
     int64_t begin = begin_of(kept, ranks->rank), own = begin_of(kept, ranks->rank + 1) - begin;
-    const struct share rows = {0, begin, own, kept->out_features};
-    const struct graft_arg more[] = {graft_int_arg("out_features", own)};
-    const struct graft_args given = graft_args_of(more, 1);
+    int is_even = kept->share * ranks->size == kept->out_features;
+    const struct share rows = {.begin = is_even ? ranks->rank : begin,
+                               .length = is_even ? 1 : own,
+                               .of = is_even ? ranks->size : kept->out_features};
+    const struct graft_arg more[] = {graft_int_arg("out_features", own),
+                                     graft_int_arg("whole_out_features", kept->out_features)};
+    const struct graft_args given = graft_args_of(more, 2);
     if (begin_of(kept, ranks->size - 1) == kept->out_features) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
                                "out_features %lld cannot be divided among %ld processes (%s)",
                                (long long)kept->out_features, (long)ranks->size, sink->path);
     }
-    int status = tensor_parallel_slice(sink, "weight", &rows, error);
-    if (status == GRAFT_OK) {
-        status = tensor_parallel_slice(sink, "bias", &rows, error);
-    }
+    int status = tensor_parallel_slice_outputs(sink, quantized, "", kept->out_features, &rows, error);
     return status == GRAFT_OK ? sink->super(sink->data, &given, error) : status;
+}
+
+/* What is divided by the block above it: the module inside is told of what its weight is a part. */
+static int describe_share(const struct graft_sink *sink, const struct kept *kept, struct graft_error *error) {
+    const struct graft_arg whole =
+        graft_int_arg("whole_out_features", kept->out_features * tensor_parallel_ranks()->size);
+    const struct graft_args given = graft_args_of(&whole, 1);
+    return sink->super(sink->data, &given, error);
 }
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     int32_t size = tensor_parallel_ranks()->size;
     struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
+    struct quantized quantized;
     struct scheme scheme;
     (void)self;
     if (kept == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = size > 1 ? tensor_parallel_scheme(config, &scheme, error) : GRAFT_OK;
-    if (status != GRAFT_OK || size == 1) {
+    if (size == 1 || tensor_parallel_leaves(sink->path)) {
+        return GRAFT_OK;
+    }
+    int status = tensor_parallel_scheme(config, &scheme, error);
+    if (status == GRAFT_OK) {
+        status = quantized_read(config, &quantized, error);
+    }
+    if (status != GRAFT_OK) {
         return status;
     }
     kept->style = scheme_style(&scheme, sink->path);
+    kept->in_features = graft_args_int(args, "in_features", 0);
     kept->out_features = graft_args_int(args, "out_features", 0);
     kept->share = (kept->out_features + size - 1) / size;
-    return kept->style == STYLE_ROWWISE                 ? describe_sum(args, sink, kept, error)
-           : kept->style == STYLE_COLWISE_GATHER_OUTPUT ? describe_run(sink, kept, error)
-                                                        : GRAFT_OK;
+    switch (kept->style) {
+    case STYLE_ROWWISE:
+    case STYLE_ROWWISE_SPLIT_INPUT:
+        return describe_sum(args, sink, &quantized, kept, error);
+    case STYLE_COLWISE_GATHER_OUTPUT:
+        return describe_run(sink, &quantized, kept, error);
+    case STYLE_COLWISE:
+    case STYLE_PACKED_COLWISE:
+        return describe_share(sink, kept, error);
+    default:
+        return GRAFT_OK;
+    }
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -111,9 +152,26 @@ static int add_bias(const struct linear *self, const struct graft_call *call, co
     return bias != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
+/* This rank's inputs of each token, where it has all of them. */
+static const float *split(const struct linear *self, const struct graft_call *call,
+                          const struct graft_linear_args *args, struct graft_error *error) {
+    const struct graft_parallel *ranks = tensor_parallel_ranks();
+    int64_t own = self->kept.in_features;
+    float *x = graft_scratch_floats(call, args->tokens, own, error);
+    for (int64_t t = 0; t < args->tokens && x != NULL; t++) {
+        memcpy(x + t * own, args->x + (t * ranks->size + ranks->rank) * own, (size_t)own * sizeof *x);
+    }
+    return x;
+}
+
 static int sum(const struct linear *self, const struct graft_call *call, const struct graft_linear_args *args,
                struct graft_error *error) {
-    int status = graft_linear_forward(self->super, call, args, error);
+    struct graft_linear_args own = *args;
+    own.struct_size = (uint32_t)sizeof own;
+    if (self->kept.style == STYLE_ROWWISE_SPLIT_INPUT && (own.x = split(self, call, args, error)) == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_linear_forward(self->super, call, &own, error);
     if (status == GRAFT_OK) {
         status = tensor_parallel_ranks()->allreduce(args->y, args->tokens * self->kept.out_features, error);
     }
@@ -147,17 +205,21 @@ static int gather(const struct linear *self, const struct graft_call *call, cons
     return status;
 }
 
+static int sums(const struct linear *self) {
+    return self->kept.style == STYLE_ROWWISE || self->kept.style == STYLE_ROWWISE_SPLIT_INPUT;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     const struct linear *self = instance;
-    return self->kept.style == STYLE_ROWWISE                 ? sum(self, call, args, error)
+    return sums(self)                                        ? sum(self, call, args, error)
            : self->kept.style == STYLE_COLWISE_GATHER_OUTPUT ? gather(self, call, args, error)
                                                              : graft_linear_forward(self->super, call, args, error);
 }
 
 static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
     const struct linear *self = instance;
-    int is_whole = self->kept.style != STYLE_ROWWISE && self->kept.style != STYLE_COLWISE_GATHER_OUTPUT;
+    int is_whole = !sums(self) && self->kept.style != STYLE_COLWISE_GATHER_OUTPUT;
     return is_whole ? graft_linear_as_product(self->super, args, product) : 0;
 }
 

@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the projections of a model are divided: "GLOB=STYLE,GLOB=STYLE", with the names of transformers'
- * base_model_tp_plan. A `*` stands for one part of a path, and paths may have more parts in front of a glob.
+ * How the projections of a model are divided: "GLOB=STYLE,GLOB=STYLE", or the object `base_model_tp_plan` of
+ * config.json, with transformers' names. A `*` stands for one part of a path, and paths may have more parts in front of
+ * a glob.
  */
 #ifndef TENSOR_PARALLEL_SCHEME_H
 #define TENSOR_PARALLEL_SCHEME_H
 
 #include <stddef.h>
 
+#include "graft/config.h"
 #include "graft/error.h"
 
 enum style {
-    STYLE_NONE,
-    STYLE_COLWISE,              /* a share of the outputs, which stay apart */
-    STYLE_ROWWISE,              /* a share of the inputs; the outputs are summed over all ranks */
-    STYLE_COLWISE_GATHER_OUTPUT /* a share of the outputs; all ranks get all of them */
+    STYLE_NONE,                  /* whole */
+    STYLE_COLWISE,               /* a share of the outputs, which stay apart */
+    STYLE_PACKED_COLWISE,        /* the same of each of the projections that the weight has one behind the other */
+    STYLE_ROWWISE,               /* a share of the inputs; the outputs are summed over all ranks */
+    STYLE_ROWWISE_SPLIT_INPUT,   /* the same where each rank has all inputs, and takes its share */
+    STYLE_COLWISE_GATHER_OUTPUT, /* a share of the outputs; all ranks get all of them */
+    STYLE_UNKNOWN
 };
 
 struct scheme {
-    const char *text;
+    const char *text;                  /* NULL: the config's */
+    const struct graft_config *config; /* read where there is no text */
 };
 
-/* [any] Whether the text can be read; the error quotes it. */
+#define SCHEME_FIELD "base_model_tp_plan"
+
+/* [any] Whether it can be read; the error quotes the rule that cannot. */
 int scheme_check(const struct scheme *scheme, struct graft_error *error);
 
 /* [any] The style of a projection at `path`; STYLE_NONE: it is whole. */

@@ -5,6 +5,7 @@
  */
 #include "tensor_parallel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "graft/config.h"
@@ -24,9 +25,9 @@ const struct graft_parallel *tensor_parallel_ranks(void) {
     "layers.*.self_attn.q_proj=colwise,layers.*.self_attn.k_proj=colwise," \
     "layers.*.self_attn.v_proj=colwise,layers.*.self_attn.o_proj=rowwise"
 #define MLP "layers.*.mlp.gate_proj=colwise,layers.*.mlp.up_proj=colwise,layers.*.mlp.down_proj=rowwise"
-#define SHARED_EXPERT                                                                          \
-    "layers.*.mlp.shared_expert.gate_proj=colwise,layers.*.mlp.shared_expert.up_proj=colwise," \
-    "layers.*.mlp.shared_expert.down_proj=rowwise"
+#define SHARED(name)                                                                 \
+    "layers.*.mlp." name ".gate_proj=colwise,layers.*.mlp." name ".up_proj=colwise," \
+    "layers.*.mlp." name ".down_proj=rowwise"
 #define HEAD "lm_head=colwise_gather_output"
 
 struct family {
@@ -39,21 +40,28 @@ static const struct family families[] = {
     {"mistral", ATTENTION "," MLP "," HEAD},
     {"mixtral", ATTENTION "," HEAD},
     {"qwen2", ATTENTION "," MLP "," HEAD},
-    {"qwen2_moe", ATTENTION "," MLP "," SHARED_EXPERT "," HEAD},
+    {"qwen2_moe", ATTENTION "," MLP "," SHARED("shared_expert") "," HEAD},
     {"qwen3", ATTENTION "," MLP "," HEAD},
     {"qwen3_moe", ATTENTION "," MLP "," HEAD},
     {"gemma2", ATTENTION "," MLP "," HEAD},
     {"gemma3_text", ATTENTION "," MLP "," HEAD},
-    {"olmo2", MLP "," HEAD}, /* a norm over all heads keeps them together */
+    /* a norm over all heads needs all of them */
+    {"olmo2",
+     "layers.*.self_attn.q_proj=colwise_gather_output,layers.*.self_attn.k_proj=colwise_gather_output,"
+     "layers.*.self_attn.v_proj=colwise_gather_output,layers.*.self_attn.o_proj=rowwise_split_input," MLP "," HEAD},
+    {"phi3", "layers.*.self_attn.qkv_proj=packed_colwise,layers.*.self_attn.o_proj=rowwise,"
+             "layers.*.mlp.gate_up_proj=packed_colwise,layers.*.mlp.down_proj=rowwise," HEAD},
     {"gpt_neox", "layers.*.attention.query_key_value=colwise,layers.*.attention.dense=rowwise,"
                  "layers.*.mlp.dense_h_to_4h=colwise,layers.*.mlp.dense_4h_to_h=rowwise," HEAD},
     {"starcoder2", ATTENTION ",layers.*.mlp.c_fc=colwise,layers.*.mlp.c_proj=rowwise," HEAD},
+    {"deepseek_v2", MLP "," SHARED("shared_experts") "," HEAD},
+    {"deepseek_v3", MLP "," SHARED("shared_experts") "," HEAD},
 };
 
 int tensor_parallel_scheme(const struct graft_config *config, struct scheme *scheme, struct graft_error *error) {
-    const char *model_type = "";
-    scheme->text = graft_args_string(host->options(&plugin), "plan", "");
-    if (scheme->text[0] != '\0') {
+    const char *model_type = "", *text = graft_args_string(host->options(&plugin), "plan", "");
+    *scheme = (struct scheme){.text = text[0] != '\0' ? text : NULL, .config = config};
+    if (scheme->text != NULL || graft_config_has(config, SCHEME_FIELD)) {
         return scheme_check(scheme, error);
     }
     int status = graft_config_string(config, "model_type", &model_type, error);
@@ -70,9 +78,25 @@ int tensor_parallel_scheme(const struct graft_config *config, struct scheme *sch
                                                 model_type);
 }
 
+#define DIVIDED "expert_parallel.divided/1" /* NULL-terminated: endings of paths */
+
+int tensor_parallel_leaves(const char *path) {
+    const char *const *ending = host->get_plugin_extension(&plugin, DIVIDED);
+    for (; ending != NULL && *ending != NULL; ending++) {
+        const char *found = strstr(path, *ending);
+        size_t length = strlen(*ending);
+        if (found != NULL && (found[length] == '\0' || found[length] == '.')) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* --- What the class inside takes --- */
+
 int tensor_parallel_slice(const struct graft_sink *sink, const char *parameter, const struct share *share,
                           struct graft_error *error) {
-    const struct graft_operation slice = {
+    struct graft_operation slice = {
         .struct_size = sizeof slice,
         .kind = GRAFT_OP_SLICE,
         .dim = share->dim,
@@ -80,6 +104,7 @@ int tensor_parallel_slice(const struct graft_sink *sink, const char *parameter, 
         .length = share->length,
         .of = share->of,
     };
+    memcpy(slice.parts, share->parts, sizeof slice.parts);
     const struct graft_conversion conversion = {
         .struct_size = sizeof conversion,
         .n_sources = 1,
@@ -91,6 +116,40 @@ int tensor_parallel_slice(const struct graft_sink *sink, const char *parameter, 
         .operation_stride = sizeof slice,
     };
     return sink->conversion(sink->data, &conversion, error);
+}
+
+static int slice_tensor(const struct graft_sink *sink, const char *prefix, const char *name, int dim,
+                        const struct share *share, struct graft_error *error) {
+    char tensor[SCHEME_NAME + 32];
+    struct share along = *share;
+    along.dim = dim;
+    (void)snprintf(tensor, sizeof tensor, "%s%s", prefix, name);
+    return dim >= 0 ? tensor_parallel_slice(sink, tensor, &along, error) : GRAFT_OK;
+}
+
+int tensor_parallel_slice_outputs(const struct graft_sink *sink, const struct quantized *quantized, const char *prefix,
+                                  int64_t count, const struct share *share, struct graft_error *error) {
+    int status = slice_tensor(sink, prefix, "weight", 0, share, error);
+    if (status == GRAFT_OK) {
+        status = slice_tensor(sink, prefix, "bias", 0, share, error);
+    }
+    for (int i = 0; i < quantized->n && status == GRAFT_OK; i++) {
+        const struct quantized_tensor *tensor = &quantized->tensors[i];
+        int dim = quantized_dim(&tensor->outputs, count, quantized->output_group);
+        status = slice_tensor(sink, prefix, tensor->name, dim, share, error);
+    }
+    return status;
+}
+
+int tensor_parallel_slice_inputs(const struct graft_sink *sink, const struct quantized *quantized, const char *prefix,
+                                 int64_t count, const struct share *share, struct graft_error *error) {
+    int status = slice_tensor(sink, prefix, "weight", 1, share, error);
+    for (int i = 0; i < quantized->n && status == GRAFT_OK; i++) {
+        const struct quantized_tensor *tensor = &quantized->tensors[i];
+        int dim = quantized_dim(&tensor->inputs, count, quantized->input_group);
+        status = slice_tensor(sink, prefix, tensor->name, dim, share, error);
+    }
+    return status;
 }
 
 /* --- The plugin --- */
@@ -128,6 +187,7 @@ static const struct graft_option option = {
 };
 
 static const char *const required[] = {GRAFT_PARALLEL_ID, NULL};
+static const char *const used[] = {DIVIDED, NULL};
 
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
@@ -136,6 +196,7 @@ static const struct graft_plugin plugin = {
     .license = "Apache-2.0",
     .description = "Divides every layer's heads and width among the processes that run a model",
     .requires_extensions = required,
+    .uses_extensions = used,
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],

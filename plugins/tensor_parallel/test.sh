@@ -24,13 +24,14 @@ close() { # close FILE FILE WHAT BOUND
             print what ": logits differ by " most " of " scale; exit 1 } }' >&2
 }
 
-same() { # same N MODEL PLUGINS BOUND OPTIONS...
+plan=
+same() { # same N MODEL PLUGINS BOUND OPTIONS...: divided by `plan`, or as the model's type is
     n=$1 model=$2 list=$3 bound=$4
     shift 4
     "$host" --quiet --plugins-dir "$plugins" --plugins-dir "$plugins/families" ${list:+--plugins "$list"} --model "$model" \
         --logits "$scratch/one" --output-ids "$@" >"$scratch/one.ids"
-    ranks "$n" --quiet --plugins "tensor_parallel${list:+,$list}" --model "$model" --logits "$scratch/many" --output-ids \
-        "$@" >"$scratch/many.ids"
+    ranks "$n" --quiet --plugins "tensor_parallel${list:+,$list}" ${plan:+--plugin-option "tensor_parallel.plan=$plan"} \
+        --model "$model" --logits "$scratch/many" --output-ids "$@" >"$scratch/many.ids"
     cmp -s "$scratch/one.ids" "$scratch/many.ids" || fail "$model on $n: other ids: $(cat "$scratch/many.ids")"
     close "$scratch/one" "$scratch/many" "$model on $n" "$bound"
 }
@@ -48,7 +49,27 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$goldens/qwen2_moe" expert_parallel,sequential_experts 5e-5 $prompts --dtype float32
     same 2 "$plugins/families/gemma2/goldens/gemma2" gemma2 5e-5 $prompts --dtype float32
     same 2 "$plugins/families/gpt_neox/goldens/gpt_neox" gpt_neox 5e-5 $prompts --dtype float32
+    same 2 "$plugins/families/olmo2/goldens/olmo2" olmo2 5e-5 $prompts --dtype float32
+    same 2 "$plugins/families/phi3/goldens/phi3" phi3 5e-5 $prompts --dtype float32
+    same 2 "$plugins/families/deepseek_v3/goldens/deepseek_v3" deepseek_v3 5e-5 $prompts --dtype float32
     same 2 "$goldens/llama_tied" fused_qkv,int8_linear,int8_linear_head 2e-2 $prompts
+}
+
+# Quantized projections are divided in whole groups of inputs and words of outputs.
+quantized=$goldens/../quantized
+# shellcheck disable=SC2086 # words
+{
+    same 2 "$quantized/gptq_int4_mixtral" gptq,sequential_experts 5e-5 $prompts --dtype float32
+    same 2 "$quantized/gptq_int4_qwen2_moe" gptq,sequential_experts 5e-5 $prompts --dtype float32
+    same 2 "$quantized/awq_int4_qwen2_moe" awq,sequential_experts 5e-5 $prompts --dtype float32
+    same 2 "$quantized/awq_int4_llama" awq 5e-5 $prompts --dtype float32
+    plan=mlp.gate_proj=colwise,mlp.up_proj=colwise,mlp.down_proj=rowwise
+    same 2 "$quantized/fp8_block_qwen3" fp8 5e-5 $prompts --dtype float32
+    plan=
+    same 2 "$quantized/fp8_tensor_static_llama" fp8 5e-5 $prompts --dtype float32
+    same 2 "$quantized/ct_w4a16_llama" compressed_tensors 5e-5 $prompts --dtype float32
+    same 2 "$quantized/ct_fp8_static_llama" compressed_tensors 5e-5 $prompts --dtype float32
+    same 2 "$quantized/ct_w8a8_int8_llama" compressed_tensors 5e-5 $prompts --dtype float32
 }
 
 # Three ranks have a head each of a model with three, which a patch makes of one with four; 128 outputs do not divide.
@@ -65,9 +86,23 @@ printf '{"conversions": [%s, %s, %s, %s]}\n' "$(slice q_proj 0)" "$(slice k_proj
 # shellcheck disable=SC2086 # words
 {
     same 3 "$scratch/three" "" 5e-5 $prompts --dtype float32 --patch "$scratch/three.json"
-    same 3 "$goldens/llama_bias" "" 5e-5 $prompts --dtype float32 --plugin-option \
-        tensor_parallel.plan=mlp.gate_proj=colwise,mlp.up_proj=colwise,mlp.down_proj=rowwise
+    plan=mlp.gate_proj=colwise,mlp.up_proj=colwise,mlp.down_proj=rowwise
+    same 3 "$goldens/llama_bias" "" 5e-5 $prompts --dtype float32
+    plan=
 }
+
+# The plan may be config.json's, whose styles are known or refused.
+planned() { # planned NAME STYLE: a model with a plan of that style for one projection
+    mkdir "$scratch/$1"
+    cp "$goldens/llama"/* "$scratch/$1"
+    chmod u+w "$scratch/$1/config.json"
+    sed "s/^{/{\"base_model_tp_plan\": {\"layers.*.mlp.gate_proj\": \"colwise\", \"layers.*.mlp.up_proj\": \"colwise\",\
+        \"layers.*.mlp.down_proj\": \"$2\"},/" "$goldens/llama/config.json" >"$scratch/$1/config.json"
+}
+planned known rowwise
+planned unknown sideways
+# shellcheck disable=SC2086 # words
+same 2 "$scratch/known" "" 5e-5 $prompts --dtype float32
 
 # A rank has a part of what there is, and none of it is unexpected.
 launch -n 2 "$host" plan --plugins-dir "$plugins" --parallel mpi --plugins tensor_parallel --model "$goldens/llama" --json \
@@ -83,8 +118,17 @@ each="$host --quiet --plugins-dir $plugins --plugins-dir $plugins/families --par
         -n 2 $each --plugins tensor_parallel --model "$goldens/llama_one_kv_head"
     refused 2 "num_attention_heads 4 cannot be divided among 3 processes" \
         -n 3 $each --plugins tensor_parallel --model "$goldens/llama"
-    refused 2 'there is no plan for models of the type "phi3"' \
-        -n 2 $each --plugins tensor_parallel,phi3 --model "$plugins/families/phi3/goldens/phi3"
+    refused 2 'there is no plan for models of the type "gpt2"' \
+        -n 2 $each --plugins tensor_parallel,gpt2 --model "$plugins/families/gpt2/goldens/gpt2"
+    refused 2 "192 inputs, quantized in groups of 64, cannot be divided among 2 processes (model.layers.0.mlp.down_proj)" \
+        -n 2 $each --plugins tensor_parallel,gptq --model "$quantized/gptq_int4_asym_qwen3"
+    refused 2 "inputs whose groups lie in any order cannot be divided among processes" \
+        -n 2 $each --plugins tensor_parallel,gptq --model "$quantized/gptq_int4_desc_act_llama"
+    refused 2 "160 outputs, quantized in groups of 128, cannot be divided among 2 processes" \
+        -n 2 $each --plugins tensor_parallel,fp8 --model "$quantized/fp8_block_partial_llama"
+    refused 2 "Linears quantized in 2 ways cannot be divided among processes" \
+        -n 2 $each --plugins tensor_parallel,compressed_tensors --model "$quantized/ct_mixed_qwen3"
+    refused 4 'base_model_tp_plan: expected' -n 2 $each --plugins tensor_parallel --model "$scratch/unknown"
     refused 2 'got "lm_head=sideways"' \
         -n 2 $each --plugins tensor_parallel --plugin-option tensor_parallel.plan=lm_head=sideways --model "$goldens/llama"
 }

@@ -8,8 +8,9 @@
 
 #include "scheme.h"
 
-static const struct scheme scheme = {"layers.*.self_attn.q_proj=colwise,layers.*.self_attn.o_proj=rowwise,"
-                                     "layers.*.mlp.shared_expert.up_proj=colwise,lm_head=colwise_gather_output"};
+static const struct scheme scheme = {.text =
+                                         "layers.*.self_attn.q_proj=colwise,layers.*.self_attn.o_proj=rowwise,"
+                                         "layers.*.mlp.shared_expert.up_proj=colwise,lm_head=colwise_gather_output"};
 
 static void test_style(void **state) {
     (void)state;
@@ -42,7 +43,7 @@ static void test_below(void **state) {
 
 static void assert_refused(const char *text, const char *message) {
     struct graft_error error = graft_error_none();
-    const struct scheme bad = {text};
+    const struct scheme bad = {.text = text};
     assert_int_equal(scheme_check(&bad, &error), GRAFT_ERROR_USAGE);
     assert_non_null(strstr(error.message, message));
 }

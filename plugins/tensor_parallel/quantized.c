@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "quantized.h"
+
+#include <string.h>
+
+enum { MAX_GROUP = 1 << 30 };
+
+#define FIELD(name) "quantization_config." name
+#define WEIGHTS(name) FIELD("config_groups.#0.weights." name)
+
+#define NOT \
+    { SPREAD_NOT, 0 }
+#define EACH(dim) \
+    { SPREAD_EACH, dim }
+#define GROUPS(dim) \
+    { SPREAD_GROUPS, dim }
+
+static const struct quantized_tensor gptq[] = {
+    {"qweight", EACH(1), EACH(0)},
+    {"qzeros", EACH(1), GROUPS(0)},
+    {"scales", EACH(1), GROUPS(0)},
+    {"g_idx", NOT, EACH(0)},
+};
+static const struct quantized_tensor fp8[] = {
+    {"weight_scale_inv", GROUPS(0), GROUPS(1)},
+    {"weight_scale", GROUPS(0), GROUPS(1)},
+};
+static const struct quantized_tensor compressed_tensors[] = {
+    {"weight_packed", EACH(0), EACH(1)},
+    {"weight_scale", GROUPS(0), GROUPS(1)},
+    {"weight_zero_point", EACH(0), GROUPS(1)},
+};
+enum { GPTQ_TENSORS = 4, AWQ_TENSORS = 3, FP8_TENSORS = 2, CT_TENSORS = 3 };
+
+/* A number of outputs or inputs; absent, null or below 1 it is all. */
+static int read_group(const struct graft_config *config, const char *field, int64_t *group, struct graft_error *error) {
+    int64_t read = 0;
+    int status = graft_config_int(config, field, -1, MAX_GROUP, &read, error);
+    *group = read > 0 ? read : INT64_MAX;
+    return status;
+}
+
+/* Words of 32 bits, along the outputs or the inputs. */
+static int read_bits(const struct graft_config *config, const char *field, int64_t *word, struct graft_error *error) {
+    int64_t bits = 4;
+    int status = graft_config_int(config, field, 1, 32, &bits, error);
+    *word = 32 / bits;
+    return status;
+}
+
+static int refuse_order(const struct graft_config *config, const char *field, struct graft_error *error) {
+    return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                           "inputs whose groups lie in any order cannot be divided among processes (%s: %s)",
+                           config->file, field);
+}
+
+/* --- The methods --- */
+
+static int read_gptq(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    int32_t is_ordered = 0;
+    quantized->tensors = gptq;
+    quantized->n = GPTQ_TENSORS;
+    int status = read_group(config, FIELD("group_size"), &quantized->input_group, error);
+    if (status == GRAFT_OK) {
+        status = read_bits(config, FIELD("bits"), &quantized->input_word, error);
+    }
+    quantized->output_word = quantized->input_word;
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, FIELD("desc_act"), &is_ordered, error);
+    }
+    return status == GRAFT_OK && is_ordered ? refuse_order(config, FIELD("desc_act"), error) : status;
+}
+
+static int read_awq(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    quantized->tensors = gptq;
+    quantized->n = AWQ_TENSORS;
+    int status = read_group(config, FIELD("group_size"), &quantized->input_group, error);
+    return status == GRAFT_OK ? read_bits(config, FIELD("bits"), &quantized->output_word, error) : status;
+}
+
+static int read_fp8(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    quantized->tensors = fp8;
+    quantized->n = FP8_TENSORS;
+    int status = read_group(config, FIELD("weight_block_size.0"), &quantized->output_group, error);
+    return status == GRAFT_OK ? read_group(config, FIELD("weight_block_size.1"), &quantized->input_group, error)
+                              : status;
+}
+
+static int is_string(const struct graft_config *config, const char *field, const char *value) {
+    const char *found = config->string(config->data, field);
+    return found != NULL && strcmp(found, value) == 0;
+}
+
+static int read_compressed(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    int64_t groups = config->size(config->data, FIELD("config_groups"));
+    int status = GRAFT_OK;
+    quantized->tensors = compressed_tensors;
+    quantized->n = CT_TENSORS;
+    if (groups != 1) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                               "Linears quantized in %lld ways cannot be divided among processes (%s: %s)",
+                               (long long)groups, config->file, FIELD("config_groups"));
+    }
+    if (is_string(config, WEIGHTS("actorder"), "group")) {
+        return refuse_order(config, WEIGHTS("actorder"), error);
+    }
+    if (!is_string(config, WEIGHTS("strategy"), "tensor")) {
+        quantized->output_group = 1;
+    }
+    if (is_string(config, WEIGHTS("strategy"), "group")) {
+        status = read_group(config, WEIGHTS("group_size"), &quantized->input_group, error);
+    }
+    if (status == GRAFT_OK && is_string(config, WEIGHTS("strategy"), "block")) {
+        status = read_group(config, WEIGHTS("block_structure.0"), &quantized->output_group, error);
+        if (status == GRAFT_OK) {
+            status = read_group(config, WEIGHTS("block_structure.1"), &quantized->input_group, error);
+        }
+    }
+    return status == GRAFT_OK ? read_bits(config, WEIGHTS("num_bits"), &quantized->input_word, error) : status;
+}
+
+int quantized_read(const struct graft_config *config, struct quantized *quantized, struct graft_error *error) {
+    static const struct {
+        const char *method;
+        int (*read)(const struct graft_config *config, struct quantized *quantized, struct graft_error *error);
+    } methods[] = {{"gptq", read_gptq}, {"awq", read_awq}, {"fp8", read_fp8}, {"compressed-tensors", read_compressed}};
+    const char *method = NULL;
+    *quantized =
+        (struct quantized){.output_group = INT64_MAX, .input_group = INT64_MAX, .output_word = 1, .input_word = 1};
+    if (!graft_config_has(config, "quantization_config")) {
+        return GRAFT_OK;
+    }
+    int status = graft_config_string(config, FIELD("quant_method"), &method, error);
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0] && status == GRAFT_OK && method != NULL; i++) {
+        if (strcmp(methods[i].method, method) == 0) {
+            return methods[i].read(config, quantized, error);
+        }
+    }
+    return status != GRAFT_OK ? status
+                              : graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                                                "projections quantized by \"%s\" are not divided among processes",
+                                                method != NULL ? method : "");
+}
+
+/* --- What fits --- */
+
+/* What has a single group is not divided. */
+static int check(const char *what, int64_t count, int64_t group, int64_t word, int32_t ranks, const char *path,
+                 struct graft_error *error) {
+    int64_t unit = group < count && group > word ? group : word;
+    return count % ranks == 0 && count / ranks % unit == 0
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                                 "%lld %s, quantized in groups of %lld, cannot be divided among %ld processes (%s)",
+                                 (long long)count, what, (long long)unit, (long)ranks, path);
+}
+
+int quantized_check_outputs(const struct quantized *quantized, int64_t outputs, int32_t ranks, const char *path,
+                            struct graft_error *error) {
+    return quantized->n > 0
+               ? check("outputs", outputs, quantized->output_group, quantized->output_word, ranks, path, error)
+               : GRAFT_OK;
+}
+
+int quantized_check_inputs(const struct quantized *quantized, int64_t inputs, int32_t ranks, const char *path,
+                           struct graft_error *error) {
+    return quantized->n > 0 ? check("inputs", inputs, quantized->input_group, quantized->input_word, ranks, path, error)
+                            : GRAFT_OK;
+}
+
+int quantized_dim(const struct along *along, int64_t count, int64_t group) {
+    return along->spread == SPREAD_EACH || (along->spread == SPREAD_GROUPS && group < count) ? along->dim : -1;
+}
