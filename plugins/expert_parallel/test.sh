@@ -8,12 +8,14 @@ trap 'rm -rf "$scratch"' EXIT
 # shellcheck source=../mpi/ranks.sh
 . "$(dirname "$0")/../mpi/ranks.sh"
 
-same() { # same N MODEL PLUGINS OPTIONS...: ids
+divide=experts
+same() { # same N MODEL PLUGINS OPTIONS...: ids, with `divide` as it is
     n=$1 model=$2 list=$3
     shift 3
     "$host" --quiet --plugins-dir "$plugins" --plugins-dir "$plugins/families" ${list:+--plugins "$list"} --model "$model" \
         --output-ids "$@" >"$scratch/one"
-    ranks "$n" --quiet --plugins "expert_parallel${list:+,$list}" --model "$model" --output-ids "$@" >"$scratch/many"
+    ranks "$n" --quiet --plugins "expert_parallel${list:+,$list}" --plugin-option "expert_parallel.divide=$divide" \
+        --model "$model" --output-ids "$@" >"$scratch/many"
     cmp -s "$scratch/one" "$scratch/many" || fail "$model on $n: $(cat "$scratch/many") instead of $(cat "$scratch/one")"
 }
 
@@ -29,8 +31,17 @@ families=$plugins/families
     same 2 "$goldens/qwen2_moe" sequential_experts,int4_linear $prompts
     same 2 "$goldens/qwen2_moe" int4_linear $prompts
     same 2 "$goldens/qwen2_moe_stacked" int4_linear $prompts
+    same 2 "$goldens/qwen3_moe" sequential_experts,int4_linear $prompts
     same 2 "$goldens/qwen2_moe_sparse_step" sequential_experts $prompts --temperature 2 --seed 11
     same 3 "$families/gpt_oss/goldens/gpt_oss" gpt_oss $prompts
+    same 2 "$families/deepseek_v3/goldens/deepseek_v3" deepseek_v3,sequential_experts $prompts
+
+    divide=width
+    same 2 "$goldens/qwen2_moe" "" $prompts
+    same 3 "$goldens/qwen2_moe_stacked" "" $prompts
+    same 2 "$goldens/mixtral" sequential_experts $prompts
+    same 2 "$goldens/qwen3_moe" sequential_experts,int8_linear $prompts
+    same 2 "$goldens/qwen3_moe" sequential_experts,int4_linear $prompts
     same 2 "$families/deepseek_v3/goldens/deepseek_v3" deepseek_v3,sequential_experts $prompts
 }
 
@@ -42,4 +53,21 @@ for list in expert_parallel expert_parallel,sequential_experts expert_parallel,s
     elsewhere=$(ranks 2 --plugins "$list" --model "$goldens/qwen2_moe" --report json --input-ids 5 --output-ids \
         --max-new-tokens 1 2>&1 | sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' | tr '\n' ' ')
     [ "$elsewhere" = "18 18 " ] || fail "$list: ranks have other experts: $elsewhere"
+done
+
+# Files with experts of others need not be here; those with own ones are missed by name.
+"$host" save --quiet --model "$goldens/qwen2_moe" --output "$scratch/whole" --max-shard-size 12KB
+part first "experts\\.[345]\\."
+part last "experts\\.[012]\\."
+each="$host --quiet --plugins-dir $plugins --parallel mpi --input-ids 5,6,7 --output-ids --max-new-tokens 5 --dtype float32"
+for list in expert_parallel expert_parallel,sequential_experts expert_parallel,sequential_experts,int8_linear; do
+    # shellcheck disable=SC2086 # words
+    {
+        launch -n 2 $each --plugins "$list" --model "$scratch/whole" >"$scratch/one"
+        launch -n 1 $each --plugins "$list" --model "$scratch/first" : -n 1 $each --plugins "$list" --model "$scratch/last" \
+            >"$scratch/many" || fail "$list: parts of a model"
+        cmp "$scratch/one" "$scratch/many" || fail "$list: parts of a model: other ids"
+        refused 4 'weight_map lists "model-' -n 1 $each --plugins "$list" --model "$scratch/last" : \
+            -n 1 $each --plugins "$list" --model "$scratch/first"
+    }
 done
