@@ -70,3 +70,17 @@ cmp "$scratch/one.ids" "$scratch/many.ids" || fail "parts of a model: other ids"
 elsewhere=$(ranks 3 --plugins pipeline_parallel --model "$model" --report json --input-ids 5 --output-ids --max-new-tokens 1 2>&1 |
     sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' | tr '\n' ' ')
 [ "$elsewhere" = "54 72 44 " ] || fail "ranks have other layers: $elsewhere"
+
+# The cache has keys and values of the own layers: of one in four on rank 0, then of three.
+kept() { # kept COMMAND...: bytes that rank 0 keeps of each token
+    "$@" 2>/dev/null | sed -n 's/.*"cache_bytes_per_token": *\([0-9]*\).*/\1/p'
+}
+bench="$host bench --plugins-dir $plugins --model $model --repeat 1 --json"
+# shellcheck disable=SC2086 # words
+{
+    each="$bench --parallel mpi --plugins pipeline_parallel --plugin-option"
+    all=$(kept $bench)
+    one=$(kept launch -n 2 $each pipeline_parallel.layers=3,1)
+    three=$(kept launch -n 2 $each pipeline_parallel.layers=1,3)
+}
+[ "$((one * 4)) $((one + three))" = "$all $all" ] || fail "the cache of $all bytes is divided into $one and $three"

@@ -110,6 +110,15 @@ launch -n 2 "$host" plan --plugins-dir "$plugins" --parallel mpi --plugins tenso
 grep -q '"unexpected": *\[\]' "$scratch/plan" || fail "unexpected tensors"
 grep -q '"elsewhere_bytes": *[1-9]' "$scratch/plan" || fail "nothing is elsewhere"
 
+# The cache has keys and values of the own heads.
+kept() { # kept COMMAND...: bytes that rank 0 keeps of each token
+    "$@" 2>/dev/null | sed -n 's/.*"cache_bytes_per_token": *\([0-9]*\).*/\1/p'
+}
+bench="$host bench --plugins-dir $plugins --model $goldens/llama --repeat 1 --json"
+# shellcheck disable=SC2086 # words
+all=$(kept $bench) own=$(kept launch -n 2 $bench --parallel mpi --plugins tensor_parallel)
+[ "$all" -gt 0 ] && [ "$((2 * own))" = "$all" ] || fail "the cache has $own of $all bytes"
+
 # What cannot be divided is refused by its numbers.
 each="$host --quiet --plugins-dir $plugins --plugins-dir $plugins/families --parallel mpi --input-ids 5,6,7 --output-ids"
 # shellcheck disable=SC2086 # words
