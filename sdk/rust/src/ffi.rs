@@ -161,6 +161,7 @@ c_structs! {
         pub begin: i64,
         pub length: i64,
         pub of: i64,
+        pub parts: [i64; 4],
     }
 
     pub struct graft_conversion {
@@ -203,6 +204,15 @@ c_structs! {
         pub args: *const graft_args,
     }
 
+    pub struct graft_part_info {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub name: *const c_char,
+        pub path: *const c_char,
+        pub first: i64,
+        pub outputs: i64,
+    }
+
     pub struct graft_sink {
         pub struct_size: u32,
         pub super_flags: u32,
@@ -223,6 +233,8 @@ c_structs! {
         pub super_: unsafe extern "C" fn(data: *mut c_void, more: *const graft_args, error: *mut graft_error) -> c_int,
         pub config_path: *const c_char,
         pub bytes_before: unsafe extern "C" fn(data: *mut c_void, path: *const c_char) -> i64,
+        pub part: unsafe extern "C" fn(data: *mut c_void, i: i32, info: *mut graft_part_info) -> i32,
+        pub comes_before: unsafe extern "C" fn(data: *mut c_void, interface_id: *const c_char) -> i32,
     }
 
     pub struct graft_build {
