@@ -95,6 +95,13 @@ void graft_sha256_end(struct graft_sha256 *hash, char digits[GRAFT_SHA256_DIGITS
     digits[GRAFT_SHA256_DIGITS] = '\0';
 }
 
+void graft_sha256_of(const void *bytes, size_t length, char digits[GRAFT_SHA256_DIGITS + 1]) {
+    struct graft_sha256 hash;
+    graft_sha256_start(&hash);
+    graft_sha256_add(&hash, bytes, length);
+    graft_sha256_end(&hash, digits);
+}
+
 int graft_sha256_file(const char *path, int code, char digits[GRAFT_SHA256_DIGITS + 1], struct graft_error *error) {
     enum { PIECE = 16384 };
     unsigned char piece[PIECE];

@@ -23,6 +23,9 @@ void graft_sha256_add(struct graft_sha256 *hash, const void *bytes, size_t lengt
 /* The hash in lower-case hexadecimal digits, ended by a NUL. What `hash` holds then is of no use. */
 void graft_sha256_end(struct graft_sha256 *hash, char digits[GRAFT_SHA256_DIGITS + 1]);
 
+/* Of bytes that are all there. */
+void graft_sha256_of(const void *bytes, size_t length, char digits[GRAFT_SHA256_DIGITS + 1]);
+
 /* The hash of a regular file, read piece by piece. `code` is the status of its errors. */
 int graft_sha256_file(const char *path, int code, char digits[GRAFT_SHA256_DIGITS + 1], struct graft_error *error);
 

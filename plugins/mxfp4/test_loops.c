@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
+#include "base/sha256.h"
 #include "loops.h"
 #include "tests/goldens/check.h"
 #include "tests/goldens/golden.h"
-#include "tests/goldens/sha256.h"
 #include "weights/checkpoint.h"
 
 enum { ROWS = 11, BLOCKS = 3, COLUMNS = BLOCKS * MXFP4_BLOCK, TOKENS = 9 };
@@ -150,7 +150,7 @@ static void digest_of(const struct graft_packed_stack_loops *loops, const struct
     for (int64_t i = 0; i < experts * out * in; i++) {
         turned[(i / in / out * in + i % in) * out + i / in % out] = rows[i];
     }
-    sha256(turned, (size_t)(experts * out * in) * sizeof *turned, hex);
+    graft_sha256_of(turned, (size_t)(experts * out * in) * sizeof *turned, hex);
     free(rows);
     free(turned);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "check.h"
 #include "compare.h"
 #include "graft/linear.h"
@@ -14,7 +15,6 @@
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/scratch.h"
-#include "sha256.h"
 
 /* So long are the vectors that weights are asked for by: a bias is lost beside them, and scaling is exact. */
 static const float large = 0x1p100F;
@@ -75,9 +75,9 @@ static void compare_weights(const graft_json *expected, const struct runner *run
     float *all_many = weights_of(place->module, precision, place->rows, in, 32);
     float *few = all_few + place->first * in, *many = all_many + place->first * in;
     int64_t wrong = 0;
-    char hex[65];
+    char hex[GRAFT_SHA256_DIGITS + 1];
     sign_zeros(runner->model->checkpoint, name, few, out * in);
-    sha256(few, (size_t)(out * in) * sizeof *few, hex);
+    graft_sha256_of(few, (size_t)(out * in) * sizeof *few, hex);
     check(strcmp(hex, digest) == 0, "%s: dequantized weights differ, few tokens, precision %d", name, (int)precision);
     for (int64_t i = 0; i < out * in; i++) {
         wrong += fabsf(many[i] - few[i]) > fabsf(few[i]) * allowed;
