@@ -267,12 +267,8 @@ static int changes_model(const struct graft_options *options) {
            options->experts_implementation != NULL || options->against != NULL;
 }
 
-static int check(const struct graft_options *options, struct graft_error *error) {
-    static const char *const dtypes[] = {"auto", "float32", "bfloat16", NULL};
-    static const char *const reports[] = {"text", "json", "none", NULL};
-    if (options->help || options->version || options->list_options) {
-        return GRAFT_OK;
-    }
+/* What the command cannot do without. */
+static int check_command(const struct graft_options *options, struct graft_error *error) {
     if (options->command == GRAFT_COMMAND_INSPECT && options->subject == NULL) {
         return usage(error, "expected a plugin file or a class", "inspect");
     }
@@ -301,6 +297,11 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->command == GRAFT_COMMAND_VERIFY && options->adapters.count > 0 && options->against == NULL) {
         return usage(error, "needs --against: with its original a model differs by the adapter", "--adapter");
     }
+    return GRAFT_OK;
+}
+
+/* What options need, and commands of options. */
+static int check_needs(const struct graft_options *options, struct graft_error *error) {
     if (options->plugins != NULL && options->plugins_dirs.count == 0) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugins");
     }
@@ -316,6 +317,13 @@ static int check(const struct graft_options *options, struct graft_error *error)
     if (options->command == GRAFT_COMMAND_PERPLEXITY && options->text == NULL) {
         return usage(error, "missing, expected a text file", "--text");
     }
+    return GRAFT_OK;
+}
+
+/* Values, and options that exclude each other. */
+static int check_values(const struct graft_options *options, struct graft_error *error) {
+    static const char *const dtypes[] = {"auto", "float32", "bfloat16", NULL};
+    static const char *const reports[] = {"text", "json", "none", NULL};
     if (options->window >= 0 && options->window < 2) {
         return usage(error, "expected 2 or more: the first token of a window is not predicted", "--window");
     }
@@ -341,6 +349,17 @@ static int check(const struct graft_options *options, struct graft_error *error)
         return usage(error, "expected more than 0", "--repetition-penalty");
     }
     return GRAFT_OK;
+}
+
+static int check(const struct graft_options *options, struct graft_error *error) {
+    if (options->help || options->version || options->list_options) {
+        return GRAFT_OK;
+    }
+    int status = check_command(options, error);
+    if (status == GRAFT_OK) {
+        status = check_needs(options, error);
+    }
+    return status == GRAFT_OK ? check_values(options, error) : status;
 }
 
 /* Both put something between the modules of the model. */
