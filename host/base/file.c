@@ -176,6 +176,11 @@ int graft_file_write(const char *path, const struct graft_file_piece *pieces, si
     return status;
 }
 
+const char *graft_path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 char *graft_path_join(const char *folder, const char *name) {
     size_t length = strlen(folder);
     const char *separator = length == 0 || folder[length - 1] == '/' ? "" : "/";

@@ -28,6 +28,9 @@ struct graft_file_piece {
  * GRAFT_ERROR_IO. */
 int graft_file_write(const char *path, const struct graft_file_piece *pieces, size_t n, struct graft_error *error);
 
+/* [any] The part of a path behind its last slash, in it. */
+const char *graft_path_name(const char *path);
+
 /* [any] "a/b" from "a" and "b"; the caller frees it. */
 char *graft_path_join(const char *folder, const char *name);
 

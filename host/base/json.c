@@ -166,6 +166,10 @@ int graft_json_bool(const graft_json *value) {
     return json_is_true(value);
 }
 
+int graft_json_equal(const graft_json *a, const graft_json *b) {
+    return json_equal(a, b);
+}
+
 int graft_json_next(const graft_json *object, void **iterator, const char **key, const graft_json **value) {
     json_t *walked = (json_t *)object; /* jansson's iterators are for changing values too; ours are not used so */
     *iterator = *iterator == NULL ? json_object_iter(walked) : json_object_iter_next(walked, *iterator);
@@ -175,6 +179,22 @@ int graft_json_next(const graft_json *object, void **iterator, const char **key,
     *key = json_object_iter_key(*iterator);
     *value = json_object_iter_value(*iterator);
     return 1;
+}
+
+const char *graft_json_other_key(const graft_json *object, const char *const *keys) {
+    void *iterator = NULL;
+    const char *key = NULL;
+    const graft_json *value = NULL;
+    while (graft_json_next(object, &iterator, &key, &value)) {
+        size_t i = 0;
+        while (keys[i] != NULL && strcmp(keys[i], key) != 0) {
+            i++;
+        }
+        if (keys[i] == NULL) {
+            return key;
+        }
+    }
+    return NULL;
 }
 
 graft_json *graft_json_new_object(void) {

@@ -55,6 +55,12 @@ int64_t graft_json_int(const graft_json *value); /* 0 for another type */
 double graft_json_real(const graft_json *value); /* of integers too; 0 for another type */
 int graft_json_bool(const graft_json *value);    /* 0 for another type */
 
+/* Whether both are the same value, whatever the order of objects' members. */
+int graft_json_equal(const graft_json *a, const graft_json *b);
+
+/* The first member of an object that `keys` (NULL-terminated) does not name; NULL: none, or no object. */
+const char *graft_json_other_key(const graft_json *object, const char *const *keys);
+
 /* Members in file order: `iterator` starts at NULL; returns 0 at the end. */
 int graft_json_next(const graft_json *object, void **iterator, const char **key, const graft_json **value);
 

@@ -16,24 +16,14 @@ int graft_json_place_wrong(const struct json_place *place, const char *key, cons
 
 int graft_json_place_only(const struct json_place *place, const graft_json *object, const char *const *keys,
                           struct graft_error *error) {
-    void *iterator = NULL;
-    const char *key;
-    const graft_json *value;
     if (graft_json_type(object) != GRAFT_JSON_OBJECT) {
         return graft_json_place_wrong(place, "", "an object", object, error);
     }
-    while (graft_json_next(object, &iterator, &key, &value)) {
-        size_t i = 0;
-        while (keys[i] != NULL && strcmp(keys[i], key) != 0) {
-            i++;
-        }
-        if (keys[i] == NULL) {
-            const char *dot = place->field[0] != '\0' ? "." : "";
-            return graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s%s%.100s: unknown field", place->field,
-                                   dot, key);
-        }
-    }
-    return GRAFT_OK;
+    const char *other = graft_json_other_key(object, keys);
+    const char *dot = place->field[0] != '\0' ? "." : "";
+    return other == NULL ? GRAFT_OK
+                         : graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s%s%.100s: unknown field",
+                                           place->field, dot, other);
 }
 
 /* A string without NUL bytes, or NULL. */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "plugin/family_members.h"
 
@@ -21,8 +22,7 @@ int graft_family_file_is(const char *path) {
 
 /* NAME of DIR/NAME.family.json. */
 static char *id_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = graft_path_name(path);
     return graft_strndup(name, strlen(name) - (graft_family_file_is(name) ? strlen(SUFFIX) : 0));
 }
 

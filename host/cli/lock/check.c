@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/lock/lock.h"
 #include "cli/output.h"
@@ -52,11 +53,6 @@ int graft_lock_on_file(void *data, const char *file, const char *sha256, int32_t
     return GRAFT_OK;
 }
 
-static const char *name_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static const struct graft_locked_plugin *find_unmet(const struct graft_lock *lock, const char *name) {
     for (size_t i = 0; i < lock->n; i++) {
         if (!lock->plugins[i].met && strcmp(lock->plugins[i].file, name) == 0) {
@@ -71,7 +67,7 @@ static const struct graft_locked_plugin *find_unmet(const struct graft_lock *loc
 static void check_files(struct graft_lock *lock, int others_may_be) {
     for (size_t i = 0; i < lock->n_unlocked; i++) {
         const struct graft_unlocked_file *file = &lock->unlocked[i];
-        const struct graft_locked_plugin *plugin = find_unmet(lock, name_of(file->name));
+        const struct graft_locked_plugin *plugin = find_unmet(lock, graft_path_name(file->name));
         struct graft_text text = {0};
         if (plugin != NULL) {
             graft_text_printf(&text, "plugins.%s.sha256: locked %s, found %s in %s", plugin->id, plugin->sha256,
@@ -86,7 +82,7 @@ static void check_files(struct graft_lock *lock, int others_may_be) {
 
 static int is_replaced(const struct graft_lock *lock, const struct graft_locked_plugin *plugin) {
     for (size_t i = 0; i < lock->n_unlocked; i++) {
-        if (strcmp(name_of(lock->unlocked[i].name), plugin->file) == 0) {
+        if (strcmp(graft_path_name(lock->unlocked[i].name), plugin->file) == 0) {
             return 1;
         }
     }
@@ -193,14 +189,6 @@ static void add_value(struct graft_text *text, const char *before, const graft_j
     graft_free(dumped);
 }
 
-static int is_same(const graft_json *a, const graft_json *b) {
-    char *texts[] = {graft_json_dump(a, 0), graft_json_dump(b, 0)};
-    int same = texts[0] != NULL && texts[1] != NULL && strcmp(texts[0], texts[1]) == 0;
-    graft_free(texts[0]);
-    graft_free(texts[1]);
-    return same;
-}
-
 /* Those of `first` whose value `second` does not have; with `only_absent`, whose name. */
 static void check_each(struct graft_lock *lock, const graft_json *first, const graft_json *second, int only_absent) {
     void *iterator = NULL;
@@ -209,7 +197,7 @@ static void check_each(struct graft_lock *lock, const graft_json *first, const g
     while (graft_json_next(first, &iterator, &key, &value)) {
         const graft_json *other = graft_json_get(second, key);
         struct graft_text text = {0};
-        if (other != NULL && (only_absent || is_same(value, other))) {
+        if (other != NULL && (only_absent || graft_json_equal(value, other))) {
             continue;
         }
         graft_text_printf(&text, "options.%s: ", key);

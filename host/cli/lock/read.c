@@ -47,20 +47,10 @@ static int read_sha256(const struct place *place, const graft_json *object, cons
 /* An object with the fields named (NULL-terminated), and no others. */
 static int check_fields(const struct place *place, const graft_json *object, const char *const *fields,
                         struct graft_error *error) {
-    void *iterator = NULL;
-    const char *key = NULL;
-    const graft_json *value = NULL;
-    while (graft_json_next(object, &iterator, &key, &value)) {
-        size_t i = 0;
-        while (fields[i] != NULL && strcmp(fields[i], key) != 0) {
-            i++;
-        }
-        if (fields[i] == NULL) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, place->file, "%s%s: a lock has no such field",
-                                   place->prefix, key);
-        }
-    }
-    return GRAFT_OK;
+    const char *other = graft_json_other_key(object, fields);
+    return other == NULL ? GRAFT_OK
+                         : graft_error_set(error, GRAFT_ERROR_MODEL, place->file, "%s%s: a lock has no such field",
+                                           place->prefix, other);
 }
 
 /* An object whose values are strings. */

@@ -56,13 +56,12 @@ static graft_json *options_json(struct graft_writer *writer, const struct graft_
 static int add_plugin(struct graft_writer *writer, graft_json *plugins, const struct graft_library *library, size_t i,
                       struct graft_error *error) {
     const struct graft_plugin_info *plugin = graft_library_plugin(library, i);
-    const char *slash = strrchr(plugin->file, '/');
     char digits[GRAFT_SHA256_LENGTH + 1];
     graft_json *object = graft_json_new_object();
     int status = graft_library_plugin_sha256(library, i, digits, error);
     graft_writer_set_string(writer, object, "id", plugin->descriptor->id);
     graft_writer_set_string(writer, object, "version", plugin->descriptor->version);
-    graft_writer_set_string(writer, object, "file", slash != NULL ? slash + 1 : plugin->file);
+    graft_writer_set_string(writer, object, "file", graft_path_name(plugin->file));
     graft_writer_set_string(writer, object, "sha256", digits);
     graft_writer_set(writer, object, "options", options_json(writer, plugin));
     graft_writer_append(writer, plugins, object);
