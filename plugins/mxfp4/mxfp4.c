@@ -9,8 +9,6 @@
 #include "graft/plugin.h"
 #include "loops.h"
 
-enum { MAX_EXPERTS = 4096, MAX_SIZE = 1 << 20 };
-
 static const struct graft_packed_stack_loops *const tables[] = {
     &mxfp4_loops_scalar,
 #if defined(__x86_64__)
@@ -19,27 +17,15 @@ static const struct graft_packed_stack_loops *const tables[] = {
 #endif
 };
 
-/* What the parent gives (graft/experts.h). */
-struct sizes {
-    int64_t num_experts;
-    int64_t hidden_size;
-    int64_t intermediate_size;
-};
-
 struct experts {
     struct graft_packed_experts packed;
     struct mxfp4_weight gate_up;
     struct mxfp4_weight down;
 };
 
-static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
-    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, path, &sizes->num_experts, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "hidden_size", MAX_SIZE, path, &sizes->hidden_size, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "intermediate_size", MAX_SIZE, path, &sizes->intermediate_size, error);
-    }
+static int read_sizes(const struct graft_args *args, const char *path, struct graft_expert_sizes *sizes,
+                      struct graft_error *error) {
+    int status = graft_args_expert_sizes(args, path, sizes, error);
     if (status == GRAFT_OK && (sizes->hidden_size % MXFP4_BLOCK != 0 || sizes->intermediate_size % MXFP4_BLOCK != 0)) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, path,
                                  "hidden_size is %lld and intermediate_size %lld, expected multiples of %d: so many "
@@ -69,7 +55,7 @@ static int describe_stack(const struct graft_sink *sink, const char *name, int64
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
+    struct graft_expert_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     (void)cls;
     (void)config;
     int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
@@ -111,7 +97,7 @@ static int bind_stack(const struct graft_build *build, const char *name, struct 
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    const struct sizes *sizes = build->kept;
+    const struct graft_expert_sizes *sizes = build->kept;
     struct experts *self = calloc(1, sizeof *self);
     (void)cls;
     if (self == NULL) {

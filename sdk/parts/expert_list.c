@@ -7,7 +7,7 @@
 #include "graft/expert_parts.h"
 #include "graft/kernels.h"
 
-enum { MAX_EXPERTS = 4096, MAX_NAME = 24 };
+enum { MAX_NAME = 24 };
 
 const struct graft_parts_mlp graft_parts_expert = {
     .gate = "gate_proj", .up = "up_proj", .down = "down_proj", .act = "act_fn"};
@@ -21,16 +21,9 @@ const struct graft_conversion graft_parts_expert_renamings[GRAFT_PARTS_EXPERT_RE
     GRAFT_RENAMING(&mixtral_names[2], &names[2]),
 };
 
-/* What the parent gives (graft/experts.h). */
-struct sizes {
-    int64_t num_experts;
-    int64_t hidden_size;
-    int64_t intermediate_size;
-};
-
 struct experts {
     struct graft_instance base;
-    struct sizes sizes;
+    struct graft_expert_sizes sizes;
     const struct graft_module *items[]; /* [num_experts] */
 };
 
@@ -38,23 +31,13 @@ static void expert_name(int64_t expert, char name[MAX_NAME]) {
     (void)snprintf(name, MAX_NAME, "%lld", (long long)expert);
 }
 
-static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
-    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, path, &sizes->num_experts, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "hidden_size", GRAFT_PARTS_MAX_SIZE, path, &sizes->hidden_size, error);
-    }
-    return status == GRAFT_OK ? graft_args_size(args, "intermediate_size", GRAFT_PARTS_MAX_SIZE, path,
-                                                &sizes->intermediate_size, error)
-                              : status;
-}
-
 int graft_parts_expert_list_describe(const struct graft_class *self, const struct graft_config *config,
                                      const struct graft_args *args, const struct graft_sink *sink,
                                      struct graft_error *error) {
     const struct graft_parts_expert_list *part = self->data;
-    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
+    struct graft_expert_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     (void)config;
-    int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
+    int status = sizes != NULL ? graft_args_expert_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
     for (int64_t e = 0; status == GRAFT_OK && e < sizes->num_experts; e++) {
         const struct graft_arg mlp_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
                                              graft_int_arg("intermediate_size", sizes->intermediate_size),
@@ -68,7 +51,7 @@ int graft_parts_expert_list_describe(const struct graft_class *self, const struc
 
 int graft_parts_expert_list_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                                    struct graft_error *error) {
-    const struct sizes *sizes = build->kept;
+    const struct graft_expert_sizes *sizes = build->kept;
     int status = GRAFT_OK;
     (void)cls;
     struct experts *self =

@@ -7,7 +7,7 @@
 #include "graft/expert_parts.h"
 #include "graft/packed_experts.h"
 
-enum { MAX_EXPERTS = 4096, MAX_NAME = 32 };
+enum { MAX_NAME = 32 };
 
 const char *const graft_parts_expert_sources[6] = {"*.gate_proj.weight", "*.up_proj.weight", "*.down_proj.weight",
                                                    "*.w1.weight",        "*.w3.weight",      "*.w2.weight"};
@@ -20,17 +20,10 @@ const struct graft_condition graft_parts_unquantized = {sizeof graft_parts_unqua
 
 const char *const graft_parts_turned_types[2] = {"gpt_oss", NULL};
 
-/* What the parent gives (graft/experts.h). */
-struct sizes {
-    int64_t num_experts;
-    int64_t hidden_size;
-    int64_t intermediate_size;
-};
-
 /* What `create` needs of `describe`. */
 struct kept {
     struct graft_parts_quantized_experts part;
-    struct sizes sizes;
+    struct graft_expert_sizes sizes;
 };
 
 struct experts {
@@ -42,15 +35,9 @@ struct experts {
 
 /* --- Describing --- */
 
-static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
-    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, path, &sizes->num_experts, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "hidden_size", GRAFT_PARTS_MAX_SIZE, path, &sizes->hidden_size, error);
-    }
-    if (status == GRAFT_OK) {
-        status =
-            graft_args_size(args, "intermediate_size", GRAFT_PARTS_MAX_SIZE, path, &sizes->intermediate_size, error);
-    }
+static int read_sizes(const struct graft_args *args, const char *path, struct graft_expert_sizes *sizes,
+                      struct graft_error *error) {
+    int status = graft_args_expert_sizes(args, path, sizes, error);
     return status == GRAFT_OK && (graft_experts_features(args) & GRAFT_EXPERTS_GATING) != 0
                ? graft_swiglu_check(args, path, error)
                : status;
@@ -84,7 +71,7 @@ int graft_parts_quantized_experts_describe(const struct graft_class *self, const
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct sizes *sizes = &kept->sizes;
+    const struct graft_expert_sizes *sizes = &kept->sizes;
     const int64_t gate_up[3] = {sizes->num_experts, 2 * sizes->intermediate_size, sizes->hidden_size};
     const int64_t down[3] = {sizes->num_experts, sizes->hidden_size, sizes->intermediate_size};
     const int32_t bias = (features & GRAFT_EXPERTS_BIASES) != 0;
@@ -172,7 +159,7 @@ static int bind_stack(const struct graft_build *build, const char *name, const s
 int graft_parts_quantized_experts_create(const struct graft_class *cls, const struct graft_build *build,
                                          void **instance, struct graft_error *error) {
     const struct kept *kept = build->kept;
-    const struct sizes *sizes = &kept->sizes;
+    const struct graft_expert_sizes *sizes = &kept->sizes;
     struct experts *self = graft_instance_new(build, sizeof *self, error);
     (void)cls;
     if (self == NULL) {

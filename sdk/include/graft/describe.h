@@ -28,6 +28,27 @@ GRAFT_INLINE int graft_args_size(const struct graft_args *args, const char *name
                                  (long long)*value);
 }
 
+/* What experts (experts.h) are given by their parent. */
+struct graft_expert_sizes {
+    int64_t num_experts;       /* up to 4096 */
+    int64_t hidden_size;       /* up to 2^20, inputs and outputs of each */
+    int64_t intermediate_size; /* up to 2^20, of each */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_expert_sizes, 24);
+
+/* [load] These sizes, each at least 1; errors as of graft_args_size. */
+GRAFT_INLINE int graft_args_expert_sizes(const struct graft_args *args, const char *path,
+                                         struct graft_expert_sizes *sizes, struct graft_error *error) {
+    int status = graft_args_size(args, "num_experts", 4096, path, &sizes->num_experts, error);
+    if (status == GRAFT_OK) {
+        status = graft_args_size(args, "hidden_size", 1 << 20, path, &sizes->hidden_size, error);
+    }
+    return status == GRAFT_OK
+               ? graft_args_size(args, "intermediate_size", 1 << 20, path, &sizes->intermediate_size, error)
+               : status;
+}
+
 /* A parameter of `rank` dimensions, its shape given as an array. */
 GRAFT_INLINE int graft_describe_parameter(const struct graft_sink *sink, const char *name, int32_t rank,
                                           const int64_t *shape, uint32_t flags, int32_t init,
