@@ -230,16 +230,7 @@ static const struct graft_replacement replacements[] = {
         .n_conditions = 2,
         .condition_stride = sizeof conditions[0][0],
     },
-    {
-        .struct_size = sizeof replacements[0],
-        .key = GRAFT_KEY_PATTERN,
-        .target = "Experts$",
-        .replacement = &experts_class,
-        .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_GIVES_WAY,
-        .conditions = conditions[1],
-        .n_conditions = 2,
-        .condition_stride = sizeof conditions[0][0],
-    },
+    {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
 };
 
 static const char *const required[] = {GRAFT_REGEX_ID, NULL};

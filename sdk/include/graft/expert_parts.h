@@ -48,6 +48,12 @@ extern const struct graft_conversion graft_parts_expert_renamings[GRAFT_PARTS_EX
         .data = &graft_parts_expert, .conversions = graft_parts_expert_renamings, \
         .n_conversions = GRAFT_PARTS_EXPERT_RENAMINGS, .conversion_stride = sizeof(struct graft_conversion)
 
+/* The initialisers of a replacement by a class of such a list, which gives way; `array`: the conditions. */
+#define GRAFT_PARTS_LISTED_EXPERTS(cls, array)                                                       \
+    .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_PATTERN, .target = "Experts$", \
+    .replacement = (cls), .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_GIVES_WAY,    \
+    .conditions = (array), .n_conditions = sizeof(array) / sizeof(array)[0], .condition_stride = sizeof(array)[0]
+
 /* --- Stacks that are quantized while the model is loaded --- */
 
 /*
