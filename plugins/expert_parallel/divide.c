@@ -61,7 +61,8 @@ int expert_parallel_slice(const struct graft_sink *sink, const struct slice *sli
 
 /* --- Sums --- */
 
-static struct block *running; /* the innermost block; NULL: none */
+/* The innermost block of this thread, which calls all that is in it; other threads run other models. NULL: none. */
+static _Thread_local struct block *running;
 
 void expert_parallel_begin_block(struct block *block, struct block **outer) {
     *outer = running;
