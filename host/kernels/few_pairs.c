@@ -71,7 +71,7 @@ INLINE __m512i order_of(const uint16_t *row) {
 INLINE vf add_turn(vf sum, __m512i *line, __m512i order, const uint16_t *next, const uint16_t *x, int64_t ahead) {
     __m512i lines[TURN_LINES + 1] = {*line};
     for (int i = 0; i < TURN_LINES; i++) {
-        _mm_prefetch(next + ahead + i * PAIRS, _MM_HINT_NTA);
+        _mm_prefetch(next + ahead + i * PAIRS, _MM_HINT_T1);
     }
     for (int i = 0; i < TURN_LINES; i++) {
         lines[i + 1] = _mm512_load_si512(next + i * PAIRS);

@@ -76,8 +76,8 @@ INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const i
 
 /* The same, while the cache lines at `ahead` are fetched. */
 INLINE vf dot_turn_ahead(const int32_t reading, const char *w, const char *ahead, const float *x, vf sum) {
-    _mm_prefetch(ahead, _MM_HINT_NTA);
-    _mm_prefetch(ahead + STREAM_TURN / 2, _MM_HINT_NTA);
+    _mm_prefetch(ahead, _MM_HINT_T1);
+    _mm_prefetch(ahead + STREAM_TURN / 2, _MM_HINT_T1);
     __asm__ volatile("" ::: "memory"); /* the compiler would mix the turns */
     return dot_turn(reading, w, x, STREAM_TURN / graft_reading_size(reading), sum);
 }
