@@ -14,7 +14,8 @@ enum { ROWS = 4, TOKENS = 6, MOST_TOKENS = 16 };
 enum { BLOCK_COLUMNS = 512, BLOCK_ROWS = 16 };
 
 /* One token is bound by reading memory: the rows take turns, four cache lines each, and what comes AHEAD later is
- * fetched meanwhile. The processor follows a few long streams better than short steps. */
+ * fetched into the second-level cache meanwhile: more lines can be under way to it than to the first. The processor
+ * follows a few long streams better than short steps. */
 enum { TURN_LINES = 4, TURN = TURN_LINES * PAIRS, AHEAD = 1024 }; /* in numbers */
 
 INLINE __m512bh load(const uint16_t *p) {
