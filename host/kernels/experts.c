@@ -35,6 +35,7 @@ static int check_input(const struct graft_experts_implementation *chosen, const 
     return GRAFT_OK;
 }
 
+/* Experts get some of the tokens each, and compute them as the forward's tokens are. */
 int graft_experts(const struct graft_call *call, const struct graft_experts_implementation *own,
                   const struct graft_experts_input *input, struct graft_error *error) {
     const struct graft_experts_implementation *chosen = call->experts != NULL ? call->experts : own;
@@ -42,10 +43,12 @@ int graft_experts(const struct graft_call *call, const struct graft_experts_impl
     if (status != GRAFT_OK) {
         return status;
     }
+    struct graft_call space;
+    const struct graft_call *routed = graft_call_among(call, input->tokens, &space);
     int64_t mark = call->scratch_mark(call->scratch);
     const struct graft_task task = {"forward", input->path, chosen->name, NULL, NULL};
     const struct graft_running before = graft_running_begin(&task);
-    status = chosen->forward(chosen, call, input, error);
+    status = chosen->forward(chosen, routed, input, error);
     graft_running_end(before);
     call->scratch_release(call->scratch, mark);
     return status == GRAFT_OK

@@ -4,7 +4,8 @@
  *
  * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products.
  * With many it is bound by arithmetic: a panel is transposed in portions that fit the cache and multiplied, in bf16 on
- * processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 are left to oneDNN.
+ * processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 are left to oneDNN. Which of
+ * the two it is, the whole forward decides (graft_call_is_few): the few tokens that an expert gets of many are many.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -77,8 +78,9 @@ static int check_product(const struct graft_product *product, struct graft_error
 }
 
 /* Fills the panels of one product, or only counts them if `panels` is NULL. They start anew with each block. */
-static int64_t cut(const struct graft_product *product, struct graft_product_panel *panels) {
-    int64_t most = product->tokens <= GRAFT_FEW_TOKENS ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
+static int64_t cut(const struct graft_call *call, const struct graft_product *product,
+                   struct graft_product_panel *panels) {
+    int64_t most = graft_call_is_few(call, product->tokens) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
     int64_t n = 0;
     struct graft_row_run run = {NULL, GRAFT_DTYPE_NONE, 0};
     for (int64_t row = 0; row < product->rows && product->tokens > 0; row += run.rows) {
@@ -105,7 +107,7 @@ static int32_t choose(const struct plan *plan, struct graft_product_panel *panel
     int32_t precision = plan->call->precision;
     int rounded = precision == GRAFT_PRECISION_BFLOAT16 ||
                   (precision == GRAFT_PRECISION_AUTO && panel->reading == GRAFT_READ_BF16);
-    panel->kind = panel->product->tokens <= GRAFT_FEW_TOKENS ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
+    panel->kind = graft_call_is_few(plan->call, panel->product->tokens) ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
     if (!rounded) {
         return GRAFT_INPUT_AS_GIVEN;
     }
@@ -184,7 +186,7 @@ static int make_plan(struct plan *plan, const struct graft_product *products, ui
     const struct graft_call *call = plan->call;
     int64_t n_panels = 0;
     for (int32_t i = 0; i < n; i++) {
-        n_panels += cut(product_at(products, stride, i), NULL);
+        n_panels += cut(call, product_at(products, stride, i), NULL);
     }
     /* Each panel adds at most one input and two gemms. */
     plan->panels = (struct graft_product_panel *)scratch_zeroed(call, n_panels * (int64_t)sizeof *plan->panels);
@@ -195,7 +197,7 @@ static int make_plan(struct plan *plan, const struct graft_product *products, ui
         return -1;
     }
     for (int32_t i = 0; i < n; i++) {
-        plan->n_panels += cut(product_at(products, stride, i), plan->panels + plan->n_panels);
+        plan->n_panels += cut(call, product_at(products, stride, i), plan->panels + plan->n_panels);
     }
     for (int64_t i = 0; i < plan->n_panels; i++) {
         struct graft_product_panel *panel = &plan->panels[i];

@@ -181,7 +181,7 @@ static int run_own(const struct experts *self, const struct graft_call *call, co
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_call *own_call = graft_call_gather(call, rows->token, rows->n, &space, error);
+    const struct graft_call *own_call = graft_call_route(call, args->tokens, rows->token, rows->n, &space, error);
     const struct graft_experts_args own_args = {
         .struct_size = sizeof own_args,
         .required_features = args->required_features,

@@ -82,7 +82,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
         }
         product.bias = bias;
     }
-    if (args->tokens <= GRAFT_FEW_TOKENS) {
+    if (graft_call_is_few(call, args->tokens)) {
         int8_product_few(&product, call);
         return GRAFT_OK;
     }

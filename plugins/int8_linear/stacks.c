@@ -6,7 +6,7 @@
 #include "loops.h"
 
 /* Rows and tokens that are done in one call of the loops. */
-enum { STRIP_ROWS = 32, MOST_TOKENS = GRAFT_PACKED_FEW_TOKENS };
+enum { STRIP_ROWS = 32, MOST_TOKENS = GRAFT_FEW_TOKENS };
 
 /* The codes of a row and those behind it. */
 static const int8_t *codes_of(const struct graft_packed_rows *self, int64_t row) {

@@ -171,7 +171,7 @@ static int run_expert(const struct lora_experts *self, const struct graft_call *
     const struct graft_linear_args gate = {sizeof gate, 0, share->n, share->x, share->gate};
     const struct graft_linear_args up = {sizeof up, 0, share->n, share->x, share->up};
     const struct graft_linear_args down = {sizeof down, 0, share->n, share->gate, share->y};
-    const struct graft_call *own = graft_call_gather(call, share->tokens, share->n, &space, error);
+    const struct graft_call *own = graft_call_route(call, input->tokens, share->tokens, share->n, &space, error);
     int status = own != NULL ? call->kernels->gather_rows(call, input->hidden_states, share->tokens, share->n,
                                                           input->hidden_size, share->x, error)
                              : GRAFT_ERROR_INTERNAL;

@@ -67,7 +67,7 @@ struct together {
 static int prepare(const struct lora_linear *self, const struct graft_call *call, const struct graft_linear_args *args,
                    const struct lora_rows *rows, struct together *together, struct graft_error *error) {
     struct graft_linear_args first = {.struct_size = sizeof first, .tokens = args->tokens, .x = args->x};
-    *together = (struct together){.possible = self->n_whole == 0 && args->tokens <= GRAFT_FEW_TOKENS};
+    *together = (struct together){.possible = self->n_whole == 0 && graft_call_is_few(call, args->tokens)};
     if (!together->possible) {
         return GRAFT_OK;
     }
@@ -85,7 +85,7 @@ static int prepare(const struct lora_linear *self, const struct graft_call *call
         if (first.y == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
-        together->possible = lora_pair_first(piece->pair, &first, &together->products[together->n]);
+        together->possible = lora_pair_first(piece->pair, call, &first, &together->products[together->n]);
         together->additions[together->n++] = (struct lora_addition){piece->pair, first.y, rows[i], piece->first};
     }
     return GRAFT_OK;

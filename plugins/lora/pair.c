@@ -84,10 +84,10 @@ const struct lora_pair *lora_pair_of(const struct graft_module *module) {
     return module->instance;
 }
 
-int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_linear_args *args,
-                        struct graft_product *product) {
+int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_call *call,
+                        const struct graft_linear_args *args, struct graft_product *product) {
     struct graft_product unwatched; /* lora_B is one unless somebody counts its calls */
-    return args->tokens <= GRAFT_FEW_TOKENS && pair->columns != NULL &&
+    return graft_call_is_few(call, args->tokens) && pair->columns != NULL &&
            graft_linear_as_product(pair->b, args, &unwatched) && graft_linear_as_product(pair->a, args, product);
 }
 
@@ -101,7 +101,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     struct graft_linear_args first = {.struct_size = sizeof first, .tokens = args->tokens, .x = args->x, .y = narrow};
     struct graft_linear_args second = {.struct_size = sizeof second, .tokens = args->tokens, .x = narrow, .y = args->y};
     struct graft_product product;
-    if (lora_pair_first(self, &first, &product)) {
+    if (lora_pair_first(self, call, &first, &product)) {
         const struct lora_addition addition = {self, narrow, {args->tokens, NULL}, 0};
         int status = call->kernels->linear(call, &product, 1, sizeof product, error);
         memset(args->y, 0, (size_t)(args->tokens * self->out_features) * sizeof(float));

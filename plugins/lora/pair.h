@@ -27,8 +27,8 @@ int lora_pair_products(const struct lora_pair *pair, struct graft_product *a, st
 
 /* [forward] For a few tokens a pair is the product of lora_A and, once that has been made into args->y [tokens, rank],
  * an addition to the result. 0 where it is not: then the module's forward is to be called. */
-int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_linear_args *args,
-                        struct graft_product *product);
+int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_call *call,
+                        const struct graft_linear_args *args, struct graft_product *product);
 
 /* The second half. */
 struct lora_addition {

@@ -95,7 +95,7 @@ static int run_expert(const struct experts *self, const struct graft_call *call,
     const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, n, share->gathered, share->processed};
     int64_t hidden = self->sizes.hidden_size;
     struct graft_gathered_call space;
-    const struct graft_call *expert_call = graft_call_gather(call, share->tokens, n, &space, error);
+    const struct graft_call *expert_call = graft_call_route(call, args->tokens, share->tokens, n, &space, error);
     if (expert_call == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }

@@ -154,6 +154,50 @@ static void test_values(void **state) {
     }
 }
 
+/* A token gets the same, to the bit, from an expert that others are routed to as well: in forwards of few tokens and in
+ * those of many, whatever they are called. */
+static void check_company(int few) {
+    enum { MANY = 40 };
+    const int tokens = few ? TOKENS : MANY;
+    for (int i = 0; i < 3; i++) {
+        struct layer layer;
+        struct graft_call routed = call;
+        float hidden_states[MANY * HIDDEN], weights[MANY * K], outputs[2][MANY * HIDDEN];
+        int32_t index[MANY * K];
+        layer_init(&layer, 1, 1);
+        for (int t = 0; t < tokens * HIDDEN; t++) {
+            hidden_states[t] = numbers_float();
+        }
+        for (int t = 0; t < tokens * K; t++) {
+            index[t] = (t / K * 3 + t % K) % EXPERTS;
+            weights[t] = numbers_float();
+        }
+        layer.input.hidden_states = hidden_states;
+        layer.input.top_k_weights = weights;
+        layer.input.top_k_index = index;
+        layer.input.tokens = tokens;
+        layer.input.output = outputs[0];
+        assert_int_equal(call.kernels->experts(&call, implementations[i], &layer.input, NULL), GRAFT_OK);
+        routed.among = tokens;
+        for (int t = 0; t < tokens; t++) {
+            layer.input.hidden_states = hidden_states + (ptrdiff_t)t * HIDDEN;
+            layer.input.top_k_weights = weights + (ptrdiff_t)t * K;
+            layer.input.top_k_index = index + (ptrdiff_t)t * K;
+            layer.input.tokens = 1;
+            layer.input.output = outputs[1] + (ptrdiff_t)t * HIDDEN;
+            assert_int_equal(call.kernels->experts(&routed, implementations[i], &layer.input, NULL), GRAFT_OK);
+        }
+        assert_memory_equal(outputs[0], outputs[1], (size_t)(tokens * HIDDEN) * sizeof(float));
+        layer_finish(&layer);
+    }
+}
+
+static void test_company(void **state) {
+    (void)state;
+    check_company(1);
+    check_company(0);
+}
+
 /* An implementation without a feature is run where it is not needed, and refused where it is. */
 static void test_refused(void **state) {
     static const struct {
@@ -183,7 +227,8 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_company),
+                                       cmocka_unit_test(test_refused)};
     scratch = graft_scratch_create();
     graft_call_init(&call, GRAFT_PRECISION_AUTO, scratch);
     int failures = cmocka_run_group_tests(tests, NULL, NULL);

@@ -301,6 +301,38 @@ static void test_threads(void **state) {
     }
 }
 
+/* Each of some tokens, with as many others as there may be, as one of many: how many they are is the whole forward's.
+ */
+static void check_among(graft_dtype dtype, int64_t rows, int64_t columns) {
+    enum { TOKENS = 50 };
+    static const int64_t counts[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 40};
+    struct matrix *matrix = matrix_of(dtype, rows, columns);
+    float *x = numbers_floats(TOKENS * columns);
+    float *many = numbers_floats(TOKENS * rows);
+    float *some = numbers_floats(TOKENS * rows);
+    struct graft_product product = product_of(&matrix->weight, x, TOKENS, many);
+    run(&product, 1);
+    call.among = TOKENS;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        product = product_of(&matrix->weight, x + 7 * columns, counts[i], some);
+        run(&product, 1);
+        check_equal(some, rows, many + 7 * rows, rows, counts[i], rows);
+    }
+    call.among = 0;
+    matrix_destroy(matrix);
+    numbers_free(x, 4);
+    numbers_free(many, 4);
+    numbers_free(some, 4);
+}
+
+static void test_among(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        check_among(types[i], 70, 48);
+        check_among(types[i], 9, 2100);
+    }
+}
+
 static void test_not_finite(void **state) {
     (void)state;
     const int64_t counts[] = {1, 40};
@@ -409,7 +441,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),  cmocka_unit_test(test_blocks),         cmocka_unit_test(test_company),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_bias_shape),
-        cmocka_unit_test(test_faults),  cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_faults),  cmocka_unit_test(test_without_memory), cmocka_unit_test(test_among),
     };
     int failures = 0;
     scratch = graft_scratch_create();

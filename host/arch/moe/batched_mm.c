@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * "batched_mm": a product of its own for each pair of a token and an expert; nothing is sorted but the experts of one
- * token. Of a single token the results are those of the other implementations to the bit; of several they may round
- * otherwise, as products of one row and of many do.
+ * token. Of few tokens the results are those of the other implementations to the bit; of many they may round otherwise,
+ * since these are multiplied with panels, and a pair never is.
  */
 #include <string.h>
 
@@ -101,8 +101,11 @@ static int run_batch(const struct graft_call *call, const struct graft_experts_i
 static int forward(const struct graft_experts_implementation *self, const struct graft_call *call,
                    const struct graft_experts_input *input, struct graft_error *error) {
     struct batch batch;
+    struct graft_call alone; /* for pairs: one token, whatever it is taken from */
     int64_t most = input->k < BATCH_PAIRS ? BATCH_PAIRS / (input->k > 0 ? input->k : 1) : 1;
     (void)self;
+    graft_struct_copy(&alone, sizeof alone, call);
+    alone.among = 0;
     most = most < input->tokens ? most : input->tokens;
     int status = allocate(call, input, most, &batch, error);
     memset(input->output, 0, (size_t)(input->tokens * input->hidden_size) * sizeof(float));
@@ -111,7 +114,7 @@ static int forward(const struct graft_experts_implementation *self, const struct
         int64_t mark = call->scratch_mark(call->scratch);
         batch.tokens = left < most ? left : most;
         fill(input, &batch);
-        status = run_batch(call, input, &batch, error);
+        status = run_batch(&alone, input, &batch, error);
         call->scratch_release(call->scratch, mark);
     }
     return status;

@@ -17,8 +17,9 @@ struct graft_cache;
 
 /* In a forward of up to so many tokens each gets what it would get alone, to the bit: kernels read weights' rows as
  * they lie, and attention goes over the keys once for each token. So what a sequence generates does not depend on those
- * that go through the model with it, nor on guesses behind its tokens. Modules that compute many tokens in another way
- * than few keep to this number. */
+ * that go through the model with it, nor on guesses behind its tokens. A forward of more tokens has more than so many
+ * of each sequence, and what a sequence gets does not depend on the others either. Modules that compute many tokens in
+ * another way than few keep to this number (graft_call_is_few of call.h). */
 enum { GRAFT_FEW_TOKENS = 16 };
 
 /* In the place of the number of an adapter: every one of them, or none. */

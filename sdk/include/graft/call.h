@@ -55,14 +55,38 @@ struct graft_call {
      * a copy of the call with another `attention`, but where this is not NULL kernels->attention refuses that. */
     const struct graft_attention_implementation *asked_attention;
     /* Which adapter takes effect on each row that this module is given; NULL: all of them on all rows. A class that
-     * hands its children other rows than its own, as heads and experts do, hands them the call of graft_call_gather. */
+     * hands its children other rows than its own, as heads and experts do, hands them the call of graft_call_gather or
+     * graft_call_route. */
     const struct graft_row_adapters *row_adapters;
     /* Where the host looks for the module whose forward runs on this thread, should the process crash; NULL: nowhere.
      * graft_module_enter and graft_module_leave (module.h) write it. */
     const struct graft_module **running;
+    /* How many tokens this module's rows are taken from, where it is given some of them, as an expert is; 0: its rows
+     * are all there are. What computes many tokens in another way than few asks graft_call_is_few, which counts these:
+     * so a token's results do not depend on how many others go the same way. graft_call_route sets it. */
+    int64_t among;
 };
 
-GRAFT_ASSERT_SIZE(struct graft_call, 104);
+GRAFT_ASSERT_SIZE(struct graft_call, 112);
+
+/* [any] Whether `tokens` rows that a module is given are to be computed as a few are: there are no more than
+ * GRAFT_FEW_TOKENS (batch.h), nor are they taken from more. */
+GRAFT_INLINE int graft_call_is_few(const struct graft_call *call, int64_t tokens) {
+    const int64_t among = GRAFT_HAS(call, struct graft_call, among) ? call->among : 0;
+    return tokens <= GRAFT_FEW_TOKENS && among <= GRAFT_FEW_TOKENS;
+}
+
+/* [forward] The call for products with some of `tokens` rows: `call` itself where it says what rows are taken from,
+ * else `space` filled in. */
+GRAFT_INLINE const struct graft_call *graft_call_among(const struct graft_call *call, int64_t tokens,
+                                                       struct graft_call *space) {
+    if (!GRAFT_HAS(call, struct graft_call, among) || call->among > 0) {
+        return call;
+    }
+    graft_struct_copy(space, sizeof *space, call);
+    space->among = tokens;
+    return space;
+}
 
 /* [forward] Scratch for rows * columns floats; on failure NULL, with an error recorded. */
 GRAFT_INLINE float *graft_scratch_floats(const struct graft_call *call, int64_t rows, int64_t columns,
@@ -85,11 +109,11 @@ GRAFT_INLINE int32_t *graft_scratch_ints(const struct graft_call *call, int64_t 
 
 /* Space for a call that graft_call_gather makes; of the plugin's own, so that it holds structs by value. */
 struct graft_gathered_call {
-    struct graft_call call;                 /* the other one, but for its row_adapters */
+    struct graft_call call;                 /* the other one, but for its row_adapters and `among` */
     struct graft_row_adapters row_adapters; /* of the rows taken out */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_gathered_call, 128);
+GRAFT_ASSERT_SIZE(struct graft_gathered_call, 136);
 
 /* [forward] The call for children that are given `n` rows, those numbered `rows` [n] of what this module was given:
  * `call` itself where rows do not differ, else `space` filled in. NULL on failure, with an error recorded. */
@@ -113,6 +137,22 @@ GRAFT_INLINE const struct graft_call *graft_call_gather(const struct graft_call 
     graft_struct_copy(&space->call, sizeof space->call, call);
     space->call.row_adapters = &space->row_adapters;
     return &space->call;
+}
+
+/* [forward] The same for children that compute each row by itself, of `tokens` rows that this module was given:
+ * experts. Their products are those of few tokens or of many as this module's would be, however many rows they are
+ * given. */
+GRAFT_INLINE const struct graft_call *graft_call_route(const struct graft_call *call, int64_t tokens,
+                                                       const int32_t *rows, int64_t n,
+                                                       struct graft_gathered_call *space, struct graft_error *error) {
+    const struct graft_call *gathered = graft_call_gather(call, rows, n, space, error);
+    if (gathered != &space->call) {
+        return gathered != NULL ? graft_call_among(call, tokens, &space->call) : NULL;
+    }
+    if (GRAFT_HAS(gathered, struct graft_call, among) && gathered->among == 0) {
+        space->call.among = tokens;
+    }
+    return gathered;
 }
 
 #ifdef __cplusplus

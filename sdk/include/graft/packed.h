@@ -5,8 +5,8 @@
  *     W[o, i] = scales[g, o] * (q[o, i] - z[g, o]),   g the group of input i
  *
  * A class of that kind (plugins/gptq, plugins/awq) says where words, scales and zero points lie and how codes lie in
- * words (packed_loops.h); graft_packed_forward does the rest. Few tokens read the packed bytes where they are; many are
- * multiplied with panels of W by the host's kernels.
+ * words (packed_loops.h); graft_packed_forward does the rest. Few tokens (graft_call_is_few) read the packed bytes
+ * where they are, each as if it were alone; many are multiplied with panels of W by the host's kernels.
  *
  * With --dtype float32 both factors are f32, which holds every such weight exactly. Otherwise packed weights count as
  * bf16: activations are rounded, where the processor multiplies bf16, and so are the panels; integers and scales of few
@@ -29,7 +29,6 @@ extern "C" {
 enum {
     GRAFT_PACKED_STRIP = 64,      /* outputs that one thread does at least */
     GRAFT_PACKED_STRIPS = 16,     /* and so many strips together, where there are enough of them for all threads */
-    GRAFT_PACKED_FEW_TOKENS = 16, /* up to so many tokens read packed bytes, each as if it were alone */
     GRAFT_PACKED_TILE_TOKENS = 4, /* of these, so many share what is unpacked */
     GRAFT_PACKED_GRAIN = 1 << 17  /* fewer bytes of weights are not worth waking a thread */
 };
@@ -252,8 +251,8 @@ GRAFT_INLINE int graft_packed_many(const struct graft_packed *self, const struct
 /* [forward] What graft_linear.forward of such a class does. */
 GRAFT_INLINE int graft_packed_forward(const struct graft_packed *self, const struct graft_call *call,
                                       const struct graft_linear_args *args, struct graft_error *error) {
-    int status = args->tokens <= GRAFT_PACKED_FEW_TOKENS ? graft_packed_few(self, call, args, error)
-                                                         : graft_packed_many(self, call, args, error);
+    int status = graft_call_is_few(call, args->tokens) ? graft_packed_few(self, call, args, error)
+                                                       : graft_packed_many(self, call, args, error);
     return status == GRAFT_OK
                ? graft_packed_add_bias(self->bias, call, self->out_features, args->tokens, args->y, error)
                : status;

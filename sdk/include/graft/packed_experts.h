@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacked experts (experts.h) whose weights are packed, a row of codes for each output. A class of that kind
- * (plugins/mxfp4) says how rows are multiplied and widened; graft_packed_experts_forward does the rest. Few tokens of
- * an expert read the packed bytes where they are; many are multiplied with panels (packed_panels.h).
+ * (plugins/mxfp4) says how rows are multiplied and widened; graft_packed_experts_forward does the rest. In a forward of
+ * few tokens (graft_call_is_few) those of an expert read the packed bytes where they are; in one of many they are
+ * multiplied with panels (packed_panels.h), however few of them an expert gets.
  */
 #ifndef GRAFT_PACKED_EXPERTS_H
 #define GRAFT_PACKED_EXPERTS_H
@@ -224,7 +225,7 @@ GRAFT_INLINE int graft_packed_stack_forward(const struct graft_packed_stack *sta
         job->y = y + run->first * stack->rows;
         job->y_stride = stack->rows;
         job->prepared = NULL;
-        if (run->tokens <= GRAFT_PACKED_FEW_TOKENS) {
+        if (graft_call_is_few(call, run->tokens)) {
             n_few++;
         } else {
             status = graft_packed_stack_many(stack, call, job, error);
@@ -322,6 +323,8 @@ GRAFT_INLINE int graft_packed_routed_forward(const struct graft_packed_experts *
 GRAFT_INLINE int graft_packed_experts_forward(const struct graft_packed_experts *self, const struct graft_call *call,
                                               const struct graft_experts_args *args, struct graft_error *error) {
     struct graft_packed_routed routed;
+    struct graft_call space;
+    const struct graft_call *own = graft_call_among(call, args->tokens, &space);
     int64_t bytes = self->num_experts * (int64_t)sizeof *routed.runs;
     int64_t expert = 0;
     routed.runs = (struct graft_packed_run *)call->scratch_alloc(call->scratch, bytes);
@@ -338,7 +341,7 @@ GRAFT_INLINE int graft_packed_experts_forward(const struct graft_packed_experts 
         while (expert < self->num_experts && graft_packed_routed_add(&routed, args, expert, GRAFT_PACKED_ROUTED)) {
             expert++;
         }
-        status = routed.n > 0 ? graft_packed_routed_forward(self, call, &routed, args, error) : GRAFT_OK;
+        status = routed.n > 0 ? graft_packed_routed_forward(self, own, &routed, args, error) : GRAFT_OK;
         call->scratch_release(call->scratch, mark);
     }
     return status;

@@ -6,8 +6,8 @@
  *
  * Codes have 4 or 8 bits, integers or float8; packed_rows_loops.h has what reads them. A class of that kind
  * (plugins/fp8, plugins/compressed_tensors) describes how the tensors lie, and graft_packed_rows_forward does the rest.
- * Few tokens read the codes where they are, in one block of rows or in several; many are multiplied with panels
- * (packed_panels.h).
+ * Few tokens (graft_call_is_few) read the codes where they are, in one block of rows or in several, each as if it were
+ * alone; many are multiplied with panels (packed_panels.h).
  */
 #ifndef GRAFT_PACKED_ROWS_H
 #define GRAFT_PACKED_ROWS_H
@@ -21,7 +21,6 @@ extern "C" {
 #endif
 
 enum {
-    GRAFT_PACKED_ROWS_FEW = 16,        /* up to so many tokens read codes, each as if it were alone */
     GRAFT_PACKED_ROWS_GRAIN = 1 << 16, /* fewer bytes of codes are not worth waking a thread */
     GRAFT_PACKED_ROWS_TILE = 16        /* rows that stay in one thread */
 };
@@ -243,7 +242,7 @@ GRAFT_INLINE int graft_packed_rows_few(const struct graft_packed_rows *self, con
 GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self, const struct graft_call *call,
                                             const float *x, int64_t tokens, float *y, struct graft_error *error) {
     struct graft_panels panels;
-    if (tokens <= GRAFT_PACKED_ROWS_FEW) {
+    if (graft_call_is_few(call, tokens)) {
         return graft_packed_rows_few(self, call, x, tokens, y, error);
     }
     panels.weight = self;

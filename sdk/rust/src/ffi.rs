@@ -319,6 +319,7 @@ c_structs! {
         pub asked_attention: *const c_void,
         pub row_adapters: *const c_void,
         pub running: *mut *const graft_module,
+        pub among: i64,
     }
 
     pub struct graft_product {
