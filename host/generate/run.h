@@ -16,7 +16,8 @@ struct graft_run_options {
     int64_t vocab_size;
     int32_t slots;          /* of the session */
     size_t piece;           /* tokens of a prompt that are fed at once, more than GRAFT_FEW_TOKENS; 0: all of them */
-    size_t step_tokens;     /* of prompts, that a step feeds; rounded up to pieces */
+    size_t forward_tokens;  /* so many of several prompts may share a forward */
+    size_t step_tokens;     /* of prompts, that a step feeds; rounded up to forwards */
     int64_t max_positions;  /* of a sequence; 0: no limit */
     int64_t bytes;          /* that sequences may leave behind; 0: no limit */
     int64_t token_bytes;    /* what one leaves behind for each token; used with `bytes` */

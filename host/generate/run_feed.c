@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a step feeds. First all generated tokens, with short prompts and guesses, GRAFT_FEW_TOKENS at a time: so many
- * are computed as if each were alone. Then pieces of longer prompts, each in a forward of its own.
+ * are computed as if each were alone. Then pieces of longer prompts, of as many sequences as share a forward: a piece
+ * has more tokens than that, so all of these are computed as many are, and where a piece begins and ends depends on its
+ * own prompt alone.
  */
 #include "base/alloc.h"
 #include "generate/run_parts.h"
@@ -211,27 +213,41 @@ static int has_token(const struct graft_run_group *group, const struct graft_seq
     return 0;
 }
 
-/* Pieces of prompts, sequence by sequence. Once a piece is fed, others may take it over. */
+/* How many tokens of its prompt the sequence has for a forward of pieces; 0: none. */
+static size_t piece_of(const struct graft_run *run, size_t number, const struct graft_sequence *sequence) {
+    if (!is_of(run, number, sequence) || has_token(&run->groups[number], sequence) || graft_run_waits(run, sequence)) {
+        return 0;
+    }
+    size_t count = graft_run_next_count(run, sequence);
+    return count > GRAFT_FEW_TOKENS ? count : 0;
+}
+
+/* The next piece of the first sequence that has any, and of as many behind it as there is room for. Each gives one row
+ * of logits, and the head computes these as few are. */
+static void gather_pieces(const struct graft_run *run, size_t number, struct forward *forward) {
+    *forward = (struct forward){.n = 0};
+    for (size_t i = 0; i < run->n && forward->n < GRAFT_FEW_TOKENS; i++) {
+        struct graft_sequence *sequence = run->sequences[i];
+        size_t count = piece_of(run, number, sequence);
+        if (count > 0 && (forward->n == 0 || forward->tokens + count <= run->options.forward_tokens)) {
+            add_member(forward, sequence, count);
+            forward->news[forward->n - 1].ids = sequence->ids + sequence->fed;
+        }
+    }
+}
+
+/* Pieces of prompts, those of sequences that came first before others. Once a piece is fed, others may take it over. */
 static int feed_pieces(struct graft_run *run, size_t number, const struct graft_run_output *output,
                        struct graft_error *error) {
-    struct graft_run_group *group = &run->groups[number];
+    struct forward forward;
     size_t fed = 0;
     int status = GRAFT_OK;
-    for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
-        struct graft_sequence *sequence = run->sequences[i];
-        while (status == GRAFT_OK && fed < run->options.step_tokens && is_of(run, number, sequence) &&
-               !has_token(group, sequence) && !graft_run_waits(run, sequence)) {
-            struct forward forward = {.n = 0};
-            size_t count = graft_run_next_count(run, sequence);
-            if (count <= GRAFT_FEW_TOKENS) {
-                break;
-            }
-            add_member(&forward, sequence, count);
-            forward.news[0].ids = sequence->ids + sequence->fed;
-            fed += count;
-            status = run_forward(run, group, &forward, output, error);
-            status = status == GRAFT_OK ? graft_run_share(run, error) : status;
-        }
+    gather_pieces(run, number, &forward);
+    while (status == GRAFT_OK && forward.n > 0 && fed < run->options.step_tokens) {
+        fed += forward.tokens;
+        status = run_forward(run, &run->groups[number], &forward, output, error);
+        status = status == GRAFT_OK ? graft_run_share(run, error) : status;
+        gather_pieces(run, number, &forward);
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prompts that begin alike. Only whole pieces are shared: a piece is fed in a forward of its own, so what it leaves
- * behind depends on the ids up to its end alone, and taking it over gives the same bits as feeding it.
+ * Prompts that begin alike. Only whole pieces are shared: those begin at the same places in every prompt, so what one
+ * leaves behind depends on the ids up to its end alone, and taking it over gives the same bits as feeding it.
  */
 #include "generate/run_parts.h"
 

@@ -30,6 +30,7 @@ struct graft_run_options graft_model_run_options(const struct graft_model *model
         .vocab_size = model->vocab_size,
         .slots = slots,
         .piece = is_growing ? 0 : DEFAULT_PIECE,
+        .forward_tokens = DEFAULT_PIECE,
         .step_tokens = SIZE_MAX,
         .max_positions = graft_model_max_positions(model),
     };
@@ -66,12 +67,20 @@ static int measure_token(struct graft_session *session, struct graft_run_options
     return status;
 }
 
+/* How long others wait for a forward at least is up to the caller. */
+static size_t most_of_forward(const struct graft_sequences_options *options) {
+    int64_t piece = options->piece_tokens > 0 ? options->piece_tokens : DEFAULT_PIECE;
+    int64_t asked = piece > options->step_tokens ? piece : options->step_tokens;
+    return (size_t)(asked < DEFAULT_PIECE ? asked : DEFAULT_PIECE);
+}
+
 static int start(struct graft_sequences *sequences, const struct graft_sequences_options *options,
                  struct graft_error *error) {
     int32_t slots = options->max_running > 0 ? options->max_running : DEFAULT_RUNNING;
     struct graft_run_options run = graft_model_run_options(sequences->model, slots);
     run.piece = run.piece > 0 && options->piece_tokens > 0 ? (size_t)options->piece_tokens : run.piece;
     run.step_tokens = options->step_tokens > 0 ? (size_t)options->step_tokens : 1;
+    run.forward_tokens = most_of_forward(options);
     run.bytes = options->max_cache_bytes;
     int status = graft_model_session(sequences->model, slots, &sequences->session, error);
     if (status == GRAFT_OK && graft_session_stages(sequences->session) > 1) {

@@ -1,206 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sequences that come and go: what each gets is what it gets alone, to the bit of every logit, whoever joins and leaves
- * meanwhile; prompts that begin alike are read once; and what is refused.
+ * Sequences that come and go: which forwards their prompts share; prompts that begin alike are read once; tokens,
+ * memory and positions; and what is refused. What each gets is for test_sequences_alone.c.
  */
-#include "library_fixture.h"
+#include "sequences_fixture.h"
 
+#include "graft/batch.h"
 #include "graft/host/profile.h"
-
-enum { PIECE = 64, SEQUENCES = 22, NEW_TOKENS = 12, LONGEST = 3 * PIECE + 40, SHARED = 2 * PIECE + 9 };
-
-static struct graft_error error;
-
-static void check(int status) {
-    if (status != GRAFT_OK) {
-        fail_msg("%s: %s", error.source, error.message);
-    }
-}
-
-/* What a sequence is given, and what it got. */
-struct request {
-    int32_t ids[LONGEST];
-    size_t count;
-    struct graft_generation generation;
-    int64_t number; /* -1: not there */
-    int joins;      /* at this step, when all run together */
-    int leaves;     /* at this step; 0: never */
-    int32_t got[NEW_TOKENS];
-    size_t n_got;
-    float *logits; /* [NEW_TOKENS, vocab] */
-    int32_t end;
-};
-
-static struct graft_model *open_model(struct graft_library *library, const char *path, int32_t precision) {
-    const struct graft_model_options options = {.struct_size = sizeof options, .precision = precision};
-    struct graft_model *model = NULL;
-    check(graft_model_open(library, path, &options, &model, &error));
-    check(graft_model_load(model, &error));
-    return model;
-}
-
-/* Prompts of one token and of several pieces; every fourth begins as the first does. Some draw, some guess. */
-static void make_request(struct request *request, const struct graft_model *model, int number) {
-    static const size_t counts[] = {1, 5, 16, 17, 40, PIECE, PIECE + 1, 2 * PIECE + 30, LONGEST};
-    int64_t vocab = graft_model_vocab_size(model);
-    *request =
-        (struct request){.number = -1, .joins = number / 4, .generation = {.struct_size = sizeof request->generation}};
-    request->count = number % 4 == 0 ? (size_t)SHARED + (size_t)number : counts[(size_t)number % 9];
-    for (size_t i = 0; i < request->count; i++) {
-        int64_t seed = number % 4 == 0 && i < SHARED ? 7 : 31 * number + 3;
-        request->ids[i] = (int32_t)((seed + (int64_t)(i % 11 * i)) % vocab);
-    }
-    graft_model_generation(model, &request->generation);
-    request->generation.max_new_tokens = NEW_TOKENS - number % 3;
-    request->generation.ignore_eos = 1;
-    request->generation.do_sample = number % 5 == 1;
-    request->generation.temperature = 1.0;
-    request->generation.top_p = 1.0;
-    request->generation.seed = (uint64_t)number;
-    request->generation.speculate = number % 3 == 2 ? 4 : 0;
-    request->generation.repetition_penalty = number % 3 == 2 ? 0.7 : 1.0;
-    request->logits = malloc((size_t)vocab * NEW_TOKENS * sizeof(float));
-    assert_non_null(request->logits);
-}
-
-static struct graft_sequences *create(struct graft_model *model, int32_t running) {
-    const struct graft_sequences_options options = {
-        .struct_size = sizeof options, .max_running = running, .piece_tokens = PIECE};
-    struct graft_sequences *sequences = NULL;
-    check(graft_sequences_create(model, &options, &sequences, &error));
-    return sequences;
-}
-
-static void add(struct graft_sequences *sequences, struct request *request) {
-    const struct graft_prompt prompt = {.ids = request->ids, .count = request->count};
-    const struct graft_sequence_options options = {
-        .struct_size = sizeof options, .gives_logits = 1, .generation = &request->generation};
-    check(graft_sequences_add(sequences, &prompt, &options, &request->number, &error));
-}
-
-/* One step, whose tokens go to the requests. */
-static void step(struct graft_sequences *sequences, struct request *requests, int n, int64_t vocab) {
-    const struct graft_sequence_token *tokens = NULL;
-    size_t n_tokens = 0;
-    check(graft_sequences_step(sequences, &tokens, &n_tokens, &error));
-    for (size_t i = 0; i < n_tokens; i++) {
-        struct request *request = NULL;
-        for (int j = 0; j < n; j++) {
-            request = requests[j].number == tokens[i].sequence ? &requests[j] : request;
-        }
-        assert_non_null(request);
-        assert_true(request->n_got < NEW_TOKENS);
-        assert_non_null(tokens[i].logits);
-        memcpy(request->logits + (int64_t)request->n_got * vocab, tokens[i].logits, (size_t)vocab * sizeof(float));
-        request->got[request->n_got++] = tokens[i].id;
-        request->end = tokens[i].end;
-    }
-}
-
-static void run_alone(struct graft_model *model, struct request *request) {
-    struct graft_sequences *sequences = create(model, 0);
-    add(sequences, request);
-    while (graft_sequences_count(sequences) > 0) {
-        step(sequences, request, 1, graft_model_vocab_size(model));
-    }
-    assert_int_equal(request->n_got, request->generation.max_new_tokens);
-    assert_int_equal(request->end, GRAFT_SEQUENCE_COMPLETE);
-    graft_sequences_free(sequences);
-}
-
-static struct graft_sequences_counts run_together(struct graft_model *model, struct request *requests, int n,
-                                                  int32_t running) {
-    struct graft_sequences_counts counts = {.struct_size = sizeof counts};
-    struct graft_sequences *sequences = create(model, running);
-    int added = 0;
-    for (int now = 0; added < n || graft_sequences_count(sequences) > 0; now++) {
-        for (int i = 0; i < n; i++) {
-            if (requests[i].joins == now) {
-                add(sequences, &requests[i]);
-                added++;
-            }
-            if (requests[i].leaves > 0 && requests[i].leaves == now) {
-                check(graft_sequences_remove(sequences, requests[i].number, &error));
-            }
-        }
-        step(sequences, requests, n, graft_model_vocab_size(model));
-    }
-    graft_sequences_get_counts(sequences, &counts);
-    graft_sequences_free(sequences);
-    return counts;
-}
-
-static void assert_same(const struct request *together, const struct request *alone, int64_t vocab) {
-    assert_true(together->leaves > 0 || together->n_got == alone->n_got);
-    assert_memory_equal(together->got, alone->got, together->n_got * sizeof together->got[0]);
-    assert_memory_equal(together->logits, alone->logits, together->n_got * (size_t)vocab * sizeof(float));
-}
-
-/* `takes_over`: whether prompts that begin alike are known to be shared. */
-static void same_alone(struct graft_library *library, const char *path, int32_t precision, int takes_over) {
-    static struct request alone[SEQUENCES], together[SEQUENCES];
-    struct graft_model *model = open_model(library, path, precision);
-    int64_t vocab = graft_model_vocab_size(model);
-    for (int32_t running = 0; running <= 5; running += 5) {
-        for (int i = 0; i < SEQUENCES; i++) {
-            make_request(&alone[i], model, i);
-            make_request(&together[i], model, i);
-            together[i].leaves = running == 0 && i % 7 == 3 ? together[i].joins + 4 : 0;
-            run_alone(model, &alone[i]);
-        }
-        struct graft_sequences_counts counts = run_together(model, together, SEQUENCES, running);
-        for (int i = 0; i < SEQUENCES; i++) {
-            assert_same(&together[i], &alone[i], vocab);
-            free(alone[i].logits);
-            free(together[i].logits);
-        }
-        assert_true(!takes_over || running > 0 || counts.shared_tokens >= 5 * 2 * PIECE);
-        print_message("%s: %lld forwards, %lld tokens read and %lld taken over\n", strrchr(path, '/') + 1,
-                      (long long)counts.forwards, (long long)counts.prompt_tokens, (long long)counts.shared_tokens);
-    }
-    graft_model_free(model);
-}
-
-static void same_alone_of(const char *golden, int32_t precision) {
-    struct graft_library *library = new_library();
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/plain/%s", getenv("GRAFT_TEST_GOLDENS"), golden);
-    same_alone(library, path, precision, 1);
-    graft_library_free(library);
-}
-
-static void test_llama(void **state) {
-    (void)state;
-    same_alone_of("llama", GRAFT_PRECISION_FLOAT32);
-    same_alone_of("llama_bf16", GRAFT_PRECISION_AUTO);
-}
-
-static void test_experts(void **state) {
-    (void)state;
-    same_alone_of("qwen2_moe_bf16", GRAFT_PRECISION_AUTO);
-}
-
-static void test_sliding(void **state) {
-    (void)state;
-    same_alone_of("mistral_sliding", GRAFT_PRECISION_FLOAT32);
-}
-
-static void with_plugin(const char *family, const char *golden, int takes_over) {
-    struct graft_library *library = new_library();
-    char plugins[512], path[600];
-    const char *directories[] = {plugins};
-    (void)snprintf(plugins, sizeof plugins, "%s/families/%s", getenv("GRAFT_PLUGINS"), family);
-    (void)snprintf(path, sizeof path, "%s/goldens/%s", plugins, golden);
-    check(graft_library_load_plugins(library, directories, 1, NULL, &error));
-    same_alone(library, path, GRAFT_PRECISION_FLOAT32, takes_over);
-    graft_library_free(library);
-}
-
-/* States can be taken over only where they are. */
-static void test_states(void **state) {
-    (void)state;
-    with_plugin("mamba2", "mamba2", 0);
-}
 
 static struct request of(const struct graft_model *model, size_t count, int32_t first) {
     struct request request = {.count = count, .number = -1, .generation = {.struct_size = sizeof request.generation}};
@@ -220,6 +26,48 @@ static void finish(struct graft_sequences *sequences, struct request *requests, 
     }
 }
 
+/* How many forwards prompts of these lengths take that are added at once. */
+static int64_t forwards_of(struct graft_model *model, const size_t *counts, int n, int64_t step_tokens) {
+    static struct request requests[GRAFT_FEW_TOKENS + 1];
+    struct graft_sequences_counts all = {.struct_size = sizeof all};
+    struct graft_sequences *sequences = create(model, 0, step_tokens);
+    for (int i = 0; i < n; i++) {
+        requests[i] = of(model, counts[i], i + 1);
+        requests[i].generation.max_new_tokens = 1;
+        add(sequences, &requests[i]);
+    }
+    finish(sequences, requests, n, graft_model_vocab_size(model));
+    graft_sequences_get_counts(sequences, &all);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(requests[i].n_got, 1);
+        free(requests[i].logits);
+    }
+    graft_sequences_free(sequences);
+    return all.forwards;
+}
+
+/* Prompts share forwards up to a number of tokens and of sequences, also with the rest of longer ones; those of few
+ * tokens and others do not. */
+static void test_read_together(void **state) {
+    size_t many[GRAFT_FEW_TOKENS + 1];
+    static const size_t with_rest[] = {PIECE + 20, 20, 17}, mixed[] = {3, 40, 9, 17}, wide[] = {PIECE, PIECE, PIECE};
+    struct graft_library *library = new_library();
+    char path[512];
+    (void)state;
+    struct graft_model *model = open_model(library, llama_directory(path), GRAFT_PRECISION_FLOAT32);
+    for (int i = 0; i <= GRAFT_FEW_TOKENS; i++) {
+        many[i] = 17 + (size_t)i % 9;
+    }
+    assert_int_equal(forwards_of(model, many, GRAFT_FEW_TOKENS, 512), 1);
+    assert_int_equal(forwards_of(model, many, GRAFT_FEW_TOKENS + 1, 512), 2);
+    assert_int_equal(forwards_of(model, with_rest, 3, 0), 2);
+    assert_int_equal(forwards_of(model, mixed, 4, 0), 2);
+    assert_int_equal(forwards_of(model, wide, 3, 0), 3);
+    assert_int_equal(forwards_of(model, wide, 3, 2 * PIECE), 2);
+    graft_model_free(model);
+    graft_library_free(library);
+}
+
 /* Prompts added at once are read once; so are those added later, and when the first is gone. */
 static void shared_by(struct graft_library *library, const char *path, int64_t later) {
     struct graft_model *model = open_model(library, path, GRAFT_PRECISION_FLOAT32);
@@ -233,7 +81,7 @@ static void shared_by(struct graft_library *library, const char *path, int64_t l
             requests[i].ids[j] %= (int32_t)vocab;
         }
     }
-    struct graft_sequences *sequences = create(model, 0);
+    struct graft_sequences *sequences = create(model, 0, 0);
     add(sequences, &requests[0]);
     add(sequences, &requests[1]);
     finish(sequences, requests, 2, vocab);
@@ -298,7 +146,7 @@ static void test_generate(void **state) {
                                                    .generation = &request.generation,
                                                    .stop_ids = &stop,
                                                    .n_stop_ids = 1};
-    struct graft_sequences *sequences = create(model, 0);
+    struct graft_sequences *sequences = create(model, 0, 0);
     request.n_got = 0;
     check(graft_sequences_add(sequences, &prompt, &options, &request.number, &error));
     finish(sequences, &request, 1, vocab);
@@ -366,7 +214,7 @@ static void test_positions(void **state) {
     (void)snprintf(path, sizeof path, "%s/goldens/gpt2", plugins);
     check(graft_library_load_plugins(library, directories, 1, NULL, &error));
     struct graft_model *model = open_model(library, path, GRAFT_PRECISION_FLOAT32);
-    struct graft_sequences *sequences = create(model, 0);
+    struct graft_sequences *sequences = create(model, 0, 0);
     struct request request = of(model, 30, 1);
     request.generation.max_new_tokens = 9;
     request.generation.speculate = 8;
@@ -436,9 +284,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_llama),  cmocka_unit_test(test_experts),   cmocka_unit_test(test_sliding),
-        cmocka_unit_test(test_states), cmocka_unit_test(test_shared),    cmocka_unit_test(test_generate),
-        cmocka_unit_test(test_budget), cmocka_unit_test(test_positions), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_read_together), cmocka_unit_test(test_shared),    cmocka_unit_test(test_generate),
+        cmocka_unit_test(test_budget),        cmocka_unit_test(test_positions), cmocka_unit_test(test_refused),
     };
     error = graft_error_none();
     return cmocka_run_group_tests(tests, NULL, NULL);

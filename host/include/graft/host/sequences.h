@@ -12,9 +12,9 @@
  *     graft_sequences_free(sequences);
  *
  * A sequence gets the same tokens, and the same logits to the bit, alone and beside any others, whenever they join and
- * leave. To that end prompts are read in pieces, each in a forward of its own; generated tokens of all sequences go
- * through the model together, few enough at a time (GRAFT_FEW_TOKENS of graft/batch.h) that each is computed as if it
- * were alone.
+ * leave. To that end prompts are read in pieces that begin at the same places whoever is there; pieces of up to
+ * GRAFT_FEW_TOKENS (graft/batch.h) sequences go through the model together, and so do generated tokens, so many at a
+ * time. Each is computed as if it were alone.
  *
  * Where a prompt begins with the same whole pieces as one that is being read, or that has been and still is here, it
  * takes over what those left behind, and only the rest is read. What modules carry beside keys and values
@@ -45,9 +45,10 @@ struct graft_sequences_options {
     uint32_t struct_size;
     int32_t max_running; /* how many run at once; others wait for their turn. 0: 64 */
     /* Tokens of a piece of a prompt, at least 64; 0: 512. Smaller ones let prompts share more, and others wait less
-     * while one is read; larger ones are read faster. */
+     * while one is read; larger ones are read faster. As many of several prompts share a forward, at most 512. */
     int64_t piece_tokens;
-    /* How many prompt tokens a step reads, rounded up to whole pieces; 0: one piece. */
+    /* How many prompt tokens a step reads, rounded up to whole forwards; 0: one forward. With more than piece_tokens, as
+     * many may share one, at most 512. */
     int64_t step_tokens;
     /* Bytes that all sequences together may leave behind: keys, values, states. One is given its share, for its prompt
      * and max_new_tokens, when it begins to run, and waits until there is enough. 0: no limit. */
