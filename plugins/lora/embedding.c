@@ -107,14 +107,9 @@ static void destroy(void *instance) {
 /* What a part gives for the ids of its adapter: in their place, or added to them. */
 static int run_part(const struct lora_embedding *self, const struct graft_call *call, const struct part *part,
                     const struct lora_rows *rows, const struct graft_embedding_args *args, struct graft_error *error) {
-    struct graft_gathered_call space;
-    const struct graft_call *own_call = call;
     float *output = graft_scratch_floats(call, rows->n, self->embedding_dim, error);
     int32_t *ids = graft_scratch_ints(call, rows->n, error);
-    if (rows->index != NULL) {
-        own_call = graft_call_route(call, args->tokens, rows->index, rows->n, &space, error);
-    }
-    if (own_call == NULL || output == NULL || ids == NULL) {
+    if (output == NULL || ids == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     for (int64_t i = 0; i < rows->n; i++) {
@@ -122,7 +117,7 @@ static int run_part(const struct lora_embedding *self, const struct graft_call *
     }
     const struct graft_embedding_args own = {
         .struct_size = sizeof own, .tokens = rows->n, .ids = ids, .output = output};
-    int status = graft_embedding_forward(part->module, own_call, &own, error);
+    int status = graft_embedding_forward(part->module, call, &own, error);
     if (status == GRAFT_OK) {
         lora_rows_put(rows, call, output, self->embedding_dim, self->embedding_dim, !part->is_table, args->output);
     }

@@ -69,21 +69,16 @@ void lora_rows_put(const struct lora_rows *rows, const struct graft_call *call, 
 int lora_rows_run(const struct lora_rows *rows, const struct graft_call *call, const struct graft_module *linear,
                   const struct graft_linear_args *args, const struct lora_sizes *sizes, int adds,
                   struct graft_error *error) {
-    struct graft_gathered_call space;
-    const struct graft_call *own_call = call;
     float *x = rows->index != NULL ? graft_scratch_floats(call, rows->n, sizes->in, error) : NULL;
     float *y = graft_scratch_floats(call, rows->n, sizes->out, error);
-    if (rows->index != NULL) {
-        own_call = graft_call_route(call, args->tokens, rows->index, rows->n, &space, error);
-    }
-    int status = own_call != NULL && y != NULL && (x != NULL || rows->index == NULL) ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    int status = y != NULL && (x != NULL || rows->index == NULL) ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK && x != NULL) {
         status = call->kernels->gather_rows(call, args->x, rows->index, rows->n, sizes->in, x, error);
     }
     if (status == GRAFT_OK) {
         const struct graft_linear_args own = {
             .struct_size = sizeof own, .tokens = rows->n, .x = x != NULL ? x : args->x, .y = y};
-        status = graft_linear_forward(linear, own_call, &own, error);
+        status = graft_linear_forward(linear, call, &own, error);
     }
     if (status == GRAFT_OK) {
         lora_rows_put(rows, call, y, sizes->out, sizes->stride, adds, args->y);
