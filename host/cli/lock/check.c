@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock against what is there. Each difference is a line on stderr, and all of them end in one error. */
+/* A lock against what is there. Each difference is a line, and all of them end in one error. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@
 /* The text is consumed; NULL or a text that failed: memory ran out. */
 static void differs(struct graft_lock *lock, struct graft_text *text_take) {
     lock->differences++;
-    graft_output_line(stderr, "%s: %s: %s", graft_program_name(), lock->file,
+    graft_output_line(lock->out, "%s: %s: %s", graft_program_name(), lock->file,
                       text_take->failed || text_take->bytes == NULL ? "?" : text_take->bytes);
     graft_text_free(text_take);
 }

@@ -9,6 +9,8 @@
 #ifndef GRAFT_CLI_LOCK_LOCK_H
 #define GRAFT_CLI_LOCK_LOCK_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "base/sha256.h"
 #include "cli/options.h"
@@ -33,6 +35,7 @@ struct graft_unlocked_file {
 
 struct graft_lock {
     const char *file;
+    FILE *out;            /* where differences are named: stderr */
     graft_json *document; /* holds what the strings here point to */
     const char *host;     /* the version that wrote it */
     const char *plan;     /* SHA-256 */
@@ -53,8 +56,8 @@ void graft_lock_free(struct graft_lock *lock);
 /* For struct graft_library_options: opens the files that are locked, and no others. `data` is the lock. */
 int graft_lock_on_file(void *data, const char *file, const char *sha256, int32_t *open, struct graft_error *error);
 
-/* After plugins were loaded, with `status`: names on stderr each plugin and each option that is not as locked, which is
- * a GRAFT_ERROR_VERIFY; else `status`. Without a lock too. */
+/* After plugins were loaded, with `status`: names in its `out` each plugin and each option that is not as locked, which
+ * is a GRAFT_ERROR_VERIFY; else `status`. Without a lock too. */
 int graft_lock_check_plugins(const struct graft_options *options, const struct graft_library *library, int status,
                              struct graft_error *error);
 

@@ -12,6 +12,7 @@
 enum { MAX_FILE_BYTES = 256 << 20 };
 
 struct diff {
+    FILE *out;
     size_t added, removed, changed;
     int failed; /* memory ran out */
 };
@@ -88,7 +89,7 @@ static void print_change(struct diff *diff, const char *what, const char *name, 
     char *texts[] = {older != NULL ? text_of(diff, older) : NULL, newer != NULL ? text_of(diff, newer) : NULL};
     int same = texts[0] != NULL && texts[1] != NULL && strcmp(texts[0], texts[1]) == 0;
     if (!same && !diff->failed) {
-        graft_output_line(stdout, "changed %s%s%s%s%s: %s -> %s", what, name != NULL ? " " : "",
+        graft_output_line(diff->out, "changed %s%s%s%s%s: %s -> %s", what, name != NULL ? " " : "",
                           name != NULL ? name : "", field != NULL ? " " : "", field != NULL ? field : "",
                           texts[0] != NULL ? texts[0] : "absent", texts[1] != NULL ? texts[1] : "absent");
         diff->changed++;
@@ -129,7 +130,8 @@ static void compare_lists(struct diff *diff, const char *list, const graft_json 
         if (order == 0) {
             compare_values(diff, list, a->name, a->value, b->value);
         } else {
-            graft_output_line(stdout, "%s %s %s", order < 0 ? "removed" : "added", list, order < 0 ? a->name : b->name);
+            graft_output_line(diff->out, "%s %s %s", order < 0 ? "removed" : "added", list,
+                              order < 0 ? a->name : b->name);
             diff->removed += order < 0;
             diff->added += order > 0;
         }
@@ -180,9 +182,9 @@ static int check(const char *file, const graft_json *document, struct graft_erro
     return GRAFT_OK;
 }
 
-int graft_plan_diff(const graft_json *document, const char *file, struct graft_error *error) {
+int graft_plan_diff(const graft_json *document, const char *file, FILE *out, struct graft_error *error) {
     graft_json *older = NULL;
-    struct diff diff = {0};
+    struct diff diff = {.out = out};
     int status = graft_json_read(file, MAX_FILE_BYTES, &older, error);
     if (status == GRAFT_OK) {
         status = check(file, older, error);
