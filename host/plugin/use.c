@@ -86,7 +86,7 @@ static int plugin_failed(const char *file, const char *what, struct graft_error 
     if (own->hint[0] != '\0') {
         graft_error_hint(error, "%s", own->hint);
     }
-    graft_error_hint(error, "the plugin rejected this host without giving a reason");
+    graft_error_hint(error, "the plugin rejected this host");
     return status;
 }
 
