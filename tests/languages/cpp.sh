@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: cpp.sh SOURCE HOST MODEL PLUGIN: graft/graft.hpp compiles without a warning in each standard from C++17 on, also
 # without RTTI; PLUGIN, the example in C++, does what its original does; and no exception gets past the layer. MODEL is
-# a llama. Reports in TAP.
+# a llama. Weights that each operation of the layer moves are where they should be. Reports in TAP.
 set -u
 source=$1
 . "$source/tests/tap.sh"
 host=$2 model=$3 plugin=$4
 example=$source/sdk/examples/fused_gate_up_cpp/fused_gate_up_cpp.cc
 thrower=$source/tests/languages/throws.cc
+turned=$source/tests/languages/operations.cc
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 if ! command -v c++ >/dev/null; then
@@ -31,6 +32,8 @@ for compiler in g++ clang++; do
     done
     for standard in c++17 c++20 c++2b; do
         check "throws.cc with $compiler in $standard" '' "$(compile "$compiler" "-std=$standard" -fsyntax-only "$thrower")"
+        check "operations.cc with $compiler in $standard" '' \
+            "$(compile "$compiler" "-std=$standard" -fsyntax-only "$turned")"
         check "the example with $compiler in $standard, without RTTI" '' \
             "$(compile "$compiler" "-std=$standard" -fsyntax-only -fno-rtti "$example")"
     done
@@ -49,6 +52,13 @@ check 'the example does what the original does, to the bit' 0 $?
 has 'in its place' 'LlamaMLP -> FusedGateUpMLPInCpp by fused_gate_up_cpp: largest difference 0 ' "$scratch/verified"
 check 'validate finds nothing in it' "1..$("$host" validate --list | wc -l | tr -d ' ')" \
     "$(timeout 300 "$host" validate --quiet "$plugin" 2>&1)"
+
+mkdir "$scratch/turned"
+check 'operations.cc builds' '' "$(compile c++ -std=c++17 -shared -fPIC "$turned" \
+    -Wl,--version-script="$source/sdk/plugin.map" -o "$scratch/turned/turned.so")"
+"$host" verify --model "$model" --plugins-dir "$scratch/turned" --input-ids 5,6,7 >"$scratch/verified" 2>&1
+check 'each operation moves weights as it says' 0 $?
+has 'in the place of the original' 'LlamaMLP -> TurnedMLP by turned: largest difference ' "$scratch/verified"
 
 check 'throws.cc builds' '' "$(compile c++ -std=c++17 -shared -fPIC "$thrower" \
     -Wl,--version-script="$source/sdk/plugin.map" -o "$scratch/throws/throws.so")"

@@ -114,7 +114,9 @@ else
     # The example's path to the crate is as it is installed.
     mkdir examples && cp -r "$share/rust" . && cd examples || exit 1
     export CARGO_NET_OFFLINE=true
-    runs 'fused_gate_up_rust: it builds as its README says' readme fused_gate_up_rust
+    for name in fused_gate_up_rust starcoder2_rust quantized_linear_rust; do
+        runs "$name: it builds as its README says" readme "$name"
+    done
     cd ..
     plugin fused_gate_up_rust examples/fused_gate_up_rust/plugins/fused_gate_up_rust.so LlamaMLP
 fi

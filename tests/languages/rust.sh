@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: rust.sh SOURCE HOST MODEL LIBRARY: the crate of sdk/rust builds with rustc alone and without a warning; it takes
-# structs and constants to be what a C compiler makes of the headers; the example does what its original does; and no
-# panic gets past the crate. MODEL is a llama, LIBRARY is libgraft-sdk.a. Reports in TAP.
+# Usage: rust.sh SOURCE HOST MODEL LIBRARY STARCODER2: the crate of sdk/rust builds with rustc alone and without a
+# warning; it takes structs and constants to be what a C compiler makes of the headers; the examples do what their
+# originals do, operations move weights as they say, and no panic gets past the crate. MODEL is a llama, LIBRARY is
+# libgraft-sdk.a, STARCODER2 the folder of that plugin and its goldens. Reports in TAP.
 set -u
 source=$1
 . "$source/tests/tap.sh"
-host=$2 model=$3 library=$(dirname "$4")
+host=$2 model=$3 library=$(dirname "$4") starcoder2=$5
 here=$source/tests/languages
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -43,6 +44,10 @@ run() { # run FOLDER: ids
     timeout 60 "$host" --model "$model" --plugins-dir "$1" --report none --quiet --input-ids 3,14,15 \
         --max-new-tokens 6 --output-ids
 }
+valid() { # valid PLUGIN
+    check "validate finds nothing in $(basename "$1")" "1..$("$host" validate --list | wc -l | tr -d ' ')" \
+        "$(timeout 300 "$host" validate --quiet "$1" 2>&1)"
+}
 mkdir "$scratch/none" "$scratch/example" "$scratch/panics"
 plugin=$scratch/example/fused_gate_up_rust.so
 check 'the example builds' '' "$(rust cdylib "$source/sdk/examples/fused_gate_up_rust/src/lib.rs" "$plugin" "$use")"
@@ -50,8 +55,42 @@ check 'it exports its entry' graft_plugin_entry "$(nm -D --defined-only "$plugin
 "$host" verify --model "$model" --plugins-dir "$scratch/example" --input-ids 5,6,7 --tolerance 0 >"$scratch/verified" 2>&1
 check 'it does what the original does, to the bit' 0 $?
 has 'in its place' 'LlamaMLP -> FusedGateUpMLPInRust by fused_gate_up_rust: largest difference 0 ' "$scratch/verified"
-check 'validate finds nothing in it' "1..$("$host" validate --list | wc -l | tr -d ' ')" \
-    "$(timeout 300 "$host" validate --quiet "$plugin" 2>&1)"
+valid "$plugin"
+
+mkdir "$scratch/turned" "$scratch/quantized" "$scratch/family"
+check 'operations.rs builds' '' "$(rust cdylib "$here/operations.rs" "$scratch/turned/turned.so" "$use")"
+"$host" verify --model "$model" --plugins-dir "$scratch/turned" --input-ids 5,6,7 >"$scratch/verified" 2>&1
+check 'each operation moves weights as it says' 0 $?
+has 'in the place of the original' 'LlamaMLP -> TurnedMLPInRust by turned_rust: largest difference ' "$scratch/verified"
+"$host" save --quiet --model "$model" --plugins-dir "$scratch/turned" --output "$scratch/saved" &&
+    cmp "$model/model.safetensors" "$scratch/saved/model.safetensors"
+check 'and back, to the bit, by its own operation' 0 $?
+
+examples=$source/sdk/examples
+check 'quantized_linear_rust builds' '' \
+    "$(rust cdylib "$examples/quantized_linear_rust/src/lib.rs" "$scratch/quantized/quantized_linear_rust.so" "$use")"
+valid "$scratch/quantized/quantized_linear_rust.so"
+worst() { # worst OPTION...: the largest difference of any module
+    "$host" verify --model "$model" --plugins-dir "$scratch/quantized" --plugins quantized_linear_rust --tolerance 9 \
+        --input-ids 5,6,7 "$@" 2>/dev/null |
+        sed -n 's/^model.*ExampleInt8LinearInRust.*: largest difference \([^ ]*\) .*/\1/p' | sort -g | tail -n 1
+}
+check 'its option decides how close it is' yes "$(awk -v a="$(worst)" -v b="$(worst --plugin-option \
+    quantized_linear_rust.bits=4)" 'BEGIN { print (a > 0 && a < 0.05 && b > 4 * a && b < 1 ? "yes" : a " and " b) }')"
+
+check 'starcoder2_rust builds' '' \
+    "$(rust cdylib "$examples/starcoder2_rust/src/lib.rs" "$scratch/family/starcoder2_rust.so" "$use")"
+valid "$scratch/family/starcoder2_rust.so"
+for name in starcoder2 starcoder2_bf16_tied starcoder2_plain_sharded; do
+    for folder in "$starcoder2" "$scratch/family"; do
+        timeout 60 "$host" --model "$starcoder2/goldens/$name" --plugins-dir "$folder" --report none --quiet \
+            --input-ids 5,6,7,8,9,10,11,12 --max-new-tokens 8 --output-ids --logits "$scratch/logits" 2>&1
+        cksum <"$scratch/logits"
+    done >"$scratch/ran"
+    check "$name: ids and logits are those of the plugin in C" "$(sed -n '1,2p' "$scratch/ran")" \
+        "$(sed -n '3,4p' "$scratch/ran")"
+    check "$name: there are ids" 1 "$(sed -n 1p "$scratch/ran" | grep -c '^[0-9,]*$')"
+done
 
 check 'panics.rs builds' '' "$(rust cdylib "$here/panics.rs" "$scratch/panics/panics.so" "$use")"
 check 'as long as nothing panics it works' "$(run "$scratch/none")" "$(run "$scratch/panics")"
@@ -70,5 +109,6 @@ check 'a panic in drop harms nobody' "$(run "$scratch/none")" "$(PANIC_AT=drop r
 PANIC_AT=entry run "$scratch/panics" >"$scratch/out" 2>"$scratch/err"
 check 'fault in entry: exit status' 3 $?
 has 'fault in entry' 'graft_plugin_entry returned NULL: panic: asked in entry,?on purpose' "$scratch/err"
+check 'fault in entry: its reason is the reason' '' "$(grep 'without giving a reason' "$scratch/err")"
 echo "1..$number"
 exit "$failed"

@@ -452,21 +452,48 @@ template <class T> const graft_class *class_of() {
 
 /* --- Conversions (conversion.h), for static arrays --- */
 
-/* All values into one, joined along `dim`. */
-constexpr graft_operation concatenate(std::int64_t dim) {
+/* One of a kind (GRAFT_OP_...) that takes no more than a dimension: merge_modulelist, for one. */
+constexpr graft_operation operation(std::int32_t kind, std::int64_t dim) {
     graft_operation made{};
     made.struct_size = sizeof made;
-    made.kind = GRAFT_OP_CONCATENATE;
+    made.kind = kind;
     made.dim = dim;
     return made;
 }
 
+/* All values into one, joined along `dim`. */
+constexpr graft_operation concatenate(std::int64_t dim) {
+    return operation(GRAFT_OP_CONCATENATE, dim);
+}
+
+/* One value into one for each target, along `dim`. */
+constexpr graft_operation chunk(std::int64_t dim) {
+    return operation(GRAFT_OP_CHUNK, dim);
+}
+
+/* Two dimensions of each value change places. */
+constexpr graft_operation transpose(std::int64_t dim, std::int64_t dim1) {
+    graft_operation made = operation(GRAFT_OP_TRANSPOSE, dim);
+    made.dim1 = dim1;
+    return made;
+}
+
+/* Of each value, `dim` as pairs [n / 2, 2] becomes [2, n / 2]: what is at even places, then what is at odd ones. */
+constexpr graft_operation interleave(std::int64_t dim) {
+    return operation(GRAFT_OP_INTERLEAVE, dim);
+}
+
+/* The other way: the first half to even places, the second to odd ones. */
+constexpr graft_operation interleave_inverse(std::int64_t dim) {
+    graft_operation made = interleave(dim);
+    made.inverse = 1;
+    return made;
+}
+
 /* The operation of a plugin's own. */
-constexpr graft_operation custom(const graft_custom_operation &operation) {
-    graft_operation made{};
-    made.struct_size = sizeof made;
-    made.kind = GRAFT_OP_CUSTOM;
-    made.custom = &operation;
+constexpr graft_operation custom(const graft_custom_operation &own) {
+    graft_operation made = operation(GRAFT_OP_CUSTOM, 0);
+    made.custom = &own;
     return made;
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::os::raw::c_void;
 use std::panic::{self, AssertUnwindSafe};
-use std::slice::from_raw_parts_mut;
+use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::Mutex;
 
 use crate::create::Weight;
@@ -28,6 +28,13 @@ impl<'a> Call<'a> {
             floats.write_bytes(0, rows * columns);
             Ok(from_raw_parts_mut(floats, rows * columns))
         }
+    }
+
+    /// A weight as f32, of whatever type it is: in scratch memory, the host's again when the forward returns.
+    pub fn widened(&self, weight: &Weight) -> Result<&'a [f32]> {
+        let floats = unsafe { ffi::graft_scratch_widened(self.raw, weight.raw, self.error) };
+        let floats = check_pointer(floats as *mut f32)?;
+        Ok(unsafe { from_raw_parts(floats, weight.rows() * weight.columns()) })
     }
 
     /// y = x W^T (+ bias), x [tokens, columns of the weight], y [tokens, rows of the weight].

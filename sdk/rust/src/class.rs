@@ -2,7 +2,7 @@
 //! Classes of modules: what a plugin implements, and the functions that the host calls for it.
 
 use std::marker::PhantomData;
-use std::mem::size_of;
+use std::mem::{size_of, zeroed};
 use std::os::raw::{c_char, c_int, c_void};
 use std::ptr::null;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
@@ -20,6 +20,8 @@ pub trait Class: Send + Sized + 'static {
     const NAME: &'static str;
     /// `GRAFT_CLASS_...` of [`ffi`].
     const FLAGS: u32 = 0;
+    /// The class that it is derived from: in models of a family that brings this one, it stands for that.
+    const BASE: Option<&'static str> = None;
     /// What `describe` finds out for `create`: sizes, for the most part. `()` for nothing.
     type Kept: Copy + Send + Sync + 'static;
 
@@ -99,6 +101,23 @@ pub struct NormArgs<'a> {
 #[derive(Clone, Copy)]
 pub struct ClassRef(pub(crate) *const ffi::graft_class);
 
+/// A class that another one computes, described otherwise: with other arguments, with more children, from other weights.
+pub trait Derived: 'static {
+    const NAME: &'static str;
+    /// The class that it is derived from.
+    const BASE: &'static str;
+    /// That of the base: "graft.base_model/1".
+    const INTERFACE: &'static str;
+
+    /// Declares what the base does ([`Sink::base`]), and more.
+    fn describe(sink: &Sink, config: &Config, args: &Args) -> Result<()>;
+
+    /// How checkpoints hold its parameters.
+    fn conversions() -> Vec<Conversion> {
+        Vec::new()
+    }
+}
+
 /// An instance, and the lengths of the rows that it is given, which follow from the arguments of its interface.
 struct Instance<T> {
     module: T,
@@ -168,8 +187,49 @@ fn class_of<T: Class, I: Interface<T>, V>(vtable: V) -> ClassRef {
         conversions: Box::leak(conversions.into_boxed_slice()).as_ptr(),
         conversion_stride: size_of::<ffi::graft_conversion>() as u32,
         data: null(),
-        base: null::<c_char>(),
+        base: T::BASE.map_or(null::<c_char>(), leaked),
     })))
+}
+
+unsafe extern "C" fn describe_derived<T: Derived>(
+    _: *const ffi::graft_class,
+    config: *const ffi::graft_config,
+    args: *const ffi::graft_args,
+    sink: *const ffi::graft_sink,
+    error: *mut ffi::graft_error,
+) -> c_int {
+    let path = (*sink).path;
+    guard(error, path, || {
+        let config = Config { raw: &*config, error };
+        let args = Args { raw: args, path, error, life: PhantomData };
+        T::describe(&Sink { raw: &*sink, error }, &config, &args)
+    })
+}
+
+/// A class of what the base makes.
+pub fn derived_class<T: Derived>() -> ClassRef {
+    let conversions: Vec<_> = T::conversions().into_iter().map(Conversion::leaked).collect();
+    let mut class = derived_head(T::NAME, T::BASE, T::INTERFACE);
+    class.describe = Some(describe_derived::<T>);
+    class.n_conversions = conversions.len() as i32;
+    class.conversions = Box::leak(conversions.into_boxed_slice()).as_ptr();
+    class.conversion_stride = size_of::<ffi::graft_conversion>() as u32;
+    ClassRef(Box::leak(Box::new(class)))
+}
+
+/// The base under a name of its own.
+pub fn derived(name: &str, base: &str, interface: &str) -> ClassRef {
+    ClassRef(Box::leak(Box::new(derived_head(name, base, interface))))
+}
+
+fn derived_head(name: &str, base: &str, interface: &str) -> ffi::graft_class {
+    // What is NULL is the base's.
+    let mut class: ffi::graft_class = unsafe { zeroed() };
+    class.struct_size = size_of::<ffi::graft_class>() as u32;
+    class.name = leaked(name);
+    class.base = leaked(base);
+    class.interface_id = leaked(interface);
+    class
 }
 
 struct OfMlp;

@@ -9,6 +9,7 @@ use crate::describe::{Args, Config};
 use crate::error::{check, Error, Result};
 use crate::ffi;
 use crate::modules::{ActivationModule, LinearModule, MlpModule, NormModule};
+use crate::number::{is_aligned, Number};
 use crate::text::{borrowed, c_string};
 
 /// What an instance is made of (`struct graft_build`).
@@ -121,12 +122,13 @@ impl Weight {
         unsafe { (*self.raw).columns as usize }
     }
 
-    /// Its numbers, where they lie in one block as f32.
-    pub fn as_f32(&self) -> Option<&[f32]> {
+    /// Its numbers, where they lie in one block of that type: what a custom operation made, or what was described as
+    /// `GRAFT_PARAMETER_CONTIGUOUS` and is of that type in the file.
+    pub fn numbers<T: Number>(&self) -> Option<&[T]> {
         unsafe {
             let weight = &*self.raw;
             let block = weight.blocks;
-            if weight.n_blocks != 1 || (*block).dtype != ffi::GRAFT_DTYPE_F32 {
+            if weight.n_blocks != 1 || (*block).dtype != T::DTYPE || !is_aligned::<T>((*block).data.cast()) {
                 return None;
             }
             Some(std::slice::from_raw_parts((*block).data.cast(), self.rows() * self.columns()))

@@ -7,6 +7,7 @@ use std::ptr::null;
 
 use crate::error::{check, Error, Result};
 use crate::ffi;
+use crate::operation::OperationRef;
 use crate::text::{borrowed, c_string, leaked};
 
 /// Arguments that the parent gave, as those of a constructor (`graft/args.h`).
@@ -85,6 +86,31 @@ pub enum Arg<'a> {
     Integer(&'a str, i64),
     Real(&'a str, f64),
     String(&'a str, &'a str),
+    Integers(&'a str, &'a [i64]),
+}
+
+/// Calls `body` with the arguments as the host reads them; they are its for that long.
+fn with_args<T>(args: &[Arg], body: impl FnOnce(&[ffi::graft_arg]) -> T) -> T {
+    let texts: Vec<_> = args
+        .iter()
+        .map(|arg| match arg {
+            Arg::Integer(name, _) | Arg::Real(name, _) | Arg::Integers(name, _) => (c_string(name), c_string("")),
+            Arg::String(name, value) => (c_string(name), c_string(value)),
+        })
+        .collect();
+    let list: Vec<_> = args
+        .iter()
+        .zip(&texts)
+        .map(|(arg, (name, text))| unsafe {
+            match *arg {
+                Arg::Integer(_, value) => ffi::graft_int_arg(name.as_ptr(), value),
+                Arg::Real(_, value) => ffi::graft_real_arg(name.as_ptr(), value),
+                Arg::String(..) => ffi::graft_string_arg(name.as_ptr(), text.as_ptr()),
+                Arg::Integers(_, values) => ffi::graft_ints_arg(name.as_ptr(), values.as_ptr(), values.len() as i32),
+            }
+        })
+        .collect();
+    body(&list)
 }
 
 /// Where a description goes (`struct graft_sink`).
@@ -107,6 +133,12 @@ impl<'a> Sink<'a> {
         })
     }
 
+    /// One block of one type, a `GRAFT_DTYPE_...` of [`ffi`]: what a custom operation makes.
+    pub fn typed(&self, name: &str, shape: &[i64], dtype: i32) -> Result<()> {
+        let (name, rank) = (c_string(name), shape.len() as i32);
+        check(unsafe { ffi::graft_describe_typed(self.raw, name.as_ptr(), rank, shape.as_ptr(), dtype, self.error) })
+    }
+
     /// A fact about the module under its name in transformers.
     pub fn attribute(&self, name: &str, values: &[i64]) -> Result<()> {
         let (name, count) = (c_string(name), values.len() as i32);
@@ -116,25 +148,7 @@ impl<'a> Sink<'a> {
     /// A child of any class, "graft.norm/1" for one being the interface that it is called through.
     pub fn child(&self, name: &str, class_name: &str, interface: &str, args: &[Arg]) -> Result<()> {
         let (name, class_name, interface) = (c_string(name), c_string(class_name), c_string(interface));
-        let texts: Vec<_> = args
-            .iter()
-            .map(|arg| match arg {
-                Arg::Integer(name, _) | Arg::Real(name, _) => (c_string(name), c_string("")),
-                Arg::String(name, value) => (c_string(name), c_string(value)),
-            })
-            .collect();
-        let list: Vec<_> = args
-            .iter()
-            .zip(&texts)
-            .map(|(arg, (name, text))| unsafe {
-                match *arg {
-                    Arg::Integer(_, value) => ffi::graft_int_arg(name.as_ptr(), value),
-                    Arg::Real(_, value) => ffi::graft_real_arg(name.as_ptr(), value),
-                    Arg::String(..) => ffi::graft_string_arg(name.as_ptr(), text.as_ptr()),
-                }
-            })
-            .collect();
-        check(unsafe {
+        check(with_args(args, |list| unsafe {
             ffi::graft_describe_child(
                 self.raw,
                 name.as_ptr(),
@@ -144,7 +158,15 @@ impl<'a> Sink<'a> {
                 list.len() as i32,
                 self.error,
             )
-        })
+        }))
+    }
+
+    /// What the class describes that this one is derived from, with arguments beyond those of the parent.
+    pub fn base(&self, args: &[Arg]) -> Result<()> {
+        check(with_args(args, |list| unsafe {
+            let more = ffi::graft_args_of(list.as_ptr(), list.len() as i32);
+            (self.raw.base)(self.raw.data, if list.is_empty() { null() } else { &more }, self.error)
+        }))
     }
 
     pub fn linear(&self, name: &str, in_features: usize, out_features: usize, bias: bool) -> Result<()> {
@@ -184,26 +206,46 @@ impl Conversion {
 
     /// All values into one, joined along `dim`.
     pub fn concatenate(self, dim: i64) -> Conversion {
-        self.then(ffi::GRAFT_OP_CONCATENATE, dim, 0)
+        self.then(ffi::GRAFT_OP_CONCATENATE, |operation| operation.dim = dim)
     }
 
     /// One value into one for each target, along `dim`.
     pub fn chunk(self, dim: i64) -> Conversion {
-        self.then(ffi::GRAFT_OP_CHUNK, dim, 0)
+        self.then(ffi::GRAFT_OP_CHUNK, |operation| operation.dim = dim)
     }
 
     /// Two dimensions of each value change places.
     pub fn transpose(self, dim: i64, dim1: i64) -> Conversion {
-        self.then(ffi::GRAFT_OP_TRANSPOSE, dim, dim1)
+        self.then(ffi::GRAFT_OP_TRANSPOSE, |operation| {
+            operation.dim = dim;
+            operation.dim1 = dim1;
+        })
     }
 
-    fn then(mut self, kind: i32, dim: i64, dim1: i64) -> Conversion {
-        // No field of it needs anything but zeros.
+    /// Of each value, `dim` as pairs [n / 2, 2] becomes [2, n / 2]: what is at even places, then what is at odd ones.
+    pub fn interleave(self, dim: i64) -> Conversion {
+        self.then(ffi::GRAFT_OP_INTERLEAVE, |operation| operation.dim = dim)
+    }
+
+    /// The other way: the first half to even places, the second to odd ones.
+    pub fn interleave_inverse(self, dim: i64) -> Conversion {
+        self.then(ffi::GRAFT_OP_INTERLEAVE, |operation| {
+            operation.dim = dim;
+            operation.inverse = 1;
+        })
+    }
+
+    /// All values by an operation of the plugin's own, into one for each target.
+    pub fn custom(self, operation: OperationRef) -> Conversion {
+        self.then(ffi::GRAFT_OP_CUSTOM, |own| own.custom = operation.0)
+    }
+
+    fn then(mut self, kind: i32, fill: impl FnOnce(&mut ffi::graft_operation)) -> Conversion {
+        // What a kind does not read is 0.
         let mut operation: ffi::graft_operation = unsafe { std::mem::zeroed() };
         operation.struct_size = std::mem::size_of::<ffi::graft_operation>() as u32;
         operation.kind = kind;
-        operation.dim = dim;
-        operation.dim1 = dim1;
+        fill(&mut operation);
         self.operations.push(operation);
         self
     }

@@ -79,8 +79,36 @@ c_constants! {
     pub const GRAFT_PARAMETER_CONTIGUOUS: u32 = 1 << 16;
     pub const GRAFT_OP_CONCATENATE: i32 = 1;
     pub const GRAFT_OP_CHUNK: i32 = 2;
+    pub const GRAFT_OP_INTERLEAVE: i32 = 6;
     pub const GRAFT_OP_TRANSPOSE: i32 = 7;
+    pub const GRAFT_OP_CUSTOM: i32 = 11;
+    pub const GRAFT_CUSTOM_ROWS: u32 = 1;
+    pub const GRAFT_CUSTOM_SEES_F32: u32 = 1 << 16;
+    pub const GRAFT_CUSTOM_LOSSY: u32 = 1 << 17;
+    pub const GRAFT_OPTION_INT: i32 = 0;
+    pub const GRAFT_OPTION_REAL: i32 = 1;
+    pub const GRAFT_OPTION_STRING: i32 = 2;
+    pub const GRAFT_OPTION_BOOL: i32 = 3;
+    pub const GRAFT_FIELD_ABSENT: i32 = 0;
+    pub const GRAFT_FIELD_BOOL: i32 = 1;
+    pub const GRAFT_FIELD_INT: i32 = 2;
+    pub const GRAFT_FIELD_REAL: i32 = 3;
+    pub const GRAFT_FIELD_STRING: i32 = 4;
+    pub const GRAFT_FIELD_OBJECT: i32 = 6;
+    pub const GRAFT_FIELD_NULL: i32 = 7;
+    pub const GRAFT_FIELD_RENAMED: u32 = 1 << 16;
+    pub const GRAFT_DTYPE_F64: i32 = 1;
     pub const GRAFT_DTYPE_F32: i32 = 2;
+    pub const GRAFT_DTYPE_F16: i32 = 3;
+    pub const GRAFT_DTYPE_BF16: i32 = 4;
+    pub const GRAFT_DTYPE_I64: i32 = 5;
+    pub const GRAFT_DTYPE_I32: i32 = 6;
+    pub const GRAFT_DTYPE_I16: i32 = 7;
+    pub const GRAFT_DTYPE_I8: i32 = 8;
+    pub const GRAFT_DTYPE_U64: i32 = 9;
+    pub const GRAFT_DTYPE_U32: i32 = 10;
+    pub const GRAFT_DTYPE_U16: i32 = 11;
+    pub const GRAFT_DTYPE_U8: i32 = 12;
 }
 
 c_structs! {
@@ -157,7 +185,7 @@ c_structs! {
         pub permute_layer_names: *const *const c_char,
         pub in_channels: i64,
         pub kernel_size: [i64; 3],
-        pub custom: *const c_void,
+        pub custom: *const graft_custom_operation,
         pub begin: i64,
         pub length: i64,
         pub of: i64,
@@ -430,6 +458,96 @@ c_structs! {
         pub condition_stride: u32,
     }
 
+    pub struct graft_option {
+        pub struct_size: u32,
+        pub kind: i32,
+        pub name: *const c_char,
+        pub help: *const c_char,
+        pub default_value: *const c_char,
+        pub choices: *const *const c_char,
+    }
+
+    pub struct graft_value_info {
+        pub struct_size: u32,
+        pub dtype: i32,
+        pub rank: i32,
+        pub reserved: u32,
+        pub shape: [i64; GRAFT_MAX_RANK],
+    }
+
+    pub struct graft_custom_shapes {
+        pub struct_size: u32,
+        pub n_inputs: i32,
+        pub n_outputs: i32,
+        pub info_stride: u32,
+        pub inputs: *const graft_value_info,
+        pub outputs: *mut graft_value_info,
+    }
+
+    pub struct graft_custom_work {
+        pub struct_size: u32,
+        pub n_inputs: i32,
+        pub n_outputs: i32,
+        pub info_stride: u32,
+        pub inputs: *const graft_value_info,
+        pub outputs: *const graft_value_info,
+        pub from: *const *const c_void,
+        pub to: *const *mut c_void,
+        pub begin: i64,
+        pub end: i64,
+    }
+
+    pub struct graft_custom_operation {
+        pub struct_size: u32,
+        pub flags: u32,
+        pub name: *const c_char,
+        pub data: *const c_void,
+        pub infer: unsafe extern "C" fn(operation: *const graft_custom_operation, shapes: *const graft_custom_shapes, error: *mut graft_error) -> c_int,
+        pub apply: unsafe extern "C" fn(operation: *const graft_custom_operation, work: *const graft_custom_work, error: *mut graft_error) -> c_int,
+        pub reverse: Option<unsafe extern "C" fn(operation: *const graft_custom_operation, work: *const graft_custom_work, error: *mut graft_error) -> c_int>,
+    }
+
+    pub struct graft_architecture {
+        pub name: *const c_char,
+        pub class_name: *const c_char,
+    }
+
+    pub struct graft_config_field {
+        pub name: *const c_char,
+        pub alias: *const c_char,
+        pub kind: i32,
+        pub flags: u32,
+        pub integer: i64,
+        pub real: f64,
+        pub string: *const c_char,
+    }
+
+    pub struct graft_stand_in {
+        pub name: *const c_char,
+        pub class_name: *const c_char,
+    }
+
+    pub struct graft_family {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub model_type: *const c_char,
+        pub base_model_prefix: *const c_char,
+        pub architectures: *const graft_architecture,
+        pub n_architectures: i32,
+        pub architecture_stride: u32,
+        pub classes: *const graft_class,
+        pub n_classes: i32,
+        pub class_stride: u32,
+        pub fields: *const graft_config_field,
+        pub n_fields: i32,
+        pub field_stride: u32,
+        pub ignored_tensors: *const *const c_char,
+        pub stand_ins: *const graft_stand_in,
+        pub n_stand_ins: i32,
+        pub stand_in_stride: u32,
+        pub ignores: Option<unsafe extern "C" fn(config: *const graft_config, tensor: *const c_char) -> i32>,
+    }
+
     pub struct graft_plugin {
         pub magic: [u8; 8],
         pub struct_size: u32,
@@ -466,16 +584,16 @@ c_structs! {
         pub fusion_families: *const c_void,
         pub n_fusion_families: i32,
         pub fusion_family_stride: u32,
-        pub families: *const c_void,
+        pub families: *const graft_family,
         pub n_families: i32,
         pub family_stride: u32,
         pub chains: *const c_void,
         pub n_chains: i32,
         pub chain_stride: u32,
-        pub custom_operations: *const c_void,
+        pub custom_operations: *const graft_custom_operation,
         pub n_custom_operations: i32,
         pub custom_operation_stride: u32,
-        pub options: *const c_void,
+        pub options: *const graft_option,
         pub n_options: i32,
         pub option_stride: u32,
         pub quant_methods: *const *const c_char,
@@ -491,6 +609,8 @@ extern "C" {
     pub fn graft_int_arg(name: *const c_char, value: i64) -> graft_arg;
     pub fn graft_real_arg(name: *const c_char, value: f64) -> graft_arg;
     pub fn graft_string_arg(name: *const c_char, value: *const c_char) -> graft_arg;
+    pub fn graft_ints_arg(name: *const c_char, values: *const i64, count: i32) -> graft_arg;
+    pub fn graft_args_of(items: *const graft_arg, count: i32) -> graft_args;
     pub fn graft_args_int(args: *const graft_args, name: *const c_char, fallback: i64) -> i64;
     pub fn graft_args_real(args: *const graft_args, name: *const c_char, fallback: f64) -> f64;
     pub fn graft_args_string(args: *const graft_args, name: *const c_char, fallback: *const c_char) -> *const c_char;
@@ -501,6 +621,7 @@ extern "C" {
     pub fn graft_config_bool(config: *const graft_config, path: *const c_char, value: *mut i32, error: *mut graft_error) -> c_int;
     pub fn graft_config_string(config: *const graft_config, path: *const c_char, value: *mut *const c_char, error: *mut graft_error) -> c_int;
     pub fn graft_describe_parameter(sink: *const graft_sink, name: *const c_char, rank: i32, shape: *const i64, flags: u32, init: i32, error: *mut graft_error) -> c_int;
+    pub fn graft_describe_typed(sink: *const graft_sink, name: *const c_char, rank: i32, shape: *const i64, dtype: i32, error: *mut graft_error) -> c_int;
     pub fn graft_describe_linear(sink: *const graft_sink, name: *const c_char, in_features: i64, out_features: i64, bias: i32, error: *mut graft_error) -> c_int;
     pub fn graft_describe_norm(sink: *const graft_sink, name: *const c_char, class_name: *const c_char, hidden_size: i64, eps: f64, error: *mut graft_error) -> c_int;
     pub fn graft_describe_child(sink: *const graft_sink, name: *const c_char, class_name: *const c_char, interface_id: *const c_char, args: *const graft_arg, count: i32, error: *mut graft_error) -> c_int;
@@ -508,6 +629,7 @@ extern "C" {
     pub fn graft_build_child(build: *const graft_build, name: *const c_char, status: *mut c_int, error: *mut graft_error) -> *const graft_module;
     pub fn graft_build_weight(build: *const graft_build, name: *const c_char, status: *mut c_int, error: *mut graft_error) -> *const graft_weight;
     pub fn graft_scratch_floats(call: *const graft_call, rows: i64, columns: i64, error: *mut graft_error) -> *mut f32;
+    pub fn graft_scratch_widened(call: *const graft_call, weight: *const graft_weight, error: *mut graft_error) -> *const f32;
     pub fn graft_mlp_forward(module: *const graft_module, call: *const graft_call, args: *const graft_mlp_args, error: *mut graft_error) -> c_int;
     pub fn graft_linear_forward(module: *const graft_module, call: *const graft_call, args: *const graft_linear_args, error: *mut graft_error) -> c_int;
     pub fn graft_activation_forward(module: *const graft_module, call: *const graft_call, args: *const graft_activation_args, error: *mut graft_error) -> c_int;

@@ -24,21 +24,30 @@ mod class;
 mod create;
 mod describe;
 mod error;
+mod family;
 pub mod ffi;
 mod modules;
+mod number;
+mod operation;
+mod option;
 mod plugin;
 mod text;
 
 pub use call::Call;
 pub use class::{
-    activation_class, linear_class, mlp_class, norm_class, Activation, Class, ClassRef, Linear, Mlp, Norm,
+    activation_class, derived, derived_class, linear_class, mlp_class, norm_class, Activation, Class, ClassRef,
+    Derived, Linear, Mlp, Norm,
 };
 pub use class::{ActivationArgs, LinearArgs, MlpArgs, NormArgs};
 pub use create::{Build, Weight};
 pub use describe::{Arg, Args, Config, Conversion, Sink};
 pub use error::{Error, Result};
+pub use family::{Family, Field};
 pub use modules::{ActivationModule, LinearModule, MlpModule, NormModule};
-pub use plugin::{log, Plugin, Replacement};
+pub use number::Number;
+pub use operation::{operation, reversible, Input, Operation, OperationRef, Output, Reversible, Value};
+pub use option::PluginOption;
+pub use plugin::{log, options, Plugin, Replacement};
 
 #[doc(hidden)]
 pub use plugin::{entry, Descriptor};

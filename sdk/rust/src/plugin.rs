@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The descriptor.
 
+use std::marker::PhantomData;
 use std::mem::{size_of, zeroed};
 use std::os::raw::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::class::ClassRef;
+use crate::describe::Args;
 use crate::error::{catch_panics, guard};
+use crate::family::Family;
 use crate::ffi;
+use crate::operation::OperationRef;
+use crate::option::PluginOption;
 use crate::text::{c_string, leaked, leaked_list};
 
 /// "Build this class where that one is asked for."
@@ -58,6 +63,10 @@ impl Replacement {
 pub struct Plugin {
     raw: ffi::graft_plugin,
     replacements: Vec<ffi::graft_replacement>,
+    classes: Vec<ffi::graft_class>,
+    families: Vec<ffi::graft_family>,
+    options: Vec<ffi::graft_option>,
+    operations: Vec<ffi::graft_custom_operation>,
 }
 
 impl Plugin {
@@ -72,7 +81,14 @@ impl Plugin {
         raw.version = leaked(version);
         raw.license = leaked(license);
         raw.description = leaked(description);
-        Plugin { raw, replacements: Vec::new() }
+        Plugin {
+            raw,
+            replacements: Vec::new(),
+            classes: Vec::new(),
+            families: Vec::new(),
+            options: Vec::new(),
+            operations: Vec::new(),
+        }
     }
 
     pub fn replace(mut self, replacement: Replacement) -> Plugin {
@@ -80,7 +96,43 @@ impl Plugin {
         self
     }
 
+    /// A class that only this plugin's own describe as a child.
+    pub fn class(mut self, class: ClassRef) -> Plugin {
+        self.classes.push(unsafe { *class.0 });
+        self
+    }
+
+    /// A model type that it brings.
+    pub fn family(mut self, family: Family) -> Plugin {
+        self.families.push(family.leaked());
+        self
+    }
+
+    /// What users may choose.
+    pub fn option(mut self, option: PluginOption) -> Plugin {
+        self.options.push(option.0);
+        self
+    }
+
+    /// An operation that patch files may ask for by name. Conversions may have others, too.
+    pub fn operation(mut self, operation: OperationRef) -> Plugin {
+        self.operations.push(unsafe { *operation.0 });
+        self
+    }
+
     fn leaked(mut self) -> *mut ffi::graft_plugin {
+        self.raw.n_classes = self.classes.len() as i32;
+        self.raw.class_stride = size_of::<ffi::graft_class>() as u32;
+        self.raw.classes = Box::leak(self.classes.into_boxed_slice()).as_ptr();
+        self.raw.n_families = self.families.len() as i32;
+        self.raw.family_stride = size_of::<ffi::graft_family>() as u32;
+        self.raw.families = Box::leak(self.families.into_boxed_slice()).as_ptr();
+        self.raw.n_options = self.options.len() as i32;
+        self.raw.option_stride = size_of::<ffi::graft_option>() as u32;
+        self.raw.options = Box::leak(self.options.into_boxed_slice()).as_ptr();
+        self.raw.n_custom_operations = self.operations.len() as i32;
+        self.raw.custom_operation_stride = size_of::<ffi::graft_custom_operation>() as u32;
+        self.raw.custom_operations = Box::leak(self.operations.into_boxed_slice()).as_ptr();
         self.raw.n_replacements = self.replacements.len() as i32;
         self.raw.replacement_stride = size_of::<ffi::graft_replacement>() as u32;
         self.raw.replacements = Box::leak(self.replacements.into_boxed_slice()).as_ptr();
@@ -94,6 +146,7 @@ pub struct Descriptor {
 }
 
 static HOST: AtomicPtr<ffi::graft_host> = AtomicPtr::new(null_mut());
+static PLUGIN: AtomicPtr<ffi::graft_plugin> = AtomicPtr::new(null_mut());
 
 impl Descriptor {
     pub const fn new() -> Descriptor {
@@ -124,8 +177,18 @@ pub unsafe fn entry(
             descriptor.plugin.store(make().leaked(), Ordering::Release);
             Ok(())
         });
+        PLUGIN.store(descriptor.plugin.load(Ordering::Acquire), Ordering::Release);
     }
     descriptor.plugin.load(Ordering::Acquire)
+}
+
+/// The values of the plugin's options, by name: those of booleans are integers. They are there when classes are
+/// described and when weights are converted; in the expression of [`crate::plugin!`] they are not yet.
+pub fn options() -> Args<'static> {
+    let (host, plugin) = (HOST.load(Ordering::Relaxed), PLUGIN.load(Ordering::Acquire));
+    let known = !host.is_null() && !plugin.is_null();
+    let raw = if known { unsafe { ((*host).options)(plugin) } } else { null() };
+    Args { raw, path: null(), error: null_mut(), life: PhantomData }
 }
 
 /// One line for the person who runs the program (`graft.log/1`), where the host has that service.
