@@ -33,18 +33,6 @@ static int check_again(struct graft_validation *validation, struct graft_error *
     return status;
 }
 
-/* Two libraries share it: the first one that goes must not stop it for the other. */
-static int check_shared(struct graft_validation *validation, struct graft_error *error) {
-    struct graft_library *first = NULL, *second = NULL;
-    int status = graft_validation_library(validation, NULL, 0, &first, error);
-    if (status == GRAFT_OK) {
-        status = graft_validation_library(validation, NULL, 0, &second, error);
-    }
-    graft_library_free(first);
-    graft_library_free(second);
-    return status;
-}
-
 /* A descriptor is const as long as the plugin is in use: its bytes, and those of its lists. */
 static int check_const(struct graft_validation *validation, struct graft_error *error) {
     const struct graft_plugin *plugin = NULL;
@@ -124,7 +112,6 @@ const struct graft_validation_check graft_life_checks[] = {
                 "init and deinit close no files of others, change no directory or limit, leave no process",
                 check_harmless),
     GRAFT_CHECK("life.starts_again", "after deinit it can be started again", check_again),
-    GRAFT_CHECK("life.shared", "two libraries of one process share it", check_shared),
     GRAFT_CHECK("life.constant", "init leaves the descriptor as it is", check_const),
     GRAFT_CHECK("life.extensions", "it gives no extension that it does not offer", check_extensions),
     GRAFT_CHECK("life.threads", "deinit ends the threads that init starts", check_threads),

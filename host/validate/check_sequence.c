@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sequences that grow in steps, are copied, and go back. */
+#include <limits.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "generate/session.h"
+#include "hooks/forward_hooks.h"
 #include "validate/compare.h"
 
 /* The logits of the last token after `n` ids, at once, from a session of its own. */
@@ -80,21 +82,60 @@ static int rollback(struct walk *walk, struct graft_error *error) {
     return status == GRAFT_OK ? rewind_to(walk, 0, error) : status;
 }
 
-/* A step that fails, for want of memory, leaves the sequence as it was. */
-static int failed_step(struct walk *walk, struct graft_error *error) {
-    enum { TRIES = 40 };
+/* --- Steps that fail --- */
+
+/* Tokens [8, 11), whose logits nobody looks at. */
+static int try_step(struct walk *walk) {
     const struct graft_ids_view view = {.ids = graft_validation_ids() + 8, .count = 3};
-    int status = step(walk, 0, 0, 8, "logits", error);
-    for (long n = 1; n <= TRIES && status == GRAFT_OK; n++) {
-        struct graft_error own = graft_error_none();
-        const float *logits = NULL;
-        int32_t slot = 0;
+    struct graft_error own = graft_error_none();
+    const float *logits = NULL;
+    int32_t slot = 0;
+    return graft_session_step(walk->session, &slot, &view, 1, GRAFT_LOGITS_LAST, &logits, &own);
+}
+
+static void without_memory(struct walk *walk) {
+    enum { TRIES = 40 };
+    int status = GRAFT_ERROR_INTERNAL;
+    for (long n = 1; n <= TRIES && status != GRAFT_OK; n++) {
         (void)graft_alloc_fail_at(n);
-        int failed = graft_session_step(walk->session, &slot, &view, 1, GRAFT_LOGITS_LAST, &logits, &own);
+        status = try_step(walk);
         (void)graft_alloc_fail_at(0);
-        if (failed == GRAFT_OK) {
-            break;
-        }
+    }
+    if (status == GRAFT_OK) {
+        int64_t reached = 0; /* where the step began */
+        (void)graft_session_rewind(walk->session, 0, 8, &reached, NULL);
+    }
+}
+
+/* Behind the call of a module: `data` is how many go well. */
+static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
+    long *left = data;
+    return (*left)-- > 0
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_INTERNAL, hooked->node->path, "on purpose, in a check of validate");
+}
+
+/* Behind each of the first calls of modules in turn, and at last behind none. */
+static int behind_modules(struct walk *walk, struct graft_error *error) {
+    enum { TRIES = 60 };
+    int status = GRAFT_OK, failed = GRAFT_ERROR_INTERNAL;
+    for (long n = 0; n <= TRIES && status == GRAFT_OK && failed != GRAFT_OK; n++) {
+        long left = n < TRIES ? n : LONG_MAX;
+        const struct graft_forward_hooks hooks = {NULL, NULL, fail_behind, &left};
+        struct graft_hook_handle *handle = NULL;
+        status = graft_forward_hooks_register(walk->subject->model->tree, &hooks, &handle, error);
+        failed = status == GRAFT_OK ? try_step(walk) : status;
+        graft_forward_hooks_remove(handle);
+    }
+    return status;
+}
+
+/* A step that fails, for want of memory or in some module, leaves the sequence as it was. */
+static int failed_step(struct walk *walk, struct graft_error *error) {
+    int status = step(walk, 0, 0, 8, "logits", error);
+    if (status == GRAFT_OK) {
+        without_memory(walk);
+        status = behind_modules(walk, error);
     }
     return status == GRAFT_OK ? step(walk, 0, 11, 15, "logits after steps that failed", error) : status;
 }

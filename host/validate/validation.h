@@ -43,6 +43,7 @@ extern const struct graft_validation_check graft_growth_checks[];
 extern const struct graft_validation_check graft_option_checks[];
 extern const struct graft_validation_check graft_life_checks[];
 extern const struct graft_validation_check graft_build_checks[];
+extern const struct graft_validation_check graft_shared_checks[];
 extern const struct graft_validation_check graft_conversion_checks[];
 extern const struct graft_validation_check graft_forward_checks[];
 extern const struct graft_validation_check graft_memory_checks[];

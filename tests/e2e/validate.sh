@@ -15,6 +15,10 @@ trap 'rm -rf "$scratch"' EXIT
 check 'there are at least 40 checks' yes "$([ "$(wc -l <"$scratch/list")" -ge 40 ] && echo yes || echo no)"
 check 'each has a name of its own' "" "$(awk '{ print $1 }' "$scratch/list" | sort | uniq -d)"
 
+first_found() { # the check that fails first: what is wrong with a plugin that no host loads
+    sed -n 's/^not ok [0-9]* - \([a-z_.]*\): .*/\1/p' "$scratch/out" | head -n 1 >>"$scratch/found"
+}
+
 # Valid plugins that misbehave: the check that was made for it fails.
 for file in "$source"/*/check.txt; do
     name=$(basename "$(dirname "$file")")
@@ -22,6 +26,7 @@ for file in "$source"/*/check.txt; do
     timeout 300 "$host" validate "$plugins/$name/$name.so" --quiet --fuzz 6 >"$scratch/out" 2>"$scratch/err" || status=$?
     check "$name: exit status" 6 "$status"
     has "$name: $(cat "$file") finds it" "- $(cat "$file"):" "$scratch/out"
+    cat "$file" >>"$scratch/found"
 done
 
 # Those that no host loads: whatever is wrong, some check says so.
@@ -31,6 +36,7 @@ for file in "$source"/*/expected.txt; do
         status=0
         timeout 300 "$host" validate "$plugins/$name/$name.so" --quiet >"$scratch/out" 2>"$scratch/err" || status=$?
         check "$name: is found" 6 "$status"
+        first_found
     fi
 done
 for name in trial_abort trial_exit trial_crash trial_child trial_closes; do
@@ -39,7 +45,10 @@ for name in trial_abort trial_exit trial_crash trial_child trial_closes; do
     check "$name: exit status" 6 "$status"
     has "$name: file.harmless finds it" '- file.harmless:' "$scratch/out"
     has "$name: names the plugin" "# $plugins/$name/$name.so: file.harmless: when it was opened, it " "$scratch/out"
+    first_found
 done
+check 'each check has a plugin whose fault it is made for' '' \
+    "$(awk 'NR == FNR { found[$1] = 1; next } !($1 in found) { print $1 }' "$scratch/found" "$scratch/list")"
 
 for plugin; do
     status=0

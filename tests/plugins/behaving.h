@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Linear that lets the original do the work: the file that includes this defines forward(), and before
- * FEATURES, DESCRIBE, INIT, DEINIT and ENTRY where it needs them. */
+ * FEATURES, DESCRIBE, CREATE, DESTROY, INIT, DEINIT and ENTRY where it needs them. */
 #ifndef GRAFT_TEST_BEHAVING_H
 #define GRAFT_TEST_BEHAVING_H
 
@@ -14,8 +14,11 @@
 #ifndef DESCRIBE
 #define DESCRIBE NULL
 #define CREATE NULL
-#else
+#elif !defined(CREATE)
 #define CREATE behaving_create
+#endif
+#ifndef DESTROY
+#define DESTROY NULL
 #endif
 #ifndef INIT
 #define INIT NULL
@@ -26,6 +29,14 @@
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error);
+
+/* Nothing beside what the original has. */
+static inline int describe_nothing(const struct graft_class *self, const struct graft_config *config,
+                                   const struct graft_args *args, const struct graft_sink *sink,
+                                   struct graft_error *error) {
+    (void)self, (void)config, (void)args, (void)sink, (void)error;
+    return GRAFT_OK;
+}
 
 /* Of a class that describes itself: what it calls is the original all the same. */
 static inline int behaving_create(const struct graft_class *self, const struct graft_build *build, void **instance,
@@ -43,6 +54,7 @@ static const struct graft_class behaving_class = {.struct_size = sizeof behaving
                                                   .interface_id = GRAFT_INTERFACE_LINEAR,
                                                   .describe = DESCRIBE,
                                                   .create = CREATE,
+                                                  .destroy = DESTROY,
                                                   .forward = &behaving_vtable};
 static const char *const behaving_types[] = {"llama", NULL};
 static const struct graft_replacement behaving_replacement = {.struct_size = sizeof behaving_replacement,

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* It ends a process that opens it again. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+#include <stdlib.h>
+
+#include "../behaving.h"
+
+static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error) {
+    return original(self, call, args, error);
+}
+
+__attribute__((constructor)) static void opened(void) {
+    if (getenv("GRAFT_TEST_OPENED") != NULL) {
+        abort();
+    }
+    (void)setenv("GRAFT_TEST_OPENED", "1", 1);
+}
