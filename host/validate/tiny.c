@@ -42,6 +42,9 @@ static void write_config(struct graft_text *text, const char *model_type, const 
                       architecture, model_type, sizes->hidden, sizes->heads, sizes->kv_heads, sizes->head_dim,
                       sizes->intermediate, sizes->intermediate / 2, sizes->intermediate, sizes->experts, sizes->experts,
                       sizes->vocab, sizes->layers);
+    if (strcmp(model_type, "mamba2") == 0) { /* of its mixers, which are twice as wide */
+        graft_text_printf(text, "\"num_heads\": %d, ", 2 * sizes->heads);
+    }
     if (strcmp(model_type, "qwen2_vl") == 0) {
         graft_text_printf(text,
                           "\"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [%d, 1, 1]}, "
@@ -76,12 +79,22 @@ static void fill(float *values, int64_t count, float base, uint64_t seed) {
     }
 }
 
-static int make_tensor(const struct graft_parameter *parameter, uint64_t seed, struct graft_tensor_view *view) {
+/* What a class makes of a tensor that has its parameter's shape is of another one where it stores weights transposed.
+ * Two dimensions that change places do so once more on the way back: a tensor of that shape is what it wants. */
+static const int64_t *find_shape(const struct graft_binding *binding) {
+    return binding->status == GRAFT_BINDING_MISMATCHED && binding->value.rank == binding->parameter->rank
+               ? binding->value.shape
+               : binding->parameter->shape;
+}
+
+static int make_tensor(const struct graft_binding *binding, uint64_t seed, struct graft_tensor_view *view) {
+    const struct graft_parameter *parameter = binding->parameter;
+    const int64_t *shape = find_shape(binding);
     int64_t count = 1;
     *view = (struct graft_tensor_view){.name = parameter->name, .dtype = GRAFT_DTYPE_F32, .rank = parameter->rank};
     for (int i = 0; i < GRAFT_MAX_RANK; i++) {
-        view->shape[i] = parameter->shape[i];
-        count *= parameter->shape[i];
+        view->shape[i] = shape[i];
+        count *= shape[i];
     }
     float *values = graft_alloc((size_t)count, sizeof *values);
     int is_scale = parameter->rank == 1 && strcmp(parameter->own_name, "weight") == 0;
@@ -104,7 +117,7 @@ static int write_weights(const struct graft_model *model, const char *directory,
         views == NULL || path == NULL || graft_json_set_take(metadata, "format", graft_json_new_string("pt")) != 0;
     for (size_t i = 0; i < plan->n_bindings && !failed; i++) {
         if (plan->bindings[i].parameter->tied_to == NULL) {
-            failed = make_tensor(plan->bindings[i].parameter, i + 1, &views[n]) != 0;
+            failed = make_tensor(&plan->bindings[i], i + 1, &views[n]) != 0;
             n++;
         }
     }
@@ -119,12 +132,26 @@ static int write_weights(const struct graft_model *model, const char *directory,
     return status;
 }
 
+/* Opens the directory, with weights or without, and writes what it wants. `*fits` becomes whether the weights do that
+ * it has now. */
+static int write_wanted(struct graft_library *library, const char *directory, int without_weights, int *fits,
+                        struct graft_error *error) {
+    const struct graft_model_options options = {
+        .struct_size = sizeof options, .without_weights = without_weights, .without_replacements = 1};
+    struct graft_model *model = NULL;
+    int status = graft_model_open(library, directory, &options, &model, error);
+    *fits = status == GRAFT_OK && !without_weights && graft_plan_check(model->plan, NULL) == GRAFT_OK;
+    if (status == GRAFT_OK && !*fits) {
+        status = write_weights(model, directory, error);
+    }
+    graft_model_free(model);
+    return status;
+}
+
 static int write_directory(const char *directory, const struct graft_text *config, struct graft_library *library,
                            struct graft_error *error) {
-    const struct graft_model_options options = {
-        .struct_size = sizeof options, .without_weights = 1, .without_replacements = 1};
     const struct graft_file_piece piece = {config->bytes, config->length};
-    struct graft_model *model = NULL;
+    int fits = 0;
     char *path = graft_path_join(directory, "config.json");
     if (path == NULL || config->failed) {
         graft_free(path);
@@ -132,13 +159,9 @@ static int write_directory(const char *directory, const struct graft_text *confi
     }
     int status = mkdir(directory, S_IRWXU) == 0 ? graft_file_write(path, &piece, 1, error)
                                                 : graft_fail_errno(error, GRAFT_ERROR_IO, directory, "mkdir", errno);
-    if (status == GRAFT_OK) {
-        status = graft_model_open(library, directory, &options, &model, error);
+    for (int without_weights = 1; without_weights >= 0 && status == GRAFT_OK; without_weights--) {
+        status = write_wanted(library, directory, without_weights, &fits, error);
     }
-    if (status == GRAFT_OK) {
-        status = write_weights(model, directory, error);
-    }
-    graft_model_free(model);
     graft_free(path);
     return status;
 }
