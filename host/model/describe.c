@@ -371,6 +371,7 @@ static int failed(struct builder *builder, const struct graft_node *node, int st
                                     plugin != NULL ? " of plugin " : "", plugin != NULL ? plugin : "", status);
     if (!builder->blamed) {
         graft_node_blame(node, known, builder->options->config, error);
+        graft_join_explain(node, error);
     }
     builder->blamed = 1;
     return code;

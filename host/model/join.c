@@ -93,6 +93,31 @@ int graft_join_find(const struct builder *builder, const char *name, struct graf
     return GRAFT_OK;
 }
 
+void graft_join_explain(const struct graft_node *node, struct graft_error *error) {
+    enum { NAMED = 4 };
+    const struct graft_node *owner = node->parent;
+    const struct graft_conversion *conversion =
+        owner != NULL && owner->describer != NULL ? find_conversion(owner->describer->cls, node->name) : NULL;
+    if (conversion == NULL || error == NULL ||
+        (strstr(error->source, node->path) == NULL && strstr(error->message, node->path) == NULL)) {
+        return;
+    }
+    graft_error_add(error, "; the checkpoint has it as ");
+    for (int32_t i = 0; i < conversion->n_sources && i < NAMED; i++) {
+        size_t length = module_length(conversion->sources[i]);
+        graft_error_add(error, "%s%s%s%.*s",
+                        i == 0                           ? ""
+                        : i + 1 == conversion->n_sources ? " and "
+                                                         : ", ",
+                        owner->path, owner->path[0] != '\0' ? "." : "",
+                        (int)(conversion->n_operations > 0 ? length : strlen(conversion->sources[i])),
+                        conversion->sources[i]);
+    }
+    if (conversion->n_sources > NAMED) {
+        graft_error_add(error, " and %d more", (int)(conversion->n_sources - NAMED));
+    }
+}
+
 void graft_join_free(struct graft_node_join *join) {
     if (join != NULL) {
         for (size_t i = 0; i < join->joined.n_parts; i++) {

@@ -7,6 +7,7 @@
 
 #include "graft/describe.h"
 #include "graft/kernel_override.h"
+#include "graft/linear.h"
 #include "graft/mlp.h"
 #include "graft/plugin.h"
 
@@ -156,6 +157,37 @@ static const struct graft_class odd_class = {.struct_size = sizeof odd_class,
                                              .create = odd_create,
                                              .forward = &silent_vtable};
 
+/* --- A Linear that will not be a joined one --- */
+
+static int parted_describe(const struct graft_class *cls, const struct graft_config *config,
+                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    (void)cls, (void)config, (void)args;
+    return strstr(sink->path, "gate_up_proj") != NULL
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, sink->path, "too many outputs")
+               : GRAFT_OK;
+}
+
+static int parted_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                         struct graft_error *error) {
+    (void)cls, (void)error;
+    *instance = (void *)(uintptr_t)build->super;
+    return GRAFT_OK;
+}
+
+static int parted_forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                          struct graft_error *error) {
+    return graft_linear_forward((const struct graft_module *)self, call, args, error);
+}
+
+static const struct graft_linear parted_vtable = {.struct_size = sizeof parted_vtable, .forward = parted_forward};
+static const struct graft_class parted_class = {.struct_size = sizeof parted_class,
+                                                .flags = GRAFT_CLASS_CALLS_SUPER,
+                                                .name = "PartedLinear",
+                                                .interface_id = GRAFT_INTERFACE_LINEAR,
+                                                .describe = parted_describe,
+                                                .create = parted_create,
+                                                .forward = &parted_vtable};
+
 #define REPLACEMENT(of, with) \
     { .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = of, .replacement = with }
 
@@ -169,7 +201,8 @@ static const struct graft_kernel_override kernels[] = {{sizeof kernels[0], 0, "n
 static const struct graft_replacement replacements[] = {
     REPLACEMENT("Nowhere", &asking_class),         REPLACEMENT("NowhereElse", &late_class),
     REPLACEMENT("NowhereAtAll", &odd_class),       REPLACEMENT("NowhereNear", &missing_class),
-    REPLACEMENT("NowhereNearer", &mistyped_class), REPLACEMENT("NowhereNearest", &extra_class)};
+    REPLACEMENT("NowhereNearer", &mistyped_class), REPLACEMENT("NowhereNearest", &extra_class),
+    REPLACEMENT("NowhereLinear", &parted_class)};
 
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,

@@ -92,6 +92,12 @@ done
 echo '{"classes": {"Qwen3MLP": "OddMLP"}}' >class.json
 said 'create without a word' 3 ': model.layers.0.mlp: create of OddMLP of plugin class_probe failed with status 77 and recorded no error' --patch class.json
 
+# A joined module is in no checkpoint: what it was joined from is.
+only fused_gate_up class_probe
+echo '{"classes": {"Linear": "PartedLinear"}}' >class.json
+said 'describe of a joined module' 4 'model.layers.0.mlp.gate_up_proj: too many outputs; the checkpoint has it as model.layers.0.mlp.gate_proj and model.layers.0.mlp.up_proj' --patch class.json
+only class_probe
+
 # What a parent owes a child of its interface, and what else it may give.
 echo '{"classes": {"Qwen3MLP": "MissingMLP"}}' >class.json
 said 'an argument is missing' 3 ': model.layers.0.mlp: MissingMLP describes child proj: argument in_features: expected an integer, as graft.linear/1 asks for, got none' --patch class.json
