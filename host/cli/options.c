@@ -384,9 +384,6 @@ static int check_parallel(const struct graft_options *options, struct graft_erro
     if (options->lock != NULL) {
         return usage(error, "takes no --lock: each process has a plan of its own", "--parallel");
     }
-    if (options->images.values.count > 0 || options->pixel_values != NULL) {
-        return usage(error, "takes no images or videos", "--parallel");
-    }
     if (options->hidden_states != NULL || options->attentions != NULL || options->router_logits != NULL) {
         return usage(error, "records nothing: each process has a part of the model", "--parallel");
     }

@@ -41,11 +41,14 @@ int64_t graft_tree_bytes_before(const struct graft_tree *tree, const char *path)
 
 enum { NEITHER, PATH, INTERFACE };
 
-/* Which of the two is met first in a module and below it. */
+/* Which of the two is met first in a module, below the one that it calls, and below itself. */
 static int find_first(const struct graft_node *node, const char *path, const char *interface_id) {
     int found = path != NULL && strcmp(node->path, path) == 0 ? PATH : NEITHER;
     if (found == NEITHER && node->known != NULL && strcmp(node->known->cls->interface_id, interface_id) == 0) {
         found = INTERFACE;
+    }
+    if (found == NEITHER && node->super != NULL) {
+        found = find_first(node->super, path, interface_id);
     }
     for (size_t i = 0; i < node->n_children && found == NEITHER; i++) {
         found = find_first(node->children[i], path, interface_id);

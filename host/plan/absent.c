@@ -98,16 +98,16 @@ int graft_absent_check(const struct graft_plan *plan, int (*is_elsewhere)(const 
     return GRAFT_OK;
 }
 
-int graft_absent_has(const struct graft_checkpoint *checkpoint, const char *name) {
+const struct graft_absent_file *graft_absent_find(const struct graft_checkpoint *checkpoint, const char *name) {
     for (size_t i = 0; i < graft_checkpoint_absent_count(checkpoint); i++) {
         const struct graft_absent_file *file = graft_checkpoint_absent_at(checkpoint, i);
         for (size_t k = 0; k < file->n_tensors; k++) {
             if (strcmp(file->tensors[k], name) == 0) {
-                return 1;
+                return file;
             }
         }
     }
-    return 0;
+    return NULL;
 }
 
 void graft_absent_free(struct graft_plan *plan) {

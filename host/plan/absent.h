@@ -20,8 +20,8 @@ int graft_absent_gather(struct graft_plan *plan, const char *name, struct gather
 int graft_absent_check(const struct graft_plan *plan, int (*is_elsewhere)(const void *data, const char *tensor),
                        const void *data, struct graft_error *error);
 
-/* [any] Whether a file that is not there is listed for a tensor of that name. */
-int graft_absent_has(const struct graft_checkpoint *checkpoint, const char *name);
+/* [any] The file that is not there and is listed for a tensor of that name; NULL: none. */
+const struct graft_absent_file *graft_absent_find(const struct graft_checkpoint *checkpoint, const char *name);
 
 void graft_absent_free(struct graft_plan *plan);
 

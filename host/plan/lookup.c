@@ -46,14 +46,28 @@ const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, c
     return NULL;
 }
 
-int graft_lookup_is_absent(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name) {
-    int found = 0;
-    for (int way = 0; way < N_WAYS && !found && graft_checkpoint_absent_count(checkpoint) > 0; way++) {
+/* The file that is not there, and what the tensor is called in it; NULL: none. */
+static const struct graft_absent_file *find_absent(const struct lookup *lookup,
+                                                   const struct graft_checkpoint *checkpoint, const char *name,
+                                                   char spelled[GRAFT_NAME_BYTES]) {
+    const struct graft_absent_file *file = NULL;
+    for (int way = 0; way < N_WAYS && file == NULL && graft_checkpoint_absent_count(checkpoint) > 0; way++) {
         const struct graft_conversion *renaming;
-        char spelled[GRAFT_NAME_BYTES];
-        found = spell(lookup, name, way, spelled, &renaming) && graft_absent_has(checkpoint, spelled);
+        file = spell(lookup, name, way, spelled, &renaming) ? graft_absent_find(checkpoint, spelled) : NULL;
     }
-    return found;
+    return file;
+}
+
+int graft_lookup_is_absent(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name) {
+    char spelled[GRAFT_NAME_BYTES];
+    return find_absent(lookup, checkpoint, name, spelled) != NULL;
+}
+
+int graft_lookup_need_present(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name,
+                              struct graft_error *error) {
+    char spelled[GRAFT_NAME_BYTES];
+    const struct graft_absent_file *file = find_absent(lookup, checkpoint, name, spelled);
+    return file == NULL ? GRAFT_OK : graft_checkpoint_fail_absent(checkpoint, file, spelled, error);
 }
 
 int graft_lookup_is_below(const struct lookup *lookup, const char *path, const char *name) {

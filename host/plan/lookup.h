@@ -41,6 +41,10 @@ const struct graft_tensor_view *graft_lookup_find(const struct lookup *lookup, c
 /* Whether a tensor called `name`, or called so in another of those ways, is in a file that is not there. */
 int graft_lookup_is_absent(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name);
 
+/* That error where it is: of the file, and the tensor as it is called there. */
+int graft_lookup_need_present(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name,
+                              struct graft_error *error);
+
 /* Whether a tensor called `name` is one of the module at `path`, or of those below it: by prefixes and renamings as for
  * graft_lookup_find. */
 int graft_lookup_is_below(const struct lookup *lookup, const char *path, const char *name);

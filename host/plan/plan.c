@@ -102,7 +102,20 @@ static void bind_ties(struct graft_plan *plan) {
     }
 }
 
-/* A parameter whose namesake is elsewhere takes the tensor of that one's name. */
+/* Whether the module of a tied name lacks a parameter. */
+static int lacks_any(const struct graft_plan *plan, const char *name) {
+    const char *dot = strrchr(name, '.');
+    size_t length = dot != NULL ? (size_t)(dot + 1 - name) : 0;
+    for (size_t i = 0; i < plan->n_bindings; i++) {
+        const struct graft_binding *binding = &plan->bindings[i];
+        if (binding->status == GRAFT_BINDING_MISSING && strncmp(binding->parameter->name, name, length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A parameter whose namesake is elsewhere takes the tensor of that one's name, which is to be here. */
 static int take_namesakes(struct planner *planner, struct graft_tree *tree, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < tree->n_tied_names && status == GRAFT_OK; i++) {
@@ -113,6 +126,9 @@ static int take_namesakes(struct planner *planner, struct graft_tree *tree, stru
             const struct graft_tensor_view *tensor =
                 graft_lookup_find(&planner->lookup, tied->tensor, &binding->conversion);
             status = tensor != NULL ? take_own(planner, tensor, binding, error) : GRAFT_OK;
+        }
+        if (status == GRAFT_OK && lacks_any(planner->plan, tied->name)) {
+            status = graft_lookup_need_present(&planner->lookup, planner->plan->checkpoint, tied->tensor, error);
         }
     }
     return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in front of the layers, as embeddings, is the first stage's; what is behind them, a norm and the head, the
- * last one's. The other stages call it as well, and go on with hidden states that they receive: there it gives zeros.
+ * What is in front of the layers, as embeddings or a vision tower, is the first stage's; what is behind them, a norm
+ * and the head, the last one's. The other stages call it as well, and go on with hidden states that they receive: there
+ * it gives zeros.
  */
 #include <string.h>
 
@@ -10,27 +11,43 @@
 #include "graft/instance.h"
 #include "graft/linear.h"
 #include "graft/norm.h"
+#include "graft/vision_tower.h"
 #include "pipeline_parallel.h"
+
+struct outside_sizes {
+    int64_t width;      /* of its outputs */
+    int64_t merge_size; /* of a vision tower: so many rows and columns of patches become one vector; else 0 */
+};
 
 struct outside {
     struct graft_instance base;
     const struct graft_module *super; /* NULL: another stage has it */
-    int64_t width;                    /* of its outputs */
+    struct outside_sizes sizes;
 };
+
+/* Rank 0 counts the tokens of images by it, whoever has the tower. */
+static const char merge_size[] = "spatial_merge_size";
 
 /* The class's `data` is the argument that says how wide the outputs are. */
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_parallel *parallel = pipeline_parallel_ranks();
-    int64_t *width = sink->keep(sink->data, sizeof *width, error);
+    struct outside_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
     (void)config;
-    if (width == NULL) {
+    if (sizes == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    *width = graft_args_int(args, self->data, 0);
+    sizes->width = graft_args_int(args, self->data, 0);
+    sizes->merge_size = graft_args_int(args, merge_size, 0);
     int in_front = sink->comes_before(sink->data, GRAFT_INTERFACE_DECODER_LAYER);
     int32_t stage = in_front ? 0 : parallel->size - 1;
-    return stage == pipeline_parallel_stage(parallel) ? GRAFT_OK : sink->elsewhere(sink->data, error);
+    if (stage == pipeline_parallel_stage(parallel)) {
+        return GRAFT_OK;
+    }
+    int status = sink->elsewhere(sink->data, error);
+    return status == GRAFT_OK && sizes->merge_size > 0
+               ? sink->attribute(sink->data, merge_size, &sizes->merge_size, 1, error)
+               : status;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -41,12 +58,12 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return GRAFT_ERROR_INTERNAL;
     }
     self->super = build->super;
-    self->width = *(const int64_t *)build->kept;
+    self->sizes = *(const struct outside_sizes *)build->kept;
     return graft_instance_finish(self, GRAFT_OK, instance);
 }
 
 static int zeros(const struct outside *self, float *output, int64_t tokens) {
-    memset(output, 0, (size_t)(tokens * self->width) * sizeof *output);
+    memset(output, 0, (size_t)(tokens * self->sizes.width) * sizeof *output);
     return GRAFT_OK;
 }
 
@@ -76,11 +93,22 @@ static int32_t as_product(void *instance, const struct graft_linear_args *args, 
     return self->super != NULL ? graft_linear_as_product(self->super, args, product) : 0;
 }
 
+/* Of an image as many vectors as the grid has merged patches. */
+static int tower_forward(void *instance, const struct graft_call *call, const struct graft_vision_tower_args *args,
+                         struct graft_error *error) {
+    const struct outside *self = instance;
+    const int64_t *grid = args->image->grid;
+    int64_t merged = grid[0] * grid[1] * grid[2] / (self->sizes.merge_size * self->sizes.merge_size);
+    return self->super != NULL ? graft_vision_tower_forward(self->super, call, args, error)
+                               : zeros(self, args->output, merged);
+}
+
 static const struct graft_embedding embedding_vtable = {.struct_size = sizeof embedding_vtable,
                                                         .forward = embedding_forward};
 static const struct graft_norm norm_vtable = {.struct_size = sizeof norm_vtable, .forward = norm_forward};
 static const struct graft_linear linear_vtable = {
     .struct_size = sizeof linear_vtable, .forward = linear_forward, .as_product = as_product};
+static const struct graft_vision_tower tower_vtable = {.struct_size = sizeof tower_vtable, .forward = tower_forward};
 
 #define OUTSIDE_CLASS(class_name, interface, width, vtable)                                                     \
     {                                                                                                           \
@@ -95,3 +123,5 @@ const struct graft_class pipeline_parallel_norm =
     OUTSIDE_CLASS("PipelineParallelNorm", GRAFT_INTERFACE_NORM, "hidden_size", norm_vtable);
 const struct graft_class pipeline_parallel_linear =
     OUTSIDE_CLASS("PipelineParallelLinear", GRAFT_INTERFACE_LINEAR, "out_features", linear_vtable);
+const struct graft_class pipeline_parallel_tower =
+    OUTSIDE_CLASS("PipelineParallelVisionTower", GRAFT_INTERFACE_VISION_TOWER, "hidden_size", tower_vtable);

@@ -206,6 +206,7 @@ static const struct graft_replacement replacements[] = {
     REPLACEMENT(layer_class, GRAFT_KEY_PATTERN, ".", NULL, GRAFT_REPLACEMENT_WHERE_IT_FITS),
     REPLACEMENT(pipeline_parallel_embedding, GRAFT_KEY_NAME, "Embedding", OUTSIDE, 0),
     REPLACEMENT(pipeline_parallel_embedding, GRAFT_KEY_PATTERN, ".", OUTSIDE, GRAFT_REPLACEMENT_WHERE_IT_FITS),
+    REPLACEMENT(pipeline_parallel_tower, GRAFT_KEY_PATTERN, ".", OUTSIDE, GRAFT_REPLACEMENT_WHERE_IT_FITS),
     REPLACEMENT(pipeline_parallel_norm, GRAFT_KEY_NAME, "LayerNorm", OUTSIDE, 0),
     REPLACEMENT(pipeline_parallel_norm, GRAFT_KEY_PATTERN, ".", OUTSIDE, GRAFT_REPLACEMENT_WHERE_IT_FITS),
     REPLACEMENT(pipeline_parallel_linear, GRAFT_KEY_NAME, "Linear", OUTSIDE, 0),

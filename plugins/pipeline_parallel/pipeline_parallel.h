@@ -12,9 +12,10 @@ const struct graft_parallel *pipeline_parallel_ranks(void);
 /* [any] Which of the stages, 0 to size - 1, a process is: ranks 1, 2, ... are the first ones, rank 0 is the last. */
 int32_t pipeline_parallel_stage(const struct graft_parallel *parallel);
 
-/* Around what is in front of the layers or behind them: embeddings, norms, the head. */
+/* Around what is in front of the layers or behind them: embeddings, a vision tower, norms, the head. */
 extern const struct graft_class pipeline_parallel_embedding;
 extern const struct graft_class pipeline_parallel_norm;
 extern const struct graft_class pipeline_parallel_linear;
+extern const struct graft_class pipeline_parallel_tower;
 
 #endif

@@ -34,6 +34,33 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$goldens/llama" "" --temperature 2 --seed 11 $prompts
 }
 
+# Pictures go from rank 0, which reads them, to the first stage, which alone has the tower.
+pictures=$(cd "$(dirname "$0")/../../demo/tiny-qwen2-vl" && pwd)
+circle=$pictures/samples/1-green-circle-on-yellow.png square=$pictures/samples/2-blue-square-on-yellow.png
+chat() { printf '<|im_start|>user\n%s<|im_end|>\n<|im_start|>assistant\n' "$1"; }
+place='<|vision_start|><|image_pad|><|vision_end|>'
+same 3 "$pictures" "" --image "$circle" --prompt "What is in the picture?" --max-new-tokens 12
+same 2 "$pictures" "" --image "$square" --image "$circle" --prompt "$(chat "${place}What shape is it?")" \
+    --prompt "$(chat "Hello")" --prompt "$(chat "${place}What is in the picture?")" --max-new-tokens 12
+elsewhere() { # elsewhere N OPTIONS...: how many tensors each rank lacks
+    n=$1
+    shift
+    ranks "$n" --plugins pipeline_parallel --report json "$@" 2>&1 |
+        sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' | tr '\n' ' '
+}
+lacking=$(elsewhere 2 --model "$pictures" --image "$circle" --prompt "What is it?" --max-new-tokens 1)
+[ "$lacking" = "43 25 " ] || fail "ranks have other parts of a model with a tower: $lacking"
+
+# As many texts as stages, or more, of unlike lengths: all ranks have one under way.
+waves=
+for i in 1 2 3 4 5 6 7; do waves="$waves --input-ids $i,$((i * 7)),$((50 - i))"; done
+# shellcheck disable=SC2086 # words
+{
+    same 2 "$goldens/llama" "" --input-ids 5,6 --input-ids 9,8,7,6,5,4,3,2,1,9,8,7,6,5,4,3,2,1 --max-new-tokens 20
+    same 3 "$goldens/qwen3_sliding" "" $waves --max-new-tokens 20
+    same 3 "$goldens/qwen2_moe_sparse_step" "" $waves --max-new-tokens 20 --temperature 2 --seed 3
+}
+
 # The prompt is read by rank 0 alone.
 text="$host --quiet --plugins-dir $plugins --parallel mpi --plugins pipeline_parallel --model $goldens/llama"
 text="$text --max-new-tokens 5 --prompt-file"
@@ -65,11 +92,21 @@ cmp "$scratch/one.ids" "$scratch/many.ids" || fail "parts of a model: other ids"
         -n 2 $each --model "$model" --plugin-option pipeline_parallel.layers=1,2
 }
 
+# A head that is the table of the embeddings needs that one's file on rank 0, too.
+"$host" save --quiet --model "$goldens/qwen2_tied_sharded" --output "$scratch/tied" --max-shard-size 6KB
+table=$(sed -n 's/.*"model.embed_tokens.weight": "\(.*\)".*/\1/p' "$scratch/tied/model.safetensors.index.json")
+cp -r "$scratch/tied" "$scratch/headless"
+rm "$scratch/headless/$table"
+# shellcheck disable=SC2086 # words
+for list in pipeline_parallel pipeline_parallel,int8_linear_head; do
+    refused 4 "weight_map lists \"$table\" for 1 tensors (\"model.embed_tokens.weight\"), but that file does not exist" \
+        -n 1 $each --plugins $list --model "$scratch/headless" : -n 1 $each --plugins $list --model "$scratch/tied"
+done
+
 # Layers are divided by bytes: every other one has experts, and embeddings and head weigh almost as much as one without.
 # The first stage has the embeddings, the last one norm and head.
-elsewhere=$(ranks 3 --plugins pipeline_parallel --model "$model" --report json --input-ids 5 --output-ids --max-new-tokens 1 2>&1 |
-    sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' | tr '\n' ' ')
-[ "$elsewhere" = "54 72 44 " ] || fail "ranks have other layers: $elsewhere"
+lacking=$(elsewhere 3 --model "$model" --input-ids 5 --output-ids --max-new-tokens 1)
+[ "$lacking" = "54 72 44 " ] || fail "ranks have other layers: $lacking"
 
 # The cache has keys and values of the own layers: of one in four on rank 0, then of three.
 kept() { # kept COMMAND...: bytes that rank 0 keeps of each token

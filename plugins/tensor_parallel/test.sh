@@ -72,6 +72,18 @@ quantized=$goldens/../quantized
     same 2 "$quantized/ct_w8a8_int8_llama" compressed_tensors 5e-5 $prompts --dtype float32
 }
 
+# What fused_qkv would join of them is no longer what the checkpoint has: it leaves these attentions alone, and says so.
+# shellcheck disable=SC2086 # words
+{
+    same 2 "$quantized/ct_w4a16_llama" fused_qkv,compressed_tensors 5e-5 $prompts --dtype float32
+    same 2 "$quantized/ct_w8a8_int8_llama" fused_qkv,compressed_tensors 5e-5 $prompts --dtype float32
+    same 2 "$quantized/awq_int4_llama" fused_qkv,awq 5e-5 $prompts --dtype float32
+}
+launch -n 2 "$host" plan --plugins-dir "$plugins" --parallel mpi --plugins tensor_parallel,fused_qkv,compressed_tensors \
+    --model "$quantized/ct_w4a16_llama" >"$scratch/plan"
+grep -q 'note .*fused_qkv: class "LlamaAttention" leaves 2 modules alone.*"weight_packed" of k_proj' "$scratch/plan" ||
+    fail "nothing says why queries, keys and values stay apart: $(cat "$scratch/plan")"
+
 # Three ranks have a head each of a model with three, which a patch makes of one with four; 128 outputs do not divide.
 mkdir "$scratch/three"
 cp "$goldens/llama_mha"/* "$scratch/three"
