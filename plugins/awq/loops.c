@@ -16,8 +16,8 @@ GRAFT_PACKED_INLINE graft_packed_half_words load(const int32_t *from, int64_t n)
 
 /* Rows `i` and `i + apart`, one behind the other; those of the next steps are fetched. */
 GRAFT_PACKED_INLINE graft_packed_words load_two(const int32_t *rows, int64_t stride, int i, int apart, int64_t n) {
-    __builtin_prefetch((const void *)((uintptr_t)(rows + (i + AHEAD) * stride)));
-    __builtin_prefetch((const void *)((uintptr_t)(rows + (i + apart + AHEAD) * stride)));
+    __builtin_prefetch((const void *)((uintptr_t)(rows + (i + AHEAD) * stride)), 0, 2);
+    __builtin_prefetch((const void *)((uintptr_t)(rows + (i + apart + AHEAD) * stride)), 0, 2);
     return GRAFT_PACKED_JOIN(load(rows + i * stride, n), load(rows + (i + apart) * stride, n));
 }
 
@@ -96,7 +96,7 @@ GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t g
 
 /* The words of a tile in a row, twice; those of the next step are fetched. */
 GRAFT_PACKED_INLINE __m512i load_twice(const int32_t *row, int64_t stride, int64_t n) {
-    __builtin_prefetch((const void *)((uintptr_t)(row + AHEAD * stride)));
+    __builtin_prefetch((const void *)((uintptr_t)(row + AHEAD * stride)), 0, 2);
     return _mm512_broadcast_i64x4((__m256i)load(row, n));
 }
 

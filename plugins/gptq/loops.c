@@ -15,7 +15,7 @@ GRAFT_PACKED_INLINE void unpack(const struct graft_packed *self, int64_t step, i
     const int32_t *row = self->words + step * self->out_features + first;
     const int32_t *next = row + AHEAD * self->out_features;
     for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-        __builtin_prefetch((const void *)((uintptr_t)next + (uintptr_t)v * sizeof words[v]));
+        __builtin_prefetch((const void *)((uintptr_t)next + (uintptr_t)v * sizeof words[v]), 0, 2);
     }
     graft_packed_load(row, n, words);
 }

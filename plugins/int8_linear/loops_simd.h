@@ -17,7 +17,7 @@
 enum { LINE = 64, AHEAD = 2 };
 
 INLINE void prefetch(const int8_t *w, int64_t offset) {
-    __builtin_prefetch((const void *)((uintptr_t)w + (uintptr_t)offset));
+    __builtin_prefetch((const void *)((uintptr_t)w + (uintptr_t)offset), 0, 2);
 }
 
 /* Rows r .. r + rows - 1 with tokens t .. t + tokens - 1; both numbers are constants where this is inlined. Each output

@@ -244,7 +244,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_line(const struct graft_packed_rows *sel
     for (int r = 0; r < n_rows; r++) {
         const unsigned char *codes = tile->rows[r].codes + at * GRAFT_ROW_LINE;
         graft_row_ints numbers[4];
-        __builtin_prefetch((const void *)((uintptr_t)codes + GRAFT_ROW_AHEAD));
+        __builtin_prefetch((const void *)((uintptr_t)codes + GRAFT_ROW_AHEAD), 0, 2);
         format->decode(codes, numbers);
         for (int t = 0; t < n_tokens; t++) {
             const uint32_t *inputs = tile->numbers + t * (self->in_features / 2) + at * vectors * GRAFT_ROW_LANES;
