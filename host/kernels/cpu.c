@@ -8,28 +8,23 @@
 
 #include "graft/host/process.h"
 #include "graft/isa.h"
+#include "kernels/tiles.h"
 
 enum { UNDECIDED = -1, N_ISAS = GRAFT_ISA_AMX + 1 };
 
 static const char *const names[N_ISAS] = {"scalar", "avx2", "avx512", "avx512_bf16", "amx"};
 
 static atomic_int chosen = UNDECIDED;
-static atomic_int pretended = 0;
+static atomic_int modelled = 0;
 
-static int has_amx(void) {
-#if defined(__x86_64__) && defined(GRAFT_ONEDNN)
-    enum { EXTENDED_FEATURES = 7, AMX_BF16 = 1 << 22 };
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    return atomic_load(&pretended) ||
-           (__get_cpuid_count(EXTENDED_FEATURES, 0, &eax, &ebx, &ecx, &edx) && (edx & (unsigned)AMX_BF16) != 0);
-#else
-    return 0;
-#endif
+/* Without tiles, which the operating system is asked for only if they are to be used. */
+static int best_below_tiles(void) {
+    return graft_isa_runnable() - 1; /* they are in the order of the enumeration */
 }
 
 int graft_cpu_best_isa(void) {
-    int best = graft_isa_runnable() - 1; /* they are in the order of the enumeration */
-    return best == GRAFT_ISA_AVX512_BF16 && has_amx() ? GRAFT_ISA_AMX : best;
+    int best = best_below_tiles();
+    return best == GRAFT_ISA_AVX512_BF16 && (graft_cpu_models_tiles() || graft_tiles_are_here()) ? GRAFT_ISA_AMX : best;
 }
 
 const char *graft_cpu_isa_name(int isa) {
@@ -37,8 +32,7 @@ const char *graft_cpu_isa_name(int isa) {
 }
 
 /* An unknown name in the environment asks for nothing. */
-static int isa_asked_for(void) {
-    const char *name = getenv("GRAFT_ISA");
+static int isa_asked_for(const char *name) {
     int isa = GRAFT_ISA_SCALAR;
     while (isa < GRAFT_ISA_AMX && (name == NULL || strcmp(name, names[isa]) != 0)) {
         isa++;
@@ -47,19 +41,27 @@ static int isa_asked_for(void) {
 }
 
 void graft_cpu_set_isa(int isa) {
-    int best = graft_cpu_best_isa();
+    int best = isa < GRAFT_ISA_AMX ? best_below_tiles() : graft_cpu_best_isa();
     atomic_store(&chosen, isa < best ? isa : best);
 }
 
 int graft_cpu_isa(void) {
     if (atomic_load(&chosen) == UNDECIDED) {
-        graft_cpu_set_isa(isa_asked_for());
+        const char *name = getenv("GRAFT_ISA");
+        if (name != NULL && strcmp(name, "amx_model") == 0) {
+            graft_cpu_model_tiles(1);
+        }
+        graft_cpu_set_isa(isa_asked_for(name));
     }
     return atomic_load(&chosen);
 }
 
-void graft_cpu_pretend_amx(int yes) {
-    atomic_store(&pretended, yes);
+void graft_cpu_model_tiles(int yes) {
+    atomic_store(&modelled, yes);
+}
+
+int graft_cpu_models_tiles(void) {
+    return atomic_load(&modelled);
 }
 
 /* Three answers of 16 letters each, with blanks before or after them. */

@@ -2,7 +2,8 @@
 /*
  * Which instructions the kernels may use. The best form that processor and operating system offer is taken; the
  * environment variable GRAFT_ISA=scalar|avx2|avx512|avx512_bf16 lowers the choice (for tests and bug reports; it never
- * raises it).
+ * raises it). GRAFT_ISA=amx_model does what a processor with tiles does, on any with AVX512-BF16: tiles are a model in
+ * plain C, many times slower.
  */
 #ifndef GRAFT_KERNELS_CPU_H
 #define GRAFT_KERNELS_CPU_H
@@ -12,7 +13,7 @@ enum {
     GRAFT_ISA_AVX2 = 1,        /* AVX2, FMA, F16C */
     GRAFT_ISA_AVX512 = 2,      /* AVX-512 F, BW, VL, DQ on top */
     GRAFT_ISA_AVX512_BF16 = 3, /* products of pairs of bf16 on top */
-    GRAFT_ISA_AMX = 4          /* tiles of bf16 on top, by oneDNN; not in a build without it */
+    GRAFT_ISA_AMX = 4          /* tiles of bf16 on top */
 };
 
 /* [any] What this machine offers. */
@@ -24,9 +25,11 @@ int graft_cpu_isa(void);
 /* [test] Sets what the kernels use; a request beyond graft_cpu_best_isa() is lowered to it. */
 void graft_cpu_set_isa(int isa);
 
-/* [test] Makes graft_cpu_best_isa() offer AMX where there is AVX512-BF16 at least; oneDNN then does with what there is.
- * Needs a build with oneDNN. */
-void graft_cpu_pretend_amx(int yes);
+/* [test] Whether tiles are the model: graft_cpu_best_isa() then offers AMX where there is AVX512-BF16 at least. */
+void graft_cpu_model_tiles(int yes);
+
+/* [any] */
+int graft_cpu_models_tiles(void);
 
 /* [any] The name that GRAFT_ISA knows it by; "amx" for the last. */
 const char *graft_cpu_isa_name(int isa);

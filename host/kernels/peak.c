@@ -9,6 +9,7 @@
 #include "kernels/loops.h"
 #include "kernels/parallel.h"
 #include "kernels/peak_bf16.h"
+#include "kernels/tiles.h"
 
 /* A pass takes about a hundredth of a second; the best of several counts. */
 enum { PASSES = 8, ROUNDS = 1 << 20, TILE_ROUNDS = 1 << 16 };
@@ -48,7 +49,7 @@ static double best_of(peak_loop loop, int64_t rounds) {
 double graft_matrix_peak(int32_t bf16, const char **unit) {
     static const char *const names[] = {"scalar f32", "avx2 f32", "avx512 f32"};
     int isa = graft_cpu_isa();
-    if (bf16 && isa == GRAFT_ISA_AMX && graft_peak_has_tiles()) {
+    if (bf16 && isa == GRAFT_ISA_AMX && !graft_cpu_models_tiles()) {
         *unit = "amx bf16";
         return best_of(graft_peak_tiles, TILE_ROUNDS);
     }

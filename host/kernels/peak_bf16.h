@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops for graft_matrix_peak of the instructions that oneDNN multiplies bf16 with. */
+/* Loops for graft_matrix_peak of the instructions that multiply bf16. */
 #ifndef GRAFT_KERNELS_PEAK_BF16_H
 #define GRAFT_KERNELS_PEAK_BF16_H
 
 #include <stdint.h>
 
-/* [any] Whether the loop of tiles runs here; that of pairs does from GRAFT_ISA_AVX512_BF16 on. */
-int graft_peak_has_tiles(void);
-
-/* [any] Multiply in registers, or tiles, of zeros. Return how many multiply-adds were done in `rounds` rounds; `*sink`
- * makes them of use. */
+/* [any] Multiply in registers, or tiles, of zeros: from GRAFT_ISA_AVX512_BF16 on, and with GRAFT_ISA_AMX. Return how
+ * many multiply-adds were done in `rounds` rounds; `*sink` makes them of use. */
 int64_t graft_peak_bf16(int64_t rounds, float *sink);
 int64_t graft_peak_tiles(int64_t rounds, float *sink);
 

@@ -4,10 +4,9 @@
  *
  * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products.
  * With many it is bound by arithmetic: a panel is transposed in portions that fit the cache and multiplied, in bf16 on
- * processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 are left to oneDNN. Which of
- * the two it is, the whole forward decides (graft_call_is_few): the few tokens that an expert gets of many are many.
+ * processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 take rows as they lie. Which
+ * of the two it is, the whole forward decides (graft_call_is_few): the few tokens that an expert gets of many are many.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/dtype.h"
@@ -18,6 +17,7 @@
 #include "kernels/parallel.h"
 #include "kernels/product.h"
 #include "kernels/table.h"
+#include "kernels/tiles.h"
 
 /* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly; whole multiples of what the inner
  * loops take at once. */
@@ -33,11 +33,8 @@ struct plan {
     int64_t n_panels;
     struct graft_product_input *inputs;
     int64_t n_inputs;
-    struct graft_gemm **gemms;
-    int64_t n_gemms;
     char *scratch; /* [workers, scratch_bytes] */
     int64_t scratch_bytes;
-    atomic_int failed;
 };
 
 int graft_check_types(const struct graft_weight *weight, const char *role, struct graft_error *error) {
@@ -77,10 +74,36 @@ static int check_product(const struct graft_product *product, struct graft_error
     return status == GRAFT_OK && bias != NULL ? graft_check_types(bias, "bias", error) : status;
 }
 
+static int is_rounded(const struct graft_call *call, int32_t reading) {
+    return call->precision == GRAFT_PRECISION_BFLOAT16 ||
+           (call->precision == GRAFT_PRECISION_AUTO && reading == GRAFT_READ_BF16);
+}
+
+static int takes_tiles(const struct graft_call *call, const struct graft_product *product, int32_t reading) {
+    return !graft_call_is_few(call, product->tokens) && product->weight->columns > 0 && reading == GRAFT_READ_BF16 &&
+           is_rounded(call, reading) && graft_cpu_isa() == GRAFT_ISA_AMX;
+}
+
+/* Panels of tiles are large, but not so large that threads would have nothing to do. */
+static int64_t tile_panel_rows(const struct graft_product *product) {
+    int64_t share = product->rows / (2 * (int64_t)graft_parallel_workers());
+    int64_t rows = GRAFT_TILE_PANEL;
+    while (rows > FEW_PANEL_ROWS && rows > share) {
+        rows /= 2;
+    }
+    return rows;
+}
+
+static int64_t panel_rows(const struct graft_call *call, const struct graft_product *product, graft_dtype dtype) {
+    if (takes_tiles(call, product, graft_reading_of(dtype))) {
+        return tile_panel_rows(product);
+    }
+    return graft_call_is_few(call, product->tokens) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
+}
+
 /* Fills the panels of one product, or only counts them if `panels` is NULL. They start anew with each block. */
 static int64_t cut(const struct graft_call *call, const struct graft_product *product,
                    struct graft_product_panel *panels) {
-    int64_t most = graft_call_is_few(call, product->tokens) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
     int64_t n = 0;
     struct graft_row_run run = {NULL, GRAFT_DTYPE_NONE, 0};
     for (int64_t row = 0; row < product->rows && product->tokens > 0; row += run.rows) {
@@ -89,6 +112,7 @@ static int64_t cut(const struct graft_call *call, const struct graft_product *pr
         if (run.rows == 0) {
             break;
         }
+        int64_t most = panel_rows(call, product, run.dtype);
         for (int64_t first = 0; first < run.rows; first += most, n++) {
             if (panels != NULL) {
                 panels[n].product = product;
@@ -104,21 +128,22 @@ static int64_t cut(const struct graft_call *call, const struct graft_product *pr
 
 /* Chooses how a panel is computed, and returns the form of x that goes with it. */
 static int32_t choose(const struct plan *plan, struct graft_product_panel *panel) {
-    int32_t precision = plan->call->precision;
-    int rounded = precision == GRAFT_PRECISION_BFLOAT16 ||
-                  (precision == GRAFT_PRECISION_AUTO && panel->reading == GRAFT_READ_BF16);
     panel->kind = graft_call_is_few(plan->call, panel->product->tokens) ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
-    if (!rounded) {
+    if (!is_rounded(plan->call, panel->reading)) {
         return GRAFT_INPUT_AS_GIVEN;
     }
     if (panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16 && graft_few_pairs_run()) {
         panel->kind = GRAFT_PANEL_FEW_PAIRS;
         return GRAFT_INPUT_FEW;
     }
+    if (takes_tiles(plan->call, panel->product, panel->reading)) {
+        panel->kind = GRAFT_PANEL_TILES;
+        return GRAFT_INPUT_TILES;
+    }
     if (panel->kind == GRAFT_PANEL_MULTIPLY && panel->reading == GRAFT_READ_BF16 &&
         panel->product->weight->columns > 0 && graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16) {
-        panel->kind = graft_cpu_isa() == GRAFT_ISA_AMX ? GRAFT_PANEL_ONEDNN : GRAFT_PANEL_PAIRS;
-        return graft_cpu_isa() == GRAFT_ISA_AMX ? GRAFT_INPUT_BF16 : GRAFT_INPUT_PAIRS;
+        panel->kind = GRAFT_PANEL_PAIRS;
+        return GRAFT_INPUT_PAIRS;
     }
     panel->reading = graft_reading_rounded(panel->reading);
     return GRAFT_INPUT_ROUNDED;
@@ -131,47 +156,10 @@ static int find_input(struct plan *plan, struct graft_product_panel *panel) {
         .x_stride = product->x_stride,
         .tokens = product->tokens,
         .columns = product->weight->columns,
-        .padded_tokens = product->tokens,
         .form = choose(plan, panel),
     };
-    if (panel->kind == GRAFT_PANEL_ONEDNN) {
-        wanted.padded_tokens = (product->tokens + GRAFT_TOKEN_STEP - 1) / GRAFT_TOKEN_STEP * GRAFT_TOKEN_STEP;
-    }
     panel->input = graft_product_input_get(plan->call, &wanted, plan->inputs, &plan->n_inputs);
     return panel->input != NULL ? 0 : -1;
-}
-
-static const struct graft_gemm *find_gemm(struct plan *plan, const struct graft_gemm_shape *shape) {
-    for (int64_t i = 0; i < plan->n_gemms; i++) {
-        const struct graft_gemm_shape *known = graft_gemm_get_shape(plan->gemms[i]);
-        if (known->tokens == shape->tokens && known->rows == shape->rows && known->columns == shape->columns) {
-            return plan->gemms[i];
-        }
-    }
-    struct graft_gemm *gemm = graft_gemm_create(shape);
-    if (gemm != NULL) {
-        plan->gemms[plan->n_gemms++] = gemm;
-    }
-    return gemm;
-}
-
-static int find_gemms(struct plan *plan, struct graft_product_panel *panel) {
-    struct graft_gemm_shape shape = {GRAFT_TOKEN_TILE, panel->rows, panel->product->weight->columns};
-    int64_t rest = panel->input->padded_tokens % GRAFT_TOKEN_TILE;
-    if (panel->input->padded_tokens >= GRAFT_TOKEN_TILE) {
-        panel->whole = find_gemm(plan, &shape);
-        if (panel->whole == NULL) {
-            return -1;
-        }
-    }
-    if (rest > 0) {
-        shape.tokens = rest;
-        panel->rest = find_gemm(plan, &shape);
-        if (panel->rest == NULL) {
-            return -1;
-        }
-    }
-    return 0;
 }
 
 static void *scratch_zeroed(const struct graft_call *call, int64_t bytes) {
@@ -188,12 +176,11 @@ static int make_plan(struct plan *plan, const struct graft_product *products, ui
     for (int32_t i = 0; i < n; i++) {
         n_panels += cut(call, product_at(products, stride, i), NULL);
     }
-    /* Each panel adds at most one input and two gemms. */
+    /* Each panel adds at most one input. */
     plan->panels = (struct graft_product_panel *)scratch_zeroed(call, n_panels * (int64_t)sizeof *plan->panels);
     plan->inputs =
         (struct graft_product_input *)call->scratch_alloc(call->scratch, n_panels * (int64_t)sizeof *plan->inputs);
-    plan->gemms = (struct graft_gemm **)call->scratch_alloc(call->scratch, 2 * n_panels * (int64_t)sizeof *plan->gemms);
-    if (plan->panels == NULL || plan->inputs == NULL || plan->gemms == NULL) {
+    if (plan->panels == NULL || plan->inputs == NULL) {
         return -1;
     }
     for (int32_t i = 0; i < n; i++) {
@@ -201,7 +188,7 @@ static int make_plan(struct plan *plan, const struct graft_product *products, ui
     }
     for (int64_t i = 0; i < plan->n_panels; i++) {
         struct graft_product_panel *panel = &plan->panels[i];
-        if (find_input(plan, panel) != 0 || (panel->kind == GRAFT_PANEL_ONEDNN && find_gemms(plan, panel) != 0)) {
+        if (find_input(plan, panel) != 0) {
             return -1;
         }
         int64_t bytes = graft_product_panel_scratch(plan->loops, panel);
@@ -214,9 +201,7 @@ static int make_plan(struct plan *plan, const struct graft_product *products, ui
 static void run_panels(void *data, int32_t worker, int64_t begin, int64_t end) {
     struct plan *plan = (struct plan *)data;
     for (int64_t i = begin; i < end; i++) {
-        if (graft_product_panel_run(plan->loops, &plan->panels[i], plan->scratch + worker * plan->scratch_bytes) != 0) {
-            atomic_store(&plan->failed, 1);
-        }
+        graft_product_panel_run(plan->loops, &plan->panels[i], plan->scratch + worker * plan->scratch_bytes);
     }
 }
 
@@ -245,12 +230,6 @@ int graft_linear(const struct graft_call *call, const struct graft_product *prod
         status = graft_fail_memory(error, "");
     } else {
         graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, product_stride, n), run_panels, &plan);
-        if (atomic_load(&plan.failed)) {
-            status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "", "oneDNN failed to run a matrix product");
-        }
-    }
-    for (int64_t i = 0; i < plan.n_gemms; i++) {
-        graft_gemm_destroy(plan.gemms[i]);
     }
     call->scratch_release(call->scratch, mark);
     return status;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts that the products of one `linear` call are cut into. A panel is a run of rows of one block of one product;
- * where it starts and ends depends on the weight alone, and each panel is computed by one thread. So neither the other
- * products of the call nor the number of threads can change a result.
+ * The parts that the products of one `linear` call are cut into. A panel is a run of rows of one block of one product,
+ * computed by one thread. A result depends on its row of the weight, its row of x and how many tokens there are, not on
+ * where panels start and end. So neither the other products of the call nor the number of threads can change it.
  */
 #ifndef GRAFT_KERNELS_PRODUCT_H
 #define GRAFT_KERNELS_PRODUCT_H
 
 #include "graft/kernels.h"
 #include "kernels/loops.h"
-#include "kernels/product_onednn.h"
 
 /* What a panel's x looks like. */
 enum {
     GRAFT_INPUT_AS_GIVEN = 0, /* f32 with the caller's stride */
     GRAFT_INPUT_ROUNDED = 1,  /* dense, rounded to bf16, kept as f32 */
-    GRAFT_INPUT_BF16 = 2,     /* dense bf16 */
-    GRAFT_INPUT_PAIRS = 3,    /* bf16, with a zero behind an odd number of columns */
-    GRAFT_INPUT_FEW = 4       /* bf16, graft_few_stride apart */
+    GRAFT_INPUT_PAIRS = 2,    /* bf16, with a zero behind an odd number of columns */
+    GRAFT_INPUT_FEW = 3,      /* bf16, graft_few_stride apart */
+    GRAFT_INPUT_TILES = 4     /* bf16, packed for tiles (tiles.h) */
 };
 
 /* x as some panels want it. Made once for all panels of the call that want the same. */
@@ -26,9 +25,8 @@ struct graft_product_input {
     int64_t x_stride;
     int64_t tokens;
     int64_t columns;
-    int64_t padded_tokens; /* rows of `data`; those from `tokens` on are zeros */
     int32_t form;
-    const void *data;    /* [padded_tokens, columns] */
+    const void *data;    /* [tokens, columns]; of tiles as graft_tiles_offset says */
     int64_t data_stride; /* from row to row of `data` */
 };
 
@@ -37,7 +35,7 @@ enum {
     GRAFT_PANEL_DOT = 0,      /* few tokens: dot products straight from the file's rows */
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
     GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, where the processor multiplies pairs */
-    GRAFT_PANEL_ONEDNN = 3,   /* many, of bf16, where it multiplies tiles: oneDNN, straight from the file's rows */
+    GRAFT_PANEL_TILES = 3,    /* many, of bf16, where it multiplies tiles: the file's rows as they lie (tiles.h) */
     GRAFT_PANEL_FEW_PAIRS = 4 /* few, of bf16, where it multiplies pairs of them: dot products in bf16 (few.h) */
 };
 
@@ -49,13 +47,7 @@ struct graft_product_panel {
     int32_t kind;        /* GRAFT_PANEL_... */
     int64_t row;         /* its first row, counted as y's columns are */
     int64_t rows;
-    const struct graft_gemm *whole; /* oneDNN's product for GRAFT_TOKEN_TILE tokens; NULL if there are fewer */
-    const struct graft_gemm *rest;  /* and for the tokens that remain; NULL if none do */
 };
-
-/* Tokens that one oneDNN product multiplies at most, and what their number is rounded up to otherwise: each number of
- * tokens means code generated for it. */
-enum { GRAFT_TOKEN_TILE = 256, GRAFT_TOKEN_STEP = 16 };
 
 /* Finds or makes `wanted` (its `data` not yet set) among inputs[0 .. *n_inputs - 1], which has room for one more; NULL
  * if memory ran out. */
@@ -66,7 +58,7 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
 /* Bytes of worker scratch that graft_product_panel_run needs for `panel`. */
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel);
 
-/* Computes one panel of y. Returns 0, or -1 if oneDNN failed. `scratch` is on a 64-byte boundary. */
-int graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch);
+/* Computes one panel of y. `scratch` is on a 64-byte boundary. */
+void graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch);
 
 #endif

@@ -5,16 +5,17 @@
 #include "kernels/few.h"
 #include "kernels/product.h"
 #include "kernels/table.h"
+#include "kernels/tiles.h"
 
 struct conversion {
     const struct graft_loops *loops;
     const struct graft_product_input *input;
-    void *data; /* [padded_tokens, stride] */
+    void *data; /* [tokens, stride] */
     int64_t stride;
 };
 
 static int is_bf16(const struct graft_product_input *input) {
-    return input->form == GRAFT_INPUT_BF16 || input->form == GRAFT_INPUT_PAIRS || input->form == GRAFT_INPUT_FEW;
+    return input->form == GRAFT_INPUT_PAIRS || input->form == GRAFT_INPUT_FEW;
 }
 
 static int64_t stride_of(const struct graft_product_input *input) {
@@ -49,18 +50,53 @@ static void convert_rows(void *data, int64_t begin, int64_t end) {
     int64_t used = input->columns * element_size(input);
     for (int64_t t = begin; t < end; t++) {
         char *out = (char *)conversion->data + t * bytes;
-        if (t < input->tokens) {
-            convert_row(conversion->loops, input, t, out);
-            memset(out + used, 0, (size_t)(bytes - used));
-        } else {
-            memset(out, 0, (size_t)bytes);
-        }
+        convert_row(conversion->loops, input, t, out);
+        memset(out + used, 0, (size_t)(bytes - used));
     }
+}
+
+static int64_t token_groups(const struct graft_product_input *input) {
+    return (input->tokens + GRAFT_TILE_TOKENS - 1) / GRAFT_TILE_TOKENS;
+}
+
+/* Item by item: a block of columns of a group of tokens. */
+static void pack_tiles(void *data, int64_t begin, int64_t end) {
+    const struct conversion *conversion = (const struct conversion *)data;
+    const struct graft_product_input *input = conversion->input;
+    int64_t groups = token_groups(input);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t token = i % groups * GRAFT_TILE_TOKENS;
+        int64_t column = i / groups * GRAFT_TILE_BLOCK;
+        int64_t columns = input->columns - column;
+        int64_t offset = graft_tiles_offset(input->tokens, input->columns, i / groups, token);
+        graft_tiles_get()->pack(input->x + token * input->x_stride + column, input->x_stride, input->tokens - token,
+                                columns < GRAFT_TILE_BLOCK ? columns : GRAFT_TILE_BLOCK,
+                                (uint16_t *)conversion->data + offset);
+    }
+}
+
+static void convert(const struct graft_call *call, struct conversion *conversion) {
+    const struct graft_product_input *input = conversion->input;
+    if (input->form == GRAFT_INPUT_TILES) {
+        int64_t blocks = (input->columns + GRAFT_TILE_BLOCK - 1) / GRAFT_TILE_BLOCK;
+        call->threads->parallel_for(token_groups(input) * blocks,
+                                    graft_grain_rows(GRAFT_TILE_TOKENS * GRAFT_TILE_BLOCK), pack_tiles, conversion);
+    } else {
+        call->threads->parallel_for(input->tokens, graft_grain_rows(input->columns), convert_rows, conversion);
+    }
+}
+
+static int64_t bytes_of(const struct graft_product_input *input) {
+    if (input->form == GRAFT_INPUT_TILES) {
+        return token_groups(input) * GRAFT_TILE_TOKENS * graft_tiles_round_up(input->columns, GRAFT_TILE_COLUMNS) *
+               (int64_t)sizeof(uint16_t);
+    }
+    return input->tokens * stride_of(input) * element_size(input);
 }
 
 static int is_same(const struct graft_product_input *a, const struct graft_product_input *b) {
     return a->x == b->x && a->x_stride == b->x_stride && a->tokens == b->tokens && a->columns == b->columns &&
-           a->padded_tokens == b->padded_tokens && a->form == b->form;
+           a->form == b->form;
 }
 
 const struct graft_product_input *graft_product_input_get(const struct graft_call *call,
@@ -77,15 +113,14 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
         input->data = input->x;
         input->data_stride = input->x_stride;
     } else {
-        int64_t stride = stride_of(input);
-        void *data = call->scratch_alloc(call->scratch, input->padded_tokens * stride * element_size(input));
+        void *data = call->scratch_alloc(call->scratch, bytes_of(input));
         if (data == NULL) {
             return NULL;
         }
-        struct conversion conversion = {graft_loops_get(), input, data, stride};
-        call->threads->parallel_for(input->padded_tokens, graft_grain_rows(input->columns), convert_rows, &conversion);
+        struct conversion conversion = {graft_loops_get(), input, data, stride_of(input)};
+        convert(call, &conversion);
         input->data = data;
-        input->data_stride = stride;
+        input->data_stride = conversion.stride;
     }
     *n_inputs += 1;
     return input;

@@ -5,6 +5,7 @@
 #include "kernels/blocks.h"
 #include "kernels/few.h"
 #include "kernels/product.h"
+#include "kernels/tiles.h"
 
 /* Columns of a panel that are transposed and multiplied at once: the transposed portion stays in the second-level
  * cache. Each portion's sums start from zero, which also keeps rounding errors smaller than one long sum would. */
@@ -15,14 +16,6 @@ enum { PAIRS_PORTION = 2048 };
 
 enum { BIAS_RUN = 64 };
 
-static int64_t aligned(int64_t bytes) {
-    return (bytes + 63) / 64 * 64;
-}
-
-static int64_t result_bytes(const struct graft_product_panel *panel) {
-    return aligned(panel->rows * GRAFT_TOKEN_TILE * (int64_t)sizeof(float));
-}
-
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel) {
     if (panel->kind == GRAFT_PANEL_MULTIPLY) {
         return loops->pack_rows * PORTION * (int64_t)sizeof(float);
@@ -30,10 +23,8 @@ int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struc
     if (panel->kind == GRAFT_PANEL_PAIRS) {
         return loops->pack_rows * (PAIRS_PORTION / 2) * (int64_t)sizeof(uint32_t);
     }
-    if (panel->kind == GRAFT_PANEL_ONEDNN) {
-        int64_t whole = panel->whole != NULL ? graft_gemm_scratch_bytes(panel->whole) : 0;
-        int64_t rest = panel->rest != NULL ? graft_gemm_scratch_bytes(panel->rest) : 0;
-        return result_bytes(panel) + aligned(whole > rest ? whole : rest);
+    if (panel->kind == GRAFT_PANEL_TILES) {
+        return graft_tiles_get()->scratch_bytes(panel->rows, panel->product->tokens);
     }
     return 0;
 }
@@ -90,25 +81,19 @@ static void run_pairs(const struct graft_loops *loops, const struct graft_produc
     }
 }
 
-/* oneDNN writes each tile of tokens to scratch memory, so that strides of y cannot change what it does. */
-static int run_onednn(const struct graft_product_panel *panel, char *scratch) {
+static void run_tiles(const struct graft_product_panel *panel, char *scratch) {
     const struct graft_product *product = panel->product;
-    const uint16_t *x = (const uint16_t *)panel->input->data;
-    const float *result = (const float *)(const void *)scratch; /* [tokens of the tile, rows] */
-    for (int64_t t = 0; t < product->tokens; t += GRAFT_TOKEN_TILE) {
-        int64_t left = product->tokens - t;
-        int64_t padded_left = panel->input->padded_tokens - t; /* 250 tokens are padded to a whole tile */
-        const struct graft_gemm *gemm = padded_left >= GRAFT_TOKEN_TILE ? panel->whole : panel->rest;
-        if (graft_gemm_run(gemm, x + t * product->weight->columns, panel->weights, (float *)(void *)scratch,
-                           scratch + result_bytes(panel)) != 0) {
-            return -1;
-        }
-        for (int64_t i = 0; i < GRAFT_TOKEN_TILE && i < left; i++) {
-            memcpy(product->y + (t + i) * product->y_stride + panel->row, result + i * panel->rows,
-                   (size_t)panel->rows * sizeof(float));
-        }
-    }
-    return 0;
+    const struct graft_tiles_product operands = {
+        .w = (const uint16_t *)panel->weights,
+        .rows = panel->rows,
+        .columns = product->weight->columns,
+        .x = (const uint16_t *)panel->input->data,
+        .tokens = product->tokens,
+        .y = product->y + panel->row,
+        .y_stride = product->y_stride,
+        .scratch = scratch,
+    };
+    graft_tiles_get()->multiply(&operands);
 }
 
 static void add_bias(const struct graft_loops *loops, const struct graft_product_panel *panel) {
@@ -142,7 +127,7 @@ static void run_few_pairs(const struct graft_product_panel *panel) {
     graft_few_pairs(&operands);
 }
 
-int graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
+void graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
     if (panel->kind == GRAFT_PANEL_DOT) {
         run_dot(loops, panel);
     } else if (panel->kind == GRAFT_PANEL_FEW_PAIRS) {
@@ -151,11 +136,10 @@ int graft_product_panel_run(const struct graft_loops *loops, const struct graft_
         run_multiply(loops, panel, (float *)(void *)scratch);
     } else if (panel->kind == GRAFT_PANEL_PAIRS) {
         run_pairs(loops, panel, (uint32_t *)(void *)scratch);
-    } else if (run_onednn(panel, scratch) != 0) {
-        return -1;
+    } else {
+        run_tiles(panel, scratch);
     }
     if (panel->product->bias != NULL) {
         add_bias(loops, panel);
     }
-    return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registering, looking up, loading plugins and models, running and unloading at once. scripts/test builds this with the
- * thread sanitizer, without OpenMP and oneDNN: the sanitizer does not know how their threads wait for each other. */
+ * thread sanitizer. */
 #include "library_fixture.h"
 
 #include <pthread.h>

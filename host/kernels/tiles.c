@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* syscall */
+#include "kernels/tiles.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "kernels/cpu.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int processor_has_tiles(void) {
+    enum { FEATURES = 7, PALETTES = 0x1d };
+    const unsigned wanted = 1u << 22 | 1u << 24; /* AMX-BF16, AMX-TILE */
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid_count(FEATURES, 0, &a, &b, &c, &d) || (d & wanted) != wanted) {
+        return 0;
+    }
+    /* Bytes of all registers and of one; bytes of a row and how many registers; rows. */
+    return __get_cpuid_count(PALETTES, 1, &a, &b, &c, &d) && a == (1024u << 16 | 8192u) && b == (8u << 16 | 64u) &&
+           (c & 0xffffu) == 16u;
+}
+
+/* Whether the system saves tiles when threads change. */
+__attribute__((target("xsave"))) static int system_keeps_tiles(void) {
+    enum { OSXSAVE = 1 << 27 };
+    const unsigned long long states = 1ull << 17 | 1ull << 18; /* their shape, their data */
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & (unsigned)OSXSAVE) != 0 && (_xgetbv(0) & states) == states;
+}
+
+/* For all threads of the process, whenever they begin. */
+static int system_permits_tiles(void) {
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 }; /* of arch_prctl */
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int are_here;
+
+static void look(void) {
+    are_here = processor_has_tiles() && system_keeps_tiles() && system_permits_tiles();
+}
+
+int graft_tiles_are_here(void) {
+    (void)pthread_once(&once, look);
+    return are_here;
+}
+
+#else
+
+int graft_tiles_are_here(void) {
+    return 0;
+}
+
+#endif
+
+const struct graft_tiles *graft_tiles_get(void) {
+#if defined(__x86_64__)
+    return graft_cpu_models_tiles() ? &graft_tiles_model : &graft_tiles_amx;
+#else
+    return NULL;
+#endif
+}

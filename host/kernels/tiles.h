@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products of many tokens with bf16 rows as they lie in the file, on processors that multiply tiles (AMX). Rows of the
+ * weight are the left operand, which wants columns one after another, as they are; x is packed once for all of them.
+ *
+ * Each output is one chain of additions, a step of GRAFT_TILE_COLUMNS columns after the other, so it depends on its row
+ * and its token alone: not on other rows and tokens, on how rows are cut into panels, nor on threads.
+ */
+#ifndef GRAFT_KERNELS_TILES_H
+#define GRAFT_KERNELS_TILES_H
+
+#include <stdint.h>
+
+enum {
+    GRAFT_TILE_TOKENS = 16,
+    GRAFT_TILE_COLUMNS = 32,
+    GRAFT_TILE_BLOCK = 1024, /* columns of x that lie together, for all tokens */
+    GRAFT_TILE_PANEL = 256   /* rows that best share what is read of x */
+};
+
+struct graft_tiles_product {
+    const uint16_t *w; /* [rows, columns] bf16, one row behind the other, anywhere in memory */
+    int64_t rows;
+    int64_t columns;
+    const uint16_t *x; /* [tokens, columns] as `pack` leaves it */
+    int64_t tokens;
+    float *y; /* [tokens, rows] */
+    int64_t y_stride;
+    char *scratch; /* scratch_bytes on a 64-byte boundary */
+};
+
+struct graft_tiles {
+    /* Rounds up to GRAFT_TILE_TOKENS tokens of up to GRAFT_TILE_BLOCK columns to bf16 and packs them: out
+     * [columns / 32 rounded up, 16 pairs, 16 tokens, 2], zeros where there are none. */
+    void (*pack)(const float *x, int64_t x_stride, int64_t tokens, int64_t columns, uint16_t *out);
+    /* Bytes of scratch memory for a product of so many rows and tokens. */
+    int64_t (*scratch_bytes)(int64_t rows, int64_t tokens);
+    /* y[t, r] = sum over k of x[t, k] * w[r, k]; 0 < columns. Denormals are zeros. */
+    void (*multiply)(const struct graft_tiles_product *operands);
+};
+
+static inline int64_t graft_tiles_round_up(int64_t count, int64_t step) {
+    return (count + step - 1) / step * step;
+}
+
+/* [any] Where in x the columns of block `block` of the tokens from `token` on lie, a multiple of GRAFT_TILE_TOKENS: one
+ * block behind the other, and in it the tokens by sixteens. */
+static inline int64_t graft_tiles_offset(int64_t tokens, int64_t columns, int64_t block, int64_t token) {
+    int64_t left = graft_tiles_round_up(columns, GRAFT_TILE_COLUMNS) - block * GRAFT_TILE_BLOCK;
+    int64_t depth = left < GRAFT_TILE_BLOCK ? left : GRAFT_TILE_BLOCK;
+    return block * GRAFT_TILE_BLOCK * graft_tiles_round_up(tokens, GRAFT_TILE_TOKENS) + token * depth;
+}
+
+/* [any] Whether this processor has tiles of bf16 and the operating system lets the process use them; asks it for them
+ * the first time. */
+int graft_tiles_are_here(void);
+
+/* [any] The processor's, or the model's where graft_cpu_models_tiles(). Only with GRAFT_ISA_AMX. */
+const struct graft_tiles *graft_tiles_get(void);
+
+extern const struct graft_tiles graft_tiles_amx;
+extern const struct graft_tiles graft_tiles_model;
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled twice: for AVX-512 and AMX, reached only where graft_cpu_isa() allows it; and with the model of tiles
+ * (GRAFT_TILE_MODEL) for AVX-512 alone. */
+#include "kernels/tiles.h"
+
+#include <string.h>
+
+#include "kernels/simd_avx512.h"
+#include "kernels/tile_ops.h"
+
+#ifdef GRAFT_TILE_MODEL
+#define TABLE graft_tiles_model
+#else
+#define TABLE graft_tiles_amx
+#endif
+
+/* What four sums are of: two tiles of rows and two of tokens. */
+enum { TOKENS = GRAFT_TILE_TOKENS, STEP = GRAFT_TILE_COLUMNS, BLOCK = GRAFT_TILE_BLOCK, ROWS = 32 };
+
+/* Of a tile: numbers of x, sums, bytes of a row. */
+enum { X_TILE = TOKENS * STEP, Y_TILE = 16 * TOKENS, LINE = 64 };
+
+/* Tokens whose columns of a block stay in the second-level cache, with a panel's sums. */
+enum { MOST_TOKENS = 512 };
+
+/* Rows are copied, since tensors begin anywhere in a file and a row of a tile that lies in two lines is read twice. For
+ * so few tokens that takes longer. Copies lie a line further apart than a power of two: in other sets of the cache. */
+enum { DIRECT_TOKENS = 64, COPY_STRIDE = BLOCK + STEP };
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t scratch_bytes(int64_t rows, int64_t tokens) {
+    int64_t sums = graft_tiles_round_up(rows, ROWS) * graft_tiles_round_up(smaller(tokens, MOST_TOKENS), TOKENS);
+    return ROWS * COPY_STRIDE * (int64_t)sizeof(uint16_t) + sums * (int64_t)sizeof(float);
+}
+
+/* The first n of 16 numbers, rounded. */
+INLINE __m256i round16(const float *x, int64_t n) {
+    vf wide = vf_load_part(x, smaller(n, VF_WIDTH));
+    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_castps_si512(vf_round_bf16(wide)), 16));
+}
+
+static void pack(const float *x, int64_t x_stride, int64_t tokens, int64_t columns, uint16_t *out) {
+    for (int64_t k = 0; k < columns; k += STEP, out += X_TILE) {
+        vf square[TOKENS];
+        for (int64_t t = 0; t < TOKENS; t++) {
+            const float *from = x + t * x_stride + k;
+            square[t] = vf_zero();
+            if (t < tokens) {
+                __m512i low = _mm512_castsi256_si512(round16(from, columns - k));
+                __m256i high =
+                    columns - k > VF_WIDTH ? round16(from + VF_WIDTH, columns - k - VF_WIDTH) : _mm256_setzero_si256();
+                square[t] = _mm512_castsi512_ps(_mm512_inserti64x4(low, high, 1));
+            }
+        }
+        vf_transpose(square);
+        for (int64_t i = 0; i < TOKENS; i++) {
+            vf_store((float *)(void *)(out + 2 * i * TOKENS), square[i]);
+        }
+    }
+}
+
+/* ROWS rows of a block of columns, and those that are next, which are fetched meanwhile: to fetch what is not there
+ * does no harm. */
+struct rows {
+    const uint16_t *w;
+    int64_t stride; /* in numbers */
+    int64_t steps;
+    const uint16_t *next;
+    int64_t next_stride;
+    int64_t next_rows; /* to fetch with each two tiles of tokens */
+};
+
+/* One or two tiles of tokens, `x_stride` numbers apart. sums [tiles, 2, 16 rows, 16 tokens]. All loads of a step come
+ * before its products, and use all eight registers. */
+INLINE void multiply_rows(const struct rows *rows, const uint16_t *x, int64_t x_stride, float *sums, const int tiles,
+                          int is_first) {
+    const uint16_t *w = rows->w;
+    const uint16_t *next = rows->next;
+    const int64_t w_bytes = rows->stride * (int64_t)sizeof *w;
+    const int64_t next_rows = rows->next_rows;
+    const int64_t next_stride = rows->next_stride;
+    if (is_first) {
+        tile_zero(0);
+        tile_zero(1);
+        tile_zero(2);
+        tile_zero(3);
+    } else {
+        tile_load(0, sums, LINE);
+        tile_load(1, sums + Y_TILE, LINE);
+        if (tiles > 1) {
+            tile_load(2, sums + 2 * Y_TILE, LINE);
+            tile_load(3, sums + 3 * Y_TILE, LINE);
+        }
+    }
+    for (int64_t steps = rows->steps; steps > 0; steps--, w += STEP, x += X_TILE, next += STEP) {
+        for (int64_t i = 0; i < next_rows; i++) {
+            _mm_prefetch((const char *)(next + i * next_stride), _MM_HINT_T1);
+        }
+        tile_load(4, w, w_bytes);
+        tile_load(5, w + 16 * rows->stride, w_bytes);
+        tile_load(6, x, LINE);
+        if (tiles > 1) {
+            tile_load(7, x + x_stride, LINE);
+        }
+        tile_multiply(0, 4, 6);
+        tile_multiply(1, 5, 6);
+        if (tiles > 1) {
+            tile_multiply(2, 4, 7);
+            tile_multiply(3, 5, 7);
+        }
+    }
+    tile_store(0, sums, LINE);
+    tile_store(1, sums + Y_TILE, LINE);
+    if (tiles > 1) {
+        tile_store(2, sums + 2 * Y_TILE, LINE);
+        tile_store(3, sums + 3 * Y_TILE, LINE);
+    }
+}
+
+/* y [tokens, rows] = a tile's sums [2, 16 rows, 16 tokens], of which so many tokens and rows are there. */
+static void write_sums(const float *sums, int64_t tokens, int64_t rows, float *y, int64_t y_stride) {
+    for (int64_t r = 0; r < rows; r += VF_WIDTH, sums += Y_TILE) {
+        int64_t lanes = smaller(rows - r, VF_WIDTH);
+        vf square[VF_WIDTH];
+        for (int i = 0; i < VF_WIDTH; i++) {
+            square[i] = vf_load(sums + i * TOKENS);
+        }
+        vf_transpose(square);
+        for (int64_t t = 0; t < tokens && t < TOKENS; t++) {
+            vf_store_part(y + t * y_stride + r, square[t], lanes);
+        }
+    }
+}
+
+/* Some tokens of a product, MOST_TOKENS at most. */
+struct portion {
+    const struct graft_tiles_product *product;
+    int64_t token;
+    int64_t tokens;
+    uint16_t *copy; /* [ROWS, COPY_STRIDE] */
+    float *sums;    /* [rows / ROWS, tokens / TOKENS, 2, 16, TOKENS] */
+};
+
+static float *sums_of(const struct portion *portion, int64_t row, int64_t token) {
+    int64_t tokens = graft_tiles_round_up(portion->tokens, TOKENS);
+    return portion->sums + row * tokens + token * ROWS;
+}
+
+static void write_tokens(const struct portion *portion, int64_t row, int64_t token, int64_t tokens) {
+    const struct graft_tiles_product *o = portion->product;
+    for (int64_t t = token; t < token + tokens && t < portion->tokens; t += TOKENS) {
+        write_sums(sums_of(portion, row, t), portion->tokens - t, smaller(o->rows - row, ROWS),
+                   o->y + (portion->token + t) * o->y_stride + row, o->y_stride);
+    }
+}
+
+static void copy_rows(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, uint16_t *out) {
+    int64_t padded = graft_tiles_round_up(columns, STEP);
+    for (int64_t r = 0; r < ROWS; r++, out += COPY_STRIDE) {
+        int64_t there = r < rows ? columns : 0;
+        memcpy(out, w + (there > 0 ? r : 0) * w_stride, (size_t)there * sizeof *out);
+        memset(out + there, 0, (size_t)(padded - there) * sizeof *out);
+    }
+}
+
+/* Makes the rows from `row` on ready to be loaded. A part of a step, or of the rows, has zeros beside it only in a
+ * copy. */
+static struct rows get_rows(const struct portion *portion, int64_t row, int64_t column) {
+    const struct graft_tiles_product *o = portion->product;
+    const uint16_t *w = o->w + row * o->columns + column;
+    int64_t columns = smaller(o->columns - column, BLOCK);
+    int64_t there = smaller(o->rows - row, ROWS);
+    struct rows rows = {.w = w,
+                        .stride = o->columns,
+                        .steps = graft_tiles_round_up(columns, STEP) / STEP,
+                        .next = w,
+                        .next_stride = o->columns};
+    if (o->tokens > DIRECT_TOKENS || there < ROWS || columns % STEP != 0) {
+        copy_rows(w, o->columns, there, columns, portion->copy);
+        rows.w = portion->copy;
+        rows.stride = COPY_STRIDE;
+    }
+    int64_t turns = graft_tiles_round_up(portion->tokens, 2 * TOKENS) / (2 * TOKENS);
+    if (row + there < o->rows) {
+        rows.next = w + ROWS * o->columns;
+        rows.next_rows = (smaller(o->rows - row - there, ROWS) + turns - 1) / turns;
+    } else if (column + BLOCK < o->columns) {
+        rows.next = o->w + column + BLOCK;
+        rows.next_rows = (smaller(o->rows, ROWS) + turns - 1) / turns;
+    }
+    return rows;
+}
+
+/* A block of columns, rows by rows. While rows are multiplied, the sums of those before them are written to y if they
+ * are complete: by then they have left the tiles, and the processor does one beside the other. */
+static void multiply_block(const struct portion *portion, int64_t column) {
+    const struct graft_tiles_product *o = portion->product;
+    int is_last = column + BLOCK >= o->columns;
+    const uint16_t *x = o->x + graft_tiles_offset(o->tokens, o->columns, column / BLOCK, portion->token);
+    for (int64_t row = 0; row < o->rows; row += ROWS) {
+        struct rows rows = get_rows(portion, row, column);
+        int64_t x_stride = rows.steps * X_TILE;
+        for (int64_t t = 0; t < portion->tokens; t += 2 * TOKENS) {
+            const uint16_t *from = x + t / TOKENS * x_stride;
+            if (t + TOKENS < portion->tokens) {
+                multiply_rows(&rows, from, x_stride, sums_of(portion, row, t), 2, column == 0);
+            } else {
+                multiply_rows(&rows, from, x_stride, sums_of(portion, row, t), 1, column == 0);
+            }
+            rows.next += rows.next_rows * rows.next_stride;
+            if (is_last && row > 0) {
+                write_tokens(portion, row - ROWS, t, 2 * TOKENS);
+            }
+        }
+    }
+    if (is_last) {
+        write_tokens(portion, (o->rows - 1) / ROWS * ROWS, 0, portion->tokens);
+    }
+}
+
+static void multiply(const struct graft_tiles_product *o) {
+    struct portion portion = {
+        .product = o,
+        .copy = (uint16_t *)(void *)o->scratch,
+        .sums = (float *)(void *)(o->scratch + ROWS * COPY_STRIDE * (int64_t)sizeof(uint16_t)),
+    };
+    tile_configure(&tiles_whole);
+    for (; portion.token < o->tokens; portion.token += MOST_TOKENS) {
+        portion.tokens = smaller(o->tokens - portion.token, MOST_TOKENS);
+        for (int64_t column = 0; column < o->columns; column += BLOCK) {
+            multiply_block(&portion, column);
+        }
+    }
+    tile_release();
+}
+
+const struct graft_tiles TABLE = {.pack = pack, .scratch_bytes = scratch_bytes, .multiply = multiply};
