@@ -30,7 +30,8 @@ int graft_join_find(const struct builder *builder, const char *name, struct graf
                     struct graft_error *error);
 void graft_join_free(struct graft_node_join *join);
 
-/* Adds to an error that names a joined or renamed module what checkpoints have in its place: they know nothing of it. */
+/* Adds to an error that names a joined or renamed module what checkpoints have in its place: they know nothing of it.
+ */
 void graft_join_explain(const struct graft_node *node, struct graft_error *error);
 
 /* That of a node of a stack; NULL: it is not joined. */

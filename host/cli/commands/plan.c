@@ -15,7 +15,8 @@ static int with_document(const struct graft_options *options, const struct graft
     if (status == GRAFT_OK && options->json) {
         status = graft_output_json(document, stdout, 1, error);
     }
-    return status == GRAFT_OK && options->diff != NULL ? graft_plan_diff(document, options->diff, stdout, error) : status;
+    return status == GRAFT_OK && options->diff != NULL ? graft_plan_diff(document, options->diff, stdout, error)
+                                                       : status;
 }
 
 int graft_command_plan(const struct graft_options *options, const struct graft_model *model,
