@@ -6,23 +6,35 @@
 #include "plan/plan.h"
 #include "plan/sources.h"
 
-/* The innermost module that the tensor's name leads to. */
-static const struct graft_node *nearest(const struct graft_plan *plan, const char *name) {
-    struct graft_node *node = plan->tree->root;
-    for (;;) {
-        struct graft_node *next = NULL;
-        for (size_t i = 0; i < node->n_children && next == NULL; i++) {
+/* The child that the name begins with, of the module or of one that it calls. */
+static struct graft_node *find_child(const struct graft_node *node, const char *name) {
+    for (; node != NULL; node = node->super) {
+        for (size_t i = 0; i < node->n_children; i++) {
             size_t length = strlen(node->children[i]->name);
             if (strncmp(node->children[i]->name, name, length) == 0 && name[length] == '.') {
-                next = node->children[i];
-                name += length + 1;
+                return node->children[i];
             }
         }
-        if (next == NULL) {
-            return node;
-        }
+    }
+    return NULL;
+}
+
+/* The innermost module that the tensor's name leads to. */
+static const struct graft_node *nearest(const struct graft_plan *plan, const char *name) {
+    const struct graft_node *node = plan->tree->root, *next;
+    while ((next = find_child(node, name)) != NULL) {
+        name += strlen(next->name) + 1;
         node = next;
     }
+    return node;
+}
+
+/* Whether another process has the module, and with it what an adapter has for it. */
+static int is_elsewhere(const struct graft_node *node) {
+    while (node != NULL && !node->is_elsewhere) {
+        node = node->super;
+    }
+    return node != NULL;
 }
 
 /* The tensor's name in the model, without "adapter.NAME.". */
@@ -50,7 +62,8 @@ static int check(const struct graft_plan *plan, const struct graft_adapter *adap
     size_t used = 0;
     const struct graft_tensor_view *unused = NULL;
     for (size_t i = 0; i < adapter->n_tensors; i++) {
-        int is_used = graft_sources_find(plan->sources, adapter->tensors[i].name)->used;
+        int is_used = graft_sources_find(plan->sources, adapter->tensors[i].name)->used ||
+                      is_elsewhere(nearest(plan, own_name(adapter, &adapter->tensors[i])));
         used += is_used != 0;
         unused = is_used || unused != NULL ? unused : &adapter->tensors[i];
     }

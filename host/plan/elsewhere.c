@@ -9,28 +9,51 @@
 #include "base/fail.h"
 #include "plan/absent.h"
 
-/* The modules that are elsewhere. */
+/* What the modules that are elsewhere may be called in the checkpoint. */
 struct places {
-    const struct graft_node **nodes;
+    const struct lookup *lookup;
+    char **paths; /* [n], sorted */
     size_t n;
     size_t capacity;
 };
 
 static int collect(void *data, struct graft_node *node, struct graft_error *error) {
     struct places *places = data;
-    if (!node->is_elsewhere) {
-        return GRAFT_OK;
+    for (int way = 0; node->is_elsewhere && way < GRAFT_LOOKUP_WAYS; way++) {
+        char spelled[GRAFT_NAME_BYTES];
+        if (!graft_lookup_spell(places->lookup, node->path, way, spelled) || spelled[0] == '\0') {
+            continue;
+        }
+        if (graft_grow(&places->paths, &places->capacity, places->n, sizeof *places->paths) != 0 ||
+            (places->paths[places->n] = graft_strdup(spelled)) == NULL) {
+            return graft_fail_memory(error, node->path);
+        }
+        places->n++;
     }
-    if (graft_grow(&places->nodes, &places->capacity, places->n, sizeof(struct graft_node *)) != 0) {
-        return graft_fail_memory(error, node->path);
-    }
-    places->nodes[places->n++] = node;
     return GRAFT_OK;
 }
 
-static int is_elsewhere(const struct places *places, const struct lookup *lookup, const char *tensor) {
+static void places_finish(struct places *places) {
     for (size_t i = 0; i < places->n; i++) {
-        if (graft_lookup_is_below(lookup, places->nodes[i]->path, tensor)) {
+        graft_free(places->paths[i]);
+    }
+    graft_free(places->paths);
+}
+
+static int by_path(const void *left, const void *right) {
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Whether a tensor is below one of them: of a large mixture there are thousands, and of tensors more. */
+static int is_elsewhere(const void *data, const char *tensor) {
+    const struct places *places = data;
+    char path[GRAFT_NAME_BYTES];
+    const char *key = path;
+    for (const char *dot = strchr(tensor, '.'); dot != NULL && (size_t)(dot - tensor) < sizeof path && places->n > 0;
+         dot = strchr(dot + 1, '.')) {
+        memcpy(path, tensor, (size_t)(dot - tensor));
+        path[dot - tensor] = '\0';
+        if (bsearch(&key, places->paths, places->n, sizeof *places->paths, by_path) != NULL) {
             return 1;
         }
     }
@@ -43,11 +66,11 @@ static void add(struct graft_plan *plan, const struct graft_tensor_view *tensor)
 }
 
 /* The tensors of those modules are not unexpected. */
-static void move(struct graft_plan *plan, const struct places *places, const struct lookup *lookup) {
+static void move(struct graft_plan *plan, const struct places *places) {
     size_t kept = 0;
     for (size_t i = 0; i < plan->n_unexpected; i++) {
         const struct graft_tensor_view *tensor = plan->unexpected[i];
-        if (is_elsewhere(places, lookup, tensor->name)) {
+        if (is_elsewhere(places, tensor->name)) {
             add(plan, tensor);
         } else {
             plan->unexpected[kept++] = tensor;
@@ -102,14 +125,13 @@ static int by_name(const void *left, const void *right) {
 }
 
 /* Both, in the order of names. */
-static int fill(struct graft_plan *plan, const struct places *places, const struct lookup *lookup,
-                struct graft_error *error) {
+static int fill(struct graft_plan *plan, const struct places *places, struct graft_error *error) {
     size_t room = plan->n_unexpected + graft_checkpoint_count(plan->checkpoint);
     plan->elsewhere = graft_alloc(room + 1, sizeof(struct graft_tensor_view *));
     if (plan->elsewhere == NULL) {
         return graft_fail_memory(error, "");
     }
-    move(plan, places, lookup);
+    move(plan, places);
     int status = add_dropped(plan, error);
     if (plan->n_elsewhere > 0) {
         qsort(plan->elsewhere, plan->n_elsewhere, sizeof *plan->elsewhere, by_name);
@@ -117,27 +139,18 @@ static int fill(struct graft_plan *plan, const struct places *places, const stru
     return status;
 }
 
-/* For graft_absent_check. */
-struct modules {
-    const struct places *places;
-    const struct lookup *lookup;
-};
-
-static int is_of_modules(const void *data, const char *tensor) {
-    const struct modules *modules = data;
-    return is_elsewhere(modules->places, modules->lookup, tensor);
-}
-
 int graft_plan_find_elsewhere(struct graft_plan *plan, const struct lookup *lookup, struct graft_error *error) {
-    struct places places = {0};
+    struct places places = {.lookup = lookup};
     int status = graft_tree_walk(plan->tree, collect, &places, error);
     if (status == GRAFT_OK) {
-        status = fill(plan, &places, lookup, error);
+        if (places.n > 0) {
+            qsort(places.paths, places.n, sizeof *places.paths, by_path);
+        }
+        status = fill(plan, &places, error);
     }
     if (status == GRAFT_OK) {
-        const struct modules modules = {&places, lookup};
-        status = graft_absent_check(plan, is_of_modules, &modules, error);
+        status = graft_absent_check(plan, is_elsewhere, &places, error);
     }
-    graft_free(places.nodes);
+    places_finish(&places);
     return status;
 }

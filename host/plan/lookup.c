@@ -12,7 +12,8 @@
 static const enum graft_spelling spellings[] = {GRAFT_SPELLED_AS_IS, GRAFT_SPELLED_WITH_PREFIX,
                                                 GRAFT_SPELLED_WITHOUT_PREFIX};
 
-enum { N_SPELLINGS = sizeof spellings / sizeof spellings[0], N_WAYS = 2 * N_SPELLINGS };
+enum { N_SPELLINGS = sizeof spellings / sizeof spellings[0], N_WAYS = GRAFT_LOOKUP_WAYS };
+_Static_assert((int)N_WAYS == 2 * (int)N_SPELLINGS, "each spelling, with modules renamed or not");
 
 /* `name` as way number `way` has it. Returns 0 when that way makes no sense. */
 static int spell(const struct lookup *lookup, const char *name, int way, char spelled[GRAFT_NAME_BYTES],
@@ -68,6 +69,11 @@ int graft_lookup_need_present(const struct lookup *lookup, const struct graft_ch
     char spelled[GRAFT_NAME_BYTES];
     const struct graft_absent_file *file = find_absent(lookup, checkpoint, name, spelled);
     return file == NULL ? GRAFT_OK : graft_checkpoint_fail_absent(checkpoint, file, spelled, error);
+}
+
+int graft_lookup_spell(const struct lookup *lookup, const char *path, int way, char spelled[GRAFT_NAME_BYTES]) {
+    const struct graft_conversion *renaming;
+    return spell(lookup, path, way, spelled, &renaming);
 }
 
 int graft_lookup_is_below(const struct lookup *lookup, const char *path, const char *name) {

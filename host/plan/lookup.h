@@ -4,6 +4,7 @@
 #define GRAFT_PLAN_LOOKUP_H
 
 #include "base/regex.h"
+#include "names/name.h"
 #include "plan/gather.h"
 #include "plan/renaming.h"
 
@@ -49,7 +50,12 @@ int graft_lookup_need_present(const struct lookup *lookup, const struct graft_ch
  * graft_lookup_find. */
 int graft_lookup_is_below(const struct lookup *lookup, const char *path, const char *name);
 
-/* The same for a name that may have a `*`: adds the tensors of every index, in the first spelling that has any. */
+/* What the module at `path` may be called in a checkpoint: way number `way`. 0 where there is no such way. */
+enum { GRAFT_LOOKUP_WAYS = 6 };
+int graft_lookup_spell(const struct lookup *lookup, const char *path, int way, char spelled[GRAFT_NAME_BYTES]);
+
+/* As graft_lookup_find for a name that may have a `*`: adds the tensors of every index, in the first spelling that has
+ * any. */
 int graft_lookup_gather(const struct lookup *lookup, const char *name, struct gathered *gathered,
                         struct graft_error *error);
 

@@ -11,16 +11,22 @@
 
 enum { MAX_SIZE = 1 << 20 };
 
+struct kept {
+    int64_t hidden_size;
+    int32_t is_part; /* what super gives is a part of the sum */
+};
+
 struct mlp {
     struct graft_instance base;
     const struct graft_module *super;
-    int64_t hidden_size;
+    struct kept kept;
 };
 
-static int keep_size(const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t *hidden_size = sink->keep(sink->data, sizeof *hidden_size, error);
-    return hidden_size != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, hidden_size, error)
-                               : GRAFT_ERROR_INTERNAL;
+static int keep_size(const struct graft_args *args, const struct graft_sink *sink, struct kept **kept,
+                     struct graft_error *error) {
+    *kept = sink->keep(sink->data, sizeof **kept, error);
+    return *kept != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &(*kept)->hidden_size, error)
+                         : GRAFT_ERROR_INTERNAL;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -31,7 +37,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return GRAFT_ERROR_INTERNAL;
     }
     self->super = build->super;
-    self->hidden_size = *(const int64_t *)build->kept;
+    self->kept = *(const struct kept *)build->kept;
     return graft_instance_finish(self, GRAFT_OK, instance);
 }
 
@@ -39,9 +45,10 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 
 static int block_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    struct kept *kept;
     (void)self;
     (void)config;
-    return keep_size(args, sink, error);
+    return keep_size(args, sink, &kept, error);
 }
 
 /* A class that computes its experts itself has nothing to sum. */
@@ -53,7 +60,7 @@ static int block_forward(void *instance, const struct graft_call *call, const st
     int status = graft_mlp_forward(self->super, call, args, error);
     expert_parallel_end_block(outer);
     return status == GRAFT_OK && block.n_parts > 0
-               ? expert_parallel_ranks()->allreduce(args->output, args->tokens * self->hidden_size, error)
+               ? expert_parallel_ranks()->allreduce(args->output, args->tokens * self->kept.hidden_size, error)
                : status;
 }
 
@@ -63,14 +70,20 @@ static int shared_describe(const struct graft_class *self, const struct graft_co
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     static const struct slice slices[] = {
         {"gate_proj.weight", 0, 1, 0}, {"up_proj.weight", 0, 1, 0}, {"down_proj.weight", 1, 1, 0}};
+    struct kept *kept;
     int64_t width = 0;
+    int divides = 0;
     struct run run;
     (void)self;
-    (void)config;
-    int status = keep_size(args, sink, error);
+    int status = keep_size(args, sink, &kept, error);
     if (status == GRAFT_OK) {
-        status = graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &width, error);
+        status = expert_parallel_divides(config, sink->path, &divides, error);
     }
+    if (status != GRAFT_OK || !divides) {
+        return status;
+    }
+    kept->is_part = 1;
+    status = graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &width, error);
     if (status == GRAFT_OK) {
         status = expert_parallel_width(width, sink->path, &run, error);
     }
@@ -89,7 +102,9 @@ static int shared_forward(void *instance, const struct graft_call *call, const s
                           struct graft_error *error) {
     const struct mlp *self = instance;
     int status = graft_mlp_forward(self->super, call, args, error);
-    return status == GRAFT_OK ? expert_parallel_sum(args->output, args->tokens * self->hidden_size, error) : status;
+    return status == GRAFT_OK && self->kept.is_part
+               ? expert_parallel_sum(args->output, args->tokens * self->kept.hidden_size, error)
+               : status;
 }
 
 static const struct graft_mlp block_vtable = {.struct_size = sizeof block_vtable, .forward = block_forward};

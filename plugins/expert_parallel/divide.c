@@ -2,6 +2,26 @@
 /* Which part of what is this rank's, and the sum of what the ranks make of their parts. */
 #include "expert_parallel.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "plan.h"
+
+enum { MAX_PATH = 4096 };
+
+int expert_parallel_divides(const struct graft_config *config, const char *path, int *divides,
+                            struct graft_error *error) {
+    char experts[MAX_PATH];
+    const char *dot = strrchr(path, '.');
+    const char *last = dot != NULL ? dot + 1 : path;
+    int above = (int)(dot != NULL ? dot - path : 0);
+    if (strncmp(last, "shared_expert", strlen("shared_expert")) == 0) {
+        (void)snprintf(experts, sizeof experts, "%.*s.experts", above, path);
+        path = experts;
+    }
+    return plan_divides(config, path, divides, error);
+}
+
 int expert_parallel_experts(int64_t experts, struct run *run, struct graft_error *error) {
     const struct graft_parallel *ranks = expert_parallel_ranks();
     if (experts < ranks->size) {

@@ -30,6 +30,16 @@ static const struct graft_condition conditions[] = {
 };
 enum { OF_BLOCKS = 2, OF_EXPERTS = 3 };
 
+/* Quantized ones whose stacks are sliced as well: MXFP4. */
+static const char *const stacks[] = {"gate_up_proj_blocks", NULL};
+static const struct graft_condition stacked[] = {
+    {sizeof stacked[0], GRAFT_CONDITION_NO_CONFIG, "adapters", NULL},
+    {sizeof stacked[0], GRAFT_CONDITION_TENSOR, NULL, stacks},
+};
+
+/* The Linears of others, one by one. */
+static const struct graft_condition quantized = {sizeof quantized, GRAFT_CONDITION_CONFIG, "quantization_config", NULL};
+
 /* Families whose blocks have nothing beside experts and shared ones. In others the experts sum. */
 static const char *const families[] = {"mixtral",     "qwen2_moe",   "qwen3_moe", "qwen3_next",
                                        "deepseek_v2", "deepseek_v3", NULL};
@@ -45,6 +55,27 @@ static const struct graft_replacement replacements[] = {
         .conditions = conditions,
         .n_conditions = OF_EXPERTS,
         .condition_stride = sizeof conditions[0],
+    },
+    {
+        .struct_size = sizeof(struct graft_replacement),
+        .key = GRAFT_KEY_PATTERN,
+        .target = ".",
+        .replacement = &expert_parallel_part,
+        .flags = GRAFT_REPLACEMENT_WHERE_IT_FITS | GRAFT_REPLACEMENT_ON_REQUEST,
+        .conditions = stacked,
+        .n_conditions = 2,
+        .condition_stride = sizeof stacked[0],
+    },
+    {
+        .struct_size = sizeof(struct graft_replacement),
+        .key = GRAFT_KEY_NAME,
+        .target = "Linear",
+        .replacement = &expert_parallel_linear,
+        .module_path = "\\.experts\\.[0-9]+\\.",
+        .flags = GRAFT_REPLACEMENT_ON_REQUEST,
+        .conditions = &quantized,
+        .n_conditions = 1,
+        .condition_stride = sizeof quantized,
     },
     {
         .struct_size = sizeof(struct graft_replacement),

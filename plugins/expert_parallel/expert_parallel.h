@@ -4,6 +4,7 @@
 #define EXPERT_PARALLEL_H
 
 #include "graft/class.h"
+#include "graft/config.h"
 #include "graft/parallel.h"
 
 /* Experts, or rows of a width: [begin, end). */
@@ -17,6 +18,14 @@ const struct graft_parallel *expert_parallel_ranks(void);
 
 /* [any] Whether each expert is divided by its width, and not their number. */
 int expert_parallel_by_width(void);
+
+/* [load] Whether the config has the experts at `path` divided, or those that a shared one is beside. */
+int expert_parallel_divides(const struct graft_config *config, const char *path, int *divides,
+                            struct graft_error *error);
+
+/* [load] From here to the next experts: those at `path`, a list perhaps, are described with the numbers that they have,
+ * and these are the own ones. NULL: they are not, or all of them are in every process. */
+void expert_parallel_keep_whole(const char *path, const struct run *own);
 
 /* [load] The experts of this rank. */
 int expert_parallel_experts(int64_t experts, struct run *run, struct graft_error *error);
@@ -49,6 +58,9 @@ void expert_parallel_end_block(struct block *outer);
 /* Experts; with `data` the class inside has a part of them. */
 extern const struct graft_class expert_parallel_part;
 extern const struct graft_class expert_parallel_whole;
+
+/* Linears below experts that are kept whole: elsewhere, if they are of another rank's. */
+extern const struct graft_class expert_parallel_linear;
 
 /* The block of experts, and the MLP beside them that every token goes through. */
 extern const struct graft_class expert_parallel_block;

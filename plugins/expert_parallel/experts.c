@@ -16,6 +16,7 @@ enum { MAX_EXPERTS = 4096, MAX_SIZE = 1 << 20 };
 struct experts {
     const struct graft_module *super;
     int64_t hidden_size;
+    int32_t is_whole; /* 1: nothing is divided */
     int32_t by_width; /* 1: super has a part of each */
     struct run run;   /* of experts otherwise */
     int64_t first;    /* the number here of the first that super has: run.begin, or 0 where it has all */
@@ -23,10 +24,11 @@ struct experts {
 
 /* The tensors of experts, stacked or in a list, and how those of one are divided by its width. */
 static const struct slice tensors[] = {
-    {"gate_up_proj", 1, 2, 0},     {"down_proj", 2, 1, 0},          {"*.gate_proj.weight", 1, 1, 1},
-    {"*.up_proj.weight", 1, 1, 1}, {"*.down_proj.weight", 2, 1, 1}, {"*.w1.weight", 1, 1, 1},
-    {"*.w3.weight", 1, 1, 1},      {"*.w2.weight", 2, 1, 1},        {"gate_up_proj_bias", 1, 2, 0},
-    {"down_proj_bias", 0, 0, 0},
+    {"gate_up_proj", 1, 2, 0},     {"down_proj", 2, 1, 0},           {"*.gate_proj.weight", 1, 1, 1},
+    {"*.up_proj.weight", 1, 1, 1}, {"*.down_proj.weight", 2, 1, 1},  {"*.w1.weight", 1, 1, 1},
+    {"*.w3.weight", 1, 1, 1},      {"*.w2.weight", 2, 1, 1},         {"gate_up_proj_bias", 1, 2, 0},
+    {"down_proj_bias", 0, 0, 0},   {"gate_up_proj_blocks", 0, 0, 0}, {"gate_up_proj_scales", 0, 0, 0},
+    {"down_proj_blocks", 0, 0, 0}, {"down_proj_scales", 0, 0, 0},
 };
 
 /* The class inside gets the own experts, and is told that these are all. */
@@ -71,13 +73,23 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     struct experts *kept = sink->keep(sink->data, sizeof *kept, error); /* for `create` */
     int64_t experts = 0;
-    (void)config;
-    int status = kept != NULL ? graft_args_size(args, "num_experts", MAX_EXPERTS, sink->path, &experts, error)
-                              : GRAFT_ERROR_INTERNAL;
+    int divides = 0;
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    expert_parallel_keep_whole(NULL, NULL);
+    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, sink->path, &experts, error);
     if (status == GRAFT_OK) {
         status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &kept->hidden_size, error);
     }
-    if (status == GRAFT_OK && expert_parallel_by_width()) {
+    if (status == GRAFT_OK) {
+        status = expert_parallel_divides(config, sink->path, &divides, error);
+    }
+    if (status != GRAFT_OK || !divides) {
+        kept->is_whole = 1;
+        return status;
+    }
+    if (expert_parallel_by_width()) {
         kept->by_width = 1;
         return cls->data != NULL
                    ? give_width(args, sink, error)
@@ -85,11 +97,13 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
                                      "quantized experts, and those with adapters, are not divided by width (%s)",
                                      sink->path);
     }
-    if (status == GRAFT_OK) {
-        status = expert_parallel_experts(experts, &kept->run, error);
-    }
-    if (status != GRAFT_OK || cls->data == NULL) {
+    status = expert_parallel_experts(experts, &kept->run, error);
+    if (status != GRAFT_OK) {
         return status;
+    }
+    if (cls->data == NULL) {
+        expert_parallel_keep_whole(sink->path, &kept->run);
+        return GRAFT_OK;
     }
     kept->first = kept->run.begin;
     return give_experts(sink, &kept->run, error);
@@ -215,6 +229,9 @@ static int run_number(const struct experts *self, const struct graft_call *call,
 static int experts_forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
                            struct graft_error *error) {
     const struct experts *self = instance;
+    if (self->is_whole) {
+        return graft_experts_forward(self->super, call, args, error);
+    }
     int status =
         self->by_width ? graft_experts_forward(self->super, call, args, error) : run_number(self, call, args, error);
     return status == GRAFT_OK ? expert_parallel_sum(args->output, args->tokens * self->hidden_size, error) : status;

@@ -71,3 +71,70 @@ for list in expert_parallel expert_parallel,sequential_experts expert_parallel,s
             -n 1 $each --plugins "$list" --model "$scratch/first"
     }
 done
+
+# Quantized experts, one by one, are elsewhere under the numbers that they have; stacks of MXFP4 are sliced.
+quantized=$goldens/../quantized
+divide=experts
+lacking() { # lacking MODEL OPTIONS...: how many tensors each of two ranks lacks
+    model=$1
+    shift
+    ranks 2 --model "$model" --report json --input-ids 5 --output-ids --max-new-tokens 1 "$@" 2>&1 |
+        sed -n 's/.*"tensors_elsewhere": *\([0-9]*\).*/\1/p' | tr '\n' ' '
+}
+for line in "gptq_int4_qwen2_moe gptq 48 24" "awq_int4_qwen2_moe awq 36 36" "fp8_block_mixtral fp8 24 12" \
+    "ct_w4a16_mixtral compressed_tensors 36 18" "gptq_int4_mixtral gptq,sequential_experts 48 24"; do
+    # shellcheck disable=SC2086 # words
+    set -- $line
+    # shellcheck disable=SC2086 # words
+    same 2 "$quantized/$1" "$2" $prompts
+    tensors=$(lacking "$quantized/$1" --plugins "expert_parallel,$2")
+    [ "$tensors" = "$3 $4 " ] || fail "$1: ranks have other experts: $tensors"
+done
+# shellcheck disable=SC2086 # words
+same 2 "$quantized/mxfp4_gpt_oss" mxfp4,gpt_oss $prompts
+launch -n 2 "$host" plan --plugins-dir "$plugins" --plugins-dir "$families" --parallel mpi \
+    --plugins expert_parallel,mxfp4,gpt_oss --model "$quantized/mxfp4_gpt_oss" --json >"$scratch/plan"
+grep -q '"elsewhere_bytes": *[1-9]' "$scratch/plan" || fail "no part of a stack is elsewhere"
+
+"$host" save --quiet --plugins-dir "$plugins" --model "$quantized/awq_int4_qwen2_moe" --output "$scratch/packed" \
+    --max-shard-size 4KB
+rm -r "$scratch/whole" "$scratch/first" "$scratch/last"
+mv "$scratch/packed" "$scratch/whole"
+part first "experts\\.[23]\\."
+part last "experts\\.[01]\\."
+each="$each --plugins expert_parallel,awq"
+# shellcheck disable=SC2086 # words
+{
+    launch -n 2 $each --model "$scratch/whole" >"$scratch/one"
+    launch -n 1 $each --model "$scratch/first" : -n 1 $each --model "$scratch/last" >"$scratch/many" || fail "parts of a packed model"
+    cmp "$scratch/one" "$scratch/many" || fail "parts of a packed model: other ids"
+    refused 4 'weight_map lists "model-' -n 1 $each --model "$scratch/last" : -n 1 $each --model "$scratch/first"
+}
+
+# The config may say what is divided: all experts, or those of some layers, in the words of one version or another.
+planned() { # planned NAME RULES: a model with that plan
+    mkdir "$scratch/plan_$1"
+    cp "$goldens/qwen2_moe"/* "$scratch/plan_$1"
+    chmod u+w "$scratch/plan_$1/config.json"
+    sed "s/^{/{\"base_model_ep_plan\": {$2},/" "$goldens/qwen2_moe/config.json" >"$scratch/plan_$1/config.json"
+}
+stacks='"layers.*.mlp.experts.gate_up_proj": "grouped_gemm", "layers.*.mlp.experts.down_proj": "grouped_gemm"'
+planned new "$stacks, \"layers.*.mlp.experts\": \"ep_dispatch_experts\""
+planned old "\"layers.*.mlp.gate\": \"ep_router\", $stacks, \"layers.*.mlp.experts\": \"moe_tp_experts\""
+planned first '"layers.0.mlp.experts": "ep_dispatch_experts", "layers.*.mlp.shared_expert.up_proj": "colwise"'
+planned unknown '"layers.*.mlp.experts": "ep_sideways"'
+planned none '"layers.*.mlp.shared_expert.up_proj": "colwise"'
+for line in "new 18 18" "old 18 18" "first 9 9"; do
+    # shellcheck disable=SC2086 # words
+    set -- $line
+    # shellcheck disable=SC2086 # words
+    same 2 "$scratch/plan_$1" "" $prompts
+    tensors=$(lacking "$scratch/plan_$1" --plugins expert_parallel)
+    [ "$tensors" = "$2 $3 " ] || fail "plan $1: ranks have other experts: $tensors"
+done
+each="$host --quiet --plugins-dir $plugins --parallel mpi --plugins expert_parallel --input-ids 5 --output-ids --model"
+# shellcheck disable=SC2086 # words
+{
+    refused 4 'another one for "layers.*.mlp.experts"' -n 2 $each "$scratch/plan_unknown"
+    refused 4 'expected a rule with grouped_gemm or ep_dispatch_experts, got none' -n 2 $each "$scratch/plan_none"
+}

@@ -34,6 +34,11 @@ prompts='--input-ids 5,6,7,8,9,10,11 --input-ids 9,8 --input-ids 3,1,4,1,5 --max
     same 2 "$goldens/llama" "" --temperature 2 --seed 11 $prompts
 }
 
+# An adapter's tensors for layers of others are elsewhere with these.
+adapted=$(dirname "$0")/../../tests/goldens/lora/qwen2_moe
+# shellcheck disable=SC2086 # words
+same 2 "$adapted" lora --adapter "$adapted/adapters/every_expert" $prompts
+
 # Pictures go from rank 0, which reads them, to the first stage, which alone has the tower.
 pictures=$(cd "$(dirname "$0")/../../demo/tiny-qwen2-vl" && pwd)
 circle=$pictures/samples/1-green-circle-on-yellow.png square=$pictures/samples/2-blue-square-on-yellow.png

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "glob.h"
+
 /* Experts are whole here (they are for a plugin of their own), and what is replicated is. */
 static const struct {
     const char *name;
@@ -98,45 +100,11 @@ int scheme_check(const struct scheme *scheme, struct graft_error *error) {
     return GRAFT_OK;
 }
 
-/* Whether the first parts of the glob are those of the path, as many as it has. Returns how much of the glob they are,
- * 0 for a path that is no match. */
-static size_t match_here(const struct rule *rule, const char *path) {
-    const char *glob = rule->glob, *end = rule->glob + rule->length;
-    for (;;) {
-        size_t part = strcspn(path, "."), wanted = 0;
-        while (glob + wanted < end && glob[wanted] != '.') {
-            wanted++;
-        }
-        int any = wanted == 1 && *glob == '*' && part > 0;
-        if (!any && (part != wanted || memcmp(glob, path, part) != 0)) {
-            return 0;
-        }
-        glob += wanted;
-        if (path[part] == '\0') {
-            return (size_t)(glob - rule->glob);
-        }
-        if (glob == end) {
-            return 0;
-        }
-        glob++;
-        path += part + 1;
-    }
-}
-
-/* The same from any part of the path on. */
-static size_t match(const struct rule *rule, const char *path) {
-    size_t matched = match_here(rule, path);
-    for (const char *dot = strchr(path, '.'); dot != NULL && matched == 0; dot = strchr(dot + 1, '.')) {
-        matched = match_here(rule, dot + 1);
-    }
-    return matched;
-}
-
 enum style scheme_style(const struct scheme *scheme, const char *path) {
     struct cursor cursor = start(scheme);
     struct rule rule;
     while (next_rule(scheme, &cursor, &rule)) {
-        if (rule.length > 0 && match(&rule, path) == rule.length) {
+        if (rule.length > 0 && glob_match(rule.glob, rule.length, path) == rule.length) {
             return rule.style != STYLE_UNKNOWN ? rule.style : STYLE_NONE;
         }
     }
@@ -151,7 +119,7 @@ int scheme_below(const struct scheme *scheme, int i, const char *path, char name
             return -1;
         }
     }
-    size_t matched = match(&rule, path);
+    size_t matched = glob_match(rule.glob, rule.length, path);
     if (matched == 0 || matched == rule.length || memchr(rule.glob + matched + 1, '.', rule.length - matched - 1)) {
         return 0;
     }
