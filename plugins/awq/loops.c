@@ -3,9 +3,12 @@
  * of it for each instruction set. */
 #include "loops.h"
 
+#define GRAFT_PACKED_MOST_BITS 4
 #include "graft/packed_loops.h"
 
-enum { SLOTS = 8, AHEAD = SLOTS };
+/* Rows of words are fetched AHEAD rows before they are read. One step is added at a time: rows often lie 4096 bytes
+ * apart, in the same set of the first-level cache, which has room for those of one. */
+enum { SLOTS = 8, AHEAD = 2 * SLOTS, STEPS = 1 };
 
 /* The words of a tile in one row: half a vector. */
 GRAFT_PACKED_INLINE graft_packed_half_words load(const int32_t *from, int64_t n) {
@@ -14,7 +17,7 @@ GRAFT_PACKED_INLINE graft_packed_half_words load(const int32_t *from, int64_t n)
     return words;
 }
 
-/* Rows `i` and `i + apart`, one behind the other; those of the next steps are fetched. */
+/* Rows `i` and `i + apart`, one behind the other, while later ones are fetched. */
 GRAFT_PACKED_INLINE graft_packed_words load_two(const int32_t *rows, int64_t stride, int i, int apart, int64_t n) {
     __builtin_prefetch((const void *)((uintptr_t)(rows + (i + AHEAD) * stride)), 0, 2);
     __builtin_prefetch((const void *)((uintptr_t)(rows + (i + apart + AHEAD) * stride)), 0, 2);
@@ -94,7 +97,7 @@ GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t g
 
 #if defined(__AVX512BF16__) && defined(__AVX512VBMI__)
 
-/* The words of a tile in a row, twice; those of the next step are fetched. */
+/* The words of a tile in a row, twice, while later ones are fetched. */
 GRAFT_PACKED_INLINE __m512i load_twice(const int32_t *row, int64_t stride, int64_t n) {
     __builtin_prefetch((const void *)((uintptr_t)(row + AHEAD * stride)), 0, 2);
     return _mm512_broadcast_i64x4((__m256i)load(row, n));
@@ -129,4 +132,4 @@ GRAFT_PACKED_INLINE void pairs(const struct graft_packed *self, int64_t step, in
 #define pairs NULL
 #endif
 
-GRAFT_PACKED_LOOPS(awq, unpack, unpack_zeros, 2, pairs);
+GRAFT_PACKED_LOOPS(awq, unpack, unpack_zeros, STEPS, pairs);

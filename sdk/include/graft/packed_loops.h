@@ -20,6 +20,9 @@ extern "C" {
 /* Codes of 4 bits in a word. */
 #define GRAFT_PACKED_CODES 8
 
+/* Numbers of bf16 in a cache line. */
+#define GRAFT_PACKED_LINE 32
+
 /* [any] Word `step` of outputs [first, first + n), n at most GRAFT_PACKED_TILE and constant where that is a whole tile:
  * in each lane the codes of inputs step * 32 / bits and following of an output, the first in the lowest bits. Lanes
  * behind n are anything. */
@@ -54,7 +57,7 @@ GRAFT_PACKED_INLINE void graft_packed_load(const int32_t *from, int64_t n,
         from = rest;
     }
     for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-        memcpy(&words[v], from + (ptrdiff_t)v * GRAFT_PACKED_LANES, sizeof words[v]);
+        words[v] = graft_packed_words_from(from + (ptrdiff_t)v * GRAFT_PACKED_LANES);
     }
 }
 
@@ -71,8 +74,7 @@ GRAFT_PACKED_INLINE void graft_packed_across(const int32_t *words, const int bit
     }
     for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
         const int output = v * GRAFT_PACKED_LANES;
-        graft_packed_words by;
-        memcpy(&by, shifts + output % slots, sizeof by);
+        const graft_packed_words by = graft_packed_words_from(shifts + output % slots);
         codes[v] = (graft_packed_repeat(words + output / slots, words_of_vector) >> by) & ((1U << bits) - 1);
     }
 }
@@ -307,7 +309,7 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_tiles(const struct graft_packed *
         portion.ends = portion.step + steps == end;
         for (int64_t tile = 0; tile < tiles; tile++) {
             const int64_t output = first + tile * GRAFT_PACKED_TILE;
-            if (steps == format.steps) {
+            if (format.steps == 1 || steps == format.steps) {
                 graft_packed_add_portion(self, format, bits, rounded, &portion, format.steps, tokens, output, n,
                                          sums[tile], totals[tile]);
             } else {
@@ -370,16 +372,16 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_tokens(const struct graft_packed 
                                                       const int rounded, const struct graft_packed_input *input,
                                                       int64_t t, int64_t tokens, int64_t first, int64_t n,
                                                       int64_t tiles, float *y) {
-    for (int64_t k = 0; k < tokens && graft_packed_is_scattered(self); k++) {
+    for (int64_t k = 0; !rounded && k < tokens && graft_packed_is_scattered(self); k++) {
         for (int64_t tile = 0; tile < tiles; tile++) {
             graft_packed_multiply_scattered(self, format, bits, input, t + k, first + tile * GRAFT_PACKED_TILE, n,
                                             y + k * self->out_features + tile * GRAFT_PACKED_TILE);
         }
     }
-    if (graft_packed_is_scattered(self)) {
+    if (!rounded && graft_packed_is_scattered(self)) { /* which is never rounded */
         return;
     }
-    if (tokens == GRAFT_PACKED_TILE_TOKENS) {
+    if (n == GRAFT_PACKED_TILE && tokens == GRAFT_PACKED_TILE_TOKENS) {
         graft_packed_multiply_tiles(self, format, bits, rounded, input, t, GRAFT_PACKED_TILE_TOKENS, first, n, tiles,
                                     y);
         return;
@@ -468,36 +470,97 @@ GRAFT_PACKED_INLINE void graft_packed_widen_tile(const struct graft_packed *self
     }
 }
 
+#if defined(__AVX512BF16__)
+
+/* [any] Sixteen vectors of sixteen words become the lines of their lanes. */
+GRAFT_PACKED_INLINE void graft_packed_transpose(__m512i lines[16]) {
+    __m512i turned[16];
+    for (int i = 0; i < 16; i += 2) {
+        turned[i] = _mm512_unpacklo_epi32(lines[i], lines[i + 1]);
+        turned[i + 1] = _mm512_unpackhi_epi32(lines[i], lines[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        lines[i] = _mm512_unpacklo_epi64(turned[i], turned[i + 2]);
+        lines[i + 1] = _mm512_unpackhi_epi64(turned[i], turned[i + 2]);
+        lines[i + 2] = _mm512_unpacklo_epi64(turned[i + 1], turned[i + 3]);
+        lines[i + 3] = _mm512_unpackhi_epi64(turned[i + 1], turned[i + 3]);
+    }
+    for (int i = 0; i < 16; i += 8) {
+        for (int k = 0; k < 4; k++) {
+            turned[i + k] = _mm512_shuffle_i32x4(lines[i + k], lines[i + 4 + k], 0x88);
+            turned[i + 4 + k] = _mm512_shuffle_i32x4(lines[i + k], lines[i + 4 + k], 0xdd);
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        lines[k] = _mm512_shuffle_i32x4(turned[k], turned[8 + k], 0x88);
+        lines[4 + k] = _mm512_shuffle_i32x4(turned[4 + k], turned[12 + k], 0x88);
+        lines[8 + k] = _mm512_shuffle_i32x4(turned[k], turned[8 + k], 0xdd);
+        lines[12 + k] = _mm512_shuffle_i32x4(turned[4 + k], turned[12 + k], 0xdd);
+    }
+}
+
+/* [any] Codes k and k + 1 of a vector of words as pairs of bf16, to the nearest; denormals become 0, as the products
+ * take them. A code in the lowest bits of the f32 2^23 is that much more. */
+GRAFT_PACKED_INLINE __m512i graft_packed_weights_of(graft_packed_words words, int k, graft_packed_floats scales,
+                                                    graft_packed_floats zeros) {
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i order = _mm512_or_si512(lanes, _mm512_slli_epi32(_mm512_add_epi32(lanes, _mm512_set1_epi32(16)), 16));
+    graft_packed_floats weights[2];
+    for (int i = 0; i < 2; i++) {
+        const graft_packed_words large = ((words >> 4 * (k + i)) & 15) | 0x4b000000;
+        weights[i] = scales * ((graft_packed_floats)large - (8388608.0F + zeros));
+    }
+    return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh((__m512)weights[1], (__m512)weights[0]));
+}
+
+/* [any] As graft_packed_widen_tile: a whole tile of codes of 4 bits in order as bf16, a cache line of each row at a
+ * time.
+ */
+GRAFT_PACKED_INLINE void graft_packed_widen_lines(const struct graft_packed *self,
+                                                  const struct graft_packed_format format, int64_t first, char *out) {
+    enum { STEPS = 4 };
+    const int64_t steps = self->in_features / GRAFT_PACKED_CODES, row_bytes = self->in_features * 2;
+    struct graft_packed_group at[STEPS];
+    for (int64_t step = 0; step < steps; step += STEPS) {
+        graft_packed_words words[STEPS][GRAFT_PACKED_VECTORS];
+        for (int s = 0; s < STEPS; s++) {
+            graft_packed_group_at(self, format, graft_packed_group_of(self, (step + s) * GRAFT_PACKED_CODES), first,
+                                  GRAFT_PACKED_TILE, &at[s]);
+            format.unpack(self, step + s, first, GRAFT_PACKED_TILE, words[s]);
+        }
+        for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
+            __m512i lines[GRAFT_PACKED_LANES];
+            for (int s = 0; s < STEPS; s++) {
+                for (int k = 0; k < GRAFT_PACKED_CODES / 2; k++) {
+                    lines[s * STEPS + k] = graft_packed_weights_of(words[s][v], 2 * k, at[s].scales[v], at[s].zeros[v]);
+                }
+            }
+            graft_packed_transpose(lines);
+            for (int l = 0; l < GRAFT_PACKED_LANES; l++) {
+                _mm512_storeu_si512(out + (v * GRAFT_PACKED_LANES + l) * row_bytes + step * 16, lines[l]);
+            }
+        }
+    }
+}
+
+#endif
+
 /* --- A format's table --------------------------------------------------------------------------------------------- */
 
 /* The table `name_` of a format, by the target. */
 #if defined(__AVX512BF16__)
 #define GRAFT_PACKED_ISA "avx512_bf16"
 #define GRAFT_PACKED_TABLE(format) format##_loops_avx512_bf16
-#define GRAFT_PACKED_ROUNDS 1
 #elif defined(__AVX512F__)
 #define GRAFT_PACKED_ISA "avx512"
 #define GRAFT_PACKED_TABLE(format) format##_loops_avx512
-#define GRAFT_PACKED_ROUNDS 0
 #elif defined(__AVX2__)
 #define GRAFT_PACKED_ISA "avx2"
 #define GRAFT_PACKED_TABLE(format) format##_loops_avx2
-#define GRAFT_PACKED_ROUNDS 0
 #else
 #define GRAFT_PACKED_ISA "scalar"
 #define GRAFT_PACKED_TABLE(format) format##_loops_scalar
-#define GRAFT_PACKED_ROUNDS 0
 #endif
-
-/* [any] graft_packed_arithmetic.prepare, of either kind. */
-GRAFT_PACKED_INLINE void graft_packed_prepare_any(const struct graft_packed *self, const int rounded, const float *x,
-                                                  struct graft_packed_input *input, int64_t t) {
-    if (self->bits == 4) {
-        graft_packed_prepare_row(self, 4, rounded, x, input, t);
-    } else {
-        graft_packed_prepare_row(self, 8, rounded, x, input, t);
-    }
-}
 
 /* [any] graft_packed_arithmetic.multiply: whole tiles, and what is left of one. */
 GRAFT_PACKED_INLINE void graft_packed_multiply_any(const struct graft_packed *self,
@@ -505,12 +568,13 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_any(const struct graft_packed *se
                                                    const int rounded, const struct graft_packed_input *input, int64_t t,
                                                    int64_t tokens, int64_t first, int64_t n, float *y) {
     const int64_t tile = GRAFT_PACKED_TILE, whole = n / tile * tile;
+    const struct graft_packed_format short_steps = {format.unpack, format.unpack_zeros, 1, format.pairs};
     for (int64_t o = 0; o < whole; o += tile * GRAFT_PACKED_TILES) {
         graft_packed_multiply_tokens(self, format, bits, rounded, input, t, tokens, first + o, GRAFT_PACKED_TILE,
                                      graft_packed_left(whole, o, tile * GRAFT_PACKED_TILES) / tile, y + o);
     }
     if (whole < n) {
-        graft_packed_multiply_tokens(self, format, bits, rounded, input, t, tokens, first + whole, n - whole, 1,
+        graft_packed_multiply_tokens(self, short_steps, bits, rounded, input, t, tokens, first + whole, n - whole, 1,
                                      y + whole);
     }
 }
@@ -521,6 +585,13 @@ GRAFT_PACKED_INLINE void graft_packed_widen_any(const struct graft_packed *self,
                                                 const int rounded, int64_t first, int64_t n, char *out) {
     const int64_t row_bytes = self->in_features * (rounded ? 2 : 4);
     for (int64_t o = 0; o < n; o += GRAFT_PACKED_TILE) {
+#if defined(__AVX512BF16__)
+        if (rounded && bits == 4 && n - o >= GRAFT_PACKED_TILE && !graft_packed_is_scattered(self) &&
+            self->in_features % GRAFT_PACKED_LINE == 0) {
+            graft_packed_widen_lines(self, format, first + o, out + o * row_bytes);
+            continue;
+        }
+#endif
         if (n - o >= GRAFT_PACKED_TILE) {
             graft_packed_widen_tile(self, format, bits, rounded, first + o, GRAFT_PACKED_TILE, out + o * row_bytes);
         } else {
@@ -529,37 +600,61 @@ GRAFT_PACKED_INLINE void graft_packed_widen_any(const struct graft_packed *self,
     }
 }
 
-/* Functions of one arithmetic, for both widths of codes. */
-#define GRAFT_PACKED_ARITHMETIC(name, format, rounds, narrow)                                                       \
+/* Codes of a format have 4 bits or, unless it says otherwise before it includes this, 8. */
+#ifndef GRAFT_PACKED_MOST_BITS
+#define GRAFT_PACKED_MOST_BITS 8
+#endif
+
+/* [any] Which of them, as a constant: `call`, in which `bits` is one. */
+#define GRAFT_PACKED_BY_BITS(self, call)                        \
+    do {                                                        \
+        if (GRAFT_PACKED_MOST_BITS == 4 || (self)->bits == 4) { \
+            const int bits = 4;                                 \
+            call;                                               \
+        } else {                                                \
+            const int bits = 8;                                 \
+            call;                                               \
+        }                                                       \
+    } while (0)
+
+/* Products of one arithmetic. */
+#define GRAFT_PACKED_PRODUCTS(name, format, rounds)                                                                 \
     static void name##_prepare(const struct graft_packed *self, const float *x, struct graft_packed_input *input,   \
                                int64_t t) {                                                                         \
-        graft_packed_prepare_any(self, rounds, x, input, t);                                                        \
+        GRAFT_PACKED_BY_BITS(self, graft_packed_prepare_row(self, bits, rounds, x, input, t));                      \
     }                                                                                                               \
     static void name##_multiply(const struct graft_packed *self, const struct graft_packed_input *input, int64_t t, \
                                 int64_t tokens, int64_t first, int64_t n, float *y) {                               \
-        if (self->bits == 4) {                                                                                      \
-            graft_packed_multiply_any(self, format, 4, rounds, input, t, tokens, first, n, y);                      \
-        } else {                                                                                                    \
-            graft_packed_multiply_any(self, format, 8, rounds, input, t, tokens, first, n, y);                      \
-        }                                                                                                           \
-    }                                                                                                               \
-    static void name##_widen(const struct graft_packed *self, int64_t first, int64_t n, void *out) {                \
-        if (self->bits == 4) {                                                                                      \
-            graft_packed_widen_any(self, format, 4, narrow, first, n, (char *)out);                                 \
-        } else {                                                                                                    \
-            graft_packed_widen_any(self, format, 8, narrow, first, n, (char *)out);                                 \
-        }                                                                                                           \
+        GRAFT_PACKED_BY_BITS(self,                                                                                  \
+                             graft_packed_multiply_any(self, format, bits, rounds, input, t, tokens, first, n, y)); \
     }
+
+/* Rows of W in one type. */
+#define GRAFT_PACKED_ROWS_OF(name, format, narrow)                                                             \
+    static void name##_widen(const struct graft_packed *self, int64_t first, int64_t n, void *out) {           \
+        GRAFT_PACKED_BY_BITS(self, graft_packed_widen_any(self, format, bits, narrow, first, n, (char *)out)); \
+    }
+
+/* Where the target does not multiply bf16, few tokens are multiplied as in f32: by the same functions. */
+#if defined(__AVX512BF16__)
+#define GRAFT_PACKED_ROUNDED_PRODUCTS(format) GRAFT_PACKED_PRODUCTS(rounded, format, 1)
+#define GRAFT_PACKED_ROUNDED(function) rounded_##function
+#else
+#define GRAFT_PACKED_ROUNDED_PRODUCTS(format)
+#define GRAFT_PACKED_ROUNDED(function) exact_##function
+#endif
 
 /* Defines it. */
 #define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps, pairs)                       \
     static const struct graft_packed_format format = {unpack, unpack_zeros, steps, pairs}; \
-    GRAFT_PACKED_ARITHMETIC(exact, format, 0, 0)                                           \
-    GRAFT_PACKED_ARITHMETIC(rounded, format, GRAFT_PACKED_ROUNDS, 1)                       \
+    GRAFT_PACKED_PRODUCTS(exact, format, 0)                                                \
+    GRAFT_PACKED_ROUNDED_PRODUCTS(format)                                                  \
+    GRAFT_PACKED_ROWS_OF(exact, format, 0)                                                 \
+    GRAFT_PACKED_ROWS_OF(rounded, format, 1)                                               \
     const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {                           \
         GRAFT_PACKED_ISA,                                                                  \
         {exact_prepare, exact_multiply, exact_widen},                                      \
-        {rounded_prepare, rounded_multiply, rounded_widen},                                \
+        {GRAFT_PACKED_ROUNDED(prepare), GRAFT_PACKED_ROUNDED(multiply), rounded_widen},    \
     }
 
 #ifdef __cplusplus

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* Codes are done a cache line at a time, and fetched ahead: the processor does so by itself only within a row. */
-enum { GRAFT_ROW_LINE = 64, GRAFT_ROW_AHEAD = 8192, GRAFT_ROW_PAIRS = 32 /* inputs of a vector */ };
+/* Codes are done a cache line at a time. */
+enum { GRAFT_ROW_PAIRS = 32 /* inputs of a vector */ };
 
 /* [any] A line of codes: vectors of bf16. */
 typedef void (*graft_row_decode)(const unsigned char *codes, graft_row_ints numbers[]);
@@ -37,12 +37,13 @@ struct graft_row_rounding {
 /* Rows and tokens that are multiplied side by side, and the inputs as prepared. */
 struct graft_row_rounded_tile {
     struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
+    struct graft_row_fetch fetch;          /* of these */
     const uint32_t *numbers;               /* [n_tokens, in_features / 2] */
     const float *sums;                     /* [n_tokens, in_features / 8], of which units have their lanes */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_rounding, 32);
-GRAFT_ASSERT_SIZE(struct graft_row_rounded_tile, 144);
+GRAFT_ASSERT_SIZE(struct graft_row_rounded_tile, 168);
 
 #if defined(__AVX512BF16__)
 
@@ -244,7 +245,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_line(const struct graft_packed_rows *sel
     for (int r = 0; r < n_rows; r++) {
         const unsigned char *codes = tile->rows[r].codes + at * GRAFT_ROW_LINE;
         graft_row_ints numbers[4];
-        __builtin_prefetch((const void *)((uintptr_t)codes + GRAFT_ROW_AHEAD), 0, 2);
+        graft_row_prefetch(&tile->fetch, tile->rows[r].codes, at * GRAFT_ROW_LINE);
         format->decode(codes, numbers);
         for (int t = 0; t < n_tokens; t++) {
             const uint32_t *inputs = tile->numbers + t * (self->in_features / 2) + at * vectors * GRAFT_ROW_LANES;
@@ -298,6 +299,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_rows(const struct graft_packed_rows *sel
     int64_t at = 0;
     tile.numbers = numbers;
     tile.sums = sums;
+    tile.fetch = graft_row_fetches(self, n_rows);
     for (; at + n_rows <= n; at += n_rows) {
         for (int r = 0; r < n_rows; r++) {
             tile.rows[r] = graft_row_at(self, first + at + r);

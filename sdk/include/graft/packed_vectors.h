@@ -58,6 +58,15 @@ typedef uint32_t graft_packed_half_words __attribute__((vector_size(GRAFT_PACKED
 /* Numbers that are multiplied. */
 typedef float graft_packed_floats __attribute__((vector_size(GRAFT_PACKED_LANES * 4)));
 
+/* A vector that begins at any number. Copied by memcpy it may go by way of memory in parts, and to read it back as a
+ * whole then takes long. */
+typedef uint32_t graft_packed_words_at __attribute__((vector_size(GRAFT_PACKED_LANES * 4), aligned(4), may_alias));
+
+/* [any] A vector of words. */
+GRAFT_PACKED_INLINE graft_packed_words graft_packed_words_from(const void *from) {
+    return *(const graft_packed_words_at *)from;
+}
+
 /* [any] All lanes the same. */
 GRAFT_PACKED_INLINE graft_packed_words graft_packed_all(uint32_t number) {
     const graft_packed_words zero = {0};
