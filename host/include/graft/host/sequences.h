@@ -47,8 +47,8 @@ struct graft_sequences_options {
     /* Tokens of a piece of a prompt, at least 64; 0: 512. Smaller ones let prompts share more, and others wait less
      * while one is read; larger ones are read faster. As many of several prompts share a forward, at most 512. */
     int64_t piece_tokens;
-    /* How many prompt tokens a step reads, rounded up to whole forwards; 0: one forward. With more than piece_tokens, as
-     * many may share one, at most 512. */
+    /* How many prompt tokens a step reads, rounded up to whole forwards; 0: one forward. With more than piece_tokens,
+     * as many may share one, at most 512. */
     int64_t step_tokens;
     /* Bytes that all sequences together may leave behind: keys, values, states. One is given its share, for its prompt
      * and max_new_tokens, when it begins to run, and waits until there is enough. 0: no limit. */
