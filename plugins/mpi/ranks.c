@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes that mpirun started. Nothing else in the project knows of MPI. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "local.h"
 #include "ranks.h"
 
 enum { MAX_PENDING = 64, CHUNK = 1 << 30 };
@@ -59,6 +61,10 @@ static int piece(int64_t left) {
 static int allreduce(float *values, int64_t count, struct graft_error *error) {
     int code = MPI_SUCCESS;
     enter();
+    if (local_is_there()) {
+        local_sum(values, count);
+        return leave("", count * (int64_t)sizeof *values, count * (int64_t)sizeof *values, code, error);
+    }
     for (int64_t i = 0; i < count && code == MPI_SUCCESS; i += CHUNK) {
         code = MPI_Allreduce(MPI_IN_PLACE, values + i, piece(count - i), MPI_FLOAT, MPI_SUM, everyone);
     }
@@ -71,6 +77,10 @@ static int allgather(const void *own, int64_t bytes, void *all, struct graft_err
                                (long long)bytes, CHUNK);
     }
     enter();
+    if (local_is_there()) {
+        local_gather(own, bytes, all);
+        return leave("", bytes, bytes * (parallel.size - 1), MPI_SUCCESS, error);
+    }
     int code = MPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, everyone);
     return leave("MPI_Allgather", bytes, bytes * (parallel.size - 1), code, error);
 }
@@ -87,14 +97,14 @@ static int broadcast(void *data, int64_t bytes, int32_t root, struct graft_error
 
 /* --- Two of them --- */
 
-/* Lets go of what has arrived; waits for the oldest if there are too many. */
-static int make_room(void) {
+/* Lets go of what has arrived; with `waits`, of the oldest in any case. */
+static int let_go(int waits) {
     int code = MPI_SUCCESS;
     int kept = 0;
     for (int i = 0; i < n_pending && code == MPI_SUCCESS; i++) {
         int done = 0;
-        code = i == 0 && n_pending == MAX_PENDING ? MPI_Wait(&pending[i].request, MPI_STATUS_IGNORE)
-                                                  : MPI_Test(&pending[i].request, &done, MPI_STATUS_IGNORE);
+        code = i == 0 && waits ? MPI_Wait(&pending[i].request, MPI_STATUS_IGNORE)
+                               : MPI_Test(&pending[i].request, &done, MPI_STATUS_IGNORE);
         if (done || pending[i].request == MPI_REQUEST_NULL) {
             free(pending[i].bytes);
         } else {
@@ -105,8 +115,13 @@ static int make_room(void) {
     return code;
 }
 
+/* What fails here fails again where it can be told. */
+static void help_along(void) {
+    (void)let_go(0);
+}
+
 static int start_piece(const char *data, int bytes, int32_t to, int32_t tag) {
-    int code = make_room();
+    int code = let_go(n_pending == MAX_PENDING);
     struct pending *next = &pending[n_pending];
     if (code != MPI_SUCCESS) {
         return code;
@@ -174,6 +189,9 @@ static int find_ranks(struct graft_error *error) {
     if (code == MPI_SUCCESS) {
         (void)MPI_Comm_rank(neighbours, &local_rank);
         (void)MPI_Comm_size(neighbours, &local_size);
+        code = local_size == size && size > 1 ? local_start(neighbours, help_along) : MPI_SUCCESS;
+    }
+    if (code == MPI_SUCCESS) {
         code = MPI_Comm_free(&neighbours);
     }
     parallel = (struct graft_parallel){
@@ -196,6 +214,8 @@ static int find_ranks(struct graft_error *error) {
 /* One thread at a time calls, but not always the same one. */
 static int start(const struct graft_parallel **result, struct graft_error *error) {
     int level = MPI_THREAD_SINGLE;
+    /* Who waits lets others have the processor: threads of its own process, or of one that it waits for. */
+    (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     if (code != MPI_SUCCESS) {
         return failed("MPI_Init_thread", code, error);
@@ -213,6 +233,7 @@ static void stop(void) {
         free(pending[i].bytes);
     }
     n_pending = 0;
+    local_stop();
     (void)MPI_Comm_free(&everyone);
     (void)MPI_Finalize();
 }
