@@ -45,8 +45,12 @@ static void add_block(const struct work *work, const struct lora_addition *addit
         float *y = work->y + row * work->out_features + addition->first + block * LORA_BLOCK;
         float padded[LORA_BLOCK] = {0};
         float *sums = left < LORA_BLOCK ? memcpy(padded, y, bytes) : y;
-        pair->loops->add(pair->columns + block * pair->rank * LORA_BLOCK, addition->narrow + row * pair->rank,
-                         pair->rank, sums);
+        const int64_t first = block * pair->rank * LORA_BLOCK;
+        if (pair->brains != NULL) {
+            pair->loops->add_brains(pair->brains + first, addition->narrow + row * pair->rank, pair->rank, sums);
+        } else {
+            pair->loops->add(pair->columns + first, addition->narrow + row * pair->rank, pair->rank, sums);
+        }
         if (sums != y) {
             memcpy(y, sums, bytes);
         }
@@ -77,7 +81,7 @@ void lora_add(const struct graft_call *call, const struct lora_addition *additio
         blocks += count_blocks(&additions[first]);
         alike = count_alike(&work, first);
         for (int32_t i = first; i < first + alike; i++) {
-            bytes += additions[i].pair->out_features * additions[i].pair->rank * (int64_t)sizeof(float);
+            bytes += additions[i].pair->out_features * additions[i].pair->rank * lora_pair_size(additions[i].pair);
         }
     }
     if (blocks > 0) {

@@ -47,9 +47,34 @@ static int read_columns(struct lora_pair *self) {
     return 0;
 }
 
+/* Keeps the columns as bf16 where nothing is lost: a token reads all of them. */
+static int narrow_columns(struct lora_pair *self) {
+    const int64_t n = (self->out_features + LORA_BLOCK - 1) / LORA_BLOCK * self->rank * LORA_BLOCK;
+    uint32_t bits, any = 0;
+    for (int64_t i = 0; self->columns != NULL && i < n; i++) {
+        memcpy(&bits, self->columns + i, sizeof bits);
+        any |= bits;
+    }
+    if (self->columns == NULL || (any & 0xffff) != 0) {
+        return 0;
+    }
+    self->brains = aligned_alloc(64, (size_t)n * sizeof *self->brains);
+    if (self->brains == NULL) {
+        return -1;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(&bits, self->columns + i, sizeof bits);
+        self->brains[i] = (uint16_t)(bits >> 16);
+    }
+    free(self->columns);
+    self->columns = NULL;
+    return 0;
+}
+
 static void destroy(void *instance) {
     struct lora_pair *self = instance;
     free(self->columns);
+    free(self->brains);
     free(self);
 }
 
@@ -72,7 +97,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
                                .out_features = graft_args_int(build->args, "out_features", 0),
                                .loops = lora_add_loops_get(),
                                .factor = (float)graft_args_real(build->args, "factor", 1.0)};
-    if (read_columns(self) != 0) {
+    if (read_columns(self) != 0 || narrow_columns(self) != 0) {
         destroy(self);
         return graft_fail_memory(error, build->path);
     }
@@ -87,7 +112,7 @@ const struct lora_pair *lora_pair_of(const struct graft_module *module) {
 int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_call *call,
                         const struct graft_linear_args *args, struct graft_product *product) {
     struct graft_product unwatched; /* lora_B is one unless somebody counts its calls */
-    return graft_call_is_few(call, args->tokens) && pair->columns != NULL &&
+    return graft_call_is_few(call, args->tokens) && (pair->columns != NULL || pair->brains != NULL) &&
            graft_linear_as_product(pair->b, args, &unwatched) && graft_linear_as_product(pair->a, args, product);
 }
 

@@ -14,9 +14,11 @@ struct lora_pair {
     int64_t out_features;
     float factor;
     const struct lora_add_loops *loops;
-    /* [blocks of outputs, rank, LORA_BLOCK] (add_loops.h): factor * lora_B, with zeros behind the last output; NULL:
-     * its numbers are not known. */
+    /* [blocks of outputs, rank, LORA_BLOCK] (add_loops.h): factor * lora_B, with zeros behind the last output. One of
+     * the two: bf16 where that holds all of them exactly, as it does what is bf16 in the file times a power of two;
+     * both NULL: its numbers are not known. */
     float *columns;
+    uint16_t *brains;
 };
 
 /* [load] What the class LoraPair has made. */
@@ -24,6 +26,11 @@ const struct lora_pair *lora_pair_of(const struct graft_module *module);
 
 /* [load] The products of lora_A and lora_B; 0 when one of them is no product. */
 int lora_pair_products(const struct lora_pair *pair, struct graft_product *a, struct graft_product *b);
+
+/* [load] Bytes of a number in these. */
+static inline int64_t lora_pair_size(const struct lora_pair *pair) {
+    return pair->brains != NULL ? (int64_t)sizeof *pair->brains : (int64_t)sizeof *pair->columns;
+}
 
 /* [forward] For a few tokens a pair is the product of lora_A and, once that has been made into args->y [tokens, rank],
  * an addition to the result. 0 where it is not: then the module's forward is to be called. */
