@@ -46,8 +46,8 @@ static void add_block(const struct work *work, const struct lora_addition *addit
         float padded[LORA_BLOCK] = {0};
         float *sums = left < LORA_BLOCK ? memcpy(padded, y, bytes) : y;
         const int64_t first = block * pair->rank * LORA_BLOCK;
-        if (pair->brains != NULL) {
-            pair->loops->add_brains(pair->brains + first, addition->narrow + row * pair->rank, pair->rank, sums);
+        if (pair->columns_bf16 != NULL) {
+            pair->loops->add_bf16(pair->columns_bf16 + first, addition->narrow + row * pair->rank, pair->rank, sums);
         } else {
             pair->loops->add(pair->columns + first, addition->narrow + row * pair->rank, pair->rank, sums);
         }

@@ -10,7 +10,7 @@ typedef float numbers __attribute__((vector_size(64)));
 
 enum { SUMS = LORA_BLOCK / 16 };
 
-typedef uint16_t brains __attribute__((vector_size(32)));
+typedef uint16_t halves __attribute__((vector_size(32)));
 typedef uint32_t words __attribute__((vector_size(64)));
 
 static void add_sums(const numbers sums[SUMS], float *y) {
@@ -33,9 +33,9 @@ static void add(const float *columns, const float *narrow, int64_t rank, float *
     add_sums(sums, y);
 }
 
-static void add_brains(const uint16_t *columns, const float *narrow, int64_t rank, float *y) {
+static void add_bf16(const uint16_t *columns, const float *narrow, int64_t rank, float *y) {
     numbers sums[SUMS] = {{0}};
-    brains row[SUMS];
+    halves row[SUMS];
     for (int64_t r = 0; r < rank; r++) {
         memcpy(row, columns + r * LORA_BLOCK, sizeof row);
         for (int i = 0; i < SUMS; i++) {
@@ -46,4 +46,4 @@ static void add_brains(const uint16_t *columns, const float *narrow, int64_t ran
 }
 
 extern const struct lora_add_loops GRAFT_ISA_NAME(lora_add_loops);
-const struct lora_add_loops GRAFT_ISA_NAME(lora_add_loops) = {add, add_brains};
+const struct lora_add_loops GRAFT_ISA_NAME(lora_add_loops) = {add, add_bf16};

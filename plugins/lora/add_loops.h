@@ -12,7 +12,7 @@ struct lora_add_loops {
      * added, as where the sum stands alone. */
     void (*add)(const float *columns, const float *narrow, int64_t rank, float *y);
     /* The same of bf16. */
-    void (*add_brains)(const uint16_t *columns, const float *narrow, int64_t rank, float *y);
+    void (*add_bf16)(const uint16_t *columns, const float *narrow, int64_t rank, float *y);
 };
 
 /* [load] The best that this processor runs and GRAFT_ISA, if it is set, allows. */

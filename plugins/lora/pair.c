@@ -58,13 +58,13 @@ static int narrow_columns(struct lora_pair *self) {
     if (self->columns == NULL || (any & 0xffff) != 0) {
         return 0;
     }
-    self->brains = aligned_alloc(64, (size_t)n * sizeof *self->brains);
-    if (self->brains == NULL) {
+    self->columns_bf16 = aligned_alloc(64, (size_t)n * sizeof *self->columns_bf16);
+    if (self->columns_bf16 == NULL) {
         return -1;
     }
     for (int64_t i = 0; i < n; i++) {
         memcpy(&bits, self->columns + i, sizeof bits);
-        self->brains[i] = (uint16_t)(bits >> 16);
+        self->columns_bf16[i] = (uint16_t)(bits >> 16);
     }
     free(self->columns);
     self->columns = NULL;
@@ -74,7 +74,7 @@ static int narrow_columns(struct lora_pair *self) {
 static void destroy(void *instance) {
     struct lora_pair *self = instance;
     free(self->columns);
-    free(self->brains);
+    free(self->columns_bf16);
     free(self);
 }
 
@@ -112,7 +112,7 @@ const struct lora_pair *lora_pair_of(const struct graft_module *module) {
 int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_call *call,
                         const struct graft_linear_args *args, struct graft_product *product) {
     struct graft_product unwatched; /* lora_B is one unless somebody counts its calls */
-    return graft_call_is_few(call, args->tokens) && (pair->columns != NULL || pair->brains != NULL) &&
+    return graft_call_is_few(call, args->tokens) && (pair->columns != NULL || pair->columns_bf16 != NULL) &&
            graft_linear_as_product(pair->b, args, &unwatched) && graft_linear_as_product(pair->a, args, product);
 }
 

@@ -18,7 +18,7 @@ struct lora_pair {
      * the two: bf16 where that holds all of them exactly, as it does what is bf16 in the file times a power of two;
      * both NULL: its numbers are not known. */
     float *columns;
-    uint16_t *brains;
+    uint16_t *columns_bf16;
 };
 
 /* [load] What the class LoraPair has made. */
@@ -29,7 +29,7 @@ int lora_pair_products(const struct lora_pair *pair, struct graft_product *a, st
 
 /* [load] Bytes of a number in these. */
 static inline int64_t lora_pair_size(const struct lora_pair *pair) {
-    return pair->brains != NULL ? (int64_t)sizeof *pair->brains : (int64_t)sizeof *pair->columns;
+    return pair->columns_bf16 != NULL ? (int64_t)sizeof *pair->columns_bf16 : (int64_t)sizeof *pair->columns;
 }
 
 /* [forward] For a few tokens a pair is the product of lora_A and, once that has been made into args->y [tokens, rank],

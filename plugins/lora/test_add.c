@@ -33,7 +33,7 @@ static const struct graft_call call = {.struct_size = sizeof call, .threads = &t
 struct fake_pair {
     struct lora_pair pair;
     float columns[BLOCKS * MAX_RANK * LORA_BLOCK];
-    uint16_t brains[BLOCKS * MAX_RANK * LORA_BLOCK];
+    uint16_t columns_bf16[BLOCKS * MAX_RANK * LORA_BLOCK];
     float narrow[TOKENS * MAX_RANK];
 };
 
@@ -107,7 +107,7 @@ static void test_sums(void **state) {
 }
 
 /* Rounded down to bf16, numbers give the same as f32 and as bf16, to the bit. */
-static void test_brains(void **state) {
+static void test_bf16(void **state) {
     static float y[TOKENS * OUTPUTS], again[TOKENS * OUTPUTS];
     (void)state;
     fill(&fakes[0], 16, 200, 1);
@@ -117,7 +117,7 @@ static void test_brains(void **state) {
         for (int64_t k = 0; k < BLOCKS * MAX_RANK * LORA_BLOCK; k++) {
             uint32_t bits;
             memcpy(&bits, fakes[i].columns + k, sizeof bits);
-            fakes[i].brains[k] = (uint16_t)(bits >> 16);
+            fakes[i].columns_bf16[k] = (uint16_t)(bits >> 16);
             bits &= 0xffff0000;
             memcpy(fakes[i].columns + k, &bits, sizeof bits);
         }
@@ -126,7 +126,7 @@ static void test_brains(void **state) {
     add(y);
     for (int i = 0; i < 3; i++) {
         fakes[i].pair.columns = NULL;
-        fakes[i].pair.brains = fakes[i].brains;
+        fakes[i].pair.columns_bf16 = fakes[i].columns_bf16;
     }
     add(again);
     assert_memory_equal(again, y, sizeof y);
@@ -137,13 +137,13 @@ static void test_isas(void **state) {
     for (int32_t i = 0; i < graft_isa_runnable() && i < 3; i++) {
         (void)setenv("GRAFT_ISA", names[i], 1);
         test_sums(state);
-        test_brains(state);
+        test_bf16(state);
     }
     (void)unsetenv("GRAFT_ISA");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_brains),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_bf16),
                                        cmocka_unit_test(test_isas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,11 +82,11 @@ wait "$run" || status=$?
 [ $(($(date +%s) - before)) -le 3 ] || fail "the others went on for more than 3 seconds"
 
 # mpirun binds processes to a core each unless it is told not to.
-cores=$(env -u OMP_NUM_THREADS nproc)
+cores=$(nproc)
 warning="each process may use one core of $cores; mpirun's --bind-to none gives it more"
-if [ "$cores" -gt 1 ] && [ "$(mpirun -q --bind-to core -n 1 env -u OMP_NUM_THREADS nproc 2>/dev/null)" = 1 ]; then
+if [ "$cores" -gt 1 ] && [ "$(mpirun -q --bind-to core -n 1 nproc 2>/dev/null)" = 1 ]; then
     # shellcheck disable=SC2086 # words
-    (unset OMP_NUM_THREADS && timeout 60 mpirun -q --bind-to core -n 1 $host --plugins-dir "$plugins" --parallel mpi --model "$model" \
+    (timeout 60 mpirun -q --bind-to core -n 1 $host --plugins-dir "$plugins" --parallel mpi --model "$model" \
         --input-ids 5 --output-ids --max-new-tokens 1 --report none) 2>"$scratch/err" >/dev/null
     grep -qxF "$warning" "$scratch/err" || fail "no warning of one core: $(cat "$scratch/err")"
 else
