@@ -60,7 +60,7 @@ typedef float graft_packed_floats __attribute__((vector_size(GRAFT_PACKED_LANES 
 
 /* A vector that begins at any number. Copied by memcpy it may go by way of memory in parts, and to read it back as a
  * whole then takes long. */
-typedef uint32_t graft_packed_words_at __attribute__((vector_size(GRAFT_PACKED_LANES * 4), aligned(4), may_alias));
+typedef graft_packed_words graft_packed_words_at __attribute__((aligned(4)));
 
 /* [any] A vector of words. */
 GRAFT_PACKED_INLINE graft_packed_words graft_packed_words_from(const void *from) {
