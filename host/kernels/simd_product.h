@@ -59,7 +59,8 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
 
 /* One token is bound by reading memory. Four rows take turns, two cache lines each: one row's sums wait for each other
  * longer than its numbers take to arrive, and the processor follows a few long streams better than short steps. What
- * comes STREAM_AHEAD later is fetched into the second-level cache: more lines can be under way to it than to the first. */
+ * comes STREAM_AHEAD later is fetched into the second-level cache: more lines can be under way to it than to the first.
+ */
 enum { STREAM_ROWS = 4, STREAM_TURN = 128, STREAM_AHEAD = 2048 }; /* the last two in bytes of a row */
 
 /* sum + the row's numbers 0 .. columns - 1 times those of x, in their order. */

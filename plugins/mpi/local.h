@@ -9,9 +9,9 @@
 #include <mpi.h>
 #include <stdint.h>
 
-/* [load] Shares memory among the processes of `comm`, all of one machine; a status of MPI's. Who waits calls `progress`
- * time and again: what it has sent may need it to arrive. */
-int local_start(MPI_Comm comm, void (*progress)(void));
+/* [load] Shares memory among the processes of `comm`, all of one machine; a status of MPI's. Who waits calls `on_wait`
+ * time and again: what it has sent may need that to arrive. */
+int local_start(MPI_Comm comm, void (*on_wait)(void));
 void local_stop(void);
 
 /* [any] Whether the memory is there. */
