@@ -24,7 +24,8 @@ static int best_below_tiles(void) {
 
 int graft_cpu_best_isa(void) {
     int best = best_below_tiles();
-    return best == GRAFT_ISA_AVX512_BF16 && (graft_cpu_models_tiles() || graft_tiles_are_here()) ? GRAFT_ISA_AMX : best;
+    return best == GRAFT_ISA_AVX512_BF16 && (graft_cpu_models_tiles() || graft_tiles_are_right()) ? GRAFT_ISA_AMX
+                                                                                                  : best;
 }
 
 const char *graft_cpu_isa_name(int isa) {

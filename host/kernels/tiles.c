@@ -40,21 +40,34 @@ static int system_permits_tiles(void) {
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int are_here;
+static pthread_once_t looked = PTHREAD_ONCE_INIT, tried = PTHREAD_ONCE_INIT;
+static int are_here, are_right;
 
 static void look(void) {
     are_here = processor_has_tiles() && system_keeps_tiles() && system_permits_tiles();
 }
 
 int graft_tiles_are_here(void) {
-    (void)pthread_once(&once, look);
+    (void)pthread_once(&looked, look);
     return are_here;
+}
+
+static void try_tiles(void) {
+    are_right = graft_tiles_are_here() && graft_tiles_agree(&graft_tiles_amx);
+}
+
+int graft_tiles_are_right(void) {
+    (void)pthread_once(&tried, try_tiles);
+    return are_right;
 }
 
 #else
 
 int graft_tiles_are_here(void) {
+    return 0;
+}
+
+int graft_tiles_are_right(void) {
     return 0;
 }
 

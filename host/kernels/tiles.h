@@ -55,6 +55,12 @@ static inline int64_t graft_tiles_offset(int64_t tokens, int64_t columns, int64_
  * the first time. */
 int graft_tiles_are_here(void);
 
+/* [any] Whether they are, and a small product by them is what the model makes of it: tried the first time. */
+int graft_tiles_are_right(void);
+
+/* [one thread] Whether a small product by `tiles` is what the model makes of it, but for how sums are rounded. */
+int graft_tiles_agree(const struct graft_tiles *tiles);
+
 /* [any] The processor's, or the model's where graft_cpu_models_tiles(). Only with GRAFT_ISA_AMX. */
 const struct graft_tiles *graft_tiles_get(void);
 

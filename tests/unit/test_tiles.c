@@ -230,10 +230,23 @@ static void test_released(void **state) {
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
+static void multiply_wrongly(const struct graft_tiles_product *operands) {
+    graft_tiles_model.multiply(operands);
+    operands->y[operands->rows + 1] += 0.001f;
+}
+
+static void test_agreement(void **state) {
+    struct graft_tiles wrong = graft_tiles_model;
+    (void)state;
+    wrong.multiply = multiply_wrongly;
+    assert_true(graft_tiles_agree(tiles));
+    assert_false(graft_tiles_agree(&wrong));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_offsets),  cmocka_unit_test(test_all_small),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_released),
+        cmocka_unit_test(test_agreement), cmocka_unit_test(test_shapes),     cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_all_small), cmocka_unit_test(test_not_finite), cmocka_unit_test(test_released),
     };
     if (graft_isa_runnable() < 4) {
         print_message("skipped: this processor has no AVX512-BF16\n");
