@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an assignment has to say once the model's tree is built: what its user may not have meant, but what is no error.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -183,18 +184,58 @@ static char *idle_note(const struct graft_assignment *assignment, size_t i) {
     return note;
 }
 
+static int is_on_request(const struct rule *rule) {
+    return (rule->declared->flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0;
+}
+
+static int waits_alike(const struct rule *rule, const struct rule *other) {
+    return graft_rule_same_source(rule, other) && is_on_request(rule) == is_on_request(other);
+}
+
+/* Whether rule `i` takes nothing because nobody has named its plugin. */
+static int waits(const struct graft_assignment *assignment, size_t i) {
+    return graft_snapshot_rule(assignment->snapshot, i)->is_unasked && assignment->rows[i].counts;
+}
+
+/* Whether no rule before `i` waits that is of the same source, for the same reason and, if asked, of the same class. */
+static int is_first_waiting(const struct graft_assignment *assignment, size_t i, int of_class) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    for (size_t k = 0; k < i; k++) {
+        if (waits(assignment, k) && waits_alike(rule, graft_snapshot_rule(assignment->snapshot, k)) &&
+            (!of_class || rule->replacement.cls == graft_snapshot_rule(assignment->snapshot, k)->replacement.cls)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* One note for all of a plugin's classes that wait for the same reason as that of rule `i`, the first. */
+static char *waiting_note(const struct graft_assignment *assignment, size_t i) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    size_t more = 0;
+    char others[64] = " is";
+    for (size_t k = i + 1; k < assignment->n; k++) {
+        more += waits(assignment, k) && waits_alike(rule, graft_snapshot_rule(assignment->snapshot, k)) &&
+                is_first_waiting(assignment, k, 1);
+    }
+    if (more > 0) {
+        (void)snprintf(others, sizeof others, " and %zu more of its classes are", more);
+    }
+    return graft_format("%s: %s%s not used%s; enable it by id (%s)", graft_rule_source(rule),
+                        rule->declared->replacement->name, others,
+                        is_on_request(rule) ? ""
+                        : more > 0          ? ", because they change the model's results"
+                                            : ", because it changes the model's results",
+                        rule->origin.plugin);
+}
+
 static int add_notes(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
                      struct graft_error *error) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     struct graft_text text = {0};
     int status = GRAFT_OK;
-    if (rule->is_unasked && assignment->rows[i].counts) {
-        int on_request = (rule->declared->flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0;
-        status = add(data,
-                     graft_format("%s: %s is not used%s; enable it by id (%s)", graft_rule_source(rule),
-                                  rule->declared->replacement->name,
-                                  on_request ? "" : ", because it changes the model's results", rule->origin.plugin),
-                     error);
+    if (waits(assignment, i)) {
+        status = is_first_waiting(assignment, i, 0) ? add(data, waiting_note(assignment, i), error) : GRAFT_OK;
     } else if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped &&
                !is_kept_from_modules(assignment, i)) {
         status = add(data, idle_note(assignment, i), error);

@@ -137,6 +137,18 @@ static void test_group(void **state) {
     assert_string_equal(notes, QUANT_NOTE);
 }
 
+/* A plugin is told of once, however many of its classes and rules wait. */
+static void test_several(void **state) {
+    struct graft_replacement three[] = {replacements[0], replacements[1], replacements[0]};
+    (void)state;
+    three[0].flags = three[1].flags = three[2].flags = GRAFT_REPLACEMENT_ON_REQUEST;
+    three[2].target = "Root";
+    plugin.replacements = three;
+    plugin.n_replacements = 3;
+    assert_classes(0, "Leaf", "Other");
+    assert_string_equal(notes, "quant.so: Quant and 1 more of its classes are not used; enable it by id (quant)\n");
+}
+
 /* What describes a lossy child is lossy, and nobody can tell which of the plugin's classes that is. */
 static void test_private_class(void **state) {
     (void)state;
@@ -171,7 +183,7 @@ static void test_patch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_MODEL(test_unasked), WITH_MODEL(test_asked_for),     WITH_MODEL(test_on_request), WITH_MODEL(test_called),
-        WITH_MODEL(test_group),   WITH_MODEL(test_private_class), WITH_MODEL(test_patch)};
+        WITH_MODEL(test_unasked), WITH_MODEL(test_asked_for), WITH_MODEL(test_on_request),    WITH_MODEL(test_called),
+        WITH_MODEL(test_group),   WITH_MODEL(test_several),   WITH_MODEL(test_private_class), WITH_MODEL(test_patch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
