@@ -32,6 +32,7 @@
 #include "graft/experts_implementation.h"
 #include "graft/family.h"
 #include "graft/fusion.h"
+#include "graft/glob.h"
 #include "graft/head.h"
 #include "graft/host.h"
 #include "graft/image.h"

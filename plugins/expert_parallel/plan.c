@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../tensor_parallel/glob.h"
+#include "graft/glob.h"
 
 #define FIELD "base_model_ep_plan"
 
@@ -41,7 +41,7 @@ static int style_divides(const struct graft_config *config, int64_t i) {
 
 /* A rule is of the experts or of a parameter of theirs, which is one part more. */
 static int is_of(const char *glob, const char *path) {
-    size_t length = strlen(glob), matched = glob_match(glob, length, path);
+    size_t length = strlen(glob), matched = graft_glob_match(glob, length, path);
     return matched > 0 && (matched == length || memchr(glob + matched + 1, '.', length - matched - 1) == NULL);
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "glob.h"
+#include "graft/glob.h"
 
 /* Experts are whole here (they are for a plugin of their own), and what is replicated is. */
 static const struct {
@@ -104,7 +104,7 @@ enum style scheme_style(const struct scheme *scheme, const char *path) {
     struct cursor cursor = start(scheme);
     struct rule rule;
     while (next_rule(scheme, &cursor, &rule)) {
-        if (rule.length > 0 && glob_match(rule.glob, rule.length, path) == rule.length) {
+        if (rule.length > 0 && graft_glob_match(rule.glob, rule.length, path) == rule.length) {
             return rule.style != STYLE_UNKNOWN ? rule.style : STYLE_NONE;
         }
     }
@@ -119,7 +119,7 @@ int scheme_below(const struct scheme *scheme, int i, const char *path, char name
             return -1;
         }
     }
-    size_t matched = glob_match(rule.glob, rule.length, path);
+    size_t matched = graft_glob_match(rule.glob, rule.length, path);
     if (matched == 0 || matched == rule.length || memchr(rule.glob + matched + 1, '.', rule.length - matched - 1)) {
         return 0;
     }
