@@ -7,7 +7,6 @@
 
 #include "graft/expert_parts.h"
 #include "graft/plugin.h"
-#include "int8_linear/projections.h"
 #include "loops.h"
 #include "quantize.h"
 
@@ -119,7 +118,7 @@ static const struct graft_replacement replacements[] = {
         .key = GRAFT_KEY_NAME,
         .target = "Linear",
         .replacement = &int4_linear_class,
-        .module_path = PROJECTIONS "|" LANGUAGE_MODEL_HEAD,
+        .module_path = GRAFT_QUANTIZER_PROJECTIONS "|" GRAFT_QUANTIZER_HEAD,
     },
     {GRAFT_PARTS_QUANTIZED_TURNED(&turned_experts_class)},
     {GRAFT_PARTS_QUANTIZED_ALL(&experts_class)},

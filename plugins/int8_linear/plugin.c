@@ -9,18 +9,17 @@
 #include "graft/expert_parts.h"
 #include "graft/option.h"
 #include "int8_linear.h"
-#include "projections.h"
 #include "quantize.h"
 #include "stacks.h"
 
 #ifdef INT8_LINEAR_HEAD
 #define ID "int8_linear_head"
 #define WHAT "The language model head in int8, a scale for each row or group of weights"
-#define MODULE_PATH LANGUAGE_MODEL_HEAD
+#define MODULE_PATH GRAFT_QUANTIZER_HEAD
 #else
 #define ID "int8_linear"
 #define WHAT "Projections of attention and MLPs, and experts, in int8, a scale for each row or group of weights"
-#define MODULE_PATH PROJECTIONS
+#define MODULE_PATH GRAFT_QUANTIZER_PROJECTIONS
 #endif
 
 #ifndef INT8_LINEAR_HEAD

@@ -53,6 +53,14 @@ int graft_quantizer_apply(const struct graft_custom_operation *self, const struc
     .flags = GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY, .name = (op_name), \
     .infer = graft_quantizer_infer, .apply = graft_quantizer_apply, .data = (quantizer)
 
+/* Which Linears quantizers take, as patterns of module paths. Decoders, experts that are modules, and vision MLPs call
+ * them ..._proj, or ..._proj_with_mqa; what encoders and vision blocks call otherwise is taken inside their numbered
+ * layers, or has a name like Wqkv. Routers and gates of shared experts are none of these. */
+#define GRAFT_QUANTIZER_PROJECTIONS \
+    "_proj(_\\w+)?$|\\.(layer|blocks)\\.\\d+\\..*\\b(query|key|value|dense|qkv|proj|fc1|fc2)$|\\bW(qkv|i|o)$"
+/* The same of the language model head. */
+#define GRAFT_QUANTIZER_HEAD "(^|\\.)lm_head$"
+
 #ifdef __cplusplus
 }
 #endif
