@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Usage: include_order.sh SOURCE [HOST]: whether the folders of HOST (SOURCE/host) include each other in the order that
-# docs/architecture.md gives, downwards only, and libraries are included only where they may be. The first test is of the
-# script itself: made-up trees with one fault each.
+# docs/architecture.md gives, downwards only, and libraries are included only where they may be; and whether each plugin's
+# folder can be copied: what is in it needs the SDK, and nothing of its neighbours. The last tests are of the script
+# itself: made-up trees with one fault each.
 set -eu
 source=$1
 host=${2:-$source/host}
@@ -51,12 +52,23 @@ behind_walls() { # behind_walls TREE: what looks over a wall
         }' | sort -u
 }
 
+# A plugin's tests, and what makes data for them, may look around.
+neighbours() { # neighbours TREE: what a plugin takes from outside its folder
+    includes "$1" | awk '$1 !~ "(^|/)(test|make)_[a-z0-9_]*\\.c$" && $2 ~ "/" && $2 !~ "^(graft|sys)/" {
+        print $1 " includes " $2 ": it is not in the folder of its plugin"
+    }' | sort -u
+    (cd "$1" && find . -name meson.build -exec grep -HoE "'(\.\./)+[^']*'|include_directories\('\.\.'\)" {} +) |
+        grep -vE "'\.\./\.\.(/tests/.*)?'" || true
+}
+
 # The order names each folder once, and no other.
 folders=$(cd "$host" && find . -mindepth 1 -maxdepth 1 -type d ! -name include | sed 's|^\./||' | sort)
 check "the order of docs/architecture.md names the folders of host/" "$folders" \
     "$(printf '%s\n' "$order" | tr ' ' '\n' | sed '/^$/d' | sort)"
 check "no folder includes upwards" "" "$(upward "$host")"
 check "libraries are included behind their walls only" "" "$(behind_walls "$host")"
+
+check "a plugin's folder needs no other" "" "$(neighbours "$source/plugins")"
 
 # A fault in each rule is found.
 made=$(mktemp -d)
@@ -87,5 +99,11 @@ fault "a header of the library in host/arch" arch/moe/a.c '"graft/host/graft.h"'
 fault "the inside of the library in a command" cli/commands/a.c '"library/library.h"' behind_walls
 fault "the inside of the library in main.c" main.c '"model/tree.h"' behind_walls
 fault "models in host/weights" weights/a.c '"config/config.h"' behind_walls
+fault "a header of another plugin" mine/a.c '"../yours/a.h"' neighbours
+fault "the same without dots" mine/a.c '"yours/a.h"' neighbours
+fault "the host in a plugin" mine/a.c '"base/alloc.h"' neighbours
+echo "shared_module('mine', '../yours/a.c')" >"$made/host/mine/meson.build"
+: >"$made/host/mine/a.c"
+check "found: a source of another plugin" "./mine/meson.build:'../yours/a.c'" "$(neighbours "$made/host")"
 echo "1..$number"
 exit "$failed"
