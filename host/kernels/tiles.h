@@ -58,7 +58,8 @@ int graft_tiles_are_here(void);
 /* [any] Whether they are, and a small product by them is what the model makes of it: tried the first time. */
 int graft_tiles_are_right(void);
 
-/* [one thread] Whether a small product by `tiles` is what the model makes of it, but for how sums are rounded. */
+/* [any] Whether a small product by `tiles` is what the model makes of it, but for how sums are rounded; 0 as well if
+ * memory runs out. */
 int graft_tiles_agree(const struct graft_tiles *tiles);
 
 /* [any] The processor's, or the model's where graft_cpu_models_tiles(). Only with GRAFT_ISA_AMX. */
