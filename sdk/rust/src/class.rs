@@ -132,6 +132,25 @@ trait Interface<T> {
     const OUTPUTS: Option<&'static str>;
 }
 
+/// Calls `body` with what the host gives to `describe`, and returns the status.
+///
+/// # Safety
+/// The pointers are the host's.
+unsafe fn describing(
+    config: *const ffi::graft_config,
+    args: *const ffi::graft_args,
+    sink: *const ffi::graft_sink,
+    error: *mut ffi::graft_error,
+    body: impl FnOnce(&Sink, &Config, &Args) -> Result<()>,
+) -> c_int {
+    let path = (*sink).path;
+    guard(error, path, || {
+        let config = Config { raw: &*config, error };
+        let args = Args { raw: args, path, error, life: PhantomData };
+        body(&Sink { raw: &*sink, error }, &config, &args)
+    })
+}
+
 unsafe extern "C" fn describe<T: Class>(
     _: *const ffi::graft_class,
     config: *const ffi::graft_config,
@@ -139,13 +158,10 @@ unsafe extern "C" fn describe<T: Class>(
     sink: *const ffi::graft_sink,
     error: *mut ffi::graft_error,
 ) -> c_int {
-    let path = (*sink).path;
-    guard(error, path, || {
-        let config = Config { raw: &*config, error };
-        let args = Args { raw: args, path, error, life: PhantomData };
-        let found = T::describe(&Sink { raw: &*sink, error }, &config, &args)?;
+    describing(config, args, sink, error, |sink, config, args| {
+        let found = T::describe(sink, config, args)?;
         if size_of::<T::Kept>() > 0 {
-            let memory = ((*sink).keep)((*sink).data, size_of::<T::Kept>() as i64, error);
+            let memory = (sink.raw.keep)(sink.raw.data, size_of::<T::Kept>() as i64, error);
             check_pointer(memory)?.cast::<T::Kept>().write(found);
         }
         Ok(())
@@ -198,12 +214,7 @@ unsafe extern "C" fn describe_derived<T: Derived>(
     sink: *const ffi::graft_sink,
     error: *mut ffi::graft_error,
 ) -> c_int {
-    let path = (*sink).path;
-    guard(error, path, || {
-        let config = Config { raw: &*config, error };
-        let args = Args { raw: args, path, error, life: PhantomData };
-        T::describe(&Sink { raw: &*sink, error }, &config, &args)
-    })
+    describing(config, args, sink, error, T::describe)
 }
 
 /// A class of what the base makes.
