@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Panics or fails where the environment variable PANIC_AT says, and works elsewhere: nothing gets past the crate.
 
-use graft::{Args, Build, Call, Class, Config, Error, Mlp, MlpArgs, MlpModule, Plugin, Replacement, Result, Sink};
+use graft::{
+    options, Args, Build, Call, Class, Config, Error, Mlp, MlpArgs, MlpModule, Plugin, PluginOption, Replacement,
+    Result, Sink,
+};
 
 fn asked(place: &str) -> bool {
     std::env::var("PANIC_AT").map_or(false, |at| at == place)
@@ -24,6 +27,12 @@ impl Class for Panicking {
         panic_at("describe");
         if asked("error") {
             return Err(Error::model("it is at fault").at("config.json"));
+        }
+        if asked("options") {
+            let (count, share, yes) =
+                (options().integer("count", 0), options().real("share", 0.0), options().boolean("yes", false));
+            let (word, none) = (options().string("word"), options().string("none"));
+            return Err(Error::plugin(format!("{} {} {} {:?} {:?}", count, share, yes, word, none)));
         }
         if asked("question") {
             "x".parse::<i32>()?;
@@ -61,6 +70,11 @@ impl Drop for Panicking {
 
 graft::plugin!({
     panic_at("entry");
+    let early = options().integer("count", 7); // there is none yet
     Plugin::new("panicking", "1.0.0", "Apache-2.0", "Panics on request")
+        .option(PluginOption::integer("count", "A whole number", early))
+        .option(PluginOption::real("share", "A number", 0.25))
+        .option(PluginOption::boolean("yes", "Whether", true))
+        .option(PluginOption::string("word", "Any words", "two words"))
         .replace(Replacement::name("LlamaMLP", graft::mlp_class::<Panicking>()))
 });

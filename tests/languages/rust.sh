@@ -99,10 +99,11 @@ fails() { # fails PLACE STATUS MESSAGE: one line of error, and its exit status
     check "fault in $1" "$2 $(basename "$host"): $3" "$? $(sed "s,$here/,," "$scratch/out" "$scratch/err")"
 }
 for place in describe create forward body; do
-    fails "$place" 3 "model.layers.0.mlp: panic: asked in $place,?on purpose (panics.rs:11)"
+    fails "$place" 3 "model.layers.0.mlp: panic: asked in $place,?on purpose (panics.rs:14)"
 done
 fails length 3 'model.layers.0.mlp: hidden_states of an MLP: expected 4 x 64 numbers, got 192'
 fails question 3 'model.layers.0.mlp: invalid digit found in string'
+fails options 3 'model.layers.0.mlp: 7 0.25 true Some("two words") None'
 fails error 4 'config.json: it is at fault'
 fails recorded 3 'model.layers.0.mlp: argument hidden_size: expected 1 to 1 from the parent, got 64'
 check 'a panic in drop harms nobody' "$(run "$scratch/none")" "$(PANIC_AT=drop run "$scratch/panics")"

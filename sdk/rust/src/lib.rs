@@ -46,8 +46,8 @@ pub use family::{Family, Field};
 pub use modules::{ActivationModule, LinearModule, MlpModule, NormModule};
 pub use number::Number;
 pub use operation::{operation, reversible, Input, Operation, OperationRef, Output, Reversible, Value};
-pub use option::PluginOption;
-pub use plugin::{log, options, Plugin, Replacement};
+pub use option::{options, Options, PluginOption};
+pub use plugin::{log, Plugin, Replacement};
 
 #[doc(hidden)]
 pub use plugin::{entry, Descriptor};

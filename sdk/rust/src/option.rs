@@ -2,11 +2,13 @@
 //! What users may choose of a plugin (`graft/option.h`).
 
 use std::mem::{size_of, zeroed};
+use std::ptr::null;
 
 use crate::ffi;
-use crate::text::{leaked, leaked_list};
+use crate::plugin::option_values;
+use crate::text::{borrowed, c_string, leaked, leaked_list};
 
-/// `--plugin-option ID.NAME=VALUE`. [`crate::options`] has the values.
+/// `--plugin-option ID.NAME=VALUE`. [`options`] has the values.
 pub struct PluginOption(pub(crate) ffi::graft_option);
 
 impl PluginOption {
@@ -23,7 +25,6 @@ impl PluginOption {
         PluginOption::new(ffi::GRAFT_OPTION_STRING, name, help, default)
     }
 
-    /// Read as an integer, 1 or 0.
     pub fn boolean(name: &str, help: &str, default: bool) -> PluginOption {
         PluginOption::new(ffi::GRAFT_OPTION_BOOL, name, help, &default.to_string())
     }
@@ -42,5 +43,37 @@ impl PluginOption {
         raw.help = leaked(help);
         raw.default_value = leaked(default);
         PluginOption(raw)
+    }
+}
+
+/// The values of the plugin's options, by name. The host has them from before it describes a class until it ends the
+/// plugin, so each function asks it anew, and strings are copies. Without a value of that name and kind, and at other
+/// times, as in the expression of [`crate::plugin!`], a function gives the fallback.
+#[derive(Clone, Copy)]
+pub struct Options(());
+
+/// Those of this plugin.
+pub fn options() -> Options {
+    Options(())
+}
+
+impl Options {
+    pub fn integer(&self, name: &str, fallback: i64) -> i64 {
+        unsafe { ffi::graft_args_int(option_values(), c_string(name).as_ptr(), fallback) }
+    }
+
+    pub fn real(&self, name: &str, fallback: f64) -> f64 {
+        unsafe { ffi::graft_args_real(option_values(), c_string(name).as_ptr(), fallback) }
+    }
+
+    pub fn boolean(&self, name: &str, fallback: bool) -> bool {
+        self.integer(name, i64::from(fallback)) != 0
+    }
+
+    pub fn string(&self, name: &str) -> Option<String> {
+        unsafe {
+            let text = ffi::graft_args_string(option_values(), c_string(name).as_ptr(), null());
+            (!text.is_null()).then(|| borrowed(text).to_owned())
+        }
     }
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The descriptor.
 
-use std::marker::PhantomData;
 use std::mem::{size_of, zeroed};
 use std::os::raw::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::class::ClassRef;
-use crate::describe::Args;
 use crate::error::{catch_panics, guard};
 use crate::family::Family;
 use crate::ffi;
@@ -182,13 +180,15 @@ pub unsafe fn entry(
     descriptor.plugin.load(Ordering::Acquire)
 }
 
-/// The values of the plugin's options, by name: those of booleans are integers. They are there when classes are
-/// described and when weights are converted; in the expression of [`crate::plugin!`] they are not yet.
-pub fn options() -> Args<'static> {
+/// The values of the plugin's options as the host has them; NULL while it has none.
+pub(crate) fn option_values() -> *const ffi::graft_args {
     let (host, plugin) = (HOST.load(Ordering::Relaxed), PLUGIN.load(Ordering::Acquire));
     let known = !host.is_null() && !plugin.is_null();
-    let raw = if known { unsafe { ((*host).options)(plugin) } } else { null() };
-    Args { raw, path: null(), error: null_mut(), life: PhantomData }
+    if known {
+        unsafe { ((*host).options)(plugin) }
+    } else {
+        null()
+    }
 }
 
 /// One line for the person who runs the program (`graft.log/1`), where the host has that service.
