@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Linear that lets the original do the work: the file that includes this defines forward(), and before
- * FEATURES, DESCRIBE, CREATE, DESTROY, INIT, DEINIT and ENTRY where it needs them. */
+/* A Linear that lets the original do the work. What the file that includes this does itself it names before, by
+ * `#define FORWARD forward` and the like: FORWARD, DESCRIBE, CREATE, DESTROY, INIT and DEINIT, each a function that
+ * follows. FEATURES are the vtable's, and ENTRY says that it has a graft_plugin_entry of its own. */
 #ifndef GRAFT_TEST_BEHAVING_H
 #define GRAFT_TEST_BEHAVING_H
 
@@ -11,24 +12,49 @@
 #ifndef FEATURES
 #define FEATURES 0
 #endif
-#ifndef DESCRIBE
-#define DESCRIBE NULL
-#define CREATE NULL
-#elif !defined(CREATE)
+
+#ifndef FORWARD
+#define FORWARD original
+#endif
+static int FORWARD(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_error *error);
+
+#ifdef DESCRIBE
+static int DESCRIBE(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+                    const struct graft_sink *sink, struct graft_error *error);
+#ifndef CREATE
 #define CREATE behaving_create
 #endif
-#ifndef DESTROY
+static int CREATE(const struct graft_class *self, const struct graft_build *build, void **instance,
+                  struct graft_error *error);
+#else
+#define DESCRIBE NULL
+#define CREATE NULL
+#endif
+
+#ifdef DESTROY
+static void DESTROY(void *instance);
+#else
 #define DESTROY NULL
 #endif
-#ifndef INIT
+
+#ifdef INIT
+static int INIT(struct graft_error *error);
+#else
 #define INIT NULL
 #endif
-#ifndef DEINIT
+
+#ifdef DEINIT
+static void DEINIT(void);
+#else
 #define DEINIT NULL
 #endif
 
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error);
+/* What the original does. */
+static inline int original(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                           struct graft_error *error) {
+    return graft_linear_forward((const struct graft_module *)self, call, args, error);
+}
 
 /* Nothing beside what the original has. */
 static inline int describe_nothing(const struct graft_class *self, const struct graft_config *config,
@@ -47,7 +73,7 @@ static inline int behaving_create(const struct graft_class *self, const struct g
 }
 
 static const struct graft_linear behaving_vtable = {
-    .struct_size = sizeof behaving_vtable, .features = FEATURES, .forward = forward};
+    .struct_size = sizeof behaving_vtable, .features = FEATURES, .forward = FORWARD};
 static const struct graft_class behaving_class = {.struct_size = sizeof behaving_class,
                                                   .flags = GRAFT_CLASS_CALLS_SUPER,
                                                   .name = "BehavingLinear",
@@ -80,11 +106,5 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     return &behaving_plugin;
 }
 #endif
-
-/* What the original does. */
-static inline int original(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                           struct graft_error *error) {
-    return graft_linear_forward((const struct graft_module *)self, call, args, error);
-}
 
 #endif

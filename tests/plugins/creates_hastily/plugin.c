@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* It asks for many blocks of memory, and does not look whether there was any. */
-struct graft_build;
-struct graft_class;
-struct graft_error;
-static int create(const struct graft_class *self, const struct graft_build *build, void **instance,
-                  struct graft_error *error);
 #define DESCRIBE describe_nothing
 #define CREATE create
 #include "../behaving.h"
@@ -20,9 +15,4 @@ static int create(const struct graft_class *self, const struct graft_build *buil
     }
     *instance = (void *)(uintptr_t)build->super;
     return GRAFT_OK;
-}
-
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return original(self, call, args, error);
 }

@@ -3,18 +3,9 @@
 #include <stdlib.h>
 
 #include "graft/config.h"
-#include "graft/describe.h"
 
-struct graft_class;
-static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
-                    const struct graft_sink *sink, struct graft_error *error);
 #define DESCRIBE describe
 #include "../behaving.h"
-
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return original(self, call, args, error);
-}
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {

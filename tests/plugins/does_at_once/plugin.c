@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#define FORWARD forward
 #include "../behaving.h"
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,

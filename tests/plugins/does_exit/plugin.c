@@ -2,6 +2,7 @@
 /* It ends the process when it runs. */
 #include <stdlib.h>
 
+#define FORWARD forward
 #include "../behaving.h"
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,

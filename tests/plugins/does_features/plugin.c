@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* It says that it knows all that will ever be, and ignores it. */
 #define FEATURES 0xFFFFFFFFU
+#define FORWARD forward
 #include "../behaving.h"
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,

@@ -2,6 +2,7 @@
 /* A second instance of a model gives something else. */
 #include <string.h>
 
+#define FORWARD forward
 #include "../behaving.h"
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,

@@ -2,6 +2,7 @@
 /* It takes memory, and does not look whether there was any. */
 #include <string.h>
 
+#define FORWARD forward
 #include "../behaving.h"
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,

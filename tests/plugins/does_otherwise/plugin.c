@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* It computes something else. */
+#define FORWARD forward
 #include "../behaving.h"
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,

@@ -2,6 +2,7 @@
 /* It is right for models of two layers, which its author tried. */
 #include <string.h>
 
+#define FORWARD forward
 #include "../behaving.h"
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,

@@ -2,6 +2,7 @@
 /* The number of threads is part of the result. */
 #include "graft/threads.h"
 
+#define FORWARD forward
 #include "../behaving.h"
 
 static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,

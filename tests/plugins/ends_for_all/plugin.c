@@ -2,15 +2,10 @@
 /* All instances share a table, which the first one that goes takes along. */
 #include <stdlib.h>
 
-struct graft_build;
-struct graft_class;
-struct graft_error;
-static int create(const struct graft_class *self, const struct graft_build *build, void **instance,
-                  struct graft_error *error);
-static void destroy(void *instance);
 #define DESCRIBE describe_nothing
 #define CREATE create
 #define DESTROY destroy
+#define FORWARD forward
 #include "../behaving.h"
 
 static float *table;

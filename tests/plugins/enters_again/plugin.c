@@ -3,11 +3,6 @@
 #define ENTRY
 #include "../behaving.h"
 
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return original(self, call, args, error);
-}
-
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
     static const char *const versions[] = {"1.0.0", "1.0.1"};
     static int calls;

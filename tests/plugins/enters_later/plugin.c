@@ -3,11 +3,6 @@
 #define ENTRY
 #include "../behaving.h"
 
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return original(self, call, args, error);
-}
-
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
     if (host->abi_minor != GRAFT_ABI_MINOR) {
         (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, "behaving", "another host");

@@ -3,11 +3,6 @@
 #define ENTRY
 #include "../behaving.h"
 
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return original(self, call, args, error);
-}
-
 static const void *extension(const char *id) {
     return id;
 }

@@ -5,11 +5,6 @@
 
 #include "../behaving.h"
 
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return original(self, call, args, error);
-}
-
 __attribute__((constructor)) static void opened(void) {
     if (getenv("GRAFT_TEST_OPENED") != NULL) {
         abort();

@@ -5,16 +5,9 @@
 #include "graft/args.h"
 #include "graft/option.h"
 
-struct graft_error;
-static int start(struct graft_error *error);
 #define INIT start
 #define ENTRY
 #include "../behaving.h"
-
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return original(self, call, args, error);
-}
 
 static const struct graft_host *behaving_host;
 

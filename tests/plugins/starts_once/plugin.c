@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* It can be started once. */
-struct graft_error;
-static int start(struct graft_error *error);
 #define INIT start
 #include "../behaving.h"
-
-static int forward(void *self, const struct graft_call *call, const struct graft_linear_args *args,
-                   struct graft_error *error) {
-    return original(self, call, args, error);
-}
 
 static int start(struct graft_error *error) {
     static int times;
