@@ -19,6 +19,7 @@
 #include "graft/config.h"
 #include "graft/conv3d.h"
 #include "graft/conversion.h"
+#include "graft/convert.h"
 #include "graft/custom_operation.h"
 #include "graft/decoder_layer.h"
 #include "graft/describe.h"

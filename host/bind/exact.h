@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "graft/convert.h"
 #include "graft/dtype.h"
-#include "kernels/convert.h"
 
 /* The f32 bits of an f16 or bf16 number. */
 static inline uint32_t graft_exact_widen(uint16_t half, graft_dtype dtype) {

@@ -2,8 +2,8 @@
 /* The inner loops in plain C: the reference, and what machines without AVX2 run. */
 #include <math.h>
 
+#include "graft/convert.h"
 #include "graft/kernels.h"
-#include "kernels/convert.h"
 #include "kernels/loops.h"
 
 /* Sums are kept in several partial ones: more accurate than a single one, and a compiler can vectorise them. */

@@ -3,7 +3,7 @@
 #include <stdalign.h>
 
 #include "base/alloc.h"
-#include "kernels/convert.h"
+#include "graft/convert.h"
 #include "kernels/tiles.h"
 
 /* Four tiles of two steps. */

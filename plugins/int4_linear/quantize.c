@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "graft/convert.h"
+
 /* Codes that the largest weight of a group is tried with: from -7 to -10 and from 6 to 9, in steps of a quarter. */
 enum { STEPS = 12 };
 
@@ -13,20 +15,6 @@ enum { SIDE = 8 };
 static int64_t group_size(int64_t columns) {
     (void)columns;
     return INT4_GROUP;
-}
-
-/* Rounded to bf16, to the nearest, ties to even: a finite number. */
-static uint16_t narrow(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-static float widen(uint16_t half) {
-    uint32_t bits = (uint32_t)half << 16;
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
 }
 
 /* The weight that is furthest from zero, with its sign; NaN if one is. */
@@ -67,9 +55,9 @@ static uint16_t choose_scale(const float weights[INT4_GROUP], float most) {
     float least = INFINITY;
     for (int i = 0; i <= 2 * STEPS + 1; i++) {
         float code = i <= STEPS ? -7.0F - (float)i / 4.0F : 6.0F + (float)(i - STEPS - 1) / 4.0F;
-        uint16_t scale = narrow(most / code);
-        float factor = 1.0F / widen(scale);
-        float found = isfinite(factor) ? squared_error(weights, widen(scale), factor) : INFINITY;
+        uint16_t scale = graft_bf16_from_f32(most / code);
+        float rounded = graft_f32_from_bf16(scale), factor = 1.0F / rounded;
+        float found = isfinite(factor) ? squared_error(weights, rounded, factor) : INFINITY;
         best = found < least ? scale : best;
         least = found < least ? found : least;
     }
@@ -85,7 +73,8 @@ static int32_t quantize(const float *weights, int64_t n, int64_t first, void *co
     }
     memcpy(group, weights, (size_t)n * sizeof *weights);
     const uint16_t chosen = choose_scale(group, most);
-    const float factor = widen(chosen) != 0.0F ? 1.0F / widen(chosen) : 0.0F; /* zeros, or too small for one in f32 */
+    const float rounded = graft_f32_from_bf16(chosen);
+    const float factor = rounded != 0.0F ? 1.0F / rounded : 0.0F; /* zeros, or too small for one in f32 */
     for (int64_t i = 0; i < n; i++) {
         words[i / INT4_CODES] |= (uint32_t)(code_of(group[i], factor) + (float)INT4_ZERO) << 4 * (i % INT4_CODES);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <string.h>
 
+#include "graft/convert.h"
 #include "loops.h"
 
 static void dot(const struct int8_dot *o) {
@@ -16,15 +16,9 @@ static void dot(const struct int8_dot *o) {
     }
 }
 
-static uint32_t bits_of(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
 static void widen(const int8_t *w, int64_t count, uint16_t *out) {
     for (int64_t i = 0; i < count; i++) {
-        out[i] = (uint16_t)(bits_of((float)w[i]) >> 16);
+        out[i] = graft_bf16_from_f32((float)w[i]);
     }
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stacks.h"
 
-#include <string.h>
-
+#include "graft/convert.h"
 #include "loops.h"
 
 /* Rows and tokens that are done in one call of the loops. */
@@ -57,12 +56,6 @@ static void multiply(const struct graft_packed_rows *self, int64_t first, int64_
     }
 }
 
-static uint16_t round_to_bf16(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
 static void widen(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, void *out) {
     for (int64_t r = 0; r < n; r++) {
         const int8_t *codes = codes_of(self, first + r);
@@ -72,7 +65,7 @@ static void widen(const struct graft_packed_rows *self, int64_t first, int64_t n
             if (dtype == GRAFT_DTYPE_F32) {
                 ((float *)out)[r * self->in_features + i] = weight;
             } else {
-                ((uint16_t *)out)[r * self->in_features + i] = round_to_bf16(weight);
+                ((uint16_t *)out)[r * self->in_features + i] = graft_bf16_from_f32(weight);
             }
         }
     }

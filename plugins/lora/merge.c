@@ -2,7 +2,6 @@
 #define _DEFAULT_SOURCE /* for madvise */
 #include "merge.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,31 +10,7 @@
 #include <sys/mman.h>
 #endif
 
-static float from_bits(uint32_t bits) {
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
-static uint32_t to_bits(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static float from_half(uint16_t half) {
-    uint32_t exponent = (half >> 10) & 31, fraction = half & 1023;
-    float size = exponent == 0    ? ldexpf((float)fraction, -24)
-                 : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
-                                  : ldexpf((float)(fraction | 1024), (int)exponent - 25);
-    return (half & 0x8000) != 0 ? -size : size;
-}
-
-/* To the nearest, of two the even one. */
-static uint16_t to_bfloat16(float number) {
-    uint32_t bits = to_bits(number);
-    return isnan(number) ? (uint16_t)((bits >> 16) | 0x40) : (uint16_t)((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
-}
+#include "graft/convert.h"
 
 static int is_float(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 || dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16;
@@ -59,8 +34,8 @@ void lora_read_row(const struct graft_weight *weight, int64_t row, float *out) {
     for (int64_t k = 0; k < weight->columns; k++) {
         int64_t at = row * weight->columns + k;
         out[k] = block->dtype == GRAFT_DTYPE_F32   ? ((const float *)block->data)[at]
-                 : block->dtype == GRAFT_DTYPE_F16 ? from_half(((const uint16_t *)block->data)[at])
-                                                   : from_bits((uint32_t)((const uint16_t *)block->data)[at] << 16);
+                 : block->dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(((const uint16_t *)block->data)[at])
+                                                   : graft_f32_from_bf16(((const uint16_t *)block->data)[at]);
     }
 }
 
@@ -85,7 +60,7 @@ static void write_row(const struct work *work, int64_t row, const float *numbers
     }
     uint16_t *out = (uint16_t *)work->data + row * columns;
     for (int64_t k = 0; k < columns; k++) {
-        out[k] = to_bfloat16(numbers[k]);
+        out[k] = graft_bf16_from_f32(numbers[k]);
     }
 }
 

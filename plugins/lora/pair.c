@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "graft/convert.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "lora.h"
@@ -50,10 +51,9 @@ static int read_columns(struct lora_pair *self) {
 /* Keeps the columns as bf16 where nothing is lost: a token reads all of them. */
 static int narrow_columns(struct lora_pair *self) {
     const int64_t n = (self->out_features + LORA_BLOCK - 1) / LORA_BLOCK * self->rank * LORA_BLOCK;
-    uint32_t bits, any = 0;
+    uint32_t any = 0;
     for (int64_t i = 0; self->columns != NULL && i < n; i++) {
-        memcpy(&bits, self->columns + i, sizeof bits);
-        any |= bits;
+        any |= graft_bits_from_f32(self->columns[i]);
     }
     if (self->columns == NULL || (any & 0xffff) != 0) {
         return 0;
@@ -63,8 +63,7 @@ static int narrow_columns(struct lora_pair *self) {
         return -1;
     }
     for (int64_t i = 0; i < n; i++) {
-        memcpy(&bits, self->columns + i, sizeof bits);
-        self->columns_bf16[i] = (uint16_t)(bits >> 16);
+        self->columns_bf16[i] = graft_bf16_from_f32(self->columns[i]);
     }
     free(self->columns);
     self->columns = NULL;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graft/convert.h"
 #include "graft/dtype.h"
-#include "kernels/convert.h"
 
 static inline uint32_t numbers_next(void) {
     static uint64_t state = 88172645463325252u;

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
+#include "graft/convert.h"
 #include "graft/isa.h"
-#include "kernels/convert.h"
 #include "kernels/tile_model.h"
 #include "kernels/tiles.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "deepseek.h"
+#include "graft/convert.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
@@ -20,16 +21,10 @@ struct owned {
     struct matrix value;
 };
 
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* The type that loses nothing: weights that were bf16 stay so, and half as large. */
 static graft_dtype dtype_of(const float *numbers, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        if ((bits_of(numbers[i]) & 0xffff) != 0) {
+        if ((graft_bits_from_f32(numbers[i]) & 0xffff) != 0) {
             return GRAFT_DTYPE_F32;
         }
     }
@@ -56,7 +51,7 @@ static int matrix_init(struct matrix *matrix, graft_dtype dtype, int64_t rows, i
 static void matrix_set(struct matrix *matrix, int64_t row, int64_t column, float number) {
     int64_t at = row * matrix->weight.columns + column;
     if (matrix->block.dtype == GRAFT_DTYPE_BF16) {
-        ((uint16_t *)matrix->data)[at] = (uint16_t)(bits_of(number) >> 16);
+        ((uint16_t *)matrix->data)[at] = graft_bf16_from_f32(number);
     } else {
         ((float *)matrix->data)[at] = number;
     }

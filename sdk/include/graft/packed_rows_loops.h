@@ -14,6 +14,7 @@
 #include <immintrin.h>
 #endif
 
+#include "convert.h"
 #include "packed_rows.h"
 
 #ifdef __cplusplus
@@ -156,15 +157,11 @@ GRAFT_ROW_INLINE struct graft_row graft_row_at(const struct graft_packed_rows *s
 /* [any] What the codes of a row's group are multiplied by. */
 GRAFT_ROW_INLINE float graft_row_scale(const struct graft_row *row, int64_t group) {
     const uint16_t *halves = (const uint16_t *)row->scales->data + row->scale + group;
-    uint32_t bits;
-    float scale;
     switch (row->scales->dtype) {
     case GRAFT_DTYPE_F16:
         return graft_row_half(*halves);
     case GRAFT_DTYPE_BF16:
-        bits = (uint32_t)*halves << 16;
-        memcpy(&scale, &bits, sizeof scale);
-        return scale;
+        return graft_f32_from_bf16(*halves);
     default:
         return ((const float *)row->scales->data)[row->scale + group];
     }

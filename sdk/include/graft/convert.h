@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversions of single numbers between f32 and the 16-bit types. `kernels->widen` does whole weights. */
+#ifndef GRAFT_CONVERT_H
+#define GRAFT_CONVERT_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [any] The bits of a number. */
+GRAFT_INLINE uint32_t graft_bits_from_f32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* [any] The number of these bits. */
+GRAFT_INLINE float graft_f32_from_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* [any] Widens, which is exact. */
+GRAFT_INLINE float graft_f32_from_bf16(uint16_t bits) {
+    return graft_f32_from_bits((uint32_t)bits << 16);
+}
+
+/* [any] Rounds to nearest, ties to even. A NaN stays one: its payload is cut and made quiet. */
+GRAFT_INLINE uint16_t graft_bf16_from_f32(float value) {
+    uint32_t bits = graft_bits_from_f32(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) {
+        return (uint16_t)((bits >> 16) | 0x40u);
+    }
+    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+/* [any] Widens, which is exact; a NaN becomes quiet. Multiplying by 2^112 moves the exponent's bias from 15 to 127 and
+ * normalises what was denormal; infinities and NaNs, whose exponent is all ones, keep it. */
+GRAFT_INLINE float graft_f32_from_f16(uint16_t bits) {
+    uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
+    uint32_t rest = (uint32_t)(bits & 0x7fffu) << 13;
+    if (rest >= 0x0f800000u) {
+        uint32_t quiet = rest > 0x0f800000u ? 0x00400000u : 0u;
+        return graft_f32_from_bits(sign | 0x7f800000u | (rest & 0x007fffffu) | quiet);
+    }
+    return graft_f32_from_bits(sign | graft_bits_from_f32(graft_f32_from_bits(rest) * 5.192296858534828e33F));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
