@@ -162,20 +162,117 @@ static void write_model_types(const struct graft_assignment *assignment, size_t 
     graft_text_free(&names);
 }
 
-/* Why nothing of the plugin of rule `i` is used, if that is a condition, which the first of its rules for such models
- * tells, or the model's type. */
-static char *idle_note(const struct graft_assignment *assignment, size_t i) {
+/* Whether rule `i` takes nothing because nobody has named its plugin. */
+static int waits(const struct graft_assignment *assignment, size_t i) {
+    return graft_snapshot_rule(assignment->snapshot, i)->is_unasked && assignment->rows[i].counts;
+}
+
+/* Whether rule `i` is the first of a plugin that does nothing, and a note is to say so. */
+static int is_first_idle(const struct graft_assignment *assignment, size_t i) {
+    return !waits(assignment, i) && is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) &&
+           !assignment->rows[i].skipped && !is_kept_from_modules(assignment, i);
+}
+
+/* The condition that keeps the plugin of rule `i` from the model, which the first of its rules for such models tells;
+ * NULL: none does. */
+static const struct graft_condition *find_unmet(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     const struct graft_condition *unmet = NULL;
-    struct graft_text text = {0};
     for (size_t k = i; k < assignment->n && unmet == NULL; k++) {
         if (graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k))) {
             unmet = assignment->rows[k].unmet;
         }
     }
-    graft_text_printf(&text, "plugin %s has no effect on this model%s", rule->origin.plugin, unmet != NULL ? ": " : "");
-    if (unmet != NULL) {
-        graft_condition_tell(unmet, &text);
+    return unmet;
+}
+
+/* Whether the same field of the config keeps the plugins of both rules, idle ones, from the model. */
+static int are_idle_alike(const struct graft_assignment *assignment, size_t i, size_t k) {
+    const struct graft_condition *one = find_unmet(assignment, i), *other = find_unmet(assignment, k);
+    return one != NULL && other != NULL && one->kind == other->kind && one->field != NULL && other->field != NULL &&
+           strcmp(one->field, other->field) == 0 && (one->any_of == NULL) == (other->any_of == NULL) &&
+           is_first_idle(assignment, k);
+}
+
+static int is_first_alike(const struct graft_assignment *assignment, size_t i) {
+    size_t k = 0;
+    while (k < i && !are_idle_alike(assignment, i, k)) {
+        k++;
+    }
+    return k == i;
+}
+
+/* "plugin a has", "plugins a, b and c have": that of rule `i` and those like it. */
+static void write_idle_plugins(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
+    size_t left = 0;
+    for (size_t k = i + 1; k < assignment->n; k++) {
+        left += (size_t)are_idle_alike(assignment, i, k);
+    }
+    const char *verb = left > 0 ? "have" : "has";
+    graft_text_printf(text, "plugin%s %s", left > 0 ? "s" : "",
+                      graft_snapshot_rule(assignment->snapshot, i)->origin.plugin);
+    for (size_t k = i + 1; k < assignment->n; k++) {
+        if (are_idle_alike(assignment, i, k)) {
+            left--;
+            graft_text_printf(text, "%s%s", left > 0 ? ", " : " and ",
+                              graft_snapshot_rule(assignment->snapshot, k)->origin.plugin);
+        }
+    }
+    graft_text_printf(text, " %s no effect on this model", verb);
+}
+
+/* How many values the condition lists. */
+static size_t count_values(const struct graft_condition *condition) {
+    size_t n = 0;
+    while (condition->any_of[n] != NULL) {
+        n++;
+    }
+    return n;
+}
+
+/* Adds those that are not among the first n; how many there are then. */
+static size_t add_values(const struct graft_condition *condition, const char **values, size_t n) {
+    for (const char *const *value = condition->any_of; *value != NULL; value++) {
+        size_t k = 0;
+        while (k < n && strcmp(values[k], *value) != 0) {
+            k++;
+        }
+        values[k] = *value;
+        n += k == n;
+    }
+    return n;
+}
+
+/* Adds what is not as the plugin of rule `i` and those like it want it, each value once. */
+static void write_unmet(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
+    const struct graft_condition *unmet = find_unmet(assignment, i);
+    size_t most = 1, n = 0;
+    if (unmet->field == NULL || unmet->any_of == NULL) {
+        graft_condition_tell(unmet, text);
+        return;
+    }
+    for (size_t k = i; k < assignment->n; k++) {
+        most += are_idle_alike(assignment, i, k) ? count_values(find_unmet(assignment, k)) : 0;
+    }
+    const char **values = graft_alloc(most, sizeof *values); /* ends with NULL */
+    for (size_t k = i; k < assignment->n && values != NULL; k++) {
+        n = are_idle_alike(assignment, i, k) ? add_values(find_unmet(assignment, k), values, n) : n;
+    }
+    if (values != NULL) {
+        graft_condition_tell(&(struct graft_condition){sizeof *unmet, unmet->kind, unmet->field, values}, text);
+    }
+    text->failed |= values == NULL;
+    graft_free(values);
+}
+
+/* One note for the plugin of rule `i` and those like it. It says why nothing of them is used, if that is a condition or
+ * the model's type. */
+static char *idle_note(const struct graft_assignment *assignment, size_t i) {
+    struct graft_text text = {0};
+    write_idle_plugins(assignment, i, &text);
+    if (find_unmet(assignment, i) != NULL) {
+        graft_text_add_string(&text, ": ");
+        write_unmet(assignment, i, &text);
     } else {
         write_model_types(assignment, i, &text);
     }
@@ -190,11 +287,6 @@ static int is_on_request(const struct rule *rule) {
 
 static int waits_alike(const struct rule *rule, const struct rule *other) {
     return graft_rule_same_source(rule, other) && is_on_request(rule) == is_on_request(other);
-}
-
-/* Whether rule `i` takes nothing because nobody has named its plugin. */
-static int waits(const struct graft_assignment *assignment, size_t i) {
-    return graft_snapshot_rule(assignment->snapshot, i)->is_unasked && assignment->rows[i].counts;
 }
 
 /* Whether no rule before `i` waits that is of the same source, for the same reason and, if asked, of the same class. */
@@ -236,8 +328,7 @@ static int add_notes(const struct graft_assignment *assignment, size_t i, graft_
     int status = GRAFT_OK;
     if (waits(assignment, i)) {
         status = is_first_waiting(assignment, i, 0) ? add(data, waiting_note(assignment, i), error) : GRAFT_OK;
-    } else if (is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) && !assignment->rows[i].skipped &&
-               !is_kept_from_modules(assignment, i)) {
+    } else if (is_first_idle(assignment, i) && is_first_alike(assignment, i)) {
         status = add(data, idle_note(assignment, i), error);
     }
     if (status == GRAFT_OK && rule->invalid != NULL && assignment->rows[i].counts) {

@@ -136,6 +136,41 @@ static void test_config(void **state) {
     assert_string_equal(notes, "plugin one has no effect on this model: method.bits is none of \"2\", \"8\"\n");
 }
 
+/* One note for plugins that the same field keeps from the model, with all the values that they wish for. */
+static void test_alike(void **state) {
+    static const char *const awq[] = {"awq", NULL}, *const either[] = {"fp8", "awq", NULL},
+                             *const eight[] = {"8", NULL};
+    const struct graft_condition conditions[] = {
+        {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "method.name", awq},
+        {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "method.bits", eight},
+        {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "method.name", either},
+        {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "method.name", NULL},
+        {sizeof conditions[0], GRAFT_CONDITION_NO_CONFIG, "method.name", NULL},
+    };
+    const struct graft_replacement first = named("Leaf", &my_leaf, &conditions[0]);
+    const struct graft_replacement apart = named("Leaf", &my_leaf, &conditions[1]);
+    const struct graft_replacement second = named("Norm", &my_norm, &conditions[2]);
+    const struct graft_replacement used = named("Norm", &my_norm, &conditions[3]);
+    const struct graft_replacement reversed = named("Leaf", &my_leaf, &conditions[4]);
+    (void)state;
+    add("one", &first);
+    add("two", &apart);
+    add("three", &second);
+    add("three", &first);
+    build();
+    assert_string_equal(notes, "plugins one and three have no effect on this model: method.name is none of \"awq\", "
+                               "\"fp8\"\n"
+                               "plugin two has no effect on this model: method.bits is not \"8\"\n");
+    add("four", &first);
+    add("five", &used);
+    add("six", &reversed);
+    build();
+    assert_string_equal(notes, "plugins one, three and four have no effect on this model: method.name is none of "
+                               "\"awq\", \"fp8\"\n"
+                               "plugin two has no effect on this model: method.bits is not \"8\"\n"
+                               "plugin six has no effect on this model: method.name is set\n");
+}
+
 /* Another replacement of the plugin takes effect, so the note is on the one that does not. */
 static void test_one_of_two(void **state) {
     const struct graft_condition absent = {sizeof absent, GRAFT_CONDITION_CONFIG, "absent", NULL};
@@ -261,6 +296,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_config, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_config, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_alike, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_of_two, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tensor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_tensor, set_up, tear_down),
