@@ -10,3 +10,14 @@ int graft_fail_errno(struct graft_error *error, int code, const char *source, co
     }
     return graft_error_set(error, code, source, "%s: %s", what, words);
 }
+
+int graft_check_given(const void *given, size_t size_1_0, const char *name, struct graft_error *error) {
+    uint32_t struct_size = (uint32_t)size_1_0;
+    if (given != NULL) {
+        memcpy(&struct_size, given, sizeof struct_size);
+    }
+    return struct_size >= size_1_0
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_USAGE, name, "struct_size: expected at least %zu, got %u", size_1_0,
+                                 (unsigned)struct_size);
+}

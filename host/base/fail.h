@@ -8,4 +8,8 @@
 /* "WHAT: the system's words for `number`", an errno. */
 int graft_fail_errno(struct graft_error *error, int code, const char *source, const char *what, int number);
 
+/* Whether a struct that a program gives to the library (NULL: none) is as large as in version 1.0: one whose
+ * struct_size was forgotten is an error, rather than nothing given. `name` is the struct's. */
+int graft_check_given(const void *given, size_t size_1_0, const char *name, struct graft_error *error);
+
 #endif

@@ -38,7 +38,7 @@ static int find_fitting(struct graft_tree *tree, const struct graft_module_spec 
                         struct fitting *fitting, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        if (!GRAFT_HAS(&specs[i], struct graft_module_spec, n_outputs) || specs[i].path == NULL) {
+        if (specs[i].struct_size < GRAFT_MODULE_SPEC_SIZE_1_0 || specs[i].path == NULL) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, "fuse", "specs[%zu]: expected struct_size and a path", i);
         }
         fitting[i] = (struct fitting){.path = specs[i].path, .tree = tree};

@@ -85,6 +85,9 @@ struct graft_profile {
 int graft_model_profile(struct graft_model *model, const struct graft_profile_options *options,
                         struct graft_profile **profile, struct graft_error *error) {
     int status = graft_model_check_loaded(model, error);
+    if (status == GRAFT_OK) {
+        status = graft_check_given(options, GRAFT_PROFILE_OPTIONS_SIZE_1_0, "struct graft_profile_options", error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }

@@ -79,8 +79,8 @@ static int run(struct graft_model *model, const struct graft_encoder_prompt *pro
 int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,
                        const struct graft_encoder_outputs *outputs, struct graft_error *error) {
     int status = prepare(model, n, error);
-    if (status == GRAFT_OK && !GRAFT_HAS(outputs, struct graft_encoder_outputs, n_rows)) {
-        status = graft_error_set(error, GRAFT_ERROR_USAGE, "struct_size", "out of range");
+    if (status == GRAFT_OK) {
+        status = graft_check_given(outputs, GRAFT_ENCODER_OUTPUTS_SIZE_1_0, "struct graft_encoder_outputs", error);
     }
     if (status == GRAFT_OK) {
         status = check_outputs(model, count_tokens(prompts, n), outputs, error);

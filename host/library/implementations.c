@@ -18,8 +18,7 @@
 int graft_model_choose_implementations(struct graft_model *model, const struct graft_model_options *options,
                                        struct graft_snapshot **snapshot, struct graft_error *error) {
     static const struct graft_model_options none = {.struct_size = sizeof none};
-    const struct graft_model_options *chosen =
-        options != NULL && GRAFT_HAS(options, struct graft_model_options, n_kernels) ? options : &none;
+    const struct graft_model_options *chosen = options != NULL ? options : &none;
     const char *attention =
         chosen->attn_implementation != NULL ? chosen->attn_implementation : graft_attention_sdpa.name;
     const char *experts = chosen->experts_implementation != NULL ? chosen->experts_implementation
@@ -106,7 +105,7 @@ static int fail_kernel(const struct graft_model *model, const char *name, struct
 
 int graft_model_check_implementations(const struct graft_model *model, const struct graft_model_options *options,
                                       struct graft_error *error) {
-    if (options == NULL || !GRAFT_HAS(options, struct graft_model_options, n_kernels)) {
+    if (options == NULL) {
         return GRAFT_OK;
     }
     const struct users users = count(model, NULL);

@@ -87,27 +87,22 @@ static int register_plugins(struct graft_library *library, const char *file, str
     return status;
 }
 
-/* Options of a caller, who may be older than a field of theirs. With the lock held. */
+/* Options of a caller. With the lock held. */
 static struct graft_plugin_options plugin_options(const struct graft_library *library,
                                                   const struct graft_library_options *options) {
     static const struct graft_library_options none = {.struct_size = sizeof none};
-    struct graft_given_options given = {0};
     options = options != NULL ? options : &none;
-    int asks = GRAFT_HAS(options, struct graft_library_options, on_file_data);
-    if (GRAFT_HAS(options, struct graft_library_options, n_plugin_options)) {
-        given = (struct graft_given_options){options->plugin_options, options->n_plugin_options};
-    }
     return (struct graft_plugin_options){
         .allow = options->allow,
         .n_allow = options->n_allow,
         .skip_bad = options->skip_bad_plugins,
-        .leave_idle = GRAFT_HAS(options, struct graft_library_options, inspect_only) && options->inspect_only,
-        .given = given,
+        .leave_idle = options->inspect_only,
+        .given = {options->plugin_options, options->n_plugin_options},
         .others = (const struct graft_plugin_set *const *)library->called,
         .n_others = library->n_called,
         .families = graft_built_in_families(),
-        .on_file = asks ? options->on_file : NULL,
-        .on_file_data = asks ? options->on_file_data : NULL,
+        .on_file = options->on_file,
+        .on_file_data = options->on_file_data,
     };
 }
 
@@ -119,9 +114,13 @@ static int check_unloaded(const struct graft_library *library, struct graft_erro
 
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
                                const struct graft_library_options *options, struct graft_error *error) {
+    int status = graft_check_given(options, GRAFT_LIBRARY_OPTIONS_SIZE_1_0, "struct graft_library_options", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     (void)pthread_mutex_lock(&library->lock);
     const struct graft_plugin_options wanted = plugin_options(library, options);
-    int status = check_unloaded(library, error);
+    status = check_unloaded(library, error);
     if (status == GRAFT_OK) {
         library->skip_bad_plugins = wanted.skip_bad;
         status = graft_plugins_load(directories, n, &wanted, &library->plugins, error);
@@ -135,15 +134,18 @@ int graft_library_load_plugins(struct graft_library *library, const char *const 
 
 int graft_library_load_plugin(struct graft_library *library, const char *file,
                               const struct graft_library_options *options, struct graft_error *error) {
+    int status = graft_check_given(options, GRAFT_LIBRARY_OPTIONS_SIZE_1_0, "struct graft_library_options", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     (void)pthread_mutex_lock(&library->lock);
     struct graft_plugin_options wanted = plugin_options(library, options);
-    int beside = options != NULL && GRAFT_HAS(options, struct graft_library_options, directories);
-    int status = check_unloaded(library, error);
+    status = check_unloaded(library, error);
     wanted.file = file;
     if (status == GRAFT_OK) {
         library->skip_bad_plugins = wanted.skip_bad;
-        status = graft_plugins_load(beside ? options->directories : NULL, beside ? options->n_directories : 0, &wanted,
-                                    &library->plugins, error);
+        status = graft_plugins_load(options != NULL ? options->directories : NULL,
+                                    options != NULL ? options->n_directories : 0, &wanted, &library->plugins, error);
     }
     if (status == GRAFT_OK && !wanted.leave_idle) {
         status = register_plugins(library, file, error);

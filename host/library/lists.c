@@ -187,7 +187,7 @@ static int add_module(void *data, struct graft_node *node, struct graft_error *e
 static int check_scopes(const struct graft_load_patch *patch, struct graft_error *error) {
     for (size_t i = 0; i < patch->n_conversions; i++) {
         const struct graft_weight_transform *transform = &patch->conversions[i];
-        if (GRAFT_HAS(transform, struct graft_weight_transform, scope_class) && transform->scope_class != NULL) {
+        if (transform->scope_class != NULL) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, "patch",
                                    "conversions[%zu].scope_class: expected NULL: only registered lists have it", i);
         }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fail.h"
 #include "config/quantization.h"
 #include "graft/causal_lm.h"
 #include "library/facts.h"
@@ -39,23 +40,27 @@ static int read_vocab_size(struct graft_model *model, struct graft_error *error)
                            (long)INT32_MAX, (long long)model->vocab_size);
 }
 
+static int open_adapter(struct graft_model *model, const struct graft_adapter_options *adapter,
+                        struct graft_error *error) {
+    int status = graft_check_given(adapter, GRAFT_ADAPTER_OPTIONS_SIZE_1_0, "struct graft_adapter_options", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (!isfinite(adapter->scale)) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, adapter->directory, "the scale of the adapter is not finite");
+    }
+    status = graft_adapters_add(&model->adapters, adapter->name, adapter->directory, adapter->scale, error);
+    return status == GRAFT_OK
+               ? graft_model_config_add_adapter(model->config, adapter->name, adapter->directory, adapter->scale, error)
+               : status;
+}
+
 static int open_adapters(struct graft_model *model, const struct graft_model_options *options,
                          struct graft_error *error) {
     int status = GRAFT_OK;
-    if (options == NULL || !GRAFT_HAS(options, struct graft_model_options, adapter_stride)) {
-        return GRAFT_OK;
-    }
-    for (int32_t i = 0; i < options->n_adapters && status == GRAFT_OK; i++) {
+    for (int32_t i = 0; options != NULL && i < options->n_adapters && status == GRAFT_OK; i++) {
         const char *at = (const char *)options->adapters + (size_t)i * options->adapter_stride;
-        const struct graft_adapter_options *adapter = (const void *)at;
-        status = isfinite(adapter->scale)
-                     ? graft_adapters_add(&model->adapters, adapter->name, adapter->directory, adapter->scale, error)
-                     : graft_error_set(error, GRAFT_ERROR_USAGE, adapter->directory,
-                                       "the scale of the adapter is not finite");
-        if (status == GRAFT_OK) {
-            status =
-                graft_model_config_add_adapter(model->config, adapter->name, adapter->directory, adapter->scale, error);
-        }
+        status = open_adapter(model, (const void *)at, error);
     }
     return status;
 }
@@ -67,8 +72,7 @@ static int build_tree(struct graft_model *model, const struct graft_library *lib
     struct patch_file file = {0};
     struct model_facts facts = {0};
     const struct graft_load_patch *patch = NULL;
-    int originals = chosen != NULL && GRAFT_HAS(chosen, struct graft_model_options, without_replacements) &&
-                    chosen->without_replacements;
+    int originals = chosen != NULL && chosen->without_replacements;
     const char *only_method = originals ? graft_quantization_method(&model->config->view) : NULL;
     int status = graft_model_choose_patch(chosen, &snapshot, &file, &patch, error);
     if (status == GRAFT_OK) {
@@ -145,8 +149,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
         const struct graft_plan_options wanted = {
             .base_model_prefix = graft_family_prefix(model->family.family),
             .ignored_tensors = model->family.family->ignored_tensors,
-            .ignores =
-                GRAFT_HAS(model->family.family, struct graft_family, ignores) ? model->family.family->ignores : NULL,
+            .ignores = model->family.family->ignores,
             .transforms = &model->lists.transforms,
             .n_forced = model->lists.n_forced,
             .used = model->lists.used,
@@ -172,19 +175,19 @@ static int open_model(struct graft_model *model, struct graft_library *library,
 int graft_model_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
                      struct graft_model **model, struct graft_error *error) {
     double start = graft_seconds();
+    int status = graft_check_given(options, GRAFT_MODEL_OPTIONS_SIZE_1_0, "struct graft_model_options", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     struct graft_model *result = graft_alloc(1, sizeof *result);
     if (result == NULL || (result->directory = graft_strdup(directory)) == NULL) {
         graft_model_free(result);
         return graft_fail_memory(error, directory);
     }
     result->precision = options != NULL ? options->precision : GRAFT_PRECISION_AUTO;
-    result->kv_cache = options != NULL && GRAFT_HAS(options, struct graft_model_options, kv_cache)
-                           ? options->kv_cache
-                           : GRAFT_PRECISION_AUTO;
-    result->without_weights =
-        options != NULL && GRAFT_HAS(options, struct graft_model_options, without_weights) && options->without_weights;
-    int has_fusion = options != NULL && GRAFT_HAS(options, struct graft_model_options, fusion_config);
-    int status = graft_model_set_fusion(result, has_fusion ? options->fusion_config : NULL, error);
+    result->kv_cache = options != NULL ? options->kv_cache : GRAFT_PRECISION_AUTO;
+    result->without_weights = options != NULL && options->without_weights;
+    status = graft_model_set_fusion(result, options != NULL ? options->fusion_config : NULL, error);
     if (status == GRAFT_OK) {
         status = open_model(result, library, options, error);
     }

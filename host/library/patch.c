@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The load patch of a model. */
+#include "base/fail.h"
 #include "library/library.h"
 #include "library/patch_file.h"
 #include "registry/mapping.h"
@@ -10,7 +11,7 @@ int graft_model_choose_patch(const struct graft_model_options *options, struct g
     struct graft_snapshot *made = NULL;
     int status = GRAFT_OK;
     *patch = NULL;
-    if (options == NULL || !GRAFT_HAS(options, struct graft_model_options, patch_file)) {
+    if (options == NULL) {
         return GRAFT_OK;
     }
     if (options->patch != NULL && options->patch_file != NULL) {
@@ -20,8 +21,8 @@ int graft_model_choose_patch(const struct graft_model_options *options, struct g
     if (options->patch_file != NULL) {
         status = graft_patch_file_read(options->patch_file, *snapshot, file, error);
         *patch = &file->patch;
-    } else if (*patch != NULL && !GRAFT_HAS(*patch, struct graft_load_patch, n_conversions)) {
-        status = graft_error_set(error, GRAFT_ERROR_USAGE, "patch", "struct_size is too small");
+    } else {
+        status = graft_check_given(*patch, GRAFT_LOAD_PATCH_SIZE_1_0, "struct graft_load_patch", error);
     }
     if (status == GRAFT_OK && *patch != NULL && (*patch)->n_classes > 0) {
         status = graft_snapshot_with_patches(*snapshot, (*patch)->classes, (*patch)->n_classes, &made, error);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "generate/likelihood.h"
 #include "library/library.h"
 
@@ -138,6 +139,10 @@ int graft_model_perplexity(struct graft_model *model, const int32_t *ids, size_t
     int64_t window = choose_window(model, options);
     struct measurement m = {.model = model, .ids = ids, .n = n, .window = (size_t)window};
     int status = graft_model_check_ready(model, error);
+    if (status == GRAFT_OK) {
+        status =
+            graft_check_given(options, GRAFT_PERPLEXITY_OPTIONS_SIZE_1_0, "struct graft_perplexity_options", error);
+    }
     if (status == GRAFT_OK && window < 2) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, "window",
                                  "expected 2 tokens or more: the first is not predicted");

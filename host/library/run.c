@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "library/library.h"
 
 /* Prompts as the session takes them, and slots 0 to n - 1. */
@@ -78,10 +79,12 @@ void graft_model_generation(const struct graft_model *model, struct graft_genera
 }
 
 int graft_model_check_generation(const struct graft_generation *generation, struct graft_error *error) {
+    int status = graft_check_given(generation, GRAFT_GENERATION_SIZE_1_0, "struct graft_generation", error);
     const char *wrong = NULL;
-    if (!GRAFT_HAS(generation, struct graft_generation, ignore_eos)) {
-        wrong = "struct_size";
-    } else if (generation->max_new_tokens < 0) {
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (generation->max_new_tokens < 0) {
         wrong = "max_new_tokens";
     } else if (!(generation->temperature > 0.0)) {
         wrong = "temperature";

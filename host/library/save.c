@@ -2,6 +2,7 @@
 /* Saving a model, loaded or only opened. */
 #include "save/save.h"
 
+#include "base/fail.h"
 #include "library/library.h"
 
 static const struct graft_save_options defaults = {.struct_size = sizeof defaults};
@@ -14,6 +15,10 @@ static int save(struct graft_model *model, const char *directory, const struct g
 int graft_model_save(struct graft_model *model, const char *directory, const struct graft_save_options *options,
                      struct graft_error *error) {
     struct graft_bound *bound = NULL;
+    int status = graft_check_given(options, GRAFT_SAVE_OPTIONS_SIZE_1_0, "struct graft_save_options", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
     options = options != NULL ? options : &defaults;
     if (model->without_weights) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "was opened without weights to save");
@@ -27,7 +32,7 @@ int graft_model_save(struct graft_model *model, const char *directory, const str
     if (model->bound != NULL) {
         return save(model, directory, options, error);
     }
-    int status = graft_save_check(model->directory, model->tree, model->plan, error);
+    status = graft_save_check(model->directory, model->tree, model->plan, error);
     if (status != GRAFT_OK) {
         return status;
     }

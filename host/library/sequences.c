@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
 #include "graft/host/tokenizer.h"
 #include "library/library.h"
 #include "rope/growing.h"
@@ -37,10 +38,12 @@ struct graft_run_options graft_model_run_options(const struct graft_model *model
 }
 
 static int check_options(const struct graft_sequences_options *options, struct graft_error *error) {
+    int status = graft_check_given(options, GRAFT_SEQUENCES_OPTIONS_SIZE_1_0, "struct graft_sequences_options", error);
     const char *wrong = NULL;
-    if (!GRAFT_HAS(options, struct graft_sequences_options, max_cache_bytes)) {
-        wrong = "struct_size";
-    } else if (options->max_running < 0) {
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (options->max_running < 0) {
         wrong = "max_running";
     } else if (options->piece_tokens != 0 && options->piece_tokens < LEAST_PIECE) {
         wrong = "piece_tokens";
@@ -144,13 +147,15 @@ static int gather_stops(const struct graft_model *model, const struct graft_gene
 static int read_generation(const struct graft_model *model, const struct graft_sequence_options *options,
                            struct graft_generation *generation, struct graft_error *error) {
     *generation = model->generation.generation;
-    if (options != NULL && !GRAFT_HAS(options, struct graft_sequence_options, n_stop_ids)) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, "struct_size", "out of range");
+    int status = graft_check_given(options, GRAFT_SEQUENCE_OPTIONS_SIZE_1_0, "struct graft_sequence_options", error);
+    if (status != GRAFT_OK) {
+        return status;
     }
-    if (options != NULL && options->generation != NULL) {
-        graft_struct_copy(generation, sizeof *generation, options->generation);
+    const struct graft_generation *given = options != NULL ? options->generation : NULL;
+    status = graft_model_check_generation(given != NULL ? given : generation, error);
+    if (status == GRAFT_OK && given != NULL) {
+        graft_struct_copy(generation, sizeof *generation, given);
     }
-    int status = graft_model_check_generation(generation, error);
     return status == GRAFT_OK && generation->max_new_tokens == 0
                ? graft_error_set(error, GRAFT_ERROR_USAGE, "max_new_tokens", "out of range")
                : status;

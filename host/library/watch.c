@@ -34,6 +34,9 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
 int graft_model_watch(struct graft_model *model, const struct graft_watch_options *options, struct graft_watch **watch,
                       struct graft_error *error) {
     int status = graft_model_check_loaded(model, error);
+    if (status == GRAFT_OK) {
+        status = graft_check_given(options, GRAFT_WATCH_OPTIONS_SIZE_1_0, "struct graft_watch_options", error);
+    }
     if (status != GRAFT_OK) {
         return status;
     }

@@ -123,12 +123,8 @@ static int check_strings(const char *const *strings, int32_t n, const char *what
 }
 
 static int is_known(const struct graft_operation *operation) {
-    if (operation->kind == GRAFT_OP_SLICE && !GRAFT_HAS(operation, struct graft_operation, parts)) {
-        return 0;
-    }
-    return operation->kind == GRAFT_OP_CUSTOM
-               ? GRAFT_HAS(operation, struct graft_operation, custom) && operation->custom != NULL
-               : graft_operation_kind(graft_operation_name(operation->kind)) != 0;
+    return operation->kind == GRAFT_OP_CUSTOM ? operation->custom != NULL
+                                              : graft_operation_kind(graft_operation_name(operation->kind)) != 0;
 }
 
 static int check_operations(const struct graft_weight_transform *transform, const char *place,
@@ -139,8 +135,9 @@ static int check_operations(const struct graft_weight_transform *transform, cons
     }
     for (int32_t i = 0; i < n; i++) {
         const struct graft_operation *operation = graft_transform_operation(transform, i);
-        if (transform->operation_stride < 16 || transform->operation_stride % 8 != 0 ||
-            operation->struct_size > transform->operation_stride || !is_known(operation)) {
+        if (transform->operation_stride < GRAFT_OPERATION_SIZE_1_0 || transform->operation_stride % 8 != 0 ||
+            operation->struct_size < GRAFT_OPERATION_SIZE_1_0 || operation->struct_size > transform->operation_stride ||
+            !is_known(operation)) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, place, "operations[%d]: unknown size or kind", (int)i);
         }
     }
@@ -149,8 +146,8 @@ static int check_operations(const struct graft_weight_transform *transform, cons
 
 int graft_transform_check(const struct graft_weight_transform *transform, const char *place,
                           struct graft_error *error) {
-    if (transform->struct_size < offsetof(struct graft_weight_transform, base_model_prefix) + sizeof(char *) ||
-        transform->kind < GRAFT_TRANSFORM_RENAME || transform->kind > GRAFT_TRANSFORM_CONVERTER) {
+    if (transform->struct_size < GRAFT_WEIGHT_TRANSFORM_SIZE_1_0 || transform->kind < GRAFT_TRANSFORM_RENAME ||
+        transform->kind > GRAFT_TRANSFORM_CONVERTER) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, place, "a transform of unknown size or kind");
     }
     int status = check_strings(transform->source_patterns, transform->n_sources, "source_patterns", place, error);

@@ -65,7 +65,11 @@ static const char *find_base(void) {
 int graft_plugin_check(const char *file, const struct graft_check_options *options, graft_check_function on_result,
                        void *data, struct graft_error *error) {
     enum { LIMIT_MS = 60000, THOROUGH_MS = 600000, MAX_FOLDERS = 16 };
-    int thorough = options != NULL && GRAFT_HAS(options, struct graft_check_options, thorough) && options->thorough;
+    int status = graft_check_given(options, GRAFT_CHECK_OPTIONS_SIZE_1_0, "struct graft_check_options", error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    int thorough = options != NULL && options->thorough;
     struct graft_validation validation = {
         .file = file, .fuzz = options != NULL ? options->fuzz : 0, .thorough = thorough};
     int32_t limit_ms = options != NULL && options->limit_ms > 0 ? options->limit_ms : thorough ? THOROUGH_MS : LIMIT_MS;
@@ -74,14 +78,14 @@ int graft_plugin_check(const char *file, const struct graft_check_options *optio
         return graft_fail_memory(error, file);
     }
     if (mkdtemp(folder) == NULL) {
-        int status = graft_fail_errno(error, GRAFT_ERROR_IO, folder, "cannot be made", errno);
+        status = graft_fail_errno(error, GRAFT_ERROR_IO, folder, "cannot be made", errno);
         graft_free(folder);
         return status;
     }
     validation.folder = folder;
     validation.notes = graft_child_memory(sizeof *validation.notes);
-    int status = validation.notes != NULL ? run_all(&validation, limit_ms, on_result, data, error)
-                                          : graft_fail_memory(error, file);
+    status = validation.notes != NULL ? run_all(&validation, limit_ms, on_result, data, error)
+                                      : graft_fail_memory(error, file);
     (void)nftw(folder, remove_one, MAX_FOLDERS, FTW_DEPTH | FTW_PHYS);
     if (validation.notes != NULL) {
         graft_child_memory_free(validation.notes, sizeof *validation.notes);

@@ -163,7 +163,7 @@ static void test_failures(void **state) {
 }
 
 static void test_original_layout_refused(void **state) {
-    const struct graft_save_options options = {0};
+    const struct graft_save_options options = {.struct_size = sizeof options};
     (void)state;
     plan_small();
     assert_int_equal(graft_bind(fake.plan, &bound, &fake.model.error), GRAFT_OK);

@@ -149,6 +149,8 @@ static void test_other_sizes(void **state) {
     smaller.known.speculate = 7;
     graft_model_generation(model, &smaller.known);
     assert_int_equal(smaller.known.speculate, 7);
+    smaller.known.struct_size = sizeof smaller.known;
+    graft_model_generation(model, &smaller.known);
     smaller.known.max_new_tokens = larger.known.max_new_tokens = 2;
     larger.known.struct_size = sizeof larger;
     assert_int_equal(graft_model_generate(model, prompts, 1, &smaller.known, tell, &told, &error), GRAFT_OK);

@@ -116,12 +116,14 @@ static void test_bad_input(void **state) {
     };
     struct opened opened = open_case("encoders/bert_mlm");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct graft_encoder_outputs none = {0};
+        const struct graft_encoder_outputs none = {.struct_size = sizeof none};
         assert_int_equal(encode(&opened, &cases[i].text, 1, none, cases[i].reason), GRAFT_ERROR_IO);
     }
-    const struct graft_encoder_outputs unsorted = {.logits = numbers, .rows = backwards, .n_rows = 2};
+    const struct graft_encoder_outputs unsorted = {
+        .struct_size = sizeof unsorted, .logits = numbers, .rows = backwards, .n_rows = 2};
     assert_int_equal(encode(&opened, &prompt, 1, unsorted, "ascending"), GRAFT_ERROR_USAGE);
-    const struct graft_encoder_outputs too_many = {.logits = numbers, .rows = all, .n_rows = 3};
+    const struct graft_encoder_outputs too_many = {
+        .struct_size = sizeof too_many, .logits = numbers, .rows = all, .n_rows = 3};
     const struct graft_encoder_prompt two = {ids, NULL, 2};
     assert_int_equal(encode(&opened, &two, 1, too_many, "ascending"), GRAFT_ERROR_USAGE);
     assert_int_equal(encode(&opened, &prompt, 0, (struct graft_encoder_outputs){0}, "at least one"), GRAFT_ERROR_USAGE);

@@ -88,7 +88,7 @@ static void count_deinit(void) {
 /* A class with its private children takes effect as that of a file does. */
 static void test_bundle(void **state) {
     static float plain[MAX_LOGITS], patched[MAX_LOGITS];
-    struct graft_model_options options = {0};
+    struct graft_model_options options = {.struct_size = sizeof options};
     (void)state;
     graft_model_free(run("mixtral", &options, plain));
     bundle = plugin;
@@ -162,7 +162,7 @@ static void test_order_of_bundles(void **state) {
          .replacement = &second_mlp},
     };
     static float logits[MAX_LOGITS];
-    struct graft_model_options options = {0};
+    struct graft_model_options options = {.struct_size = sizeof options};
     (void)state;
     bundle = two = plugin;
     bundle.id = "one";
@@ -197,12 +197,14 @@ static int count_experts(const struct graft_experts_implementation *self, const 
 /* One by one, and used where they are asked for. */
 static void test_implementations(void **state) {
     static float logits[MAX_LOGITS];
-    static const struct graft_attention_implementation attention = {
-        .struct_size = sizeof attention, .name = "mine", .masks = GRAFT_ATTENTION_MASKS, .forward = count_attention};
+    static const struct graft_attention_implementation attention = {.struct_size = sizeof attention,
+                                                                    .name = "mine",
+                                                                    .masks = GRAFT_ATTENTION_MASK_CAUSAL,
+                                                                    .forward = count_attention};
     static const struct graft_experts_implementation experts = {
         .struct_size = sizeof experts, .name = "mine", .forward = count_experts};
     struct graft_attention_implementation bad = attention, taken = attention;
-    struct graft_model_options options = {.attn_implementation = "mine"};
+    struct graft_model_options options = {.struct_size = sizeof options, .attn_implementation = "mine"};
     (void)state;
     bad.masks = 0;
     taken.name = "sdpa";
@@ -219,14 +221,16 @@ static void test_implementations(void **state) {
     graft_model_free(run("mixtral", &options, logits));
     int layers = calls;
     assert_true(layers > 0);
-    options = (struct graft_model_options){.experts_implementation = "mine"};
+    options = (struct graft_model_options){.struct_size = sizeof options, .experts_implementation = "mine"};
     calls = 0;
     graft_model_free(run("mixtral", &options, logits));
     assert_int_equal(calls, layers);
 }
 
-static const struct graft_attention_implementation own_attention = {
-    .struct_size = sizeof own_attention, .name = "own", .masks = GRAFT_ATTENTION_MASKS, .forward = count_attention};
+static const struct graft_attention_implementation own_attention = {.struct_size = sizeof own_attention,
+                                                                    .name = "own",
+                                                                    .masks = GRAFT_ATTENTION_MASK_CAUSAL,
+                                                                    .forward = count_attention};
 
 /* Lets what it replaces run with an attention of its own choice. */
 static int choose_attention(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
@@ -249,7 +253,7 @@ static void test_own_choice(void **state) {
     static float logits[MAX_LOGITS];
     static const int32_t ids[TOKENS] = {5, 7, 11, 13};
     const struct graft_prompt prompt = {.ids = ids, .count = TOKENS};
-    struct graft_model_options options = {0};
+    struct graft_model_options options = {.struct_size = sizeof options};
     struct graft_recording *recording = NULL;
     (void)state;
     bundle = plugin;
@@ -300,7 +304,7 @@ static void test_kernel(void **state) {
     struct graft_replacement of = {
         .struct_size = sizeof of, .key = GRAFT_KEY_NAME, .target = "LlamaMLP", .replacement = &cls};
     const struct graft_kernel_override kernel = {sizeof kernel, 0, names[0], &of};
-    struct graft_model_options options = {0};
+    struct graft_model_options options = {.struct_size = sizeof options};
     (void)state;
     of.key = GRAFT_KEY_PATTERN;
     refused(graft_library_add_kernel(library, &kernel, &error), GRAFT_ERROR_USAGE, "program",

@@ -67,6 +67,8 @@ struct graft_weight_transform {
     const char *scope_class;
 };
 
+#define GRAFT_WEIGHT_TRANSFORM_SIZE_1_0 GRAFT_END_OF(struct graft_weight_transform, scope_class)
+
 /* Registers a list under a name; it may be empty. If the name has a list, or stands for conversions that classes own,
  * that is GRAFT_ERROR_USAGE, unless `overwrite` is set: then the new list replaces them. Everything is checked and
  * copied, except custom operations, which must stay const and valid as long as the library and its models. */

@@ -76,6 +76,8 @@ struct graft_encoder_outputs {
     int64_t n_rows;
 };
 
+#define GRAFT_ENCODER_OUTPUTS_SIZE_1_0 GRAFT_END_OF(struct graft_encoder_outputs, n_rows)
+
 /* [any, one thread per model] Runs `n` texts. An empty or overlong text and ids out of range are GRAFT_ERROR_IO; a
  * model that is not an encoder, or lacks what is asked for, is GRAFT_ERROR_USAGE. */
 int graft_model_encode(struct graft_model *model, const struct graft_encoder_prompt *prompts, size_t n,

@@ -39,6 +39,8 @@ struct graft_module_spec {
     uint32_t reserved;
 };
 
+#define GRAFT_MODULE_SPEC_SIZE_1_0 GRAFT_END_OF(struct graft_module_spec, reserved)
+
 /* [load] Fuses `n` modules, 2 to 16, wherever their paths match. All paths must match equal numbers of modules, and the
  * modules of a chain must be children of one module and follow each other there. The host tries this with two tokens
  * and rejects it if a bit of the result differs; modules that the tokens do not reach (for images, of other experts)

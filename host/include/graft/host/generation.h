@@ -25,6 +25,8 @@ struct graft_generation {
     int32_t speculate;
 };
 
+#define GRAFT_GENERATION_SIZE_1_0 GRAFT_END_OF(struct graft_generation, speculate)
+
 #ifdef __cplusplus
 }
 #endif

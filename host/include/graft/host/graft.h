@@ -75,6 +75,8 @@ struct graft_library_options {
     void *on_file_data;                 /* for `on_file` */
 };
 
+#define GRAFT_LIBRARY_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_library_options, on_file_data)
+
 /* [load] Loads the plugins found in `n` directories and registers what they bring: all of them, or none. `options` may
  * be NULL. Call either this or graft_library_load_plugin, and only once. */
 int graft_library_load_plugins(struct graft_library *library, const char *const *directories, int32_t n,
@@ -95,15 +97,21 @@ struct graft_adapter_options {
     double scale;          /* how strongly it takes effect; 1: as it was trained */
 };
 
+#define GRAFT_ADAPTER_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_adapter_options, scale)
+
 struct graft_model_options {
     uint32_t struct_size;
     int32_t precision; /* GRAFT_PRECISION_... */
+    /* GRAFT_PRECISION_...: what keys and values of earlier tokens are kept as. AUTO: bf16 where most of the weights
+     * are, unless `precision` is FLOAT32; else f32. */
+    int32_t kv_cache;
     /* 1: weight files are ignored, config.json is enough. Parameters get the initial values that their classes declare.
      * If one has none, the model can be loaded and inspected, but not run. */
     int32_t without_weights;
     /* 1: every class is the original one, whatever would replace it, patches included. Of a quantized checkpoint
      * those stay that read its quant_method: without them its weights mean nothing. */
     int32_t without_replacements;
+    int32_t n_kernels;
     /* Which fusion families to use, as a JSON object: "{\"patch_embeddings\": true}"; values are true, false or an
      * object of options. "{}": none. Saving stores it. NULL: as config.json says. */
     const char *fusion_config;
@@ -113,19 +121,15 @@ struct graft_model_options {
     const char *attn_implementation;
     const char *experts_implementation; /* likewise */
     const char *const *kernels;         /* [n_kernels] likewise */
-    int32_t n_kernels;
-    uint32_t reserved_end;
     /* Changes for this load only (graft/host/patch.h); NULL: none. */
     const struct graft_load_patch *patch;
     const char *patch_file;                       /* the same as a JSON file, in the place of `patch`; NULL: none */
     const struct graft_adapter_options *adapters; /* [n_adapters] in effect all at once */
     int32_t n_adapters;
     uint32_t adapter_stride;
-    /* GRAFT_PRECISION_...: what keys and values of earlier tokens are kept as. AUTO: bf16 where most of the weights
-     * are, unless `precision` is FLOAT32; else f32. */
-    int32_t kv_cache;
-    uint32_t reserved_kv_cache; /* 0 */
 };
+
+#define GRAFT_MODEL_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_model_options, adapter_stride)
 
 /* [any] Reads config and weight headers and plans: module tree, replacements, conversions. Registering something later
  * does not change this model. `options` may be NULL. The caller frees the model. */

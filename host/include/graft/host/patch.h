@@ -32,6 +32,8 @@ struct graft_load_patch {
     size_t n_conversions;
 };
 
+#define GRAFT_LOAD_PATCH_SIZE_1_0 GRAFT_END_OF(struct graft_load_patch, n_conversions)
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,6 +32,8 @@ struct graft_perplexity_options {
     void *data; /* the caller's own, for on_progress */
 };
 
+#define GRAFT_PERPLEXITY_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_perplexity_options, data)
+
 struct graft_perplexity {
     int64_t window;    /* tokens of each but the last */
     int64_t windows;   /* that predicted something */

@@ -41,6 +41,8 @@ struct graft_profile_options {
     const struct graft_model *counterpart;
 };
 
+#define GRAFT_PROFILE_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_profile_options, counterpart)
+
 /* Of all calls of a row's modules. */
 struct graft_profile_sum {
     int64_t calls;      /* of those modules */

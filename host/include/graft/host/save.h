@@ -31,6 +31,8 @@ struct graft_save_options {
     void *data; /* the caller's own, for both */
 };
 
+#define GRAFT_SAVE_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_save_options, data)
+
 /* [load] Writes an open model, loaded or not, to a directory that is empty or does not exist. The directory is filled
  * under a temporary name and then renamed, so it is complete or absent. A missing or mismatched parameter is an error
  * before anything is written, unless it is missing because a load patch (graft/host/patch.h) asked for another layout.

@@ -55,6 +55,8 @@ struct graft_sequences_options {
     int64_t max_cache_bytes;
 };
 
+#define GRAFT_SEQUENCES_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_sequences_options, max_cache_bytes)
+
 /* How one sequence goes on and ends. */
 struct graft_sequence_options {
     uint32_t struct_size;
@@ -63,6 +65,8 @@ struct graft_sequence_options {
     const int32_t *stop_ids;                   /* [n_stop_ids]: ids that end it beside the model's own */
     size_t n_stop_ids;
 };
+
+#define GRAFT_SEQUENCE_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_sequence_options, n_stop_ids)
 
 /* Why a sequence has ended. */
 enum {

@@ -50,6 +50,8 @@ struct graft_check_options {
     uint32_t reserved;
 };
 
+#define GRAFT_CHECK_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_check_options, reserved)
+
 /* [any] Takes the result of a check, valid during the call. Any status but GRAFT_OK stops. */
 typedef int (*graft_check_function)(void *data, const struct graft_check_result *result, struct graft_error *error);
 

@@ -30,6 +30,8 @@ struct graft_watch_options {
     const char *trace;
 };
 
+#define GRAFT_WATCH_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_watch_options, trace)
+
 /* [load] Begins to watch a loaded model, which outlives the watch and is in one watch, profile or comparison at a time.
  * Results do not change, but modules that would run as one run one after another. `options` is copied but for its
  * strings, which stay the caller's until the end. */
