@@ -38,6 +38,12 @@ static int64_t size(const void *data, const char *path) {
     return section->whole->size(section->whole->data, path_of(section, path).text);
 }
 
+/* The section is named by `file`. */
+static const char *spelling(const void *data, const char *path) {
+    (void)data;
+    return path;
+}
+
 static const char *key(const void *data, const char *path, int64_t i) {
     const struct graft_config_section *section = data;
     return section->whole->key(section->whole->data, path_of(section, path).text, i);
@@ -60,6 +66,7 @@ int graft_config_section(const struct graft_config *whole, const char *name, str
         .real = real,
         .string = string,
         .size = size,
+        .spelling = spelling,
         .key = key,
     };
     return GRAFT_OK;

@@ -104,6 +104,11 @@ static const char *key_at(const void *document, const char *path, int64_t i) {
     return i >= 0 && member(find(document, path), (size_t)i, &key) != NULL ? key : NULL;
 }
 
+static const char *spelling(const void *document, const char *path) {
+    (void)document;
+    return path;
+}
+
 struct graft_config graft_config_view(const graft_json *document, const char *file) {
     return (struct graft_config){
         .struct_size = sizeof(struct graft_config),
@@ -114,6 +119,7 @@ struct graft_config graft_config_view(const graft_json *document, const char *fi
         .real = real,
         .string = string,
         .size = size,
+        .spelling = spelling,
         .key = key_at,
     };
 }

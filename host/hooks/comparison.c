@@ -82,8 +82,7 @@ static int is_grouped(const struct graft_tree *tree, const struct graft_node *no
     struct graft_origin origin;
     for (size_t i = 0; (replacement = graft_snapshot_replacement(tree->snapshot, i, &origin)) != NULL; i++) {
         const struct graft_known_class *built = node->kernel_on != NULL ? node->kernel_on : node->known;
-        if (replacement->replacement == built->cls && GRAFT_HAS(replacement, struct graft_replacement, group) &&
-            replacement->group != NULL) {
+        if (replacement->replacement == built->cls && replacement->group != NULL) {
             return 1;
         }
     }

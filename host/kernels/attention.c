@@ -13,10 +13,6 @@ static int64_t value_dim(const struct graft_attention_args *args) {
     return args->v_head_dim != 0 ? args->v_head_dim : args->head_dim;
 }
 
-static const struct graft_attention_latents *latents_of(const struct graft_attention_args *args) {
-    return GRAFT_HAS(args, struct graft_attention_args, latents) ? args->latents : NULL;
-}
-
 static int is_mask(const struct graft_mask *mask) {
     switch (mask->kind) {
     case GRAFT_MASK_SLIDING:
@@ -34,7 +30,7 @@ static int is_mask(const struct graft_mask *mask) {
 static int check_args(const struct graft_attention_args *args, struct graft_error *error) {
     const struct graft_mask *mask = args->mask;
     int64_t v_head_dim = value_dim(args);
-    const struct graft_attention_latents *latents = latents_of(args);
+    const struct graft_attention_latents *latents = args->latents;
     if (args->required_features != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
                                "attention requires features 0x%x, but this host supports none",
@@ -96,7 +92,7 @@ static int64_t or_packed(int64_t head_stride, int64_t dim) {
 
 /* What is kept of the tokens from `first` on of the batch. */
 static struct graft_kv_new kept_of(const struct graft_attention_args *args, int64_t first, int64_t tokens) {
-    const struct graft_attention_latents *latents = latents_of(args);
+    const struct graft_attention_latents *latents = args->latents;
     int64_t v_head_dim = value_dim(args);
     struct graft_kv_new kept = {.tokens = tokens, .kv_heads = args->kv_heads};
     if (latents != NULL) {
@@ -142,7 +138,7 @@ static int widen_view(const struct graft_call *call, struct graft_kv_view *view,
 /* A view of latents becomes one of keys and values, in scratch memory. */
 static int expand(const struct graft_call *call, const struct graft_attention_args *args, struct graft_kv_view *view,
                   struct graft_error *error) {
-    const struct graft_attention_latents *latents = latents_of(args);
+    const struct graft_attention_latents *latents = args->latents;
     int64_t length = view->length;
     int64_t v_head_dim = value_dim(args);
     float *keys = graft_scratch_floats(call, args->kv_heads * length, args->head_dim, error);
@@ -172,10 +168,10 @@ static int find_keys(const struct graft_call *call, const struct graft_attention
         kept.position = batch->positions[first];
         status = graft_kv_cache_append(batch->cache->kv, args->layer, batch->slots[index], &kept, &view, error);
     }
-    if (status == GRAFT_OK && (latents_of(args) != NULL || !reads_bf16)) {
+    if (status == GRAFT_OK && (args->latents != NULL || !reads_bf16)) {
         status = widen_view(call, &view, kept.kv_heads, error);
     }
-    if (status == GRAFT_OK && latents_of(args) != NULL && tokens > 0) {
+    if (status == GRAFT_OK && args->latents != NULL && tokens > 0) {
         status = expand(call, args, &view, error);
     }
     *sequence = (struct graft_attention_sequence){
@@ -252,8 +248,7 @@ static int run(const struct graft_call *call, const struct graft_attention_imple
 /* What a class has put in the place of what the user asked for would run, or be left out of a record, in silence. */
 static int check_asked(const struct graft_call *call, const struct graft_attention_implementation *chosen,
                        struct graft_error *error) {
-    const struct graft_attention_implementation *asked =
-        GRAFT_HAS(call, struct graft_call, asked_attention) ? call->asked_attention : NULL;
+    const struct graft_attention_implementation *asked = call->asked_attention;
     if (asked == NULL || asked == chosen) {
         return GRAFT_OK;
     }

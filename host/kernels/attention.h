@@ -6,6 +6,13 @@
 #include "graft/attention_implementation.h"
 #include "kernels/loops.h"
 
+/* What the host's implementations know: every kind of mask and each feature. */
+enum {
+    GRAFT_ATTENTION_ALL_MASKS = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_CAUSAL | GRAFT_ATTENTION_MASK_SLIDING |
+                                GRAFT_ATTENTION_MASK_DENSE | GRAFT_ATTENTION_MASK_WINDOW,
+    GRAFT_ATTENTION_ALL_FEATURES = GRAFT_ATTENTION_SOFTCAP | GRAFT_ATTENTION_SINKS | GRAFT_ATTENTION_V_HEAD_DIM
+};
+
 /* Materialises the scores of every query and key, and can give the probabilities away. */
 extern const struct graft_attention_implementation graft_attention_eager;
 

@@ -127,7 +127,7 @@ const struct graft_attention_implementation graft_attention_eager = {
     .struct_size = sizeof graft_attention_eager,
     .flags = GRAFT_ATTENTION_GIVES_WEIGHTS,
     .name = "eager",
-    .masks = GRAFT_ATTENTION_MASKS,
-    .features = GRAFT_ATTENTION_FEATURES,
+    .masks = GRAFT_ATTENTION_ALL_MASKS,
+    .features = GRAFT_ATTENTION_ALL_FEATURES,
     .forward = forward,
 };

@@ -103,7 +103,7 @@ const struct graft_attention_implementation graft_attention_sdpa = {
     .struct_size = sizeof graft_attention_sdpa,
     .flags = GRAFT_ATTENTION_READS_BF16,
     .name = "sdpa",
-    .masks = GRAFT_ATTENTION_MASKS,
-    .features = GRAFT_ATTENTION_FEATURES,
+    .masks = GRAFT_ATTENTION_ALL_MASKS,
+    .features = GRAFT_ATTENTION_ALL_FEATURES,
     .forward = forward,
 };

@@ -51,9 +51,7 @@ static int complete_texts(struct graft_family_file *file, const struct json_plac
     if (file->family.base_model_prefix == NULL) {
         file->family.base_model_prefix = file->like->base_model_prefix;
     }
-    if (GRAFT_HAS(file->like, struct graft_family, ignores)) {
-        file->family.ignores = file->like->ignores;
-    }
+    file->family.ignores = file->like->ignores;
     plugin->version = plugin->version != NULL ? plugin->version : "0";
     plugin->license = plugin->license != NULL ? plugin->license : "none given";
     if (plugin->description != NULL) {

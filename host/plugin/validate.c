@@ -40,8 +40,6 @@ static int validate_head(const struct graft_place *place, const struct graft_plu
                     plugin->abi_major);
     tell_difference(&differences, plugin->abi_minor_needed <= GRAFT_ABI_MINOR, "abi_minor_needed", "at most ",
                     GRAFT_ABI_MINOR, plugin->abi_minor_needed);
-    tell_difference(&differences, plugin->abi_minor_built >= GRAFT_ABI_MINOR_OLDEST, "abi_minor_built", "at least ",
-                    GRAFT_ABI_MINOR_OLDEST, plugin->abi_minor_built);
     int same_abi = differences.length == 0;
     tell_difference(&differences, plugin->pointer_size == sizeof(void *), "pointer_size", "", sizeof(void *),
                     plugin->pointer_size);

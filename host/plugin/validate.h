@@ -3,7 +3,7 @@
  * Whether a plugin's descriptor can be used: every field, before anything in it is called. It guards against mistakes,
  * not malice: the plugin's code has run already, and a pointer to nowhere cannot be told.
  *
- * While the interface is 0.x a struct has to be as large as this host's; so all fields of a valid plugin may be read.
+ * A struct has to be as large as in version 1.0; so what that had may be read of a valid plugin without asking.
  *
  * All functions are [any]. Errors name the file, the path of the field, what was expected and what is there.
  */

@@ -89,10 +89,6 @@ static int validate_conv3d(const struct graft_place *place, const struct graft_o
 
 static int validate_slice(const struct graft_place *place, const struct graft_operation *operation,
                           struct graft_error *error) {
-    if (!GRAFT_HAS(operation, struct graft_operation, parts)) {
-        return graft_check_failed(place, "struct_size", error, "expected %zu for a Slice, got %u",
-                                  GRAFT_END_OF(struct graft_operation, parts), (unsigned)operation->struct_size);
-    }
     if (operation->begin < 0 || operation->length < 1 || operation->begin > INT64_MAX - operation->length) {
         return graft_check_failed(place, "begin", error,
                                   "expected a Slice of 1 or more from 0 on, got %lld from %lld on",

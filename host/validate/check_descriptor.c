@@ -64,17 +64,17 @@ static int replacements(const struct graft_place *place, const struct graft_plug
         return status == NOT_THERE ? graft_validation_skip(validation, "it has none") : status; \
     }
 enum { NOT_THERE = -1 };
-#define HAS(field) (GRAFT_HAS(plugin, struct graft_plugin, field) && plugin->field)
-PART(check_classes, classes, HAS(n_classes))
-PART(check_replacements, replacements, HAS(n_replacements))
-PART(check_options, graft_options_validate, HAS(n_options))
-PART(check_extensions, graft_extensions_validate, HAS(requires_extensions) || HAS(offers_extensions))
+PART(check_classes, classes, plugin->n_classes > 0)
+PART(check_replacements, replacements, plugin->n_replacements > 0)
+PART(check_options, graft_options_validate, plugin->n_options > 0)
+PART(check_extensions, graft_extensions_validate,
+     plugin->requires_extensions != NULL || plugin->offers_extensions != NULL)
 PART(check_implementations, graft_implementations_validate,
-     HAS(n_attention_implementations) || HAS(n_experts_implementations) || HAS(n_kernels))
-PART(check_operations, graft_custom_operations_validate, HAS(n_custom_operations))
-PART(check_families, graft_families_validate, HAS(n_families))
-PART(check_fusions, graft_fusion_families_validate, HAS(n_fusion_families))
-PART(check_chains, graft_chains_validate, HAS(n_chains))
+     plugin->n_attention_implementations > 0 || plugin->n_experts_implementations > 0 || plugin->n_kernels > 0)
+PART(check_operations, graft_custom_operations_validate, plugin->n_custom_operations > 0)
+PART(check_families, graft_families_validate, plugin->n_families > 0)
+PART(check_fusions, graft_fusion_families_validate, plugin->n_fusion_families > 0)
+PART(check_chains, graft_chains_validate, plugin->n_chains > 0)
 
 static int content(const struct graft_place *place, const struct graft_plugin *plugin, struct graft_error *error) {
     return graft_plugin_validate_content(place->file, plugin, error);

@@ -239,7 +239,7 @@ static int experts_forward(void *instance, const struct graft_call *call, const 
 
 static const struct graft_experts experts_vtable = {
     .struct_size = sizeof experts_vtable,
-    .features = GRAFT_EXPERTS_FEATURES,
+    .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING,
     .forward = experts_forward,
 };
 

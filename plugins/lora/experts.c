@@ -212,7 +212,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct lora_experts *self = instance;
     const struct graft_experts_implementation implementation = {
         .struct_size = sizeof implementation,
-        .features = GRAFT_EXPERTS_FEATURES,
+        .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING,
         .name = "lora",
         .forward = run,
         .data = self,

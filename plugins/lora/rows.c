@@ -4,17 +4,13 @@
 #include "graft/kernels.h"
 #include "graft/threads.h"
 
-static const struct graft_row_adapters *row_adapters(const struct graft_call *call) {
-    return GRAFT_HAS(call, struct graft_call, row_adapters) ? call->row_adapters : NULL;
-}
-
 int lora_chooses_rows(const struct graft_call *call) {
-    return row_adapters(call) != NULL;
+    return call->row_adapters != NULL;
 }
 
 int lora_rows_of(const struct graft_call *call, int64_t rows, int32_t adapter, struct lora_rows *found,
                  struct graft_error *error) {
-    const struct graft_row_adapters *chosen = row_adapters(call);
+    const struct graft_row_adapters *chosen = call->row_adapters;
     int32_t of_all = chosen != NULL && chosen->adapters == NULL ? chosen->adapter : GRAFT_ADAPTER_ALL;
     *found = (struct lora_rows){of_all == GRAFT_ADAPTER_ALL || of_all == adapter ? rows : 0, NULL};
     if (chosen == NULL || chosen->adapters == NULL) {

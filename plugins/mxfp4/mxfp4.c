@@ -125,7 +125,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 }
 
 static const struct graft_experts vtable = {
-    .struct_size = sizeof vtable, .features = GRAFT_EXPERTS_FEATURES, .forward = forward};
+    .struct_size = sizeof vtable, .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING, .forward = forward};
 
 static const struct graft_class experts_class = {
     .struct_size = sizeof experts_class,

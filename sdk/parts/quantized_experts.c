@@ -188,6 +188,6 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 const struct graft_experts graft_parts_quantized_experts_vtable = {
     .struct_size = sizeof graft_parts_quantized_experts_vtable,
-    .features = GRAFT_EXPERTS_FEATURES,
+    .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING,
     .forward = forward,
 };

@@ -108,7 +108,7 @@ void graft_parts_typed_rotary_destroy(void *instance) {
 static int forward(void *instance, const struct graft_call *call, const struct graft_rotary_args *args,
                    struct graft_error *error) {
     const struct rotary *self = instance;
-    int32_t type = GRAFT_HAS(args, struct graft_rotary_args, layer_type) ? args->layer_type : 0;
+    int32_t type = args->layer_type;
     if (type < 0 || type >= GRAFT_PARTS_LAYER_TYPES) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, self->base.path, "layer_type: expected 0 to %d, got %d",
                                GRAFT_PARTS_LAYER_TYPES - 1, (int)type);

@@ -128,7 +128,7 @@ has 'which replaces a class' 'model.layers.0.mlp: OutsideMLP' report
 if [ -z "$sanitize" ]; then
     runs 'generate.c builds with the shared library' shared
     readelf -d shared >needed
-    has 'it needs it by its soname' '[libgraft.so.0]' needed
+    has 'it needs it by its soname' '[libgraft.so.1]' needed
     check 'it generates the same' "$wanted" "$(LD_LIBRARY_PATH=$libdir ./shared "$model" 580,573,88 2>report)"
     check 'also with a plugin' "$replaced" "$(LD_LIBRARY_PATH=$libdir ./shared "$model" 580,573,88 own 2>report)"
 else

@@ -33,8 +33,8 @@ none "exported but not declared in graft/host/" "$scratch/surplus"
 none "exported without a version" "$scratch/bare"
 
 soname=$(readelf -d "$shared" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
-if [ "$soname" != libgraft.so.0 ]; then
-    echo "the soname is '$soname', not libgraft.so.0"
+if [ "$soname" != libgraft.so.1 ]; then
+    echo "the soname is '$soname', not libgraft.so.1"
     failed=1
 fi
 

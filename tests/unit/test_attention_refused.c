@@ -37,13 +37,13 @@ static void test_refused_features(void **state) {
         struct sequences sequences = sequences_create(&cases[i].heads, 1);
         sequences.tokens[0] = 2;
         struct batch *batch = batch_create(&cases[i].heads, &sequences, mask, NULL);
-        uint32_t others = GRAFT_ATTENTION_FEATURES & ~cases[i].feature;
-        assert_non_null(strstr(refusal(batch, GRAFT_ATTENTION_MASKS, others, &error), cases[i].name));
+        uint32_t others = GRAFT_ATTENTION_ALL_FEATURES & ~cases[i].feature;
+        assert_non_null(strstr(refusal(batch, GRAFT_ATTENTION_ALL_MASKS, others, &error), cases[i].name));
         assert_string_equal(error.source, "poor");
-        assert_string_equal(refusal(batch, GRAFT_ATTENTION_MASKS, cases[i].feature, &error), "");
+        assert_string_equal(refusal(batch, GRAFT_ATTENTION_ALL_MASKS, cases[i].feature, &error), "");
         check_values(&cases[i].heads, &sequences, batch);
         batch->args.required_features = 8;
-        assert_non_null(strstr(refusal(batch, GRAFT_ATTENTION_MASKS, ~0u, &error), "0x8"));
+        assert_non_null(strstr(refusal(batch, GRAFT_ATTENTION_ALL_MASKS, ~0u, &error), "0x8"));
         batch_destroy(batch);
         sequences_destroy(&sequences);
     }
@@ -61,12 +61,12 @@ static void test_refused_mask(void **state) {
     struct graft_error error;
     int64_t held = -1;
     uint32_t masks = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_DENSE;
-    assert_non_null(strstr(refusal(batch, masks, GRAFT_ATTENTION_FEATURES, &error), "\"causal\""));
+    assert_non_null(strstr(refusal(batch, masks, GRAFT_ATTENTION_ALL_FEATURES, &error), "\"causal\""));
     assert_string_equal(error.source, "poor");
     batch->mask.kind = GRAFT_MASK_WINDOW;
-    assert_non_null(
-        strstr(refusal(batch, GRAFT_ATTENTION_MASKS & ~GRAFT_ATTENTION_MASK_WINDOW, GRAFT_ATTENTION_FEATURES, &error),
-               "\"window\""));
+    assert_non_null(strstr(
+        refusal(batch, GRAFT_ATTENTION_ALL_MASKS & ~GRAFT_ATTENTION_MASK_WINDOW, GRAFT_ATTENTION_ALL_FEATURES, &error),
+        "\"window\""));
     assert_int_equal(graft_kv_cache_length(cache->kv, 0, &held, NULL), GRAFT_OK);
     assert_int_equal(held, 0);
     batch_destroy(batch);

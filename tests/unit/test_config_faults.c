@@ -140,6 +140,11 @@ static int32_t kind_of(const void *data, const char *path) {
     return *(const int32_t *)data;
 }
 
+static const char *same_of(const void *data, const char *path) {
+    (void)data;
+    return path;
+}
+
 /* A host may know kinds that a plugin's headers have no words for. */
 static void test_unknown_kinds(void **state) {
     static const struct {
@@ -151,8 +156,11 @@ static void test_unknown_kinds(void **state) {
                  {-1, "size: expected an integer, got another kind"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct graft_config config = {
-            .struct_size = sizeof config, .file = "config.json", .data = &cases[i].kind, .kind = kind_of};
+        const struct graft_config config = {.struct_size = sizeof config,
+                                            .file = "config.json",
+                                            .data = &cases[i].kind,
+                                            .kind = kind_of,
+                                            .spelling = same_of};
         struct graft_error error = graft_error_none();
         assert_int_equal(graft_config_expected(&config, "size", "an integer", &error), GRAFT_ERROR_MODEL);
         assert_string_equal(error.message, cases[i].message);

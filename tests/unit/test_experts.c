@@ -207,7 +207,7 @@ static void test_refused(void **state) {
     } cases[] = {{0, 0, 0, NULL},
                  {1, 0, GRAFT_EXPERTS_GATING, "biases"},
                  {0, 1, GRAFT_EXPERTS_BIASES, "a gating function"},
-                 {1, 1, GRAFT_EXPERTS_FEATURES, NULL}};
+                 {1, 1, GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING, NULL}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct graft_experts_implementation poor = graft_experts_eager;
@@ -220,7 +220,7 @@ static void test_refused(void **state) {
         assert_int_equal(status, cases[i].says != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_OK);
         assert_true(cases[i].says == NULL || strstr(error.message, cases[i].says) != NULL);
         layer.input.required_features = 16;
-        poor.features = GRAFT_EXPERTS_FEATURES;
+        poor.features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING;
         assert_int_equal(call.kernels->experts(&call, &poor, &layer.input, NULL), GRAFT_ERROR_PLUGIN);
         layer_finish(&layer);
     }

@@ -17,9 +17,9 @@ static int forward(const struct graft_attention_implementation *self, const stru
 }
 
 static const struct graft_attention_implementation flash = {
-    .struct_size = sizeof flash, .name = "flash", .masks = GRAFT_ATTENTION_MASKS, .forward = forward};
+    .struct_size = sizeof flash, .name = "flash", .masks = GRAFT_ATTENTION_MASK_CAUSAL, .forward = forward};
 static const struct graft_attention_implementation usual = {
-    .struct_size = sizeof usual, .name = "usual", .masks = GRAFT_ATTENTION_MASKS, .forward = forward};
+    .struct_size = sizeof usual, .name = "usual", .masks = GRAFT_ATTENTION_MASK_CAUSAL, .forward = forward};
 
 struct fixture {
     struct graft_class classes[2];

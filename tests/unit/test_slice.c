@@ -294,7 +294,7 @@ static void test_bad_descriptions(void **state) {
     operation.struct_size = 96;
     assert_int_equal(fake_model_build(&saver.fake.model, "Root"), GRAFT_ERROR_PLUGIN);
     assert_string_equal(saver.fake.model.error.message,
-                        "Half.conversions[0].operations[0].struct_size: expected 152 for a Slice, got 96");
+                        "Half.conversions[0].operations[0].struct_size: expected at least 152, got 96");
 }
 
 /* What the wrapped class is given: the wrapper's words before the parent's. */

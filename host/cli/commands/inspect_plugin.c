@@ -46,8 +46,7 @@ void graft_inspect_key(struct graft_writer *writer, graft_json *object, const st
     graft_writer_set_string(writer, object, "target", replacement->target);
     graft_writer_set_string(writer, object, "module_path", replacement->module_path);
     graft_writer_set(writer, object, "model_types", graft_writer_list(writer, replacement->model_types));
-    graft_writer_set_string(writer, object, "group",
-                            GRAFT_HAS(replacement, struct graft_replacement, group) ? replacement->group : NULL);
+    graft_writer_set_string(writer, object, "group", replacement->group);
     if (replacement->n_conditions > 0) {
         graft_writer_set(writer, object, "conditions", conditions_json(writer, replacement));
     }

@@ -114,8 +114,9 @@ static const struct graft_attention_implementation attention = {
     .struct_size = sizeof attention,
     .flags = GRAFT_ATTENTION_GIVES_WEIGHTS,
     .name = "plain",
-    .masks = GRAFT_ATTENTION_MASKS,
-    .features = GRAFT_ATTENTION_FEATURES,
+    .masks = GRAFT_ATTENTION_MASK_NONE | GRAFT_ATTENTION_MASK_CAUSAL | GRAFT_ATTENTION_MASK_SLIDING |
+             GRAFT_ATTENTION_MASK_DENSE | GRAFT_ATTENTION_MASK_WINDOW,
+    .features = GRAFT_ATTENTION_SOFTCAP | GRAFT_ATTENTION_SINKS | GRAFT_ATTENTION_V_HEAD_DIM,
     .forward = attention_forward,
 };
 
@@ -196,7 +197,7 @@ static int experts_forward(const struct graft_experts_implementation *self, cons
 
 static const struct graft_experts_implementation experts = {
     .struct_size = sizeof experts,
-    .features = GRAFT_EXPERTS_FEATURES,
+    .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING,
     .name = "plain",
     .forward = experts_forward,
 };

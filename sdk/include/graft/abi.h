@@ -28,9 +28,8 @@
  * (error.h). The host computes in the default floating-point environment (round to nearest, no traps, subnormals kept),
  * and a plugin's functions leave it as it is.
  *
- * The interface is 0.x: a minor version may still break it. A host reads plugins built with any minor from
- * GRAFT_ABI_MINOR_OLDEST on, also with later ones than its own: those say in `abi_minor_needed` what they cannot do
- * without.
+ * A host runs every plugin built with headers of its major version, those of a later minor included: these say in
+ * `abi_minor_needed` what they cannot do without. docs/abi.md says what is promised, and what is not.
  */
 #ifndef GRAFT_ABI_H
 #define GRAFT_ABI_H
@@ -39,9 +38,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define GRAFT_ABI_MAJOR 0
-#define GRAFT_ABI_MINOR 1
-#define GRAFT_ABI_MINOR_OLDEST 1 /* the first minor that this one can still read */
+#define GRAFT_ABI_MAJOR 1
+#define GRAFT_ABI_MINOR 0
 
 /* The only attribute a plugin needs: everything else should be built with -fvisibility=hidden. */
 #if defined(__GNUC__)

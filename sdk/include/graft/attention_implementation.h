@@ -43,9 +43,11 @@ struct graft_attention_sequence {
 /* The host's; valid until the forward returns. */
 struct graft_attention_input {
     uint32_t struct_size;
-    int32_t layer; /* its index in the cache */
+    uint32_t required_features; /* GRAFT_ATTENTION_SOFTCAP, ..: what this call needs; the host fills it in */
     /* Which keys a query may see, one of the kinds that the implementation lists: to be obeyed whatever it is. */
     const struct graft_mask *mask;
+    int32_t layer; /* its index in the cache */
+    uint32_t reserved;
     int64_t heads;      /* of queries and output; > 0 */
     int64_t kv_heads;   /* divides heads: query head h reads key/value head h / (heads / kv_heads) */
     int64_t head_dim;   /* numbers of a head of queries and keys; > 0 */
@@ -59,21 +61,18 @@ struct graft_attention_input {
     const float *q;        /* [tokens, heads, head_dim], rows q_stride apart, heads q_head_stride */
     int64_t q_stride;      /* floats */
     int64_t q_head_stride; /* floats */
-    float *output;         /* [tokens, heads, v_head_dim], rows output_stride apart; overlaps nothing */
-    int64_t output_stride; /* floats */
+    const struct graft_attention_sequence *sequences; /* [n_sequences]: graft_attention_sequence_at */
     int32_t n_sequences;
     uint32_t sequence_stride;
-    const struct graft_attention_sequence *sequences; /* [n_sequences]: graft_attention_sequence_at */
-    uint32_t required_features; /* GRAFT_ATTENTION_SOFTCAP, ..: what this call needs; the host fills it in */
-    uint32_t reserved;
+    float *output;         /* [tokens, heads, v_head_dim], rows output_stride apart; overlaps nothing */
+    int64_t output_stride; /* floats */
 };
 
 /* Features: what an implementation may do without, and then is not run for models that need it. */
 enum {
-    GRAFT_ATTENTION_SOFTCAP = 1,    /* softcap is not 0 */
-    GRAFT_ATTENTION_SINKS = 2,      /* sinks is not NULL */
-    GRAFT_ATTENTION_V_HEAD_DIM = 4, /* v_head_dim is not head_dim */
-    GRAFT_ATTENTION_FEATURES = 7
+    GRAFT_ATTENTION_SOFTCAP = 1,   /* softcap is not 0 */
+    GRAFT_ATTENTION_SINKS = 2,     /* sinks is not NULL */
+    GRAFT_ATTENTION_V_HEAD_DIM = 4 /* v_head_dim is not head_dim */
 };
 
 enum {
@@ -89,8 +88,7 @@ enum {
     GRAFT_ATTENTION_MASK_CAUSAL = 1 << GRAFT_MASK_CAUSAL,
     GRAFT_ATTENTION_MASK_SLIDING = 1 << GRAFT_MASK_SLIDING,
     GRAFT_ATTENTION_MASK_DENSE = 1 << GRAFT_MASK_DENSE,
-    GRAFT_ATTENTION_MASK_WINDOW = 1 << GRAFT_MASK_WINDOW,
-    GRAFT_ATTENTION_MASKS = 31
+    GRAFT_ATTENTION_MASK_WINDOW = 1 << GRAFT_MASK_WINDOW
 };
 
 /* Const until the plugin's `deinit`. */

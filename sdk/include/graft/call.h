@@ -35,7 +35,25 @@ struct graft_call {
     int32_t precision;                   /* GRAFT_PRECISION_... */
     const struct graft_kernels *kernels; /* graft.kernels/1 */
     const struct graft_threads *threads; /* graft.threads/1 */
-    struct graft_scratch *scratch;       /* the host's; to be handed back to the functions below */
+    /* What was chosen by name (attention_implementation.h), and is run by kernels->attention; NULL: nothing. */
+    const struct graft_attention_implementation *attention;
+    /* `attention` where the user asked for it by its name, or for its weights; else NULL. A class may hand its children
+     * a copy of the call with another `attention`, but where this is not NULL kernels->attention refuses that. */
+    const struct graft_attention_implementation *asked_attention;
+    /* The same for kernels->experts (experts_implementation.h). */
+    const struct graft_experts_implementation *experts;
+    /* How many tokens this module's rows are taken from, where it is given some of them, as an expert is; 0: its rows
+     * are all there are. What computes many tokens in another way than few asks graft_call_is_few, which counts these:
+     * so a token's results do not depend on how many others go the same way. graft_call_route sets it. */
+    int64_t among;
+    /* Which adapter takes effect on each row that this module is given; NULL: all of them on all rows. A class that
+     * hands its children other rows than its own, as heads and experts do, hands them the call of graft_call_gather or
+     * graft_call_route. */
+    const struct graft_row_adapters *row_adapters;
+    /* [forward] What graft_state_get calls (state.h). */
+    void *(*state)(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
+                   int32_t sequence, struct graft_error *error);
+    struct graft_scratch *scratch; /* the host's; to be handed back to the functions below */
     /* [forward] `bytes` of uninitialised memory on a 64-byte boundary, valid until the forward that asked returns;
      * NULL when memory ran out. Not to be called inside a parallel_for body. */
     void *(*scratch_alloc)(struct graft_scratch *scratch, int64_t bytes);
@@ -44,27 +62,9 @@ struct graft_call {
     /* [forward] Goes back to it: what was taken since is free. The forward helpers of the interface headers do this
      * around each call of a child. */
     void (*scratch_release)(struct graft_scratch *scratch, int64_t mark);
-    /* What was chosen by name (attention_implementation.h), and is run by kernels->attention; NULL: nothing. */
-    const struct graft_attention_implementation *attention;
-    /* The same for kernels->experts (experts_implementation.h). */
-    const struct graft_experts_implementation *experts;
-    /* [forward] What graft_state_get calls (state.h). */
-    void *(*state)(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
-                   int32_t sequence, struct graft_error *error);
-    /* `attention` where the user asked for it by its name, or for its weights; else NULL. A class may hand its children
-     * a copy of the call with another `attention`, but where this is not NULL kernels->attention refuses that. */
-    const struct graft_attention_implementation *asked_attention;
-    /* Which adapter takes effect on each row that this module is given; NULL: all of them on all rows. A class that
-     * hands its children other rows than its own, as heads and experts do, hands them the call of graft_call_gather or
-     * graft_call_route. */
-    const struct graft_row_adapters *row_adapters;
     /* Where the host looks for the module whose forward runs on this thread, should the process crash; NULL: nowhere.
      * graft_module_enter and graft_module_leave (module.h) write it. */
     const struct graft_module **running;
-    /* How many tokens this module's rows are taken from, where it is given some of them, as an expert is; 0: its rows
-     * are all there are. What computes many tokens in another way than few asks graft_call_is_few, which counts these:
-     * so a token's results do not depend on how many others go the same way. graft_call_route sets it. */
-    int64_t among;
 };
 
 GRAFT_ASSERT_SIZE(struct graft_call, 112);
@@ -72,15 +72,14 @@ GRAFT_ASSERT_SIZE(struct graft_call, 112);
 /* [any] Whether `tokens` rows that a module is given are to be computed as a few are: there are no more than
  * GRAFT_FEW_TOKENS (batch.h), nor are they taken from more. */
 GRAFT_INLINE int graft_call_is_few(const struct graft_call *call, int64_t tokens) {
-    const int64_t among = GRAFT_HAS(call, struct graft_call, among) ? call->among : 0;
-    return tokens <= GRAFT_FEW_TOKENS && among <= GRAFT_FEW_TOKENS;
+    return tokens <= GRAFT_FEW_TOKENS && call->among <= GRAFT_FEW_TOKENS;
 }
 
 /* [forward] The call for products with some of `tokens` rows: `call` itself where it says what rows are taken from,
  * else `space` filled in. */
 GRAFT_INLINE const struct graft_call *graft_call_among(const struct graft_call *call, int64_t tokens,
                                                        struct graft_call *space) {
-    if (!GRAFT_HAS(call, struct graft_call, among) || call->among > 0) {
+    if (call->among > 0) {
         return call;
     }
     graft_struct_copy(space, sizeof *space, call);
@@ -119,7 +118,7 @@ GRAFT_ASSERT_SIZE(struct graft_gathered_call, 136);
  * `call` itself where rows do not differ, else `space` filled in. NULL on failure, with an error recorded. */
 GRAFT_INLINE const struct graft_call *graft_call_gather(const struct graft_call *call, const int32_t *rows, int64_t n,
                                                         struct graft_gathered_call *space, struct graft_error *error) {
-    const struct graft_row_adapters *own = GRAFT_HAS(call, struct graft_call, row_adapters) ? call->row_adapters : NULL;
+    const struct graft_row_adapters *own = call->row_adapters;
     if (own == NULL || own->adapters == NULL) {
         return call;
     }
@@ -149,7 +148,7 @@ GRAFT_INLINE const struct graft_call *graft_call_route(const struct graft_call *
     if (gathered != &space->call) {
         return gathered != NULL ? graft_call_among(call, tokens, &space->call) : NULL;
     }
-    if (GRAFT_HAS(gathered, struct graft_call, among) && gathered->among == 0) {
+    if (gathered->among == 0) {
         space->call.among = tokens;
     }
     return gathered;

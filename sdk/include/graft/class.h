@@ -103,7 +103,13 @@ struct graft_sink {
     uint32_t struct_size;
     uint32_t super_flags; /* GRAFT_CLASS_... of the class that the module calls; 0: it calls none */
     const char *path;     /* of the module described: "model.layers.0.self_attn"; valid until `describe` returns */
-    void *data;           /* the host's; to be handed back to the functions below */
+    /* What config.json calls the module: `path`. Of one that a class above joins from several, what it calls the first
+     * of these; the others' names come in further descriptions, whose results are compared and not used: parts that are
+     * described in other ways stay apart. */
+    const char *config_path;
+    const struct graft_host *host; /* as given to the entry */
+    void *data;                    /* the host's; to be handed back to the functions below */
+
     /* [load] Declares a parameter of the module. */
     int (*parameter)(void *data, const struct graft_parameter_info *info, struct graft_error *error);
     /* [load] Declares a child, whose class describes itself before the call returns. */
@@ -115,46 +121,44 @@ struct graft_sink {
     int (*tie)(void *data, const char *name, const char *source, struct graft_error *error);
     /* [load] What instances keep of each sequence (state.h). */
     int (*state)(void *data, const struct graft_state_info *info, struct graft_error *error);
-    /* [load] Zeroed memory for what `describe` found out, so that `create` need not read it again: it gets it as
-     * `kept`. The host's, aligned for any type, 1 byte to 1 MiB, once in a description; NULL with an error recorded. */
-    void *(*keep)(void *data, int64_t bytes, struct graft_error *error);
-    /* [load] The class that transformers' ACT2FN has for a name of config.json ("gelu_new"); NULL when this host knows
-     * none.
-     */
-    const char *(*activation_class)(void *data, const char *name);
-    /* [load] Declares here what `describe` of the class's base does: super().__init__(). The base, and `create`, are
-     * given the module's arguments with those of `more` (NULL: none) in the place of their namesakes, or behind them;
-     * what `args` led to before is gone then. An error in a class without a base. */
-    int (*base)(void *data, const struct graft_args *more, struct graft_error *error);
-    const struct graft_host *host; /* as given to the entry */
-    /* [load] Whether an adapter has a tensor for the module: `name` is relative to it, "adapter.NAME.lora_A.weight".
-     * Then 1, and `info`, whose struct_size the caller has set, becomes its type and shape. */
-    int32_t (*adapter_tensor)(void *data, const char *name, struct graft_value_info *info);
-    /* [load] What the module does is done by another process (parallel.h): a class that calls super says so instead of
-     * declaring anything, and has no super then. Tensors below its path belong to others, and need not be there. */
-    int (*elsewhere)(void *data, struct graft_error *error);
     /* [load] A conversion in addition to those of the class, for one whose numbers depend on arguments, the config or
      * the rank (parallel.h). It holds for this module alone. Those that the class calls super take as their sources
      * what it makes under their names: so a class that wraps a quantized projection may give it a Slice of its weight.
      */
     int (*conversion)(void *data, const struct graft_conversion *conversion, struct graft_error *error);
+
+    /* [load] Declares here what `describe` of the class's base does: super().__init__(). The base, and `create`, are
+     * given the module's arguments with those of `more` (NULL: none) in the place of their namesakes, or behind them;
+     * what `args` led to before is gone then. An error in a class without a base. */
+    int (*base)(void *data, const struct graft_args *more, struct graft_error *error);
     /* [load] Gives the class that the module calls other arguments: those of `more` in the place of their namesakes, or
      * behind them. An error in a class that calls no super. */
     int (*super)(void *data, const struct graft_args *more, struct graft_error *error);
-    /* What config.json calls the module: `path`. Of one that a class above joins from several, what it calls the first
-     * of these; the others' names come in further descriptions, whose results are compared and not used: parts that are
-     * described in other ways stay apart. */
-    const char *config_path;
-    /* [load] How many bytes the parameters have that are described before the module at `path` and what is below it: so
-     * much weighs what comes first. Those of all where there is no such module, and for NULL. Elements of the
-     * checkpoint's own type count two bytes. The model is described for the sizes first, and then again: the first time
-     * this gives 0, and `elsewhere` does nothing. The same in all processes that see the same classes. */
-    int64_t (*bytes_before)(void *data, const char *path);
+    /* [load] What the module does is done by another process (parallel.h): a class that calls super says so instead of
+     * declaring anything, and has no super then. Tensors below its path belong to others, and need not be there. */
+    int (*elsewhere)(void *data, struct graft_error *error);
+
+    /* [load] Zeroed memory for what `describe` found out, so that `create` need not read it again: it gets it as
+     * `kept`. The host's, aligned for any type, 1 byte to 1 MiB, once in a description; NULL with an error recorded. */
+    void *(*keep)(void *data, int64_t bytes, struct graft_error *error);
+
+    /* [load] The class that transformers' ACT2FN has for a name of config.json ("gelu_new"); NULL when this host knows
+     * none.
+     */
+    const char *(*activation_class)(void *data, const char *name);
+    /* [load] Whether an adapter has a tensor for the module: `name` is relative to it, "adapter.NAME.lora_A.weight".
+     * Then 1, and `info`, whose struct_size the caller has set, becomes its type and shape. */
+    int32_t (*adapter_tensor)(void *data, const char *name, struct graft_value_info *info);
     /* [load] Part number `i` of the module, in the order of outputs; a module that is not joined has one, itself. Then
      * 1, and `info`, whose struct_size the caller has set, is filled in; 0 behind the last. Strings are valid until
      * `describe` returns. What belongs to a part has its name in front: the child "q_proj.adapter.NAME" of qkv_proj has
      * the tensors of q_proj's "adapter.NAME", and adapter_tensor knows "q_proj.adapter.NAME.lora_A.weight". */
     int32_t (*part)(void *data, int32_t i, struct graft_part_info *info);
+    /* [load] How many bytes the parameters have that are described before the module at `path` and what is below it: so
+     * much weighs what comes first. Those of all where there is no such module, and for NULL. Elements of the
+     * checkpoint's own type count two bytes. The model is described for the sizes first, and then again: the first time
+     * this gives 0, and `elsewhere` does nothing. The same in all processes that see the same classes. */
+    int64_t (*bytes_before)(void *data, const char *path);
     /* [load] Whether the module is described before the first one of an interface: 1; otherwise, and where the model
      * has none of that interface, 0. Classes describe their children in the order in which they call them. The model is
      * described for this first, as for bytes_before: the first time it gives 0. */
@@ -170,18 +174,18 @@ struct graft_build {
     const struct graft_host *host;     /* as given to the entry */
     const struct graft_config *config; /* the model's config.json */
     const struct graft_args *args;     /* what `describe` was given */
-    void *data;                        /* the host's; to be handed back to the functions below */
+    /* What `describe` of the same class kept, valid until `destroy`. NULL: it kept nothing, or the class has none. */
+    const void *kept;
+    const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module that it wraps; else NULL */
+    void *data;                       /* the host's; to be handed back to the functions below */
     /* [load] A parameter that this class described; NULL for a name it did not, and for one that is absent. */
     const struct graft_weight *(*weight)(void *data, const char *name);
     /* [load] A child that this class described, its instance made; NULL for a name it did not. */
     const struct graft_module *(*child)(void *data, const char *name);
-    const struct graft_module *super; /* with GRAFT_CLASS_CALLS_SUPER the module that it wraps; else NULL */
-    /* [load] A state that this class described, for graft_state_get; NULL for a name it did not. */
-    const struct graft_state *(*state)(void *data, const char *name);
-    /* What `describe` of the same class kept, valid until `destroy`. NULL: it kept nothing, or the class has none. */
-    const void *kept;
     /* [load] What this class gave to a child; NULL for a name it did not describe. Valid until `destroy`. */
     const struct graft_args *(*child_args)(void *data, const char *name);
+    /* [load] A state that this class described, for graft_state_get; NULL for a name it did not. */
+    const struct graft_state *(*state)(void *data, const char *name);
 };
 
 enum {

@@ -50,8 +50,8 @@ struct graft_config {
     const char *(*string)(const void *data, const char *path);
     /* How many elements or members it has: an array, an object; 0 of another kind. */
     int64_t (*size)(const void *data, const char *path);
-    /* What the file calls the field, for messages: "n_embd" for "hidden_size" (family.h). Lives as long as the config
-     * and the path that was asked for. NULL: the path. */
+    /* What the file calls the field, for messages: "n_embd" for "hidden_size" (family.h); the path itself where it has
+     * no other name. Lives as long as the config and the path that was asked for. */
     const char *(*spelling)(const void *data, const char *path);
     /* The name of member number `i` of the object at a path, in the order of the file; it lives as long as the config.
      * NULL behind the last, and of another kind. */
@@ -73,9 +73,7 @@ GRAFT_INLINE int graft_config_is_null(const struct graft_config *config, const c
 
 /* What config.json calls the field: "n_embd" for "hidden_size", in a family with that alias (family.h). */
 GRAFT_INLINE const char *graft_config_spelling(const struct graft_config *config, const char *path) {
-    return GRAFT_HAS(config, struct graft_config, spelling) && config->spelling != NULL
-               ? config->spelling(config->data, path)
-               : path;
+    return config->spelling(config->data, path);
 }
 
 /* Records that a field is of the wrong kind. */

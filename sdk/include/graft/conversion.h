@@ -90,7 +90,7 @@ struct graft_conversion {
     uint32_t reserved;
 };
 
-#define GRAFT_OPERATION_SIZE_1_0 GRAFT_END_OF(struct graft_operation, custom)
+#define GRAFT_OPERATION_SIZE_1_0 GRAFT_END_OF(struct graft_operation, parts)
 #define GRAFT_CONVERSION_SIZE_1_0 GRAFT_END_OF(struct graft_conversion, reserved)
 
 GRAFT_ASSERT_SIZE(struct graft_operation, 152);

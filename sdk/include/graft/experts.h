@@ -26,8 +26,7 @@ extern "C" {
 /* Features, of classes and of experts implementations alike. */
 enum {
     GRAFT_EXPERTS_BIASES = 1, /* products with biases */
-    GRAFT_EXPERTS_GATING = 2, /* another gating than act_fn's */
-    GRAFT_EXPERTS_FEATURES = 3
+    GRAFT_EXPERTS_GATING = 2  /* another gating than act_fn's */
 };
 
 struct graft_experts_args {

@@ -82,13 +82,13 @@ struct graft_family {
         *fields; /* what classes are given of config.json under other names, or by default */
     int32_t n_fields;
     uint32_t field_stride;
-    /* Tensors that checkpoints have and no parameter wants (masks, layers for training), so that nobody is told:
-     * regular expressions, searched anywhere in the tensor's name; the last one is NULL. NULL: none. */
-    const char *const *ignored_tensors;
     /* A class of the family stands for its base (graft_class.base) without being listed here. */
     const struct graft_stand_in *stand_ins; /* [n_stand_ins] */
     int32_t n_stand_ins;
     uint32_t stand_in_stride;
+    /* Tensors that checkpoints have and no parameter wants (masks, layers for training), so that nobody is told:
+     * regular expressions, searched anywhere in the tensor's name; the last one is NULL. NULL: none. */
+    const char *const *ignored_tensors;
     /* [load] Whether a tensor is one of `ignored_tensors` because of what config.json says (layers beyond those that
      * the model has): 1 or 0. NULL: no further one is. */
     int32_t (*ignores)(const struct graft_config *config, const char *tensor);
@@ -106,7 +106,7 @@ struct graft_family {
 #define GRAFT_ARCHITECTURE_SIZE_1_0 GRAFT_END_OF(struct graft_architecture, class_name)
 #define GRAFT_CONFIG_FIELD_SIZE_1_0 GRAFT_END_OF(struct graft_config_field, string)
 #define GRAFT_STAND_IN_SIZE_1_0 GRAFT_END_OF(struct graft_stand_in, class_name)
-#define GRAFT_FAMILY_SIZE_1_0 GRAFT_END_OF(struct graft_family, stand_in_stride)
+#define GRAFT_FAMILY_SIZE_1_0 GRAFT_END_OF(struct graft_family, ignores)
 
 GRAFT_ASSERT_SIZE(struct graft_architecture, 16);
 GRAFT_ASSERT_SIZE(struct graft_config_field, 48);

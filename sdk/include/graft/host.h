@@ -20,7 +20,7 @@ struct graft_host {
     uint32_t abi_major; /* of the headers that the host was built with */
     uint32_t abi_minor; /* likewise */
     uint32_t reserved;
-    const char *version; /* of the host program: "0.1.0" */
+    const char *version; /* of the host program: "1.0.0" */
     /* [any] A service of the host by its id ("graft.kernels/1"), const and valid as long as the process runs; NULL when
      * this host has none of that name. */
     const void *(*get_extension)(const char *id);

@@ -92,31 +92,31 @@ struct graft_attention_latents {
  * not run with: an error. */
 struct graft_attention_args {
     uint32_t struct_size;
-    int32_t layer;                   /* index of the layer in the cache */
+    uint32_t required_features;      /* beyond what the fields say: none yet, 0 */
     const struct graft_batch *batch; /* whose tokens these are, and the cache of their past */
     const struct graft_mask *mask;   /* what each query may see */
-    int64_t heads;                   /* of queries and output; > 0 */
-    int64_t kv_heads;                /* of keys and values; divides heads */
-    int64_t head_dim;                /* numbers of a head of queries and keys; > 0 */
-    int64_t v_head_dim;              /* of a head of values and output; 0: head_dim */
-    float scaling;                   /* of the scores: 1 / sqrt(head_dim) in most models */
-    float softcap;                   /* > 0: softcap * tanh(score / softcap) for each scaled score; 0: none */
-    const float *sinks;              /* [heads]: a score without a value that is in each softmax; NULL: none */
-    const float *q;                  /* [tokens, heads, head_dim] */
-    int64_t q_stride;                /* floats */
-    int64_t q_head_stride;           /* floats from head to head; 0: head_dim */
-    const float *k;                  /* [tokens, kv_heads, head_dim] */
-    int64_t k_stride;                /* floats */
-    int64_t k_head_stride;           /* 0: head_dim */
+    int32_t layer;                   /* index of the layer in the cache */
+    uint32_t reserved;
+    int64_t heads;         /* of queries and output; > 0 */
+    int64_t kv_heads;      /* of keys and values; divides heads */
+    int64_t head_dim;      /* numbers of a head of queries and keys; > 0 */
+    int64_t v_head_dim;    /* of a head of values and output; 0: head_dim */
+    float scaling;         /* of the scores: 1 / sqrt(head_dim) in most models */
+    float softcap;         /* > 0: softcap * tanh(score / softcap) for each scaled score; 0: none */
+    const float *sinks;    /* [heads]: a score without a value that is in each softmax; NULL: none */
+    const float *q;        /* [tokens, heads, head_dim] */
+    int64_t q_stride;      /* floats */
+    int64_t q_head_stride; /* floats from head to head; 0: head_dim */
+    const float *k;        /* [tokens, kv_heads, head_dim] */
+    int64_t k_stride;      /* floats */
+    int64_t k_head_stride; /* 0: head_dim */
     /* [tokens, kv_heads, v_head_dim]; NULL: the first v_head_dim numbers of each key, which are then kept once. */
     const float *v;
-    int64_t v_stride;           /* floats */
-    int64_t v_head_stride;      /* 0: v_head_dim */
-    float *output;              /* [tokens, heads, v_head_dim]; overlaps nothing */
-    int64_t output_stride;      /* floats */
-    uint32_t required_features; /* beyond what the fields above say: none yet, 0 */
-    uint32_t reserved;
+    int64_t v_stride;                              /* floats */
+    int64_t v_head_stride;                         /* 0: v_head_dim */
     const struct graft_attention_latents *latents; /* instead of k and v, which are then not read; NULL: none */
+    float *output;                                 /* [tokens, heads, v_head_dim]; overlaps nothing */
+    int64_t output_stride;                         /* floats */
 };
 
 /* Which two numbers of a rotated width make a pair. */
@@ -176,6 +176,13 @@ struct graft_kernels {
                     const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y, int64_t y_stride,
                     struct graft_error *error);
 
+    /* y[t] = (x[t] - mean(x[t])) / sqrt(variance(x[t]) + eps) * weight + bias (Ba et al. 2016), the variance being the
+     * mean of squared deviations. x [tokens, columns] with `stride`s for x and y, weight and bias [columns] in one
+     * block each, `bias` NULL: 0; y may be x. */
+    int (*layer_norm)(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
+                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
+                      int64_t y_stride, struct graft_error *error);
+
     /* Rotates pairs of numbers of each head in place: (a, b) -> (a cos - b sin, b cos + a sin), Su et al. 2021. */
     int (*rope)(const struct graft_call *call, const struct graft_rope_args *args, struct graft_error *error);
 
@@ -215,13 +222,6 @@ struct graft_kernels {
     /* The weight's elements in row order as f32: out [rows * columns]. */
     int (*widen)(const struct graft_call *call, const struct graft_weight *weight, float *out,
                  struct graft_error *error);
-
-    /* y[t] = (x[t] - mean(x[t])) / sqrt(variance(x[t]) + eps) * weight + bias (Ba et al. 2016), the variance being the
-     * mean of squared deviations. x [tokens, columns] with `stride`s for x and y, weight and bias [columns] in one
-     * block each, `bias` NULL: 0; y may be x. */
-    int (*layer_norm)(const struct graft_call *call, const struct graft_weight *weight, const struct graft_weight *bias,
-                      float eps, const float *x, int64_t x_stride, int64_t tokens, int64_t columns, float *y,
-                      int64_t y_stride, struct graft_error *error);
 };
 
 /* [forward] A weight's elements in row order as f32, in scratch memory; on failure NULL, with an error recorded. For

@@ -61,12 +61,11 @@ GRAFT_ASSERT_SIZE(struct graft_module, 48);
 /* [forward] What a forward helper returns after its module returned `status`. A failure that came without an error is
  * given one that names the module; one with an error that names nothing gets the module's path. */
 GRAFT_INLINE int graft_module_status(const struct graft_module *module, int status, struct graft_error *error) {
-    const char *plugin = GRAFT_HAS(module, struct graft_module, plugin) ? module->plugin : NULL;
     return status == GRAFT_OK ? GRAFT_OK
                               : graft_error_complete(error, status, module->path,
                                                      "forward of %s%s%s failed with status %d and recorded no error",
-                                                     module->class_name, plugin != NULL ? " of plugin " : "",
-                                                     plugin != NULL ? plugin : "", status);
+                                                     module->class_name, module->plugin != NULL ? " of plugin " : "",
+                                                     module->plugin != NULL ? module->plugin : "", status);
 }
 
 /* [forward] Whether a class knows all that a call asks of it; else an error. The forward helpers ask before they call,
@@ -95,7 +94,7 @@ GRAFT_INLINE int graft_module_enter(const struct graft_module *module, const str
                                     struct graft_error *error) {
     entered->mark = call->scratch_mark(call->scratch);
     entered->running = NULL;
-    if (GRAFT_HAS(call, struct graft_call, running) && call->running != NULL) {
+    if (call->running != NULL) {
         entered->running = *call->running;
         *call->running = module;
     }
@@ -106,7 +105,7 @@ GRAFT_INLINE int graft_module_enter(const struct graft_module *module, const str
  * graft_module_status makes of `status`. */
 GRAFT_INLINE int graft_module_leave(const struct graft_module *module, const struct graft_call *call,
                                     const struct graft_entered *entered, int status, struct graft_error *error) {
-    if (GRAFT_HAS(call, struct graft_call, running) && call->running != NULL) {
+    if (call->running != NULL) {
         *call->running = entered->running;
     }
     call->scratch_release(call->scratch, entered->mark);

@@ -91,18 +91,7 @@ struct graft_plugin {
     const char *version;     /* "1.0.0" */
     const char *license;     /* SPDX identifier */
     const char *description; /* one line */
-    /* NULL-terminated lists of ids of extensions ("graft.log/1", "acme.gates/1"); NULL: none. Ids that begin with
-     * "graft." are the host's, others those of plugins: */
-    const char *const *requires_extensions;       /* the host's and other plugins', without which this one is refused */
-    const char *const *uses_extensions;           /* other plugins', used where there are any */
-    const char *const *offers_extensions;         /* this plugin's own, for others */
-    const struct graft_replacement *replacements; /* [n_replacements] */
-    /* [n_classes] Classes that only this plugin's own describe as children; not replacements. */
-    const struct graft_class *classes;
-    int32_t n_replacements;
-    uint32_t replacement_stride;
-    int32_t n_classes;
-    uint32_t class_stride;
+
     /* [load] When the first library that wants the plugin has accepted its descriptor: before anything of it is used,
      * and after the `init` of the plugins whose extensions it requires or uses. If it fails, the plugin is refused and
      * `deinit` not called. Optional. */
@@ -111,24 +100,30 @@ struct graft_plugin {
      * `deinit` of the same plugins. The object stays mapped, its variables as they are; a library that loads it later
      * calls the entry and `init` again. Optional. */
     void (*deinit)(void);
+
+    /* NULL-terminated lists of ids of extensions ("graft.log/1", "acme.gates/1"); NULL: none. Ids that begin with
+     * "graft." are the host's, others those of plugins: */
+    const char *const *requires_extensions; /* the host's and other plugins', without which this one is refused */
+    const char *const *uses_extensions;     /* other plugins', used where there are any */
+    const char *const *offers_extensions;   /* this plugin's own, for others */
     /* [any] The extension of an id in `offers_extensions`, for as long as the plugin is in use; required where there
      * are any. The host asks after `init`, and passes it on (struct graft_host). */
     const void *(*get_extension)(const char *id);
-    const struct graft_attention_implementation *attention_implementations; /* may be chosen by name */
-    const struct graft_experts_implementation *experts_implementations;     /* likewise */
-    const struct graft_kernel_override *kernels;                            /* likewise */
-    int32_t n_attention_implementations;
-    uint32_t attention_implementation_stride;
-    int32_t n_experts_implementations;
-    uint32_t experts_implementation_stride;
-    int32_t n_kernels;
-    uint32_t kernel_stride;
-    const struct graft_fusion_family *fusion_families; /* used where fusion_config names them */
-    int32_t n_fusion_families;
-    uint32_t fusion_family_stride;
+
+    const struct graft_replacement *replacements; /* [n_replacements] */
+    int32_t n_replacements;
+    uint32_t replacement_stride;
+    /* [n_classes] Classes that only this plugin's own describe as children; not replacements. */
+    const struct graft_class *classes;
+    int32_t n_classes;
+    uint32_t class_stride;
+
     const struct graft_family *families; /* the model types that it brings */
     int32_t n_families;
     uint32_t family_stride;
+    const struct graft_fusion_family *fusion_families; /* used where fusion_config names them */
+    int32_t n_fusion_families;
+    uint32_t fusion_family_stride;
     const struct graft_chain *chains; /* used where modules of their classes are fused */
     int32_t n_chains;
     uint32_t chain_stride;
@@ -137,6 +132,17 @@ struct graft_plugin {
     const struct graft_custom_operation *custom_operations;
     int32_t n_custom_operations;
     uint32_t custom_operation_stride;
+
+    const struct graft_attention_implementation *attention_implementations; /* may be chosen by name */
+    int32_t n_attention_implementations;
+    uint32_t attention_implementation_stride;
+    const struct graft_experts_implementation *experts_implementations; /* likewise */
+    int32_t n_experts_implementations;
+    uint32_t experts_implementation_stride;
+    const struct graft_kernel_override *kernels; /* likewise */
+    int32_t n_kernels;
+    uint32_t kernel_stride;
+
     const struct graft_option *options; /* what users may choose of this plugin; struct graft_host has the values */
     int32_t n_options;                  /* at most 32 */
     uint32_t option_stride;
@@ -153,7 +159,7 @@ GRAFT_ASSERT_SIZE(struct graft_replacement, 72);
 GRAFT_ASSERT_SIZE(struct graft_plugin, 288);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, struct_size, 8);
 GRAFT_ASSERT_OFFSET(struct graft_plugin, id, 32);
-GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 120);
+GRAFT_ASSERT_OFFSET(struct graft_plugin, init, 64);
 
 /* [any] Class number `i` of those that are not replacements. */
 GRAFT_INLINE const struct graft_class *graft_plugin_class(const struct graft_plugin *plugin, int32_t i) {

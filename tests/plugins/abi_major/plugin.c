@@ -5,7 +5,7 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     (void)host, (void)error;
     static struct graft_plugin plugin;
     plugin = good_plugin("abi_major", NULL, 0);
-    plugin.abi_major = 1;
+    plugin.abi_major = 2;
     plugin.abi_minor_needed = 2;
     plugin.abi_minor_built = 3;
     plugin.struct_size = 64;

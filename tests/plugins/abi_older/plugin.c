@@ -5,6 +5,7 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     (void)host, (void)error;
     static struct graft_plugin plugin;
     plugin = good_plugin("abi_older", NULL, 0);
-    plugin.abi_minor_built = 0;
+    plugin.abi_major = 0;
+    plugin.abi_minor_built = 1;
     return &plugin;
 }

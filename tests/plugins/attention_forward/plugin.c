@@ -8,7 +8,7 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
 
     static struct graft_attention_implementation attention;
     attention = (struct graft_attention_implementation){
-        .struct_size = sizeof attention, .name = "flash", .masks = GRAFT_ATTENTION_MASKS};
+        .struct_size = sizeof attention, .name = "flash", .masks = GRAFT_ATTENTION_MASK_CAUSAL};
     plugin = good_plugin("attention_forward", NULL, 0);
     plugin.attention_implementations = &attention;
     plugin.n_attention_implementations = 1;

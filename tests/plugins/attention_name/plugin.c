@@ -13,8 +13,10 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     (void)host, (void)error;
 
     static struct graft_attention_implementation attention;
-    attention = (struct graft_attention_implementation){
-        .struct_size = sizeof attention, .name = "flash attention", .masks = GRAFT_ATTENTION_MASKS, .forward = forward};
+    attention = (struct graft_attention_implementation){.struct_size = sizeof attention,
+                                                        .name = "flash attention",
+                                                        .masks = GRAFT_ATTENTION_MASK_CAUSAL,
+                                                        .forward = forward};
     plugin = good_plugin("attention_name", NULL, 0);
     plugin.attention_implementations = &attention;
     plugin.n_attention_implementations = 1;
