@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Usage: ids.sh SOURCE BUILD MODELS KEPT: plugins and examples of an earlier version (KEPT), as they were built then, are
+# what this host says they are, and give the ids of those of BUILD. For those that no golden is for.
+set -u
+source=$1 build=$2 models=$3 kept=$4
+. "$source/tests/tap.sh"
+host=$build/host/graft
+version=${kept##*/}
+
+ids() { # ids FOLDER OPTION...: what is generated with the plugins of a folder
+    folder=$1
+    shift
+    timeout 120 "$host" run --plugins-dir "$folder" --report none --quiet --output-ids "$@" 2>&1
+}
+same() { # same WHAT BUILT KEPT OPTION...: with those in a folder of the build and in one of the earlier version
+    what=$1 built=$2 old=$3
+    shift 3
+    wanted=$(ids "$build/$built" "$@")
+    check "$what gives ids" yes "$(echo "$wanted" | grep -qE '^[0-9]+(,[0-9]+)*$' && echo yes || echo "$wanted")"
+    check "$what of $version gives the same" "$wanted" "$(ids "$kept/$old" "$@")"
+}
+
+for file in "$kept"/*/*/*.so "$kept"/*/*/*/*.so; do
+    check "${file#"$kept"/} is read as what it is" "$(basename "$file" .so) ${version%.*} ${version#*.}" \
+        "$("$host" inspect "$file" 2>&1 | sed -n 's/^id: \|^  \(major\|minor_built\): //p' | paste -sd' ')"
+done
+prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
+# shellcheck disable=SC2086 # a list of words
+{
+    same int8_linear plugins plugins --plugins int8_linear --plugin-option int8_linear.group_size=32 \
+        --model "$models/plain/llama" $prompt
+    same int8_linear_head plugins plugins --plugins int8_linear,int8_linear_head --model "$models/plain/llama_tied_bf16" $prompt
+    same int4_linear plugins plugins --plugins int4_linear --model "$models/plain/qwen2_moe" $prompt
+    same patch_embed_linear plugins plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
+        --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4
+    for example in logging_attention short_conv quantized_linear; do
+        same "$example" "sdk/examples/$example" "examples/$example" --model "$models/plain/llama" $prompt
+    done
+    same low_rank_adapter sdk/examples/low_rank_adapter examples/low_rank_adapter \
+        --model "$source/tests/goldens/lora/llama" --adapter "$source/tests/goldens/lora/llama/adapters/attention_r8" $prompt
+    # Divided among processes that the plugin mpi of today connects.
+    if command -v mpirun >/dev/null 2>&1 && [ -f "$build/plugins/mpi/mpi.so" ]; then
+        wanted=$(ids "$kept/plugins" --model "$models/plain/qwen2_moe" --dtype float32 $prompt)
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+        export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+        for plugin in expert_parallel pipeline_parallel tensor_parallel; do
+            check "$plugin of $version divides a model" "$wanted" "$(timeout 120 mpirun -q --oversubscribe -n 2 "$host" run \
+                --plugins-dir "$kept/plugins" --plugins-dir "$build/plugins/mpi" --parallel mpi \
+                --plugins "sequential_experts,fused_qkv,$plugin" --report none --quiet --output-ids \
+                --model "$models/plain/qwen2_moe" --dtype float32 $prompt 2>&1)"
+        done
+    else
+        number=$((number + 1))
+        echo "ok $number # SKIP there is no mpirun, or the plugin mpi was not built"
+    fi
+}
+echo "1..$number"
+exit "$failed"
