@@ -57,30 +57,8 @@ static int threads(struct graft_subject *subject, struct graft_error *error) {
     return status;
 }
 
-/* Prompts of 1, 7 and all ids as one batch, and each by itself. */
 static int batches(struct graft_subject *subject, struct graft_error *error) {
-    const int32_t *ids = graft_validation_ids();
-    const struct graft_prompt prompts[] = {
-        {.ids = ids, .count = 1}, {.ids = ids + 5, .count = 7}, {.ids = ids, .count = GRAFT_VALIDATION_IDS}};
-    float *together = NULL;
-    int64_t width = graft_model_vocab_size(subject->model), at = 0;
-    if (!graft_subject_has_logits(subject)) {
-        return GRAFT_OK;
-    }
-    int status = graft_make_logits(subject, subject->model, prompts, 3, &together, error);
-    for (int i = 0; i < 3 && status == GRAFT_OK; i++) {
-        float *alone = NULL;
-        int64_t count = (int64_t)prompts[i].count * width;
-        status = graft_make_logits(subject, subject->model, &prompts[i], 1, &alone, error);
-        if (status == GRAFT_OK) {
-            status = graft_compare_numbers(subject, together + at, alone, count, GRAFT_VALIDATION_TOLERANCE,
-                                           "logits of a batch and of its prompts alone", error);
-        }
-        at += count;
-        graft_free(alone);
-    }
-    graft_free(together);
-    return status;
+    return graft_subject_has_logits(subject) ? graft_same_in_batch(subject, subject->model, error) : GRAFT_OK;
 }
 
 static int bfloat16(struct graft_subject *subject, struct graft_error *error) {

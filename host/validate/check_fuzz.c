@@ -24,56 +24,116 @@ static struct graft_tiny_sizes draw_sizes(uint64_t *state) {
     return sizes;
 }
 
-/* One model of a type: made, loaded both ways, and compared. */
-static int try_sizes(struct graft_subject *subject, const struct graft_tiny_sizes *sizes, int number,
-                     struct graft_error *error) {
-    const char *architecture = NULL, *type = NULL;
-    char name[96], place[250];
+/* The class that a model of the type says it is: of the host's types as we know them, of the plugin's as it says. */
+static const char *find_architecture(const struct graft_subject *subject) {
+    const struct graft_plugin *plugin = graft_library_plugin(subject->library, 0)->descriptor;
+    const char *architecture = NULL, *type;
     for (size_t i = 0; (type = graft_tiny_type(i, &architecture)) != NULL; i++) {
         if (strcmp(type, subject->model_type) == 0) {
-            break;
+            return architecture;
         }
     }
-    if (type == NULL) {
-        return graft_subject_leave(subject, "the model type is its own");
+    for (int32_t i = 0; i < plugin->n_families; i++) {
+        const struct graft_family *family = graft_plugin_family(plugin, i);
+        if (strcmp(family->model_type, subject->model_type) == 0) {
+            architecture = graft_family_architecture(family, 0)->name;
+        }
     }
-    (void)snprintf(name, sizeof name, ".fuzz-%.40s-%d", type, number);
+    return architecture;
+}
+
+/* Whatever a model without an original gives, it gives again, and in a batch. */
+static int compare(const struct graft_subject *varied, struct graft_error *error) {
+    int is_alone = varied->original == NULL || varied->is_lossy;
+    int status = graft_same_logits(varied, is_alone ? varied->model : varied->original, varied->model,
+                                   is_alone ? "logits of the same prompt twice" : "logits with it and without",
+                                   is_alone ? 0.0 : GRAFT_VALIDATION_TOLERANCE, error);
+    return status == GRAFT_OK && varied->original == NULL ? graft_same_in_batch(varied, varied->model, error) : status;
+}
+
+/* The model in FOLDER/NAME: made, loaded with the plugin and without, and compared. A type of the plugin's own may
+ * say that the sizes are none for it: `*refused` becomes why. */
+static int try_model(struct graft_subject *varied, int is_own, const struct graft_tiny_sizes *sizes, const char *name,
+                     struct graft_error *refused, struct graft_error *error) {
+    struct graft_error own = graft_error_none();
+    const struct graft_subject *of = varied;
+    struct graft_library *library = NULL;
+    int status = graft_tiny_make(of->validation, of->library, of->model_type, find_architecture(of), sizes, name, &own);
+    if (status == GRAFT_OK) {
+        status = graft_subject_open(varied, 0, &library, &varied->model, &own);
+    }
+    if (status == GRAFT_OK && !is_own) {
+        status = graft_subject_open(varied, 1, &varied->originals, &varied->original, &own);
+    }
+    int may_refuse = is_own && (status == GRAFT_ERROR_MODEL || sizes->kv_heads != sizes->heads);
+    if (status != GRAFT_OK && may_refuse && own.message[0] != '\0') {
+        *refused = own;
+        status = GRAFT_OK;
+    } else if (status != GRAFT_OK) {
+        (void)graft_error_set(error, status, own.source, "%s", own.message);
+    } else if (graft_has_logits(varied->model)) {
+        status = compare(varied, error);
+    }
+    graft_model_free(varied->original);
+    graft_library_free(varied->originals);
+    graft_model_free(varied->model);
+    graft_library_free(library);
+    return status;
+}
+
+static int try_sizes(struct graft_subject *subject, const struct graft_tiny_sizes *sizes, int number,
+                     struct graft_error *refused, struct graft_error *error) {
+    char name[96], place[250];
+    const char *type = subject->model_type;
+    (void)snprintf(name, sizeof name, ".fuzz-%.40s-%d-%d", type, number, sizes->kv_heads);
     (void)snprintf(place, sizeof place,
                    "%.40s number %d (hidden %d, heads %d/%d, intermediate %d, experts %d, layers %d)", type, number,
                    sizes->hidden, sizes->heads, sizes->kv_heads, sizes->intermediate, sizes->experts, sizes->layers);
     graft_validation_at(subject->validation, place);
-    struct graft_subject varied = {
-        .validation = subject->validation, .model_type = type, .is_lossy = subject->is_lossy};
+    struct graft_subject varied = {.validation = subject->validation,
+                                   .model_type = type,
+                                   .library = subject->library,
+                                   .is_lossy = subject->is_lossy};
     varied.directory = graft_path_join(subject->validation->folder, name);
-    int status = varied.directory != NULL
-                     ? graft_tiny_make(subject->validation, subject->library, type, architecture, sizes, name, error)
-                     : graft_fail_memory(error, type);
-    if (status == GRAFT_OK) {
-        status = graft_subject_open(&varied, 0, &varied.library, &varied.model, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_subject_open(&varied, 1, &varied.originals, &varied.original, error);
-    }
-    if (status == GRAFT_OK && graft_has_logits(varied.model)) {
-        status = graft_same_logits(&varied, varied.is_lossy ? varied.model : varied.original, varied.model,
-                                   "logits with it and without", GRAFT_VALIDATION_TOLERANCE, error);
-    }
-    graft_model_free(varied.original);
-    graft_library_free(varied.originals);
-    graft_model_free(varied.model);
-    graft_library_free(varied.library);
+    int is_own = graft_model_plan(subject->model)->plugin != NULL;
+    int status = varied.directory != NULL ? try_model(&varied, is_own, sizes, name, refused, error)
+                                          : graft_fail_memory(error, type);
     graft_free(varied.directory);
     return status;
 }
 
-static int vary(struct graft_subject *subject, struct graft_error *error) {
-    uint64_t state = 1;
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < subject->validation->fuzz && status == GRAFT_OK; i++) {
-        struct graft_tiny_sizes sizes = draw_sizes(&state);
-        status = try_sizes(subject, &sizes, (int)i, error);
+/* One model; a type of the plugin's own may know no groups of heads. */
+static int try_number(struct graft_subject *subject, uint64_t *state, int number, struct graft_error *refused,
+                      struct graft_error *error) {
+    struct graft_tiny_sizes sizes = draw_sizes(state);
+    *refused = graft_error_none();
+    int status = try_sizes(subject, &sizes, number, refused, error);
+    if (status == GRAFT_OK && refused->code != GRAFT_OK && sizes.kv_heads != sizes.heads) {
+        sizes.kv_heads = sizes.heads;
+        *refused = graft_error_none();
+        status = try_sizes(subject, &sizes, number, refused, error);
     }
     return status;
+}
+
+/* As many models as are asked for; not all sizes are for a type of the plugin's own. */
+static int vary(struct graft_subject *subject, struct graft_error *error) {
+    enum { DRAWS = 20 };
+    static struct graft_error refused; /* `left` is its message, until the caller has copied it */
+    const int64_t wanted = subject->validation->fuzz;
+    uint64_t state = 1;
+    int64_t made = 0;
+    int status = GRAFT_OK;
+    for (int64_t i = 0; made < wanted && i / DRAWS < wanted && status == GRAFT_OK; i++) {
+        status = try_number(subject, &state, (int)i, &refused, error);
+        made += refused.code == GRAFT_OK;
+    }
+    if (status == GRAFT_OK && made == 0) {
+        return graft_subject_leave(subject, refused.message);
+    }
+    return status == GRAFT_OK && !graft_has_logits(subject->model)
+               ? graft_subject_leave(subject, "an encoder, which is loaded and computes no logits of tokens")
+               : status;
 }
 
 static int check_sizes(struct graft_validation *validation, struct graft_error *error) {
@@ -82,6 +142,8 @@ static int check_sizes(struct graft_validation *validation, struct graft_error *
 }
 
 const struct graft_validation_check graft_fuzz_checks[] = {
-    GRAFT_CHECK("fuzz.sizes", "models of random sizes give the same with it and without", check_sizes),
+    GRAFT_CHECK("fuzz.sizes",
+                "models of random sizes give the same with it and without, those of its own types alone and in batches",
+                check_sizes),
     {{0}, NULL},
 };

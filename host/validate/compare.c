@@ -72,3 +72,25 @@ int graft_same_logits(const struct graft_subject *subject, struct graft_model *r
     graft_free(second);
     return status;
 }
+
+int graft_same_in_batch(const struct graft_subject *subject, struct graft_model *model, struct graft_error *error) {
+    const int32_t *ids = graft_validation_ids();
+    const struct graft_prompt prompts[] = {
+        {.ids = ids, .count = 1}, {.ids = ids + 5, .count = 7}, {.ids = ids, .count = GRAFT_VALIDATION_IDS}};
+    float *together = NULL;
+    int64_t width = graft_model_vocab_size(model), at = 0;
+    int status = graft_make_logits(subject, model, prompts, 3, &together, error);
+    for (int i = 0; i < 3 && status == GRAFT_OK; i++) {
+        float *alone = NULL;
+        int64_t count = (int64_t)prompts[i].count * width;
+        status = graft_make_logits(subject, model, &prompts[i], 1, &alone, error);
+        if (status == GRAFT_OK) {
+            status = graft_compare_numbers(subject, together + at, alone, count, GRAFT_VALIDATION_TOLERANCE,
+                                           "logits of a batch and of its prompts alone", error);
+        }
+        at += count;
+        graft_free(alone);
+    }
+    graft_free(together);
+    return status;
+}

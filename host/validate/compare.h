@@ -30,4 +30,7 @@ int graft_compare_numbers(const struct graft_subject *subject, const float *numb
 int graft_same_logits(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
                       const char *what, double tolerance, struct graft_error *error);
 
+/* [load] The same of a batch of prompts, of 1, 7 and all of our ids, and of each by itself. */
+int graft_same_in_batch(const struct graft_subject *subject, struct graft_model *model, struct graft_error *error);
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Linear that lets the original do the work. What the file that includes this does itself it names before, by
  * `#define FORWARD forward` and the like: FORWARD, DESCRIBE, CREATE, DESTROY, INIT and DEINIT, each a function that
- * follows. FEATURES are the vtable's, and ENTRY says that it has a graft_plugin_entry of its own. */
+ * follows. FEATURES are the vtable's, and ENTRY says that it has a graft_plugin_entry of its own; TYPE is the one model type
+ * that it is for. */
 #ifndef GRAFT_TEST_BEHAVING_H
 #define GRAFT_TEST_BEHAVING_H
 
@@ -9,6 +10,9 @@
 #include "graft/linear.h"
 #include "graft/plugin.h"
 
+#ifndef TYPE
+#define TYPE "llama"
+#endif
 #ifndef FEATURES
 #define FEATURES 0
 #endif
@@ -82,7 +86,7 @@ static const struct graft_class behaving_class = {.struct_size = sizeof behaving
                                                   .create = CREATE,
                                                   .destroy = DESTROY,
                                                   .forward = &behaving_vtable};
-static const char *const behaving_types[] = {"llama", NULL};
+static const char *const behaving_types[] = {TYPE, NULL};
 static const struct graft_replacement behaving_replacement = {.struct_size = sizeof behaving_replacement,
                                                               .key = GRAFT_KEY_NAME,
                                                               .target = "Linear",
