@@ -215,7 +215,8 @@ int64_t graft_key_transform_index(const struct key_transform *transform, int32_t
     if (groups != NULL && text != NULL &&
         graft_regex_search_groups(regex, text, strlen(text), groups) == GRAFT_REGEX_MATCH) {
         const struct graft_regex_match *star = &groups[graft_regex_group(regex, "star")];
-        index = graft_name_index(text + star->start, star->end - star->start);
+        int is_there = star->start != GRAFT_REGEX_NOWHERE; /* another branch of the pattern may have matched */
+        index = is_there ? graft_name_index(text + star->start, star->end - star->start) : -1;
     }
     graft_free(groups);
     return index;
