@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target without a fuzzer: over its corpus, then over mutations of it for GRAFT_FUZZ_SECONDS (1). The
- * target is the function that libFuzzer calls, so that the same file serves both. usage: fuzz_NAME CORPUS_FOLDER
+ * Runs a fuzz target without a fuzzer: over its corpus, then over mutations of it, with words of its dictionary, for
+ * GRAFT_FUZZ_SECONDS (1). The target is the function that libFuzzer calls, so that the same file serves both.
+ * usage: fuzz_NAME CORPUS_FOLDER DICTIONARY
  */
 #define _DEFAULT_SOURCE /* for scandir */
 #include <dirent.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 
 #include "fuzz/target.h"
+#include "fuzz/words.h"
 
 enum { MAX_SEEDS = 64, MAX_BYTES = 1 << 16, MAX_CHANGES = 6 };
 
@@ -63,24 +65,6 @@ static int read_seeds(const char *folder) {
     return n_seeds > 0 ? status : -1;
 }
 
-/* Words that parsers treat in a way of their own. */
-static const char *const words[] = {"-1",
-                                    "0",
-                                    "1e999",
-                                    "18446744073709551615",
-                                    "9223372036854775807",
-                                    "null",
-                                    "{}",
-                                    "[]",
-                                    "\"\"",
-                                    "[[[[[[[[",
-                                    "\\u0000",
-                                    "\xff",
-                                    "\xed\xa0\x80",
-                                    "..",
-                                    "/",
-                                    "*"};
-
 /* Makes room for `added` bytes at `at`, or takes away the overlap; returns the new size. */
 static size_t splice(uint8_t *bytes, size_t size, size_t at, size_t removed, const uint8_t *added, size_t n) {
     if (size - removed + n > MAX_BYTES) {
@@ -94,7 +78,7 @@ static size_t splice(uint8_t *bytes, size_t size, size_t at, size_t removed, con
 static size_t change(uint8_t *bytes, size_t size) {
     uint8_t piece[256];
     size_t at = below(size), length = below(size - at < 200 ? size - at : 200);
-    const char *word = words[below(sizeof words / sizeof words[0])];
+    const struct fuzz_word *word = fuzz_word_at(next_random());
     switch (below(5)) {
     case 0:
         if (size > 0) {
@@ -107,9 +91,9 @@ static size_t change(uint8_t *bytes, size_t size) {
         memcpy(piece, bytes + at, length);
         return splice(bytes, size, below(size), 0, piece, length);
     case 3:
-        return splice(bytes, size, at, 0, (const uint8_t *)word, strlen(word));
+        return splice(bytes, size, at, 0, word->bytes, word->size);
     default:
-        return splice(bytes, size, at, length < 8 ? length : 8, (const uint8_t *)word, strlen(word));
+        return splice(bytes, size, at, length < 8 ? length : 8, word->bytes, word->size);
     }
 }
 
@@ -117,8 +101,13 @@ int main(int argc, char **argv) {
     static uint8_t bytes[MAX_BYTES];
     const char *wanted = getenv("GRAFT_FUZZ_SECONDS");
     long seconds = wanted != NULL ? strtol(wanted, NULL, 10) : 1, runs = 0;
-    if (argc != 2 || read_seeds(argv[1]) != 0) {
-        (void)fprintf(stderr, "usage: fuzz_NAME CORPUS_FOLDER\n");
+    if (argc != 3 || read_seeds(argv[1]) != 0) {
+        (void)fprintf(stderr, "usage: fuzz_NAME CORPUS_FOLDER DICTIONARY\n");
+        return 2;
+    }
+    int wrong = fuzz_words_read(argv[2]);
+    if (wrong != 0) {
+        (void)fprintf(stderr, "%s:%d: expected a word in quotes\n", argv[2], wrong);
         return 2;
     }
     for (int i = 0; i < n_seeds; i++, runs++) {
