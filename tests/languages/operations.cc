@@ -51,7 +51,7 @@ class TurnedMLP : public graft::module<graft::mlp> {
 
     void forward(const graft::call &call, const graft_mlp_args &args) const {
         const std::int64_t n = size.intermediate, half = n / 2;
-        const float *weights[] = {widened(call, first), widened(call, second)}; /* [half, hidden] each */
+        const float *weights[] = {call.widened(first), call.widened(second)}; /* [half, hidden] each */
         float *a = call.floats(args.tokens, n), *b = call.floats(args.tokens, n);
         float *g = call.floats(args.tokens, n), *u = call.floats(args.tokens, n);
         sorted_proj(call, args.tokens, args.hidden_states, a);
@@ -75,11 +75,6 @@ class TurnedMLP : public graft::module<graft::mlp> {
     }
 
   private:
-    static const float *widened(const graft::call &call, const graft_weight &weight) {
-        float *numbers = call.floats(weight.rows, weight.columns);
-        call.kernel(&graft_kernels::widen, &weight, numbers);
-        return numbers;
-    }
     graft::child<graft::linear> sorted_proj, shuffled_proj;
     graft::child<graft::activation> act_fn;
     const graft_weight &first, &second;

@@ -236,6 +236,10 @@ class call {
     std::int32_t *integers(std::int64_t count) const {
         return checked(graft_scratch_ints(raw_, count, error_));
     }
+    /* A weight's numbers, [rows, columns], of whatever type they are; in scratch memory. */
+    const float *widened(const graft_weight &weight) const {
+        return checked(graft_scratch_widened(raw_, &weight, error_));
+    }
     /* A kernel of kernels.h: call.kernel(&graft_kernels::add, x, y, count). */
     template <class... Parameters, class... Values>
     void kernel(int (*graft_kernels::*member)(const graft_call *, Parameters...), Values... values) const {
@@ -497,16 +501,23 @@ constexpr graft_operation custom(const graft_custom_operation &own) {
     return made;
 }
 
-/* `sources` become `targets` by `operations`: three static arrays. */
-template <std::size_t Sources, std::size_t Targets, std::size_t Operations>
-constexpr graft_conversion conversion(const char *const (&sources)[Sources], const char *const (&targets)[Targets],
-                                      const graft_operation (&operations)[Operations]) {
+/* `sources` become `targets` under other names: two static arrays. */
+template <std::size_t Sources, std::size_t Targets>
+constexpr graft_conversion conversion(const char *const (&sources)[Sources], const char *const (&targets)[Targets]) {
     graft_conversion made{};
     made.struct_size = sizeof made;
     made.n_sources = Sources;
     made.sources = sources;
     made.targets = targets;
     made.n_targets = Targets;
+    return made;
+}
+
+/* `sources` become `targets` by `operations`: three static arrays. */
+template <std::size_t Sources, std::size_t Targets, std::size_t Operations>
+constexpr graft_conversion conversion(const char *const (&sources)[Sources], const char *const (&targets)[Targets],
+                                      const graft_operation (&operations)[Operations]) {
+    graft_conversion made = conversion(sources, targets);
     made.operations = operations;
     made.n_operations = Operations;
     made.operation_stride = sizeof operations[0];
