@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Linear that lets the original do the work. What the file that includes this does itself it names before, by
  * `#define FORWARD forward` and the like: FORWARD, DESCRIBE, CREATE, DESTROY, INIT and DEINIT, each a function that
- * follows. FEATURES are the vtable's, and ENTRY says that it has a graft_plugin_entry of its own; TYPE is the one model type
- * that it is for. */
+ * follows. FEATURES are the vtable's, ENTRY says that it has a graft_plugin_entry of its own, and TYPE is the one model
+ * type that it is for. */
 #ifndef GRAFT_TEST_BEHAVING_H
 #define GRAFT_TEST_BEHAVING_H
 
