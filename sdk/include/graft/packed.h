@@ -5,7 +5,7 @@
  *     W[o, i] = scales[g, o] * (q[o, i] - z[g, o]),   g the group of input i
  *
  * A class of that kind (plugins/gptq, plugins/awq) says where words, scales and zero points lie and how codes lie in
- * words (packed_loops.h); graft_packed_forward does the rest. Few tokens (graft_call_is_few) read the packed bytes
+ * words (packed_format.h); graft_packed_forward does the rest. Few tokens (graft_call_is_few) read the packed bytes
  * where they are, each as if it were alone; many are multiplied with panels of W by the host's kernels.
  *
  * With --dtype float32 both factors are f32, which holds every such weight exactly. Otherwise packed weights count as
