@@ -128,7 +128,8 @@ static int64_t cut(const struct graft_call *call, const struct graft_product *pr
 
 /* Chooses how a panel is computed, and returns the form of x that goes with it. */
 static int32_t choose(const struct plan *plan, struct graft_product_panel *panel) {
-    panel->kind = graft_call_is_few(plan->call, panel->product->tokens) ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
+    const int is_few = panel->source == NULL && graft_call_is_few(plan->call, panel->product->tokens);
+    panel->kind = is_few ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
     if (!is_rounded(plan->call, panel->reading)) {
         return GRAFT_INPUT_AS_GIVEN;
     }
@@ -170,22 +171,51 @@ static void *scratch_zeroed(const struct graft_call *call, int64_t bytes) {
     return memory;
 }
 
-static int make_plan(struct plan *plan, const struct graft_product *products, uint32_t stride, int32_t n) {
+/* Each panel adds at most one input. */
+static int make_room(struct plan *plan, int64_t n_panels) {
     const struct graft_call *call = plan->call;
-    int64_t n_panels = 0;
-    for (int32_t i = 0; i < n; i++) {
-        n_panels += cut(call, product_at(products, stride, i), NULL);
-    }
-    /* Each panel adds at most one input. */
     plan->panels = (struct graft_product_panel *)scratch_zeroed(call, n_panels * (int64_t)sizeof *plan->panels);
     plan->inputs =
         (struct graft_product_input *)call->scratch_alloc(call->scratch, n_panels * (int64_t)sizeof *plan->inputs);
-    if (plan->panels == NULL || plan->inputs == NULL) {
+    return plan->panels != NULL && plan->inputs != NULL ? 0 : -1;
+}
+
+static int make_panels(struct plan *plan, const struct graft_product *products, uint32_t stride, int32_t n) {
+    int64_t n_panels = 0;
+    for (int32_t i = 0; i < n; i++) {
+        n_panels += cut(plan->call, product_at(products, stride, i), NULL);
+    }
+    if (make_room(plan, n_panels) != 0) {
         return -1;
     }
     for (int32_t i = 0; i < n; i++) {
-        plan->n_panels += cut(call, product_at(products, stride, i), plan->panels + plan->n_panels);
+        plan->n_panels += cut(plan->call, product_at(products, stride, i), plan->panels + plan->n_panels);
     }
+    return 0;
+}
+
+/* The panels of a product whose weight a source makes. */
+static int make_turned(struct plan *plan, const struct graft_product *product, const struct graft_turned_source *source,
+                       int32_t reading) {
+    const int64_t n_panels = product->tokens > 0 ? product->rows / GRAFT_TURNED_ROWS : 0;
+    if (make_room(plan, n_panels) != 0) {
+        return -1;
+    }
+    for (int64_t i = 0; i < n_panels; i++) {
+        struct graft_product_panel *panel = &plan->panels[i];
+        panel->product = product;
+        panel->source = source;
+        panel->reading = reading;
+        panel->row = i * GRAFT_TURNED_ROWS;
+        panel->rows = GRAFT_TURNED_ROWS;
+    }
+    plan->n_panels = n_panels;
+    return 0;
+}
+
+/* Inputs and scratch memory of all panels. */
+static int make_inputs(struct plan *plan) {
+    const struct graft_call *call = plan->call;
     for (int64_t i = 0; i < plan->n_panels; i++) {
         struct graft_product_panel *panel = &plan->panels[i];
         if (find_input(plan, panel) != 0) {
@@ -226,10 +256,44 @@ int graft_linear(const struct graft_call *call, const struct graft_product *prod
     }
     struct plan plan = {.call = call, .loops = graft_loops_get()};
     int64_t mark = call->scratch_mark(call->scratch);
-    if (make_plan(&plan, products, product_stride, n) != 0) {
+    if (make_panels(&plan, products, product_stride, n) != 0 || make_inputs(&plan) != 0) {
         status = graft_fail_memory(error, "");
     } else {
         graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, product_stride, n), run_panels, &plan);
+    }
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
+static int check_turned(const struct graft_product *product, const struct graft_turned_source *source,
+                        struct graft_error *error) {
+    const int64_t rows = GRAFT_TURNED_ROWS, columns = GRAFT_TURNED_COLUMNS;
+    if (source == NULL || product->first_row % rows != 0 || product->rows % rows != 0 ||
+        product->weight->columns % columns != 0) {
+        return graft_error_set(
+            error, GRAFT_ERROR_PLUGIN, "",
+            "a turned product of rows %lld to %lld and %lld columns: multiples of %d and %d are taken",
+            (long long)product->first_row, (long long)(product->first_row + product->rows),
+            (long long)product->weight->columns, GRAFT_TURNED_ROWS, GRAFT_TURNED_COLUMNS);
+    }
+    return GRAFT_OK;
+}
+
+int graft_linear_turned(const struct graft_call *call, const struct graft_product *product,
+                        const struct graft_turned_source *source, int32_t *done, struct graft_error *error) {
+    const int32_t reading = call->precision == GRAFT_PRECISION_FLOAT32 ? GRAFT_READ_F32 : GRAFT_READ_BF16;
+    struct plan plan = {.call = call, .loops = graft_loops_get()};
+    int64_t mark = call->scratch_mark(call->scratch);
+    *done = !takes_tiles(call, product, reading);
+    int status = check_product(product, error);
+    status = status == GRAFT_OK ? check_turned(product, source, error) : status;
+    if (status != GRAFT_OK || !*done) {
+        return status;
+    }
+    if (make_turned(&plan, product, source, reading) != 0 || make_inputs(&plan) != 0) {
+        status = graft_fail_memory(error, "");
+    } else {
+        graft_parallel_for_workers(plan.n_panels, grain_of(&plan, product, sizeof *product, 1), run_panels, &plan);
     }
     call->scratch_release(call->scratch, mark);
     return status;

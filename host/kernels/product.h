@@ -8,6 +8,7 @@
 #define GRAFT_KERNELS_PRODUCT_H
 
 #include "graft/kernels.h"
+#include "graft/turned.h"
 #include "kernels/loops.h"
 
 /* What a panel's x looks like. */
@@ -39,13 +40,19 @@ enum {
     GRAFT_PANEL_FEW_PAIRS = 4 /* few, of bf16, where it multiplies pairs of them: dot products in bf16 (few.h) */
 };
 
+/* Columns of a panel that are transposed and multiplied at once: the transposed portion stays in the second-level
+ * cache. Each portion's sums start from zero, which also keeps rounding errors smaller than one long sum would. The
+ * second is that of pairs, where a portion takes less and what is done between two of them counts for more. */
+enum { GRAFT_PORTION = 512, GRAFT_PAIRS_PORTION = 2048 };
+
 struct graft_product_panel {
     const struct graft_product *product;
     const struct graft_product_input *input;
-    const void *weights; /* [rows, columns] in the file's type */
-    int32_t reading;     /* GRAFT_READ_... */
-    int32_t kind;        /* GRAFT_PANEL_... */
-    int64_t row;         /* its first row, counted as y's columns are */
+    const void *weights; /* [rows, columns] in the file's type; NULL: of `source` */
+    const struct graft_turned_source *source;
+    int32_t reading; /* GRAFT_READ_... */
+    int32_t kind;    /* GRAFT_PANEL_... */
+    int64_t row;     /* its first row, counted as y's columns are */
     int64_t rows;
 };
 
@@ -57,6 +64,12 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
 
 /* Bytes of worker scratch that graft_product_panel_run needs for `panel`. */
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel);
+
+/* [any] The products of a panel, where a source makes its weights: portion by portion, each by all tokens. */
+void graft_product_turned_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch);
+
+/* [any] Bytes of scratch that takes. */
+int64_t graft_product_turned_scratch(const struct graft_product_panel *panel);
 
 /* Computes one panel of y. `scratch` is on a 64-byte boundary. */
 void graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch);

@@ -7,21 +7,17 @@
 #include "kernels/product.h"
 #include "kernels/tiles.h"
 
-/* Columns of a panel that are transposed and multiplied at once: the transposed portion stays in the second-level
- * cache. Each portion's sums start from zero, which also keeps rounding errors smaller than one long sum would. */
-enum { PORTION = 512 };
-
-/* The same in bf16, where a portion takes less and what is done between two of them counts for more. */
-enum { PAIRS_PORTION = 2048 };
-
 enum { BIAS_RUN = 64 };
 
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel) {
+    if (panel->source != NULL) {
+        return graft_product_turned_scratch(panel);
+    }
     if (panel->kind == GRAFT_PANEL_MULTIPLY) {
-        return loops->pack_rows * PORTION * (int64_t)sizeof(float);
+        return loops->pack_rows * GRAFT_PORTION * (int64_t)sizeof(float);
     }
     if (panel->kind == GRAFT_PANEL_PAIRS) {
-        return loops->pack_rows * (PAIRS_PORTION / 2) * (int64_t)sizeof(uint32_t);
+        return loops->pack_rows * (GRAFT_PAIRS_PORTION / 2) * (int64_t)sizeof(uint32_t);
     }
     if (panel->kind == GRAFT_PANEL_TILES) {
         return graft_tiles_get()->scratch_bytes(panel->rows, panel->product->tokens);
@@ -46,8 +42,8 @@ static void run_multiply(const struct graft_loops *loops, const struct graft_pro
     }
     for (int64_t r = 0; r < panel->rows; r += loops->pack_rows) {
         int64_t rows = panel->rows - r < loops->pack_rows ? panel->rows - r : loops->pack_rows;
-        for (int64_t k = 0; k < columns; k += PORTION) {
-            int64_t depth = columns - k < PORTION ? columns - k : PORTION;
+        for (int64_t k = 0; k < columns; k += GRAFT_PORTION) {
+            int64_t depth = columns - k < GRAFT_PORTION ? columns - k : GRAFT_PORTION;
             const char *weights = (const char *)panel->weights + (r * columns + k) * element;
             loops->pack(panel->reading, weights, columns, rows, depth, packed);
             loops->multiply(x + k, panel->input->data_stride, 1, product->tokens, packed, loops->pack_rows, depth, rows,
@@ -69,8 +65,8 @@ static void run_pairs(const struct graft_loops *loops, const struct graft_produc
             .y = product->y + panel->row + r,
             .y_stride = product->y_stride,
         };
-        for (int64_t k = 0; k < columns; k += PAIRS_PORTION) {
-            int64_t depth = columns - k < PAIRS_PORTION ? columns - k : PAIRS_PORTION;
+        for (int64_t k = 0; k < columns; k += GRAFT_PAIRS_PORTION) {
+            int64_t depth = columns - k < GRAFT_PAIRS_PORTION ? columns - k : GRAFT_PAIRS_PORTION;
             loops->pack_pairs((const uint16_t *)panel->weights + r * columns + k, columns, operands.rows, depth,
                               packed);
             operands.x = (const uint16_t *)panel->input->data + k;
@@ -128,7 +124,9 @@ static void run_few_pairs(const struct graft_product_panel *panel) {
 }
 
 void graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
-    if (panel->kind == GRAFT_PANEL_DOT) {
+    if (panel->source != NULL) {
+        graft_product_turned_run(loops, panel, scratch);
+    } else if (panel->kind == GRAFT_PANEL_DOT) {
         run_dot(loops, panel);
     } else if (panel->kind == GRAFT_PANEL_FEW_PAIRS) {
         run_few_pairs(panel);

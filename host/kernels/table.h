@@ -19,6 +19,8 @@ static inline int64_t graft_grain_rows(int64_t columns) {
 /* product.c */
 int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
                  uint32_t product_stride, struct graft_error *error);
+int graft_linear_turned(const struct graft_call *call, const struct graft_product *product,
+                        const struct graft_turned_source *source, int32_t *done, struct graft_error *error);
 
 /* attention.c */
 int graft_attention(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error);

@@ -19,6 +19,7 @@ extern "C" {
 #endif
 
 struct graft_experts_input;
+struct graft_turned_source;
 
 #define GRAFT_KERNELS_ID "graft.kernels/1"
 
@@ -222,6 +223,13 @@ struct graft_kernels {
     /* The weight's elements in row order as f32: out [rows * columns]. */
     int (*widen)(const struct graft_call *call, const struct graft_weight *weight, float *out,
                  struct graft_error *error);
+
+    /* `linear` of one product of many tokens (not graft_call_is_few) whose weight has no blocks, but a `source` that
+     * makes its numbers (turned.h): F32 with GRAFT_PRECISION_FLOAT32, and else as a bf16 weight is multiplied. Rows and
+     * columns of the weight and the product are multiples of GRAFT_TURNED_ROWS and GRAFT_TURNED_COLUMNS. `*done` is 0
+     * and nothing has happened where this processor's products take rows as they lie. */
+    int (*linear_turned)(const struct graft_call *call, const struct graft_product *product,
+                         const struct graft_turned_source *source, int32_t *done, struct graft_error *error);
 };
 
 /* [forward] A weight's elements in row order as f32, in scratch memory; on failure NULL, with an error recorded. For
@@ -237,7 +245,7 @@ GRAFT_ASSERT_SIZE(struct graft_mask, 48);
 GRAFT_ASSERT_SIZE(struct graft_attention_latents, 40);
 GRAFT_ASSERT_SIZE(struct graft_attention_args, 176);
 GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);
-GRAFT_ASSERT_SIZE(struct graft_kernels, 128);
+GRAFT_ASSERT_SIZE(struct graft_kernels, 136);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One panel of a weight that a source makes (turned.h): a portion of all its rows at a time, multiplied while it is in
+ * the cache. The sums are those of product_panel.c. */
+#include <string.h>
+
+#include "kernels/product.h"
+
+static int64_t portion_of(const struct graft_product_panel *panel) {
+    return panel->kind == GRAFT_PANEL_PAIRS ? GRAFT_PAIRS_PORTION : GRAFT_PORTION;
+}
+
+static int32_t layout_of(const struct graft_product_panel *panel) {
+    if (panel->kind == GRAFT_PANEL_PAIRS) {
+        return GRAFT_TURNED_PAIRS;
+    }
+    return panel->reading == GRAFT_READ_F32 ? GRAFT_TURNED_F32 : GRAFT_TURNED_BF16;
+}
+
+int64_t graft_product_turned_scratch(const struct graft_product_panel *panel) {
+    const int64_t size = panel->kind == GRAFT_PANEL_PAIRS ? 2 : 4;
+    return panel->rows * portion_of(panel) * size;
+}
+
+/* Columns [k, k + depth) of rows [r, r + pack_rows) of a panel. */
+static void multiply(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r, int64_t k,
+                     int64_t depth, const float *turned) {
+    const struct graft_product *product = panel->product;
+    loops->multiply((const float *)panel->input->data + k, panel->input->data_stride, 1, product->tokens, turned,
+                    loops->pack_rows, depth, loops->pack_rows, product->y + panel->row + r, product->y_stride);
+}
+
+static void multiply_pairs(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r,
+                           int64_t k, int64_t depth, const uint32_t *turned) {
+    const struct graft_product *product = panel->product;
+    const struct graft_pairs operands = {
+        .x = (const uint16_t *)panel->input->data + k,
+        .x_stride = panel->input->data_stride,
+        .x_step = 2,
+        .tokens = product->tokens,
+        .w = turned,
+        .pairs = depth / 2,
+        .rows = loops->pack_rows,
+        .y = product->y + panel->row + r,
+        .y_stride = product->y_stride,
+        .add = k > 0,
+    };
+    loops->multiply_pairs(&operands);
+}
+
+void graft_product_turned_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
+    const struct graft_product *product = panel->product;
+    const int is_pairs = panel->kind == GRAFT_PANEL_PAIRS;
+    const int64_t columns = product->weight->columns, most = portion_of(panel);
+    struct graft_turned_portion portion = {
+        .struct_size = sizeof portion,
+        .layout = layout_of(panel),
+        .row = product->first_row + panel->row,
+        .rows = panel->rows,
+        .width = loops->pack_rows,
+        .out = scratch,
+    };
+    for (int64_t t = 0; t < product->tokens && (!is_pairs || columns == 0); t++) {
+        memset(product->y + t * product->y_stride + panel->row, 0, (size_t)panel->rows * sizeof(float));
+    }
+    for (int64_t k = 0; k < columns; k += most) {
+        portion.column = k;
+        portion.columns = columns - k < most ? columns - k : most;
+        panel->source->write(panel->source->weight, &portion);
+        for (int64_t r = 0; r < panel->rows; r += loops->pack_rows) {
+            if (is_pairs) {
+                multiply_pairs(loops, panel, r, k, portion.columns,
+                               (const uint32_t *)(void *)scratch + r * (portion.columns / 2));
+            } else {
+                multiply(loops, panel, r, k, portion.columns, (const float *)(void *)scratch + r * portion.columns);
+            }
+        }
+    }
+}
