@@ -130,6 +130,45 @@ static void check(struct graft_packed *self, const float *weights, int is_rounde
     free(alone);
 }
 
+/* Number `column` of row `row` in a portion, as f32. */
+static float turned_at(const struct graft_turned_portion *portion, int64_t row, int64_t column) {
+    const int is_pairs = portion->layout == GRAFT_TURNED_PAIRS;
+    const int64_t lines = is_pairs ? portion->columns / 2 : portion->columns, line = is_pairs ? column / 2 : column;
+    const uint32_t *words = portion->out;
+    uint32_t word = words[(row / portion->width * lines + line) * portion->width + row % portion->width];
+    float number;
+    if (is_pairs) {
+        word = column % 2 == 0 ? word << 16 : word & 0xffff0000;
+    }
+    memcpy(&number, &word, sizeof number);
+    return number;
+}
+
+/* Portions of any width, in the middle of a weight, have the numbers of its rows. */
+static void check_portion(const struct graft_packed *self, const float *weights, int32_t layout, int64_t width) {
+    const int64_t in = self->in_features, column = in / 3 / GRAFT_TURNED_COLUMNS * GRAFT_TURNED_COLUMNS;
+    const int64_t row = self->out_features >= 2 * GRAFT_TURNED_ROWS ? GRAFT_TURNED_ROWS : 0;
+    const int64_t rows = (self->out_features - row) / GRAFT_TURNED_ROWS * GRAFT_TURNED_ROWS, columns = in - column;
+    struct graft_turned_portion portion = {sizeof portion, layout, row, rows, column, columns, width, NULL};
+    portion.out = need((size_t)(rows * columns) * (layout == GRAFT_TURNED_PAIRS ? 2 : 4));
+    graft_packed_turn(self, &portion);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t c = 0; c < columns; c++) {
+            const float weight = weights[(row + r) * in + column + c];
+            assert_true(turned_at(&portion, r, c) == (layout == GRAFT_TURNED_F32 ? weight : rounded(weight)));
+        }
+    }
+    free(portion.out);
+}
+
+static void check_turn(const struct graft_packed *self, const float *weights) {
+    for (int64_t width = 16; width <= 64 && self->in_features % GRAFT_TURNED_COLUMNS == 0; width *= 2) {
+        check_portion(self, weights, GRAFT_TURNED_F32, width);
+        check_portion(self, weights, GRAFT_TURNED_BF16, width);
+        check_portion(self, weights, GRAFT_TURNED_PAIRS, width);
+    }
+}
+
 static void check_size(const struct size *size) {
     const int64_t groups = (size->in + size->group_size - 1) / size->group_size;
     int32_t *words = any_words(size->in * size->out * size->bits / 32);
@@ -149,6 +188,7 @@ static void check_size(const struct size *size) {
         self.loops = tables[isa];
         check(&self, weights, 0);
         check(&self, weights, 1);
+        check_turn(&self, weights);
     }
     free(words);
     free(zeros);

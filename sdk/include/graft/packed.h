@@ -70,6 +70,8 @@ struct graft_packed_arithmetic {
                      int64_t first, int64_t n, float *y);
     /* [any] out [n, in_features] = rows of W, f32 or bf16. */
     void (*widen)(const struct graft_packed *self, int64_t first, int64_t n, void *out);
+    /* [any] Fills in a portion of W; of layouts, those that go with the arithmetic. */
+    void (*turn)(const struct graft_packed *self, const struct graft_turned_portion *portion);
 };
 
 /* One for each instruction set. */
@@ -81,8 +83,8 @@ struct graft_packed_loops {
 
 GRAFT_ASSERT_SIZE(struct graft_packed, 88);
 GRAFT_ASSERT_SIZE(struct graft_packed_input, 32);
-GRAFT_ASSERT_SIZE(struct graft_packed_arithmetic, 24);
-GRAFT_ASSERT_SIZE(struct graft_packed_loops, 56);
+GRAFT_ASSERT_SIZE(struct graft_packed_arithmetic, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_loops, 72);
 
 /* [any] Of `n` tables (scalar, avx2, avx512, avx512_bf16: as many as there are, in this order) the best that this
  * processor runs and GRAFT_ISA, if it is set, allows. */
@@ -170,6 +172,13 @@ GRAFT_INLINE void graft_packed_widen(const void *weight, int64_t first, int64_t 
     }
 }
 
+/* [any] As graft_panels has it. */
+GRAFT_INLINE void graft_packed_turn(const void *weight, const struct graft_turned_portion *portion) {
+    const struct graft_packed *self = (const struct graft_packed *)weight;
+    const int is_exact = portion->layout == GRAFT_TURNED_F32;
+    (is_exact ? &self->loops->exact : &self->loops->rounded)->turn(self, portion);
+}
+
 /* What graft_packed_add_bias gives to the body of its loop. */
 struct graft_packed_biased {
     const float *bias; /* [rows] */
@@ -245,6 +254,7 @@ GRAFT_INLINE int graft_packed_many(const struct graft_packed *self, const struct
     panels.columns = self->in_features;
     panels.unit = GRAFT_PACKED_STRIP;
     panels.widen = graft_packed_widen;
+    panels.turn = graft_packed_turn;
     return graft_panels_multiply(&panels, call, args->x, args->tokens, args->y, error);
 }
 

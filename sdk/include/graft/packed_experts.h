@@ -150,6 +150,7 @@ GRAFT_INLINE int graft_packed_stack_many(const struct graft_packed_stack *stack,
     panels.columns = stack->columns;
     panels.unit = 1;
     panels.widen = graft_packed_stack_widen;
+    panels.turn = NULL;
     int status = graft_panels_multiply(&panels, call, job->x, job->tokens, job->y, error);
     call->scratch_release(call->scratch, mark);
     return status;

@@ -10,6 +10,7 @@
 #define GRAFT_PACKED_LOOPS_H
 
 #include "packed_few.h"
+#include "packed_turned.h"
 #include "packed_widen.h"
 
 #ifdef __cplusplus
@@ -60,10 +61,13 @@ extern "C" {
                              graft_packed_multiply_any(self, format, bits, rounds, input, t, tokens, first, n, y)); \
     }
 
-/* Rows of W in one type. */
+/* W in one type: rows, and portions. */
 #define GRAFT_PACKED_ROWS_OF(name, format, narrow)                                                             \
     static void name##_widen(const struct graft_packed *self, int64_t first, int64_t n, void *out) {           \
         GRAFT_PACKED_BY_BITS(self, graft_packed_widen_any(self, format, bits, narrow, first, n, (char *)out)); \
+    }                                                                                                          \
+    static void name##_turn(const struct graft_packed *self, const struct graft_turned_portion *portion) {     \
+        GRAFT_PACKED_BY_BITS(self, graft_packed_turned_any(self, format, bits, narrow, portion));              \
     }
 
 /* Where the target does not multiply bf16, few tokens are multiplied as in f32: by the same functions. */
@@ -76,16 +80,16 @@ extern "C" {
 #endif
 
 /* Defines it. */
-#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps, pairs)                       \
-    static const struct graft_packed_format format = {unpack, unpack_zeros, steps, pairs}; \
-    GRAFT_PACKED_PRODUCTS(exact, format, 0)                                                \
-    GRAFT_PACKED_ROUNDED_PRODUCTS(format)                                                  \
-    GRAFT_PACKED_ROWS_OF(exact, format, 0)                                                 \
-    GRAFT_PACKED_ROWS_OF(rounded, format, 1)                                               \
-    const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {                           \
-        GRAFT_PACKED_ISA,                                                                  \
-        {exact_prepare, exact_multiply, exact_widen},                                      \
-        {GRAFT_PACKED_ROUNDED(prepare), GRAFT_PACKED_ROUNDED(multiply), rounded_widen},    \
+#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps, pairs)                                  \
+    static const struct graft_packed_format format = {unpack, unpack_zeros, steps, pairs};            \
+    GRAFT_PACKED_PRODUCTS(exact, format, 0)                                                           \
+    GRAFT_PACKED_ROUNDED_PRODUCTS(format)                                                             \
+    GRAFT_PACKED_ROWS_OF(exact, format, 0)                                                            \
+    GRAFT_PACKED_ROWS_OF(rounded, format, 1)                                                          \
+    const struct graft_packed_loops GRAFT_PACKED_TABLE(name) = {                                      \
+        GRAFT_PACKED_ISA,                                                                             \
+        {exact_prepare, exact_multiply, exact_widen, exact_turn},                                     \
+        {GRAFT_PACKED_ROUNDED(prepare), GRAFT_PACKED_ROUNDED(multiply), rounded_widen, rounded_turn}, \
     }
 
 #ifdef __cplusplus

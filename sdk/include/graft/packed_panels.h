@@ -11,6 +11,7 @@
 
 #include "kernels.h"
 #include "threads.h"
+#include "turned.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +27,8 @@ struct graft_panels {
     int64_t unit;       /* rows that `widen` is asked for begin at a multiple of it, which divides GRAFT_PANEL_ROWS */
     /* [any] out [n, columns] = rows [first, first + n), F32 or, rounded, BF16. */
     void (*widen)(const void *weight, int64_t first, int64_t n, graft_dtype dtype, void *out);
+    /* [any] Fills in a portion, which then takes no panel; NULL: `widen` does it all. */
+    void (*turn)(const void *weight, const struct graft_turned_portion *portion);
 };
 
 /* What the body of a parallel loop is given. */
@@ -37,7 +40,7 @@ struct graft_panel {
     char *data;                        /* [rows, columns] */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_panels, 40);
+GRAFT_ASSERT_SIZE(struct graft_panels, 48);
 GRAFT_ASSERT_SIZE(struct graft_panel, 40);
 
 /* [any] A body: units [begin, end) of a panel, the last of which may lack rows. */
@@ -50,37 +53,51 @@ GRAFT_INLINE void graft_panel_widen(void *data, int64_t begin, int64_t end) {
                   panel->data + first * panels->columns * size);
 }
 
-/* [forward] y [tokens, ..] = x [tokens, columns] times a widened panel; rows of y are those of the whole weight. */
+/* [forward] y [tokens, ..] = x [tokens, columns] times rows [first, first + weight->rows); rows of y are those of the
+ * whole weight. */
+GRAFT_INLINE struct graft_product graft_panel_product(const struct graft_panels *panels,
+                                                      const struct graft_weight *weight, int64_t first, const float *x,
+                                                      int64_t tokens, float *y) {
+    struct graft_product product;
+    memset(&product, 0, sizeof product);
+    product.struct_size = (uint32_t)sizeof product;
+    product.weight = weight;
+    product.rows = weight->rows;
+    product.x = x;
+    product.x_stride = panels->columns;
+    product.tokens = tokens;
+    product.y = y + first;
+    product.y_stride = panels->rows;
+    return product;
+}
+
+/* [any] A weight of so many rows, without blocks. */
+GRAFT_INLINE struct graft_weight graft_panel_weight(const struct graft_panels *panels, int64_t rows) {
+    struct graft_weight weight;
+    memset(&weight, 0, sizeof weight);
+    weight.struct_size = (uint32_t)sizeof weight;
+    weight.rank = 2;
+    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
+        weight.shape[i] = i == 0 ? rows : i == 1 ? panels->columns : 1;
+    }
+    weight.rows = rows;
+    weight.columns = panels->columns;
+    return weight;
+}
+
+/* [forward] y = x times a widened panel. */
 GRAFT_INLINE int graft_panel_multiply(const struct graft_panel *panel, const struct graft_call *call, const float *x,
                                       int64_t tokens, float *y, struct graft_error *error) {
-    const struct graft_panels *panels = panel->panels;
+    struct graft_weight weight = graft_panel_weight(panel->panels, panel->rows);
     struct graft_row_block block;
-    struct graft_weight weight;
-    struct graft_product product;
-    memset(&weight, 0, sizeof weight);
-    memset(&product, 0, sizeof product);
     block.struct_size = (uint32_t)sizeof block;
     block.dtype = panel->dtype;
     block.data = panel->data;
     block.rows = panel->rows;
-    weight.struct_size = (uint32_t)sizeof weight;
-    weight.rank = 2;
-    for (int32_t i = 0; i < GRAFT_MAX_RANK; i++) {
-        weight.shape[i] = i == 0 ? panel->rows : i == 1 ? panels->columns : 1;
-    }
-    weight.rows = panel->rows;
-    weight.columns = panels->columns;
     weight.blocks = &block;
     weight.n_blocks = 1;
     weight.block_stride = (uint32_t)sizeof block;
-    product.struct_size = (uint32_t)sizeof product;
-    product.weight = &weight;
-    product.rows = panel->rows;
-    product.x = x;
-    product.x_stride = panels->columns;
-    product.tokens = tokens;
-    product.y = y + panel->first;
-    product.y_stride = panels->rows;
+    const struct graft_product product = graft_panel_product(panel->panels, &weight, panel->first, x, tokens, y);
     return call->kernels->linear(call, &product, 1, sizeof product, error);
 }
 
@@ -90,20 +107,45 @@ GRAFT_INLINE int64_t graft_panel_rows(const struct graft_panels *panels, int64_t
     return left < most ? left : most;
 }
 
-/* [forward] y [tokens, rows] = x [tokens, columns] times the weight. */
+/* [forward] The first rows of y without panels, where host and weight can; `*rows` of them. */
+GRAFT_INLINE int graft_panels_turned(const struct graft_panels *panels, const struct graft_call *call, const float *x,
+                                     int64_t tokens, float *y, int64_t *rows, struct graft_error *error) {
+    const int64_t whole = panels->rows / GRAFT_TURNED_ROWS * GRAFT_TURNED_ROWS;
+    int32_t done = 0;
+    *rows = 0;
+    if (panels->turn == NULL || whole == 0 || panels->columns % GRAFT_TURNED_COLUMNS != 0 ||
+        !GRAFT_HAS(call->kernels, struct graft_kernels, linear_turned)) {
+        return GRAFT_OK;
+    }
+    const struct graft_weight weight = graft_panel_weight(panels, whole);
+    const struct graft_product product = graft_panel_product(panels, &weight, 0, x, tokens, y);
+    struct graft_turned_source source;
+    source.struct_size = (uint32_t)sizeof source;
+    source.reserved = 0;
+    source.weight = panels->weight;
+    source.write = panels->turn;
+    int status = call->kernels->linear_turned(call, &product, &source, &done, error);
+    *rows = done ? whole : 0;
+    return status;
+}
+
+/* [forward] y [tokens, rows] = x [tokens, columns] times the weight: portion by portion, and panels of what is left. */
 GRAFT_INLINE int graft_panels_multiply(const struct graft_panels *panels, const struct graft_call *call, const float *x,
                                        int64_t tokens, float *y, struct graft_error *error) {
-    const int64_t most = graft_panel_rows(panels, 0);
     const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32;
     struct graft_panel panel;
-    int status = GRAFT_OK;
+    int status = graft_panels_turned(panels, call, x, tokens, y, &panel.first, error);
+    if (status != GRAFT_OK || panel.first == panels->rows) {
+        return status;
+    }
+    const int64_t most = graft_panel_rows(panels, panel.first);
     panel.panels = panels;
     panel.dtype = is_exact ? GRAFT_DTYPE_F32 : GRAFT_DTYPE_BF16;
     panel.data = (char *)graft_scratch_floats(call, is_exact ? most : most / 2 + 1, panels->columns, error);
     if (panel.data == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    for (panel.first = 0; panel.first < panels->rows && status == GRAFT_OK; panel.first += panel.rows) {
+    for (; panel.first < panels->rows && status == GRAFT_OK; panel.first += panel.rows) {
         panel.rows = graft_panel_rows(panels, panel.first);
         call->threads->parallel_for((panel.rows + panels->unit - 1) / panels->unit,
                                     (GRAFT_PANEL_GRAIN + panels->unit - 1) / panels->unit, graft_panel_widen, &panel);

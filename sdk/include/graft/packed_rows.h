@@ -250,6 +250,7 @@ GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self
     panels.columns = self->in_features;
     panels.unit = 1;
     panels.widen = graft_packed_rows_widen;
+    panels.turn = NULL;
     return graft_panels_multiply(&panels, call, x, tokens, y, error);
 }
 

@@ -42,8 +42,8 @@ GRAFT_PACKED_INLINE void graft_packed_widen_word(const struct graft_packed *self
 
 /* [any] Copies the weights of one word's inputs to their rows, `stride` numbers of 32 bits apart; for `rounded` two of
  * them are one such number. */
-GRAFT_PACKED_INLINE void graft_packed_turn(graft_packed_floats weights[][GRAFT_PACKED_VECTORS], const int slots,
-                                           const int rounded, int64_t stride, uint32_t *rows) {
+GRAFT_PACKED_INLINE void graft_packed_lines(graft_packed_floats weights[][GRAFT_PACKED_VECTORS], const int slots,
+                                            const int rounded, int64_t stride, uint32_t *rows) {
     const int count = rounded ? slots / 2 : slots;
     for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
         graft_packed_words columns[GRAFT_PACKED_CODES]; /* [count], a lane for each row */
@@ -81,7 +81,7 @@ GRAFT_PACKED_INLINE void graft_packed_widen_tile(const struct graft_packed *self
         for (int64_t s = 0; s < some; s++) {
             graft_packed_floats weights[GRAFT_PACKED_CODES][GRAFT_PACKED_VECTORS];
             graft_packed_widen_word(self, format, bits, step + s, first, n, &group, &at, weights);
-            graft_packed_turn(weights, slots, rounded, (int64_t)STEPS * count, rows + s * count);
+            graft_packed_lines(weights, slots, rounded, (int64_t)STEPS * count, rows + s * count);
         }
         for (int64_t row = 0; row < n; row++) {
             const size_t bytes = (size_t)count * sizeof *rows;
