@@ -93,9 +93,9 @@ static void multiply(const struct graft_packed_stack_job *job) {
         rows->loops->multiply(rows, job->first, job->rows, job->x, job->tokens, job->y);
         return;
     }
-    const uint32_t *numbers = (const uint32_t *)job->prepared;
-    const float *sums = (const float *)(const void *)(job->prepared + job->tokens * (job->columns / 2));
-    rows->loops->rounded->multiply(rows, job->first, job->rows, numbers, sums, job->tokens, job->y);
+    const struct graft_packed_rows_prepared *prepared = rows->loops->prepared;
+    const float *sums = (const float *)(const void *)(job->prepared + job->tokens * (job->columns / prepared->share));
+    prepared->multiply(rows, job->first, job->rows, job->prepared, sums, job->tokens, job->y);
 }
 
 static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, void *out) {
@@ -103,21 +103,20 @@ static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, v
     rows->loops->widen(rows, job->first, job->rows, dtype, out);
 }
 
-/* Pairs of bf16, then sums. */
+/* Inputs, then sums. */
 static int64_t count_numbers(const void *weight) {
     const struct graft_packed_rows *rows = weight;
-    const struct graft_packed_rows_rounded *rounded = rows->loops->rounded;
-    return rounded != NULL && rounded->fits(rows) ? rows->in_features / 2 + rows->in_features / 8 : 0;
+    const struct graft_packed_rows_prepared *prepared = rows->loops->prepared;
+    return prepared != NULL && prepared->fits(rows) ? rows->in_features / prepared->share + rows->in_features / 8 : 0;
 }
 
 static void prepare(const struct graft_packed_stack_job *job) {
     const struct graft_packed_rows *rows = job->weight;
-    const int64_t pairs = job->columns / 2;
-    uint32_t *numbers = (uint32_t *)job->prepared;
-    float *sums = (float *)(void *)(job->prepared + job->tokens * pairs);
+    const int64_t numbers = job->columns / rows->loops->prepared->share;
+    float *sums = (float *)(void *)(job->prepared + job->tokens * numbers);
     for (int64_t t = 0; t < job->tokens; t++) {
-        rows->loops->rounded->prepare(rows, job->x + t * job->columns, numbers + t * pairs,
-                                      sums + t * (job->columns / 8));
+        rows->loops->prepared->prepare(rows, job->x + t * job->columns, job->prepared + t * numbers,
+                                       sums + t * (job->columns / 8));
     }
 }
 

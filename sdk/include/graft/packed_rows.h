@@ -45,21 +45,23 @@ struct graft_packed_rows {
     const struct graft_weight *bias;             /* [out_features]; NULL: none */
 };
 
-/* Few tokens as products of bf16, with --dtype other than float32: inputs are rounded, codes and scales are not. */
-struct graft_packed_rows_rounded {
+/* Few tokens with inputs in another order, with --dtype other than float32. Where products are of bf16, inputs are
+ * rounded; codes and scales are not. */
+struct graft_packed_rows_prepared {
+    int64_t share; /* inputs in 32 bits: 2 of bf16, or 1 of f32 */
     /* [any] Whether groups have sizes that these loops are for. */
     int32_t (*fits)(const struct graft_packed_rows *self);
-    /* [any] For x [in_features] fills in its pairs of bf16, numbers [in_features / 2], and sums [in_features / 8]. */
-    void (*prepare)(const struct graft_packed_rows *self, const float *x, uint32_t *numbers, float *sums);
+    /* [any] For x [in_features] fills in numbers [in_features / share] and sums [in_features / 8]. */
+    void (*prepare)(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums);
     /* [any] As `multiply` below, with inputs as prepared, token after token. */
-    void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const uint32_t *numbers,
+    void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const void *numbers,
                      const float *sums, int64_t tokens, float *y);
 };
 
 /* One for each instruction set. */
 struct graft_packed_rows_loops {
-    const char *name;                                /* as GRAFT_ISA spells it */
-    const struct graft_packed_rows_rounded *rounded; /* NULL: the processor does not multiply bf16 */
+    const char *name;                                  /* as GRAFT_ISA spells it */
+    const struct graft_packed_rows_prepared *prepared; /* NULL: x is always multiplied as it is */
     /* [any] y [tokens, n] = x W^T for rows [first, first + n); rows of y lie out_features apart. The same to the bit,
      * whichever rows and tokens are done in one call. */
     void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, int64_t tokens,
@@ -74,12 +76,12 @@ struct graft_packed_rows_work {
     const float *x;                       /* [tokens, in_features] */
     int64_t tokens;                       /* rows of x and y */
     float *y;                             /* [tokens, out_features] */
-    uint32_t *numbers;                    /* [tokens, in_features / 2] as prepared; NULL: x itself is multiplied */
+    int32_t *numbers;                     /* [tokens, in_features / share] as prepared; NULL: x itself is multiplied */
     float *sums;                          /* [tokens, in_features / 8] likewise */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_rounded, 24);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_prepared, 32);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 32);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 48);
 
@@ -189,9 +191,11 @@ GRAFT_INLINE int graft_packed_rows_create(const struct graft_build *build, const
 GRAFT_INLINE void graft_packed_rows_prepare(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_rows_work *work = (const struct graft_packed_rows_work *)data;
     const struct graft_packed_rows *self = work->self;
+    const struct graft_packed_rows_prepared *prepared = self->loops->prepared;
     for (int64_t t = begin; t < end; t++) {
-        self->loops->rounded->prepare(self, work->x + t * self->in_features, work->numbers + t * self->in_features / 2,
-                                      work->sums + t * self->in_features / 8);
+        prepared->prepare(self, work->x + t * self->in_features,
+                          work->numbers + t * (self->in_features / prepared->share),
+                          work->sums + t * (self->in_features / 8));
     }
 }
 
@@ -202,7 +206,7 @@ GRAFT_INLINE void graft_packed_rows_tiles(void *data, int64_t begin, int64_t end
     const int64_t first = begin * GRAFT_PACKED_ROWS_TILE, last = end * GRAFT_PACKED_ROWS_TILE;
     const int64_t n = (last < self->out_features ? last : self->out_features) - first;
     if (work->numbers != NULL) {
-        self->loops->rounded->multiply(self, first, n, work->numbers, work->sums, work->tokens, work->y + first);
+        self->loops->prepared->multiply(self, first, n, work->numbers, work->sums, work->tokens, work->y + first);
     } else {
         self->loops->multiply(self, first, n, work->x, work->tokens, work->y + first);
     }
@@ -217,15 +221,15 @@ GRAFT_INLINE void graft_packed_rows_widen(const void *weight, int64_t first, int
 /* [forward] Few tokens: the input, if it is to be prepared, then tiles. */
 GRAFT_INLINE int graft_packed_rows_few(const struct graft_packed_rows *self, const struct graft_call *call,
                                        const float *x, int64_t tokens, float *y, struct graft_error *error) {
-    const struct graft_packed_rows_rounded *rounded = self->loops->rounded;
+    const struct graft_packed_rows_prepared *prepared = self->loops->prepared;
     struct graft_packed_rows_work work;
     memset(&work, 0, sizeof work);
     work.self = self;
     work.x = x;
     work.tokens = tokens;
     work.y = y;
-    if (rounded != NULL && call->precision != GRAFT_PRECISION_FLOAT32 && rounded->fits(self)) {
-        work.numbers = (uint32_t *)graft_scratch_ints(call, tokens * (self->in_features / 2), error);
+    if (prepared != NULL && call->precision != GRAFT_PRECISION_FLOAT32 && prepared->fits(self)) {
+        work.numbers = graft_scratch_ints(call, tokens * (self->in_features / prepared->share), error);
         work.sums = graft_scratch_floats(call, tokens, self->in_features / 8, error);
         if (work.numbers == NULL || work.sums == NULL) {
             return GRAFT_ERROR_INTERNAL;

@@ -12,6 +12,7 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#include <math.h>
 #endif
 
 #include "convert.h"
@@ -436,18 +437,19 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
         }                                                                                                         \
     }
 
-/* What a format's table has of products of bf16 (packed_rows_rounded.h), if it is built for them. */
-#if defined(__AVX512BF16__)
-#define GRAFT_ROW_ROUNDS(format) &format##_rounded
+/* What a format's table has of prepared inputs, if it is built for them. */
+#if defined(__AVX2__) && (defined(__AVX512BF16__) || !defined(__AVX512F__))
+#define GRAFT_ROW_PREPARES(format) &format##_prepared
 #else
-#define GRAFT_ROW_ROUNDS(format) NULL
-#define GRAFT_ROW_ROUNDED(format, kind)
+#define GRAFT_ROW_PREPARES(format) NULL
+#define GRAFT_ROW_PREPARED(format, kind)
 #endif
 
 #ifdef __cplusplus
 }
 #endif
 
+#include "packed_rows_lines.h"
 #include "packed_rows_rounded.h"
 
 #endif

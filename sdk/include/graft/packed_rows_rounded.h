@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Few tokens times rows of codes as products of bf16, for processors that have those (AVX512_BF16, VBMI):
- * packed_rows.h's `rounded`. Codes become bf16, which holds them exactly, in two or three operations for 32 of them;
+ * packed_rows.h's `prepared`. Codes become bf16, which holds them exactly, in two or three operations for 32 of them;
  * inputs are rounded and lie in the order that this gives. Part of packed_rows_loops.h.
  *
  * Lanes have sums of their own until the end, over groups and the inputs in each, in their order: nothing depends on
@@ -136,11 +136,11 @@ GRAFT_ROW_INLINE void graft_row_decode_float8(const unsigned char *codes, graft_
 }
 
 /* Input 8 l + k + 4 h of a line is in half h of lane l of vector k, as in the words. */
-#define GRAFT_ROW_UINT4 \
+#define GRAFT_ROW_ROUNDED_UINT4 \
     { graft_row_decode_uint4, 4, 128.0F, 8, 0, 1, 4 }
 
 /* Interleaving bytes goes by quarters of a register: 8 bytes of each for one vector, 8 for the other. */
-#define GRAFT_ROW_FLOAT8 \
+#define GRAFT_ROW_ROUNDED_FLOAT8 \
     { graft_row_decode_float8, 2, 0.0F, 2, 8, 8, 1 }
 
 /* [any] Inputs that have their sums scaled together: a group, or the groups that a line has. */
@@ -157,7 +157,7 @@ GRAFT_ROW_INLINE __m512i graft_row_order(const struct graft_row_rounding *format
     return _mm512_loadu_si512(inputs);
 }
 
-/* [any] graft_packed_rows_rounded.fits. */
+/* [any] graft_packed_rows_prepared.fits. */
 GRAFT_ROW_INLINE int32_t graft_row_rounded_fits(const struct graft_packed_rows *self,
                                                 const struct graft_row_rounding *format) {
     const int64_t line = (int64_t)format->vectors * GRAFT_ROW_PAIRS;
@@ -165,7 +165,7 @@ GRAFT_ROW_INLINE int32_t graft_row_rounded_fits(const struct graft_packed_rows *
     return self->group_of == NULL && self->in_features % line == 0 && (self->group_size % line == 0 || shares);
 }
 
-/* [any] graft_packed_rows_rounded.prepare. */
+/* [any] graft_packed_rows_prepared.prepare. */
 GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *self,
                                                 const struct graft_row_rounding *format, const float *x,
                                                 uint32_t *numbers, float *sums) {
@@ -329,7 +329,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_tokens(const struct graft_packed_rows *s
     }
 }
 
-/* [any] graft_packed_rows_rounded.multiply. */
+/* [any] graft_packed_rows_prepared.multiply. */
 GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self,
                                             const struct graft_row_rounding *format, int64_t first, int64_t n,
                                             const uint32_t *numbers, const float *sums, int64_t tokens, float *y) {
@@ -343,22 +343,21 @@ GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self
     }
 }
 
-/* Defines what a format's table points to, format##_rounded, for a kind of codes above. */
-#define GRAFT_ROW_ROUNDED(format, kind)                                                                           \
-    static const struct graft_row_rounding format##_rounding = kind;                                              \
-    static int32_t format##_fits(const struct graft_packed_rows *self) {                                          \
-        return graft_row_rounded_fits(self, &format##_rounding);                                                  \
-    }                                                                                                             \
-    static void format##_prepare(const struct graft_packed_rows *self, const float *x, uint32_t *numbers,         \
-                                 float *sums) {                                                                   \
-        graft_row_rounded_prepare(self, &format##_rounding, x, numbers, sums);                                    \
-    }                                                                                                             \
-    static void format##_multiply_rounded(const struct graft_packed_rows *self, int64_t first, int64_t n,         \
-                                          const uint32_t *numbers, const float *sums, int64_t tokens, float *y) { \
-        graft_row_rounded_all(self, &format##_rounding, first, n, numbers, sums, tokens, y);                      \
-    }                                                                                                             \
-    static const struct graft_packed_rows_rounded format##_rounded = {format##_fits, format##_prepare,            \
-                                                                      format##_multiply_rounded};
+/* Defines what a format's table points to, format##_prepared, for a kind of codes above. */
+#define GRAFT_ROW_PREPARED(format, kind)                                                                             \
+    static const struct graft_row_rounding format##_rounding = GRAFT_ROW_ROUNDED_##kind;                             \
+    static int32_t format##_fits(const struct graft_packed_rows *self) {                                             \
+        return graft_row_rounded_fits(self, &format##_rounding);                                                     \
+    }                                                                                                                \
+    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums) { \
+        graft_row_rounded_prepare(self, &format##_rounding, x, (uint32_t *)numbers, sums);                           \
+    }                                                                                                                \
+    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,           \
+                                           const void *numbers, const float *sums, int64_t tokens, float *y) {       \
+        graft_row_rounded_all(self, &format##_rounding, first, n, (const uint32_t *)numbers, sums, tokens, y);       \
+    }                                                                                                                \
+    static const struct graft_packed_rows_prepared format##_prepared = {2, format##_fits, format##_prepare,          \
+                                                                        format##_multiply_prepared};
 
 #endif
 
