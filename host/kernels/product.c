@@ -281,12 +281,13 @@ static int check_turned(const struct graft_product *product, const struct graft_
 
 int graft_linear_turned(const struct graft_call *call, const struct graft_product *product,
                         const struct graft_turned_source *source, int32_t *done, struct graft_error *error) {
+    const uint32_t layouts = 1u << GRAFT_TURNED_F32 | 1u << GRAFT_TURNED_BF16 | 1u << GRAFT_TURNED_PAIRS;
     const int32_t reading = call->precision == GRAFT_PRECISION_FLOAT32 ? GRAFT_READ_F32 : GRAFT_READ_BF16;
     struct plan plan = {.call = call, .loops = graft_loops_get()};
     int64_t mark = call->scratch_mark(call->scratch);
-    *done = !takes_tiles(call, product, reading);
     int status = check_product(product, error);
     status = status == GRAFT_OK ? check_turned(product, source, error) : status;
+    *done = status == GRAFT_OK && (~source->layouts & layouts) == 0 && !takes_tiles(call, product, reading);
     if (status != GRAFT_OK || !*done) {
         return status;
     }

@@ -80,7 +80,7 @@ static void check(int32_t precision, int64_t tokens, int64_t rows, int64_t colum
     struct source *bias = source_create(GRAFT_DTYPE_F32, first + rows, 1);
     struct graft_weight bare = weight->weight;
     struct graft_product product = {.struct_size = sizeof product, .weight = &weight->weight, .bias = &bias->weight};
-    const struct graft_turned_source source = {sizeof source, 0, weight, write_portion};
+    const struct graft_turned_source source = {sizeof source, 7, weight, write_portion};
     float *x = numbers_floats(tokens * (columns + 3)), *expected = numbers_alloc(tokens * (rows + 2), 4);
     float *found = numbers_alloc(tokens * (rows + 2), 4);
     memset(expected, 0, (size_t)(tokens * (rows + 2)) * sizeof *expected);
@@ -131,7 +131,7 @@ static void test_bits(void **state) {
 static void test_faults(void **state) {
     struct source *weight = source_create(GRAFT_DTYPE_BF16, 2 * GRAFT_TURNED_ROWS, 24);
     struct graft_product product = {.struct_size = sizeof product, .weight = &weight->weight, .rows = 65, .tokens = 17};
-    const struct graft_turned_source source = {sizeof source, 0, weight, write_portion};
+    const struct graft_turned_source source = {sizeof source, 7, weight, write_portion};
     struct graft_error error = graft_error_none();
     int32_t done = 0;
     (void)state;

@@ -113,15 +113,14 @@ GRAFT_INLINE int graft_panels_turned(const struct graft_panels *panels, const st
     const int64_t whole = panels->rows / GRAFT_TURNED_ROWS * GRAFT_TURNED_ROWS;
     int32_t done = 0;
     *rows = 0;
-    if (panels->turn == NULL || whole == 0 || panels->columns % GRAFT_TURNED_COLUMNS != 0 ||
-        !GRAFT_HAS(call->kernels, struct graft_kernels, linear_turned)) {
+    if (panels->turn == NULL || whole == 0 || panels->columns % GRAFT_TURNED_COLUMNS != 0) {
         return GRAFT_OK;
     }
     const struct graft_weight weight = graft_panel_weight(panels, whole);
     const struct graft_product product = graft_panel_product(panels, &weight, 0, x, tokens, y);
     struct graft_turned_source source;
     source.struct_size = (uint32_t)sizeof source;
-    source.reserved = 0;
+    source.layouts = 1u << GRAFT_TURNED_F32 | 1u << GRAFT_TURNED_BF16 | 1u << GRAFT_TURNED_PAIRS;
     source.weight = panels->weight;
     source.write = panels->turn;
     int status = call->kernels->linear_turned(call, &product, &source, &done, error);

@@ -37,7 +37,7 @@ struct graft_turned_portion {
 /* Where it comes from. The caller's, as what it points to, until the product is done. */
 struct graft_turned_source {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t layouts;   /* a bit 1 << GRAFT_TURNED_... for each that `write` knows; it is asked for no other */
     const void *weight; /* for `write` */
     /* [any] Fills in a portion. By several threads at once, from inside a parallel loop. */
     void (*write)(const void *weight, const struct graft_turned_portion *portion);
