@@ -157,6 +157,53 @@ static float rounded(float number) {
     return number;
 }
 
+/* The number of a portion's row and column, both counted from where it begins. */
+static float number_at(const struct graft_turned_portion *portion, int64_t row, int64_t column) {
+    const int is_pairs = portion->layout == GRAFT_TURNED_PAIRS;
+    const int64_t lines = is_pairs ? portion->columns / 2 : portion->columns, line = is_pairs ? column / 2 : column;
+    uint32_t bits =
+        ((const uint32_t *)portion->out)[(row / portion->width * lines + line) * portion->width + row % portion->width];
+    float number;
+    if (is_pairs) {
+        bits = column % 2 == 0 ? bits << 16 : bits & 0xffff0000;
+    }
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static void check_portion(const struct trial *trial, const struct graft_turned_portion *portion) {
+    trial->rows.loops->turn(&trial->rows, portion);
+    for (int64_t r = 0; r < portion->rows; r++) {
+        for (int64_t c = 0; c < portion->columns; c++) {
+            const float exact = weight_at(trial, portion->row + r, portion->column + c);
+            const float expected = portion->layout == GRAFT_TURNED_F32 ? exact : rounded(exact);
+            const float found = number_at(portion, r, c);
+            assert_true(isnan(exact) ? isnan(found) : found == expected);
+        }
+    }
+}
+
+/* All columns, and some that begin and end within a group. */
+static void check_turn(const struct trial *trial) {
+    const struct graft_packed_rows *rows = &trial->rows;
+    struct graft_turned_portion portion = {.struct_size = sizeof portion};
+    portion.out = need((size_t)(rows->out_features * rows->in_features) * sizeof(float));
+    for (portion.layout = GRAFT_TURNED_F32; portion.layout <= GRAFT_TURNED_PAIRS; portion.layout++) {
+        for (portion.width = 16; portion.width <= GRAFT_TURNED_ROWS; portion.width *= 2) {
+            portion.row = portion.column = 0;
+            portion.rows = rows->out_features;
+            portion.columns = rows->in_features;
+            check_portion(trial, &portion);
+            portion.row = portion.rows - GRAFT_TURNED_ROWS;
+            portion.rows = GRAFT_TURNED_ROWS;
+            portion.column = GRAFT_TURNED_COLUMNS;
+            portion.columns -= 2 * GRAFT_TURNED_COLUMNS;
+            check_portion(trial, &portion);
+        }
+    }
+    free(portion.out);
+}
+
 /* y [tokens, ..] of rows [first, first + n), by loops of one kind: with inputs that are prepared, or as they are. */
 static void multiply(const struct trial *trial, int is_prepared, int64_t first, int64_t n, const float *x,
                      int64_t tokens, float *y) {
@@ -285,10 +332,11 @@ static void tear_down(struct trial *trial) {
 
 static void test_loops(void **state) {
     static const struct cut cuts[] = {
-        {1, 1, 1, 1, 0, 0},     {3, 16, 1, 16, 1, 0},  {5, 130, 1, 130, 0, 0},  {9, 96, 1, 32, 1, 0},
-        {17, 72, 1, 24, 0, 0},  {7, 100, 4, 48, 0, 0}, {11, 70, 3, 40, 0, 0},   {6, 64, 6, 64, 0, 0},
-        {13, 128, 1, 32, 1, 1}, {10, 50, 1, 16, 0, 1}, {20, 257, 8, 128, 0, 0}, {9, 256, 1, 32, 1, 0},
-        {6, 384, 1, 32, 0, 0},  {7, 256, 1, 64, 1, 0}, {5, 384, 1, 256, 1, 0},  {11, 448, 4, 128, 0, 0},
+        {1, 1, 1, 1, 0, 0},     {3, 16, 1, 16, 1, 0},   {5, 130, 1, 130, 0, 0},   {9, 96, 1, 32, 1, 0},
+        {17, 72, 1, 24, 0, 0},  {7, 100, 4, 48, 0, 0},  {11, 70, 3, 40, 0, 0},    {6, 64, 6, 64, 0, 0},
+        {13, 128, 1, 32, 1, 1}, {10, 50, 1, 16, 0, 1},  {20, 257, 8, 128, 0, 0},  {9, 256, 1, 32, 1, 0},
+        {6, 384, 1, 32, 0, 0},  {7, 256, 1, 64, 1, 0},  {5, 384, 1, 256, 1, 0},   {11, 448, 4, 128, 0, 0},
+        {64, 88, 1, 24, 1, 0},  {128, 96, 1, 32, 0, 0}, {64, 168, 64, 168, 0, 0}, {128, 72, 48, 40, 1, 0},
     };
     static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
     int n_prepared = 0;
@@ -299,6 +347,10 @@ static void test_loops(void **state) {
             set_up(&trial, &cuts[i / 3], (enum ct_codes)codes, types[i % 3]);
             for (int isa = 0; (trial.rows.loops = table(isa, trial.codes)) != NULL; isa++) {
                 check_widen(&trial);
+                if (cuts[i / 3].out % GRAFT_TURNED_ROWS == 0) {
+                    assert_true(graft_packed_rows_turns(&trial.rows));
+                    check_turn(&trial);
+                }
                 check_multiply(&trial, 0);
                 if (trial.rows.loops->prepared != NULL && trial.rows.loops->prepared->fits(&trial.rows)) {
                     check_multiply(&trial, 1);

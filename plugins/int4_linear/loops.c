@@ -8,4 +8,4 @@ GRAFT_ROW_FUNCTIONS(uint4, graft_row_uint4)
 GRAFT_ROW_PREPARED(uint4, UINT4)
 
 const struct graft_packed_rows_loops GRAFT_ROW_TABLE(int4) = {GRAFT_ROW_ISA, GRAFT_ROW_PREPARES(uint4), uint4_multiply,
-                                                              uint4_widen};
+                                                              uint4_widen, uint4_turn};

@@ -72,6 +72,6 @@ static void widen(const struct graft_packed_rows *self, int64_t first, int64_t n
 }
 
 const struct graft_packed_rows_loops *int8_stack_loops(void) {
-    static const struct graft_packed_rows_loops loops = {"int8", NULL, multiply, widen};
+    static const struct graft_packed_rows_loops loops = {"int8", NULL, multiply, widen, NULL};
     return &loops;
 }

@@ -7,7 +7,7 @@
  * Codes have 4 or 8 bits, integers or float8; packed_rows_loops.h has what reads them. A class of that kind
  * (plugins/fp8, plugins/compressed_tensors) describes how the tensors lie, and graft_packed_rows_forward does the rest.
  * Few tokens (graft_call_is_few) read the codes where they are, in one block of rows or in several, each as if it were
- * alone; many are multiplied with panels (packed_panels.h).
+ * alone; many are multiplied with portions or panels (packed_panels.h).
  */
 #ifndef GRAFT_PACKED_ROWS_H
 #define GRAFT_PACKED_ROWS_H
@@ -68,6 +68,9 @@ struct graft_packed_rows_loops {
                      float *y);
     /* [any] out [n, in_features] = rows [first, first + n), F32 and exact or, rounded, BF16. */
     void (*widen)(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, void *out);
+    /* [any] Fills in a portion, where graft_packed_rows_turns; as f32 exact, else rounded. NULL: `widen` does it all.
+     */
+    void (*turn)(const struct graft_packed_rows *self, const struct graft_turned_portion *portion);
 };
 
 /* What the bodies of parallel loops are given. */
@@ -82,7 +85,7 @@ struct graft_packed_rows_work {
 
 GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_prepared, 32);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 48);
 
 /* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
@@ -212,7 +215,19 @@ GRAFT_INLINE void graft_packed_rows_tiles(void *data, int64_t begin, int64_t end
     }
 }
 
+/* [any] Whether portions can be made of the weight: its groups have to end where portions may. */
+GRAFT_INLINE int graft_packed_rows_turns(const struct graft_packed_rows *self) {
+    return self->loops->turn != NULL && self->group_of == NULL &&
+           (self->groups == 1 || self->group_size % GRAFT_TURNED_COLUMNS == 0);
+}
+
 /* [any] As graft_panels has it. */
+GRAFT_INLINE void graft_packed_rows_turn(const void *weight, const struct graft_turned_portion *portion) {
+    const struct graft_packed_rows *self = (const struct graft_packed_rows *)weight;
+    self->loops->turn(self, portion);
+}
+
+/* [any] Likewise. */
 GRAFT_INLINE void graft_packed_rows_widen(const void *weight, int64_t first, int64_t n, graft_dtype dtype, void *out) {
     const struct graft_packed_rows *self = (const struct graft_packed_rows *)weight;
     self->loops->widen(self, first, n, dtype, out);
@@ -254,7 +269,7 @@ GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self
     panels.columns = self->in_features;
     panels.unit = 1;
     panels.widen = graft_packed_rows_widen;
-    panels.turn = NULL;
+    panels.turn = graft_packed_rows_turns(self) ? graft_packed_rows_turn : NULL;
     return graft_panels_multiply(&panels, call, x, tokens, y, error);
 }
 

@@ -423,7 +423,7 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
     }
 }
 
-/* Defines what a format's table has: format##_multiply and format##_widen. */
+/* Defines what a format's table has: format##_multiply, format##_widen and format##_turn. */
 #define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                       \
     static void format##_multiply(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, \
                                   int64_t tokens, float *y) {                                                     \
@@ -435,6 +435,9 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
             graft_row_widen(self, unpack, first + r, dtype,                                                       \
                             (char *)out + r * self->in_features * (dtype == GRAFT_DTYPE_F32 ? 4 : 2));            \
         }                                                                                                         \
+    }                                                                                                             \
+    static void format##_turn(const struct graft_packed_rows *self, const struct graft_turned_portion *portion) { \
+        graft_row_turned(self, unpack, portion);                                                                  \
     }
 
 /* What a format's table has of prepared inputs, if it is built for them. */
@@ -451,5 +454,6 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
 
 #include "packed_rows_lines.h"
 #include "packed_rows_rounded.h"
+#include "packed_rows_turned.h"
 
 #endif

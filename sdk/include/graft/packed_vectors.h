@@ -19,10 +19,13 @@
 #define GRAFT_PACKED_INLINE static inline __attribute__((always_inline, unused))
 
 /* Numbers of 32 bits in a vector. The compiler wants to see which lanes go where: those of two vectors joined in turn
- * (a[0], b[0], a[1], ...), their lower halves and their upper; two vectors of half the width one behind the other; and
- * each of the first lanes several times, so that it fills a part of the vector. */
+ * (a[0], b[0], a[1], ...), their lower halves and their upper; the even ones of both, and the odd ones; two vectors of
+ * half the width one behind the other; and each of the first lanes several times, so that it fills a part of the
+ * vector. */
 #if defined(__AVX512F__)
 #define GRAFT_PACKED_LANES 16
+#define GRAFT_PACKED_EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+#define GRAFT_PACKED_ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
 #define GRAFT_PACKED_LOWER(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define GRAFT_PACKED_UPPER(a, b) \
     __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
@@ -31,6 +34,8 @@
 #define GRAFT_PACKED_QUARTERS(a) __builtin_shufflevector(a, a, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)
 #elif defined(__AVX2__)
 #define GRAFT_PACKED_LANES 8
+#define GRAFT_PACKED_EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
+#define GRAFT_PACKED_ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
 #define GRAFT_PACKED_LOWER(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define GRAFT_PACKED_UPPER(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #define GRAFT_PACKED_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
@@ -38,6 +43,8 @@
 #define GRAFT_PACKED_QUARTERS(a) __builtin_shufflevector(a, a, 0, 0, 1, 1, 2, 2, 3, 3)
 #else
 #define GRAFT_PACKED_LANES 4
+#define GRAFT_PACKED_EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#define GRAFT_PACKED_ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
 #define GRAFT_PACKED_LOWER(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
 #define GRAFT_PACKED_UPPER(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
 #define GRAFT_PACKED_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3)
@@ -96,11 +103,11 @@ GRAFT_PACKED_INLINE graft_packed_words graft_packed_repeat(const int32_t *from, 
     return n == 1 ? words : n == 2 ? GRAFT_PACKED_HALVES(words) : GRAFT_PACKED_QUARTERS(words);
 }
 
-/* [any] One round of sorting `count` vectors (2, 4, 8) so that their lanes become neighbours: after as many rounds as
- * it takes to halve `count` to one, the numbers of lane 0 come first, in the order of the vectors, then those of
+/* [any] One round of sorting `count` vectors (2, 4, 8, 16) so that their lanes become neighbours: after as many rounds
+ * as it takes to halve `count` to one, the numbers of lane 0 come first, in the order of the vectors, then those of
  * lane 1. */
 GRAFT_PACKED_INLINE void graft_packed_interleave(graft_packed_words *vectors, const int count) {
-    graft_packed_words sorted[8];
+    graft_packed_words sorted[16];
     for (int i = 0; i < count / 2; i++) {
         sorted[2 * i] = GRAFT_PACKED_LOWER(vectors[i], vectors[i + count / 2]);
         sorted[2 * i + 1] = GRAFT_PACKED_UPPER(vectors[i], vectors[i + count / 2]);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many tokens, without rows in between: rows of codes become portions of W as the host's products want them (turned.h).
+ * Lanes are inputs where codes are unpacked and outputs there, so blocks of as many rows as there are lanes are turned
+ * in registers. The numbers are those that `widen` makes. Part of packed_rows_loops.h.
+ */
+#ifndef GRAFT_PACKED_ROWS_TURNED_H
+#define GRAFT_PACKED_ROWS_TURNED_H
+
+#include "packed_rows_loops.h"
+#include "packed_vectors.h"
+#include "turned.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As many rows as there are lanes, and what belongs to the group of inputs that they are at. */
+struct graft_row_strip {
+    struct graft_row rows[GRAFT_ROW_LANES]; /* the rows */
+    float scales[GRAFT_ROW_LANES];          /* their scales in the group */
+    float zeros[GRAFT_ROW_LANES];           /* their zero points in it */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_strip, GRAFT_ROW_LANES * 40);
+
+/* [any] Numbers rounded to bf16, to the nearest, ties to even, NaN to NaN; in the upper half of each lane. */
+GRAFT_ROW_INLINE graft_packed_words graft_row_round(graft_row_floats numbers) {
+    const graft_packed_words bits = (graft_packed_words)numbers;
+    const graft_packed_words is_number = (graft_packed_words)(numbers == numbers);
+    return (bits + (is_number & (0x7fff + ((bits >> 16) & 1)))) & 0xffff0000;
+}
+
+/* [any] Numbers of `first`, then those of `second`, as pairs of bf16. */
+GRAFT_ROW_INLINE graft_packed_words graft_row_pairs(graft_row_floats first, graft_row_floats second) {
+#if defined(__AVX512BF16__) /* denormals become 0, as the products take them */
+    return (graft_packed_words)(__m512i)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
+#else
+    const graft_packed_words a = graft_row_round(first), b = graft_row_round(second);
+    return GRAFT_PACKED_EVEN(a, b) >> 16 | GRAFT_PACKED_ODD(a, b);
+#endif
+}
+
+/* [any] Weights [i, i + n) of a strip's row, n at most the number of lanes; then any. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_turned_weights(const struct graft_row_strip *strip, graft_row_unpack unpack,
+                                                           int bits, int r, int64_t i, int64_t n) {
+    const unsigned char *codes = strip->rows[r].codes;
+    return (n >= GRAFT_ROW_LANES ? unpack(codes, i, strip->zeros[r])
+                                 : graft_row_unpack_end(unpack, bits, codes, i, n, strip->zeros[r])) *
+           strip->scales[r];
+}
+
+/* [any] Lines of a portion `width` words apart: columns [i, i + n) of a strip, as many as there are lanes or, of pairs,
+ * twice as many at most. */
+GRAFT_ROW_INLINE void graft_row_turned_block(const struct graft_row_strip *strip, graft_row_unpack unpack, int bits,
+                                             const int is_pairs, int is_rounded, int64_t i, int64_t n, int64_t width,
+                                             uint32_t *out) {
+    graft_packed_words words[GRAFT_ROW_LANES];
+    for (int r = 0; r < GRAFT_ROW_LANES; r++) {
+        const graft_row_floats first = graft_row_turned_weights(strip, unpack, bits, r, i, n);
+        if (is_pairs) {
+            const int64_t more = n - GRAFT_ROW_LANES;
+            words[r] = graft_row_pairs(
+                first, more > 0 ? graft_row_turned_weights(strip, unpack, bits, r, i + GRAFT_ROW_LANES, more) : first);
+        } else {
+            words[r] = is_rounded ? graft_row_round(first) : (graft_packed_words)first;
+        }
+    }
+    for (int round = 1; round < GRAFT_ROW_LANES; round *= 2) {
+        graft_packed_interleave(words, GRAFT_ROW_LANES);
+    }
+    for (int64_t line = 0; line < (is_pairs ? n / 2 : n); line++, out += width) {
+        memcpy(out, &words[line], sizeof words[line]);
+    }
+}
+
+/* [any] The strip goes to another group. */
+GRAFT_ROW_INLINE void graft_row_turned_group(const struct graft_packed_rows *self, struct graft_row_strip *strip,
+                                             int64_t group) {
+    for (int r = 0; r < GRAFT_ROW_LANES; r++) {
+        strip->scales[r] = graft_row_scale(&strip->rows[r], group);
+        strip->zeros[r] = graft_row_zero(self, &strip->rows[r], group);
+    }
+}
+
+/* [any] All columns of a portion, of a strip of its rows. */
+GRAFT_ROW_INLINE void graft_row_turned_strip(const struct graft_packed_rows *self, graft_row_unpack unpack,
+                                             const int is_pairs, const struct graft_turned_portion *portion,
+                                             struct graft_row_strip *strip, uint32_t *out) {
+    const int64_t most = is_pairs ? 2 * GRAFT_ROW_LANES : GRAFT_ROW_LANES;
+    const int64_t last = portion->column + portion->columns;
+    const int is_rounded = portion->layout != GRAFT_TURNED_F32;
+    int64_t i = portion->column;
+    while (i < last) {
+        const int64_t group = i / self->group_size,
+                      left = graft_packed_left(last, i, self->group_size - i % self->group_size);
+        const int64_t end = i + left;
+        graft_row_turned_group(self, strip, group);
+        for (; end - i >= most; i += most, out += GRAFT_ROW_LANES * portion->width) {
+            graft_row_turned_block(strip, unpack, self->bits, is_pairs, is_rounded, i, most, portion->width, out);
+        }
+        if (i < end) {
+            graft_row_turned_block(strip, unpack, self->bits, is_pairs, is_rounded, i, end - i, portion->width, out);
+            out += (is_pairs ? (end - i) / 2 : end - i) * portion->width;
+            i = end;
+        }
+    }
+}
+
+/* [any] What turn of a table does. */
+GRAFT_ROW_INLINE void graft_row_turned(const struct graft_packed_rows *self, graft_row_unpack unpack,
+                                       const struct graft_turned_portion *portion) {
+    const int is_pairs = portion->layout == GRAFT_TURNED_PAIRS;
+    const int64_t lines = is_pairs ? portion->columns / 2 : portion->columns;
+    struct graft_row_strip strip;
+    for (int64_t at = 0; at < portion->rows; at += GRAFT_ROW_LANES) {
+        uint32_t *out = (uint32_t *)portion->out + at / portion->width * portion->width * lines + at % portion->width;
+        for (int r = 0; r < GRAFT_ROW_LANES; r++) {
+            strip.rows[r] = graft_row_at(self, portion->row + at + r);
+        }
+        if (is_pairs) {
+            graft_row_turned_strip(self, unpack, 1, portion, &strip, out);
+        } else {
+            graft_row_turned_strip(self, unpack, 0, portion, &strip, out);
+        }
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
