@@ -27,8 +27,6 @@ struct int8_loops {
     const char *name;
     /* sums[t, r] = sum over k of w[r, k] * x[t, k], in f32. */
     void (*dot)(const struct int8_dot *dot);
-    /* bf16 holds every int8 exactly. out, w [count]. */
-    void (*widen)(const int8_t *w, int64_t count, uint16_t *out);
     /* The largest absolute value; NaN if there is one among them. row [count], 0 for none. */
     float (*largest)(const float *row, int64_t count);
     /* out[i] = row[i] * factor rounded to the nearest integer, ties to even, within -127 to 127. row [count]. */

@@ -56,14 +56,6 @@ INLINE vf v_larger(vf a, vf most) {
     return _mm256_blendv_ps(most, size, take);
 }
 
-/* Whole numbers, -128 to 127, as bf16: their upper halves as f32. */
-INLINE void v_store_bf16(uint16_t *p, vf a) {
-    __m256i halves = _mm256_srli_epi32(_mm256_castps_si256(a), 16);
-    __m128i low = _mm256_castsi256_si128(halves);
-    __m128i high = _mm256_extracti128_si256(halves, 1);
-    _mm_storeu_si128((__m128i *)(void *)p, _mm_packus_epi32(low, high));
-}
-
 /* a * factor, rounded to the nearest and held within -127 to 127. */
 INLINE void v_store_int8(int8_t *p, vf a, float factor) {
     vf scaled = _mm256_mul_ps(a, _mm256_set1_ps(factor));
@@ -78,7 +70,6 @@ INLINE void v_store_int8(int8_t *p, vf a, float factor) {
 const struct int8_loops int8_loops_avx2 = {
     .name = "avx2",
     .dot = dot,
-    .widen = widen,
     .largest = largest,
     .quantize = quantize,
 };

@@ -52,12 +52,6 @@ INLINE vf v_larger(vf a, vf most) {
     return _mm512_mask_mov_ps(most, take, size);
 }
 
-/* Whole numbers, -128 to 127, as bf16: their upper halves as f32. */
-INLINE void v_store_bf16(uint16_t *p, vf a) {
-    __m512i halves = _mm512_srli_epi32(_mm512_castps_si512(a), 16);
-    _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi32_epi16(halves));
-}
-
 /* a * factor, rounded to the nearest and held within -127 to 127. */
 INLINE void v_store_int8(int8_t *p, vf a, float factor) {
     vf scaled = _mm512_mul_ps(a, _mm512_set1_ps(factor));
@@ -70,7 +64,6 @@ INLINE void v_store_int8(int8_t *p, vf a, float factor) {
 const struct int8_loops int8_loops_avx512 = {
     .name = "avx512",
     .dot = dot,
-    .widen = widen,
     .largest = largest,
     .quantize = quantize,
 };

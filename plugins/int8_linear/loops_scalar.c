@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "graft/convert.h"
 #include "loops.h"
 
 static void dot(const struct int8_dot *o) {
@@ -13,12 +12,6 @@ static void dot(const struct int8_dot *o) {
             }
             o->sums[t * o->sums_stride + r] = sum;
         }
-    }
-}
-
-static void widen(const int8_t *w, int64_t count, uint16_t *out) {
-    for (int64_t i = 0; i < count; i++) {
-        out[i] = graft_bf16_from_f32((float)w[i]);
     }
 }
 
@@ -45,7 +38,6 @@ static void quantize(const float *row, int64_t count, float factor, int8_t *out)
 const struct int8_loops int8_loops_scalar = {
     .name = "scalar",
     .dot = dot,
-    .widen = widen,
     .largest = largest,
     .quantize = quantize,
 };

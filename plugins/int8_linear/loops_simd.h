@@ -79,14 +79,6 @@ static void dot(const struct int8_dot *o) {
     }
 }
 
-static void widen(const int8_t *w, int64_t count, uint16_t *out) {
-    int64_t i = 0;
-    for (; i + WIDTH <= count; i += WIDTH) {
-        v_store_bf16(out + i, v_int8(w + i));
-    }
-    int8_loops_scalar.widen(w + i, count - i, out + i);
-}
-
 static float largest(const float *row, int64_t count) {
     float found[WIDTH + 1];
     int64_t i = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * y = x W^T + b, W int8 with a scale for each row or each group of a row's columns: by dot products for few tokens, by
- * panels for many. Groups are multiplied one after the other, and added up in f32.
+ * y = x W^T + b, W int8 with a scale for each row or each group of a row's columns: by dot products for few tokens,
+ * group by group, and as packed_rows.h has it for many.
  */
 #ifndef INT8_LINEAR_PRODUCT_H
 #define INT8_LINEAR_PRODUCT_H
@@ -26,8 +26,8 @@ struct int8_product {
 /* [forward] Dot products over the rows where they lie, for up to GRAFT_FEW_TOKENS: activations stay f32. */
 void int8_product_few(const struct int8_product *product, const struct graft_call *call);
 
-/* [forward] A panel of rows at a time is widened to bf16, which holds every int8 exactly, and multiplied by the host's
- * kernels in the arithmetic that the call asks for; scales come afterwards, in f32. */
+/* [forward] Multiplied by the host's kernels in the arithmetic that the call asks for. bf16 holds every int8 exactly,
+ * so a row's only scale comes afterwards, in f32; scales of groups are multiplied in before. */
 int int8_product_many(const struct int8_product *product, const struct graft_call *call, struct graft_error *error);
 
 #endif

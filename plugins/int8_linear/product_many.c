@@ -1,115 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graft/kernels.h"
 #include "product.h"
+#include "rows.h"
 
-/* Of a panel: enough rows to keep all threads busy, and small enough to stay in the last cache. */
-enum { PANEL_BYTES = 8 << 20, PANEL_STEP = 256 };
-
-/* One group of columns of some rows. */
-struct panel {
-    const struct int8_product *product;
-    int64_t first; /* row */
-    int64_t rows;
-    int64_t group;
-    int64_t width;  /* of a group */
-    uint16_t *bits; /* [rows, width] bf16 */
-    float *sums;    /* [tokens, rows], sums_stride apart: of the first group y itself */
-    int64_t sums_stride;
-};
-
-static void widen_rows(void *data, int64_t begin, int64_t end) {
-    const struct panel *panel = data;
-    const struct int8_product *p = panel->product;
-    const int8_t *weights = p->weights + panel->first * p->columns + panel->group * panel->width;
-    if (p->groups == 1) {
-        p->loops->widen(weights + begin * p->columns, (end - begin) * p->columns, panel->bits + begin * p->columns);
-        return;
-    }
-    for (int64_t r = begin; r < end; r++) {
-        p->loops->widen(weights + r * p->columns, panel->width, panel->bits + r * panel->width);
-    }
-}
-
-/* y = sums * scale + bias, or for the groups behind the first y += sums * scale: the panel's columns of some tokens. */
-static void scale_tokens(void *data, int64_t begin, int64_t end) {
-    const struct panel *panel = data;
-    const struct int8_product *p = panel->product;
+/* y = y * scale + bias, in f32: tokens [begin, end). Scales of several groups are in the products already. */
+static void finish_tokens(void *data, int64_t begin, int64_t end) {
+    const struct int8_product *p = data;
     for (int64_t t = begin; t < end; t++) {
-        const float *sums = panel->sums + t * panel->sums_stride;
-        float *y = p->y + t * p->rows + panel->first;
-        for (int64_t r = 0; r < panel->rows; r++) {
-            int64_t row = panel->first + r;
-            float before = panel->group > 0 ? y[r] : p->bias != NULL ? p->bias[row] : 0.0F;
-            y[r] = sums[r] * p->scales[row * p->groups + panel->group] + before;
+        float *y = p->y + t * p->rows;
+        for (int64_t r = 0; r < p->rows; r++) {
+            y[r] = y[r] * (p->groups == 1 ? p->scales[r] : 1.0F) + (p->bias != NULL ? p->bias[r] : 0.0F);
         }
     }
 }
 
-static int do_panel(struct panel *panel, const struct graft_call *call, struct graft_error *error) {
-    const struct int8_product *p = panel->product;
-    const struct graft_row_block block = {sizeof block, GRAFT_DTYPE_BF16, panel->bits, panel->rows};
-    const struct graft_weight weight = {
-        .struct_size = sizeof weight,
-        .rank = 2,
-        .shape = {panel->rows, panel->width, 1, 1, 1, 1, 1, 1},
-        .rows = panel->rows,
-        .columns = panel->width,
-        .blocks = &block,
-        .n_blocks = 1,
-        .block_stride = sizeof block,
-    };
-    const struct graft_product product = {
-        .struct_size = sizeof product,
-        .weight = &weight,
-        .rows = panel->rows,
-        .x = p->x + panel->group * panel->width,
-        .x_stride = p->columns,
-        .tokens = p->tokens,
-        .y = panel->sums,
-        .y_stride = panel->sums_stride,
-    };
-    call->threads->parallel_for(panel->rows, 16, widen_rows, panel);
-    int status = call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
-    if (status == GRAFT_OK) {
-        call->threads->parallel_for(p->tokens, 8, scale_tokens, panel);
-    }
-    return status;
-}
-
-/* All groups of the panel's rows; `sums` is for those behind the first. */
-static int do_groups(struct panel *panel, float *sums, const struct graft_call *call, struct graft_error *error) {
-    const struct int8_product *p = panel->product;
-    int status = GRAFT_OK;
-    panel->sums = p->y + panel->first;
-    panel->sums_stride = p->rows;
-    for (panel->group = 0; panel->group < p->groups && status == GRAFT_OK; panel->group++) {
-        status = do_panel(panel, call, error);
-        panel->sums = sums;
-        panel->sums_stride = panel->rows;
-    }
-    return status;
+static struct graft_weight one_block(const struct graft_row_block *block) {
+    return (struct graft_weight){.struct_size = sizeof(struct graft_weight),
+                                 .rows = block->rows,
+                                 .blocks = block,
+                                 .n_blocks = 1,
+                                 .block_stride = sizeof *block};
 }
 
 int int8_product_many(const struct int8_product *product, const struct graft_call *call, struct graft_error *error) {
-    struct panel panel = {.product = product, .width = product->columns / product->groups};
-    int64_t row_bytes = panel.width * (int64_t)sizeof(uint16_t);
-    int64_t most = PANEL_BYTES / (row_bytes > 0 ? row_bytes : 1) / PANEL_STEP * PANEL_STEP;
-    float *sums = NULL;
-    int status = GRAFT_OK;
-    most = most < PANEL_STEP ? PANEL_STEP : most;
-    most = most < product->rows ? most : product->rows;
-    if (product->groups > 1 && (sums = graft_scratch_floats(call, product->tokens, most, error)) == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    panel.bits = call->scratch_alloc(call->scratch, most * row_bytes);
-    if (panel.bits == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, "int8_linear", "out of memory: a panel of %lld rows",
-                               (long long)most);
-    }
-    for (; panel.first < product->rows && status == GRAFT_OK; panel.first += panel.rows) {
-        int64_t left = product->rows - panel.first;
-        panel.rows = left < most ? left : most;
-        status = do_groups(&panel, sums, call, error);
+    static const float one = 1.0F;
+    struct int8_product p = *product;
+    const int is_whole = p.groups == 1;
+    const struct graft_row_block code_rows = {sizeof code_rows, GRAFT_DTYPE_I8, p.weights, p.rows};
+    const struct graft_row_block scale_rows = {sizeof scale_rows, GRAFT_DTYPE_F32, is_whole ? &one : p.scales,
+                                               is_whole ? 1 : p.rows};
+    const struct graft_weight codes = one_block(&code_rows), scales = one_block(&scale_rows);
+    const struct graft_packed_rows rows = {
+        .loops = int8_rows_loops(),
+        .in_features = p.columns,
+        .out_features = p.rows,
+        .row_bytes = p.columns,
+        .block_rows = is_whole ? p.rows : 1,
+        .groups = p.groups,
+        .group_size = p.columns / p.groups,
+        .bits = 8,
+        .codes = &codes,
+        .scales = &scales,
+    };
+    int status = graft_packed_rows_multiply(&rows, call, p.x, p.tokens, p.y, error);
+    if (status == GRAFT_OK && (is_whole || p.bias != NULL)) {
+        call->threads->parallel_for(p.tokens, 8, finish_tokens, &p);
     }
     return status;
 }

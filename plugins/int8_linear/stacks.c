@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stacks.h"
 
-#include "graft/convert.h"
 #include "loops.h"
+#include "rows.h"
 
 /* Rows and tokens that are done in one call of the loops. */
 enum { STRIP_ROWS = 32, MOST_TOKENS = GRAFT_FEW_TOKENS };
@@ -56,22 +56,16 @@ static void multiply(const struct graft_packed_rows *self, int64_t first, int64_
     }
 }
 
+/* Many tokens by the SDK's loops. */
 static void widen(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, void *out) {
-    for (int64_t r = 0; r < n; r++) {
-        const int8_t *codes = codes_of(self, first + r);
-        const float *scales = scales_of(self, first + r);
-        for (int64_t i = 0; i < self->in_features; i++) {
-            const float weight = (float)codes[i] * scales[i / self->group_size];
-            if (dtype == GRAFT_DTYPE_F32) {
-                ((float *)out)[r * self->in_features + i] = weight;
-            } else {
-                ((uint16_t *)out)[r * self->in_features + i] = graft_bf16_from_f32(weight);
-            }
-        }
-    }
+    int8_rows_loops()->widen(self, first, n, dtype, out);
+}
+
+static void turn(const struct graft_packed_rows *self, const struct graft_turned_portion *portion) {
+    int8_rows_loops()->turn(self, portion);
 }
 
 const struct graft_packed_rows_loops *int8_stack_loops(void) {
-    static const struct graft_packed_rows_loops loops = {"int8", NULL, multiply, widen, NULL};
+    static const struct graft_packed_rows_loops loops = {"int8", NULL, multiply, widen, turn};
     return &loops;
 }

@@ -87,28 +87,6 @@ static void test_dot(void **state) {
     }
 }
 
-static void test_widen(void **state) {
-    int8_t all[256];
-    uint16_t bits[256];
-    (void)state;
-    for (int i = 0; i < 256; i++) {
-        all[i] = (int8_t)(i - 128);
-    }
-    for (int32_t i = 0; int8_loops_at(i) != NULL; i++) {
-        for (size_t n = 0; n <= 256; n += n < 40 ? 1 : 36) {
-            memset(bits, 0, sizeof bits);
-            int8_loops_at(i)->widen(all, (int64_t)n, bits);
-            for (size_t k = 0; k < n; k++) {
-                uint32_t wide = (uint32_t)bits[k] << 16;
-                float number;
-                memcpy(&number, &wide, sizeof number);
-                assert_true(number == (float)all[k]);
-            }
-            assert_true(n == 256 || bits[n] == 0);
-        }
-    }
-}
-
 static void test_largest(void **state) {
     (void)state;
     for (int32_t i = 0; int8_loops_at(i) != NULL; i++) {
@@ -216,8 +194,8 @@ static void test_groups(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dot),           cmocka_unit_test(test_widen), cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_quantize_ties), cmocka_unit_test(test_rows),  cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_dot),  cmocka_unit_test(test_largest), cmocka_unit_test(test_quantize_ties),
+        cmocka_unit_test(test_rows), cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
