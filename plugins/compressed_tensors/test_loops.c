@@ -237,6 +237,12 @@ static void check_sum(const struct trial *trial, int is_rounded, int64_t output,
     assert_true(isnan(sum) ? isnan(found) : fabs(sum - (double)found) <= (is_rounded ? 4e-5 : 1e-5) * (size + 1.0));
 }
 
+/* To the bit, but for the sign of a NaN: where NaNs of both signs are added, it is that of the operand which the
+ * compiler put first. */
+static int is_same(float a, float b) {
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
 /* Each token alone, and together with others to the bit. */
 static void check_multiply(const struct trial *trial, int is_prepared) {
     const struct graft_packed_rows *rows = &trial->rows;
@@ -253,7 +259,7 @@ static void check_multiply(const struct trial *trial, int is_prepared) {
         multiply(trial, is_prepared, first, out - first, x + t * in, 1, alone + first);
         for (int64_t r = first; r < out; r++) {
             check_sum(trial, is_rounded, r, x + t * in, alone[r]);
-            assert_memory_equal(&alone[r], &y[t * out + r], sizeof alone[r]);
+            assert_true(is_same(alone[r], y[t * out + r]));
         }
     }
     free(x);
