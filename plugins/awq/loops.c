@@ -132,4 +132,10 @@ GRAFT_PACKED_INLINE void pairs(const struct graft_packed *self, int64_t step, in
 #define pairs NULL
 #endif
 
-GRAFT_PACKED_LOOPS(awq, unpack, unpack_zeros, STEPS, pairs);
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#include "one.h"
+#else
+#define one NULL
+#endif
+
+GRAFT_PACKED_LOOPS(awq, unpack, unpack_zeros, STEPS, pairs, one);

@@ -32,4 +32,4 @@ GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t g
     }
 }
 
-GRAFT_PACKED_LOOPS(gptq, unpack, unpack_zeros, AHEAD, NULL);
+GRAFT_PACKED_LOOPS(gptq, unpack, unpack_zeros, AHEAD, NULL, NULL);

@@ -311,7 +311,14 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_any(const struct graft_packed *se
                                                    const int rounded, const struct graft_packed_input *input, int64_t t,
                                                    int64_t tokens, int64_t first, int64_t n, float *y) {
     const int64_t tile = GRAFT_PACKED_TILE, whole = n / tile * tile;
-    const struct graft_packed_format short_steps = {format.unpack, format.unpack_zeros, 1, format.pairs};
+    const struct graft_packed_format short_steps = {format.unpack, format.unpack_zeros, 1, format.pairs, NULL};
+    if (!rounded && format.one != NULL && tokens < GRAFT_PACKED_TILE_TOKENS && n % GRAFT_PACKED_STRIP == 0 &&
+        !graft_packed_is_scattered(self)) {
+        for (int64_t k = 0; k < tokens; k++) {
+            format.one(self, format, input, t + k, first, n, y + k * self->out_features);
+        }
+        return;
+    }
     for (int64_t o = 0; o < whole; o += tile * GRAFT_PACKED_TILES) {
         graft_packed_multiply_tokens(self, format, bits, rounded, input, t, tokens, first + o, GRAFT_PACKED_TILE,
                                      graft_packed_left(whole, o, tile * GRAFT_PACKED_TILES) / tile, y + o);

@@ -32,6 +32,14 @@ typedef void (*graft_packed_unpack_zeros)(const struct graft_packed *self, int64
 typedef void (*graft_packed_unpack_pairs)(const struct graft_packed *self, int64_t step, int k, int64_t first,
                                           int64_t n, graft_packed_words numbers[GRAFT_PACKED_VECTORS]);
 
+struct graft_packed_format;
+
+/* [any] y [n] = W x of one token in f32 (row t of the input), n whole strips, groups of whole words; to the bit as
+ * packed_few.h has it. */
+typedef void (*graft_packed_multiply_one)(const struct graft_packed *self, const struct graft_packed_format format,
+                                          const struct graft_packed_input *input, int64_t t, int64_t first, int64_t n,
+                                          float *y);
+
 /* What a format defines. */
 struct graft_packed_format {
     graft_packed_unpack unpack;             /* of weights */
@@ -39,6 +47,7 @@ struct graft_packed_format {
     int64_t
         steps; /* words of each output that are added while its sum is in registers: 1, or 2 if unpacking is short */
     graft_packed_unpack_pairs pairs; /* where that takes less than by way of words; NULL: by way of words */
+    graft_packed_multiply_one one;   /* likewise */
 };
 
 /* [any] For formats: `n` words, of which the last vectors may lack some. */
@@ -79,7 +88,7 @@ struct graft_packed_group {
     graft_packed_floats zeros[GRAFT_PACKED_VECTORS];  /* with what is to be added to them */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_format, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_format, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_group, 32 * GRAFT_PACKED_LANES);
 
 /* [any] Fills in a group, for outputs [first, first + n). */

@@ -80,8 +80,8 @@ extern "C" {
 #endif
 
 /* Defines it. */
-#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps, pairs)                                  \
-    static const struct graft_packed_format format = {unpack, unpack_zeros, steps, pairs};            \
+#define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps, pairs, one)                             \
+    static const struct graft_packed_format format = {unpack, unpack_zeros, steps, pairs, one};       \
     GRAFT_PACKED_PRODUCTS(exact, format, 0)                                                           \
     GRAFT_PACKED_ROUNDED_PRODUCTS(format)                                                             \
     GRAFT_PACKED_ROWS_OF(exact, format, 0)                                                            \
