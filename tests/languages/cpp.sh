@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: cpp.sh SOURCE HOST MODEL PLUGIN: graft/graft.hpp compiles without a warning in each standard from C++17 on, also
-# without RTTI; PLUGIN, the example in C++, does what its original does; and no exception gets past the layer. MODEL is
+# Usage: cpp.sh SOURCE HOST MODEL PLUGIN: graft/graft.hpp and the examples on it compile without a warning in each standard
+# from C++17 on, also without RTTI; PLUGIN, the example in C++, does what its original does; and no exception gets past the layer. MODEL is
 # a llama. Weights that each operation of the layer moves are where they should be. Reports in TAP.
 set -u
 source=$1
 . "$source/tests/tap.sh"
 host=$2 model=$3 plugin=$4
-example=$source/sdk/examples/fused_gate_up_cpp/fused_gate_up_cpp.cc
 thrower=$source/tests/languages/throws.cc
 turned=$source/tests/languages/operations.cc
 scratch=$(mktemp -d)
@@ -26,7 +25,7 @@ for compiler in g++ clang++; do
         echo "ok $number # SKIP $compiler is not installed"
         continue
     fi
-    for header in graft interfaces; do
+    for header in graft interfaces conversions descriptor failure; do
         check "$header.hpp alone with $compiler" '' \
             "$(compile "$compiler" -std=c++17 -fsyntax-only -x c++ -include "graft/$header.hpp" -include "graft/$header.hpp" /dev/null)"
     done
@@ -34,8 +33,8 @@ for compiler in g++ clang++; do
         check "throws.cc with $compiler in $standard" '' "$(compile "$compiler" "-std=$standard" -fsyntax-only "$thrower")"
         check "operations.cc with $compiler in $standard" '' \
             "$(compile "$compiler" "-std=$standard" -fsyntax-only "$turned")"
-        check "the example with $compiler in $standard, without RTTI" '' \
-            "$(compile "$compiler" "-std=$standard" -fsyntax-only -fno-rtti "$example")"
+        check "the examples with $compiler in $standard, without RTTI" '' \
+            "$(compile "$compiler" "-std=$standard" -fsyntax-only -fno-rtti "$source"/sdk/examples/*_cpp/*.cc)"
     done
 done
 

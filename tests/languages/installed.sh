@@ -103,6 +103,10 @@ readme() { # readme EXAMPLE: in a copy
 if command -v c++ >/dev/null; then
     runs 'fused_gate_up_cpp: it builds as its README says' readme fused_gate_up_cpp
     plugin fused_gate_up_cpp fused_gate_up_cpp/fused_gate_up_cpp.so LlamaMLP
+    for name in quantized_linear_cpp low_rank_adapter_cpp logging_attention_cpp starcoder2_cpp; do
+        runs "$name: it builds as its README says" readme "$name"
+    done
+    plugin logging_attention_cpp logging_attention_cpp/logging_attention_cpp.so LlamaAttention
 else
     skip fused_gate_up_cpp 'there is no C++ compiler'
 fi
@@ -114,13 +118,13 @@ else
     # The example's path to the crate is as it is installed.
     mkdir examples && cp -r "$share/rust" . && cd examples || exit 1
     export CARGO_NET_OFFLINE=true
-    for name in fused_gate_up_rust starcoder2_rust quantized_linear_rust; do
+    for name in fused_gate_up_rust starcoder2_rust quantized_linear_rust low_rank_adapter_rust logging_attention_rust; do
         runs "$name: it builds as its README says" readme "$name"
     done
     cd ..
     plugin fused_gate_up_rust examples/fused_gate_up_rust/plugins/fused_gate_up_rust.so LlamaMLP
 fi
-for name in quantized_linear low_rank_adapter; do
+for name in quantized_linear low_rank_adapter logging_attention; do
     runs "$name: it builds as its README says" readme "$name"
 done
 echo "1..$number"

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: rust.sh SOURCE HOST MODEL LIBRARY STARCODER2: the crate of sdk/rust builds with rustc alone and without a
+# Usage: rust.sh SOURCE HOST MODEL LIBRARY PLUGINS GOLDENS: the crate of sdk/rust builds with rustc alone and without a
 # warning; it takes structs and constants to be what a C compiler makes of the headers; the examples do what their
 # originals do, operations move weights as they say, and no panic gets past the crate. MODEL is a llama, LIBRARY is
-# libgraft-sdk.a, STARCODER2 the folder of that plugin and its goldens. Reports in TAP.
+# libgraft-sdk.a, PLUGINS and GOLDENS where plugins and golden models were built. Reports in TAP.
 set -u
 source=$1
 . "$source/tests/tap.sh"
-host=$2 model=$3 library=$(dirname "$4") starcoder2=$5
+host=$2 model=$3 library=$(dirname "$4") plugins=$5 goldens=$6
+starcoder2=$plugins/families/starcoder2
 here=$source/tests/languages
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -57,7 +58,7 @@ check 'it does what the original does, to the bit' 0 $?
 has 'in its place' 'LlamaMLP -> FusedGateUpMLPInRust by fused_gate_up_rust: largest difference 0 ' "$scratch/verified"
 valid "$plugin"
 
-mkdir "$scratch/turned" "$scratch/quantized" "$scratch/family"
+mkdir "$scratch/turned" "$scratch/family"
 check 'operations.rs builds' '' "$(rust cdylib "$here/operations.rs" "$scratch/turned/turned.so" "$use")"
 "$host" verify --model "$model" --plugins-dir "$scratch/turned" --input-ids 5,6,7 >"$scratch/verified" 2>&1
 check 'each operation moves weights as it says' 0 $?
@@ -66,17 +67,19 @@ has 'in the place of the original' 'LlamaMLP -> TurnedMLPInRust by turned_rust: 
     cmp "$model/model.safetensors" "$scratch/saved/model.safetensors"
 check 'and back, to the bit, by its own operation' 0 $?
 
+# By the tests that those in C have.
 examples=$source/sdk/examples
-check 'quantized_linear_rust builds' '' \
-    "$(rust cdylib "$examples/quantized_linear_rust/src/lib.rs" "$scratch/quantized/quantized_linear_rust.so" "$use")"
-valid "$scratch/quantized/quantized_linear_rust.so"
-worst() { # worst OPTION...: the largest difference of any module
-    "$host" verify --model "$model" --plugins-dir "$scratch/quantized" --plugins quantized_linear_rust --tolerance 9 \
-        --input-ids 5,6,7 "$@" 2>/dev/null |
-        sed -n 's/^model.*ExampleInt8LinearInRust.*: largest difference \([^ ]*\) .*/\1/p' | sort -g | tail -n 1
+as_in_c() { # as_in_c EXAMPLE MODELS [PLUGIN]: what its test is given beside the example
+    built=$scratch/$1/$1_rust.so
+    mkdir "$scratch/$1"
+    check "$1_rust builds" '' "$(rust cdylib "$examples/$1_rust/src/lib.rs" "$built" "$use")"
+    valid "$built"
+    timeout 300 sh "$examples/$1/test.sh" "$host" "$2" "$built" ${3+"$3"} >"$scratch/log" 2>&1
+    check "$1_rust does what $1 does" 0 "$?"
 }
-check 'its option decides how close it is' yes "$(awk -v a="$(worst)" -v b="$(worst --plugin-option \
-    quantized_linear_rust.bits=4)" 'BEGIN { print (a > 0 && a < 0.05 && b > 4 * a && b < 1 ? "yes" : a " and " b) }')"
+as_in_c logging_attention "$goldens"
+as_in_c quantized_linear "$source/tests/goldens/lora/llama"
+as_in_c low_rank_adapter "$source/tests/goldens/lora/llama" "$plugins/lora/lora.so"
 
 check 'starcoder2_rust builds' '' \
     "$(rust cdylib "$examples/starcoder2_rust/src/lib.rs" "$scratch/family/starcoder2_rust.so" "$use")"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The example in every model, whatever its attention is called: each call of an attention gets its line, and nothing else
-# changes, not by one bit.
+# The example, in whatever language, in every model, whatever its attention is called: each call of an attention gets its
+# line, and nothing else changes, not by one bit.
 # usage: test.sh HOST GOLDENS_FOLDER LOGGING_ATTENTION
 set -eu
-host=$1 goldens=$2
+host=$1 goldens=$2 id=$(basename "$3" .so)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins"
@@ -11,14 +11,14 @@ cp "$3" "$scratch/plugins/"
 for model in "$goldens"/plain/* "$goldens"/patched/* "$goldens"/encoders/* "$goldens"/vision/*; do
     echo "${model#"$goldens/"}"
     "$host" plan --model "$model" --plugins-dir "$scratch/plugins" >"$scratch/plan"
-    modules=$(sed -n 's/.*Attention -> LoggingAttention by logging_attention .* in \([0-9]*\) module.*/\1/p' "$scratch/plan")
+    modules=$(sed -n "s/.*Attention -> LoggingAttention[A-Za-z]* by $id .* in \([0-9]*\) module.*/\1/p" "$scratch/plan")
     [ "$modules" -gt 0 ]
     "$host" verify --model "$model" --plugins-dir "$scratch/plugins" --input-ids 5,6,7 --max-new-tokens 0 --tolerance 0 \
         >"$scratch/verify" 2>"$scratch/log"
-    [ "$(grep -c '^logging_attention: .*: 3 tokens$' "$scratch/log")" -ge "$modules" ]
-    [ "$(grep -c 'LoggingAttention by logging_attention: largest difference 0 ' "$scratch/verify")" = "$modules" ]
+    [ "$(grep -c "^$id: .*: 3 tokens\$" "$scratch/log")" -ge "$modules" ]
+    [ "$(grep -c "LoggingAttention[A-Za-z]* by $id: largest difference 0 " "$scratch/verify")" = "$modules" ]
 done
 for case in 'encoders/bert_mlm BertAttention' 'vision/qwen2_vl_videos VisionAttention'; do
     "$host" plan --model "$goldens/${case% *}" --plugins-dir "$scratch/plugins" |
-        grep -q "note .*logging_attention: pattern \"Attention\\$\" leaves ${case#* } (.*) alone: LoggingAttention is a "
+        grep -q "note .*$id: pattern \"Attention\\$\" leaves ${case#* } (.*) alone: LoggingAttention[A-Za-z]* is a "
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The example on a small llama: it does for an adapter what the plugin `lora` does, two of them add up, a scale counts, and
-# what it does not do it refuses.
+# The example, in whatever language, on a small llama: it does for an adapter what the plugin `lora` does, two of them add
+# up, a scale counts, and what it does not do it refuses.
 # usage: test.sh HOST LLAMA_FOLDER LOW_RANK_ADAPTER LORA
 set -eu
 host=$1 model=$2

@@ -1,24 +1,24 @@
 #!/bin/sh
-# The example on a small llama: on request only, close to the original, closer with more bits, the same with any number
-# of threads and in a batch; and the layout that it saves gives the same again.
+# The example, in whatever language, on a small llama: on request only, close to the original, closer with more bits, the
+# same with any number of threads and in a batch; and the layout that it saves gives the same again.
 # usage: test.sh HOST LLAMA_FOLDER QUANTIZED_LINEAR
 set -eu
-host=$1 model=$2
+host=$1 model=$2 id=$(basename "$3" .so)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins"
 cp "$3" "$scratch/plugins/"
 
 "$host" plan --model "$model" --plugins-dir "$scratch/plugins" | grep 'replaced   nothing'
-use="--plugins-dir $scratch/plugins --plugins quantized_linear"
+use="--plugins-dir $scratch/plugins --plugins $id"
 # shellcheck disable=SC2086 # words
 {
-    "$host" plan --model "$model" $use | grep 'Linear -> ExampleInt8Linear by quantized_linear .* in 14 modules'
+    "$host" plan --model "$model" $use | grep "Linear -> ExampleInt8Linear[A-Za-z]* by $id .* in 14 modules"
     worst() { # worst OPTION...: the largest difference of any module
         "$host" verify --model "$model" $use --tolerance 9 --input-ids 5,6,7 "$@" 2>/dev/null |
             sed -n 's/^model.*: largest difference \([^ ]*\) .*/\1/p' | sort -g | tail -n 1
     }
-    eight=$(worst) four=$(worst --plugin-option quantized_linear.bits=4)
+    eight=$(worst) four=$(worst --plugin-option "$id.bits=4")
     awk -v a="$eight" -v b="$four" 'BEGIN { exit !(a > 0 && a < 0.05 && b > 4 * a && b < 1) }'
 
     run() { # run OPTION...

@@ -25,75 +25,23 @@
 #include <exception>
 #include <initializer_list>
 #include <iterator>
-#include <new>
-#include <stdexcept>
+#include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 
+#include "conversions.hpp"
 #include "describe.h"
+#include "descriptor.hpp"
+#include "failure.hpp"
 #include "interfaces.hpp"
 #include "kernels.h"
-#include "plugin.h"
+#include "log.h"
 #include "state.h"
 #include "threads.h"
 
 /* A plugin exports nothing of this. */
 #pragma GCC visibility push(hidden)
 namespace graft {
-
-/* --- Errors --- */
-
-/* For a plugin to throw: `status` is one of GRAFT_ERROR_..., `source` what is at fault; without one it is the
- * module. */
-class failure : public std::runtime_error {
-  public:
-    explicit failure(const std::string &message, int status = GRAFT_ERROR_PLUGIN, std::string source = {})
-        : std::runtime_error(message), status_(status != GRAFT_OK ? status : int{GRAFT_ERROR_PLUGIN}),
-          source_(std::move(source)) {}
-    int status() const noexcept {
-        return status_;
-    }
-    const char *source() const noexcept {
-        return source_.c_str();
-    }
-
-  private:
-    int status_;
-    std::string source_;
-};
-
-/* A function that takes a struct graft_error has failed, and recorded why. */
-struct recorded {
-    int status;
-};
-
-/* Throws unless the status is GRAFT_OK: for functions of the C headers. */
-inline void check(int status) {
-    if (status != GRAFT_OK) {
-        throw recorded{status};
-    }
-}
-
-/* Runs `body` and returns the status: the boundary around a function that the host calls, for those that this
- * header does not wrap, as the operations of custom_operation.h. `source` may be NULL. */
-template <class Body> int guard(graft_error *error, const char *source, Body &&body) noexcept {
-    try {
-        body();
-        return GRAFT_OK;
-    } catch (const recorded &fault) {
-        return fault.status;
-    } catch (const failure &fault) {
-        return graft_error_set(error, fault.status(), *fault.source() != '\0' ? fault.source() : source, "%s",
-                               fault.what());
-    } catch (const std::bad_alloc &) {
-        return graft_fail_memory(error, source);
-    } catch (const std::exception &exception) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, source, "exception: %s", exception.what());
-    } catch (...) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, source, "an exception that is no std::exception");
-    }
-}
 
 /* --- What functions are given --- */
 
@@ -150,6 +98,14 @@ class config {
     const char *string(const char *path, const char *fallback) const {
         check(graft_config_string(raw_, path, &fallback, error_));
         return fallback;
+    }
+    /* GRAFT_FIELD_... */
+    std::int32_t kind(const char *path) const {
+        return raw_->kind(raw_->data, path);
+    }
+    /* How many elements or keys an array or object has; 0 of anything else. */
+    std::int64_t size(const char *path) const {
+        return raw_->size(raw_->data, path);
     }
     const graft_config *raw() const {
         return raw_;
@@ -209,6 +165,18 @@ class sink {
     /* What the class describes that this one is derived from. */
     void base(const graft_args *more = nullptr) const {
         check(raw_->base(raw_->data, more, error_));
+    }
+    /* The same with arguments beyond those of the parent. */
+    void base(std::initializer_list<graft_arg> args) const {
+        const graft_args more = graft_args_of(args.begin(), static_cast<std::int32_t>(args.size()));
+        base(&more);
+    }
+    /* What an adapter has for the module: "adapter.NAME.lora_A.weight". */
+    std::optional<graft_value_info> adapter_tensor(const std::string &name) const {
+        graft_value_info info{};
+        info.struct_size = sizeof info;
+        const bool found = raw_->adapter_tensor(raw_->data, name.c_str(), &info) != 0;
+        return found ? std::optional<graft_value_info>(info) : std::nullopt;
     }
     const graft_sink *raw() const {
         return raw_;
@@ -329,6 +297,14 @@ class build {
         check(status);
         return graft::child<Interface>(module);
     }
+    /* One that may not have been described: its `raw` is NULL then. */
+    template <class Interface> graft::child<Interface> find_child(const char *name) const {
+        return graft::child<Interface>(raw_->child(raw_->data, name));
+    }
+    /* What a child was described with. */
+    arguments child_args(const char *name) const {
+        return arguments(raw_->child_args(raw_->data, name), raw_->path, error_);
+    }
     /* The module that this one wraps (GRAFT_CLASS_CALLS_SUPER). */
     template <class Interface> graft::child<Interface> super() const {
         return graft::child<Interface>(raw_->super);
@@ -393,16 +369,30 @@ template <class T> struct converts<T, std::void_t<decltype(&T::conversions)>> : 
 template <class T, class = void> struct has_slots : std::false_type {};
 template <class T> struct has_slots<T, std::void_t<decltype(&T::slots)>> : std::true_type {};
 
-/* The functions that the host calls for class T: where exceptions end. */
+/* Functions that the host calls for class T: where exceptions end. */
+template <class T>
+int describe(const graft_class *, const graft_config *config, const graft_args *args, const graft_sink *sink,
+             graft_error *error) noexcept {
+    return guard(error, sink->path, [&] {
+        T::describe(graft::sink(sink, error), graft::config(config, error), arguments(args, sink->path, error));
+    });
+}
+
+/* What T says of its modules before there are any. */
+template <class T> void fill_described(graft_class &made) {
+    if constexpr (describes<T>::value) {
+        made.describe = describe<T>;
+    }
+    if constexpr (converts<T>::value) {
+        made.conversions = T::conversions;
+        made.n_conversions = static_cast<std::int32_t>(std::size(T::conversions));
+        made.conversion_stride = sizeof T::conversions[0];
+    }
+}
+
 template <class T> struct boundary {
     using interface = typename T::interface;
 
-    static int describe(const graft_class *, const graft_config *config, const graft_args *args, const graft_sink *sink,
-                        graft_error *error) noexcept {
-        return guard(error, sink->path, [&] {
-            T::describe(graft::sink(sink, error), graft::config(config, error), arguments(args, sink->path, error));
-        });
-    }
     static int create(const graft_class *, const graft_build *build, void **instance, graft_error *error) noexcept {
         return guard(error, build->path, [&] { *instance = new T(graft::build(build, error)); });
     }
@@ -434,14 +424,7 @@ template <class T> struct boundary {
         made.destroy = destroy;
         made.forward = &vtable;
         made.base = T::base;
-        if constexpr (describes<T>::value) {
-            made.describe = describe;
-        }
-        if constexpr (converts<T>::value) {
-            made.conversions = T::conversions;
-            made.n_conversions = static_cast<std::int32_t>(std::size(T::conversions));
-            made.conversion_stride = sizeof T::conversions[0];
-        }
+        fill_described<T>(made);
         return made;
     }
 };
@@ -454,77 +437,27 @@ template <class T> const graft_class *class_of() {
     return &made;
 }
 
-/* --- Conversions (conversion.h), for static arrays --- */
-
-/* One of a kind (GRAFT_OP_...) that takes no more than a dimension: merge_modulelist, for one. */
-constexpr graft_operation operation(std::int32_t kind, std::int64_t dim) {
-    graft_operation made{};
+/* A class of what another one computes, which describes it otherwise. T has a `name`, the name of its `base`, the type
+ * `interface` of that, a static `describe` that calls sink::base, and perhaps a static array `conversions`. */
+template <class T> graft_class derived() {
+    graft_class made{};
     made.struct_size = sizeof made;
-    made.kind = kind;
-    made.dim = dim;
+    made.name = T::name;
+    made.base = T::base;
+    made.interface_id = T::interface::id;
+    detail::fill_described<T>(made);
     return made;
 }
 
-/* All values into one, joined along `dim`. */
-constexpr graft_operation concatenate(std::int64_t dim) {
-    return operation(GRAFT_OP_CONCATENATE, dim);
-}
-
-/* One value into one for each target, along `dim`. */
-constexpr graft_operation chunk(std::int64_t dim) {
-    return operation(GRAFT_OP_CHUNK, dim);
-}
-
-/* Two dimensions of each value change places. */
-constexpr graft_operation transpose(std::int64_t dim, std::int64_t dim1) {
-    graft_operation made = operation(GRAFT_OP_TRANSPOSE, dim);
-    made.dim1 = dim1;
-    return made;
-}
-
-/* Of each value, `dim` as pairs [n / 2, 2] becomes [2, n / 2]: what is at even places, then what is at odd ones. */
-constexpr graft_operation interleave(std::int64_t dim) {
-    return operation(GRAFT_OP_INTERLEAVE, dim);
-}
-
-/* The other way: the first half to even places, the second to odd ones. */
-constexpr graft_operation interleave_inverse(std::int64_t dim) {
-    graft_operation made = interleave(dim);
-    made.inverse = 1;
-    return made;
-}
-
-/* The operation of a plugin's own. */
-constexpr graft_operation custom(const graft_custom_operation &own) {
-    graft_operation made = operation(GRAFT_OP_CUSTOM, 0);
-    made.custom = &own;
-    return made;
-}
-
-/* `sources` become `targets` under other names: two static arrays. */
-template <std::size_t Sources, std::size_t Targets>
-constexpr graft_conversion conversion(const char *const (&sources)[Sources], const char *const (&targets)[Targets]) {
-    graft_conversion made{};
+/* Another class under a name of its own: derived<graft::causal_lm>("MyForCausalLM", "LlamaForCausalLM"). */
+template <class Interface> constexpr graft_class derived(const char *name, const char *base) {
+    graft_class made{};
     made.struct_size = sizeof made;
-    made.n_sources = Sources;
-    made.sources = sources;
-    made.targets = targets;
-    made.n_targets = Targets;
+    made.name = name;
+    made.base = base;
+    made.interface_id = Interface::id;
     return made;
 }
-
-/* `sources` become `targets` by `operations`: three static arrays. */
-template <std::size_t Sources, std::size_t Targets, std::size_t Operations>
-constexpr graft_conversion conversion(const char *const (&sources)[Sources], const char *const (&targets)[Targets],
-                                      const graft_operation (&operations)[Operations]) {
-    graft_conversion made = conversion(sources, targets);
-    made.operations = operations;
-    made.n_operations = Operations;
-    made.operation_stride = sizeof operations[0];
-    return made;
-}
-
-/* --- The descriptor --- */
 
 /* T in the place of `target`; `key` is GRAFT_KEY_NAME or GRAFT_KEY_PATTERN. */
 template <class T>
@@ -540,19 +473,19 @@ graft_replacement replacement(std::int32_t key, const char *target, const char *
     return made;
 }
 
-/* The descriptor of a plugin that replaces classes. What it is given is borrowed, so it is static. */
-template <std::size_t Replacements>
-graft_plugin plugin(const char *id, const char *version, const char *license, const char *description,
-                    const graft_replacement (&replacements)[Replacements]) {
-    graft_plugin made = graft_plugin_header();
-    made.id = id;
-    made.version = version;
-    made.license = license;
-    made.description = description;
-    made.replacements = replacements;
-    made.n_replacements = Replacements;
-    made.replacement_stride = sizeof replacements[0];
-    return made;
+/* --- What the host has for the plugin --- */
+
+/* The values of its options (option.h), from `init` on. `plugin` is what the entry has returned. */
+inline arguments options(const graft_host *host, const graft_plugin &plugin) {
+    return arguments(host->options(&plugin), plugin.id, nullptr);
+}
+
+/* One line for the person who runs the program (log.h), where the host has that service. */
+inline void log(const graft_host *host, const char *sender, const std::string &text) {
+    const auto *service = static_cast<const graft_log *>(host->get_extension(GRAFT_LOG_ID));
+    if (service != nullptr) {
+        service->line(sender, text.c_str());
+    }
 }
 
 } // namespace graft

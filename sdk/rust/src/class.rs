@@ -97,6 +97,23 @@ pub struct NormArgs<'a> {
     pub output: &'a mut [f32],
 }
 
+/// `graft.self_attention/1`: for classes around another one ([`Build::super_self_attention`]), as what an attention
+/// computes with (the cache, masks, rotary positions) has no safe form.
+pub trait SelfAttention: Class {
+    /// Those of `required_features` that it knows: all of them for one that passes its arguments on.
+    const FEATURES: u32 = u32::MAX;
+
+    fn forward(&self, call: &Call, args: SelfAttentionArgs) -> Result<()>;
+}
+
+/// Arguments of an attention: hidden_states [tokens, hidden_size].
+pub struct SelfAttentionArgs<'a> {
+    pub tokens: usize,
+    pub hidden_size: usize,
+    pub hidden_states: &'a [f32],
+    pub(crate) raw: &'a ffi::graft_self_attention_args,
+}
+
 /// A class as the host knows it; for [`crate::Replacement`].
 #[derive(Clone, Copy)]
 pub struct ClassRef(pub(crate) *const ffi::graft_class);
@@ -375,4 +392,38 @@ unsafe extern "C" fn norm_forward<T: Norm>(
 pub fn norm_class<T: Norm>() -> ClassRef {
     let struct_size = size_of::<ffi::graft_norm>() as u32;
     class_of::<T, OfNorm, _>(ffi::graft_norm { struct_size, features: 0, forward: norm_forward::<T> })
+}
+
+struct OfSelfAttention;
+
+impl<T: SelfAttention> Interface<T> for OfSelfAttention {
+    const ID: &'static str = "graft.self_attention/1";
+    const INPUTS: Option<&'static str> = Some("hidden_size");
+    const OUTPUTS: Option<&'static str> = None;
+}
+
+unsafe extern "C" fn self_attention_forward<T: SelfAttention>(
+    instance: *mut c_void,
+    call: *const ffi::graft_call,
+    args: *const ffi::graft_self_attention_args,
+    error: *mut ffi::graft_error,
+) -> c_int {
+    guard(error, null(), || {
+        let (instance, raw) = (&*instance.cast::<Instance<T>>(), &*args);
+        let tokens = (*raw.batch).tokens as usize;
+        let args = SelfAttentionArgs {
+            tokens,
+            hidden_size: instance.inputs,
+            hidden_states: from_raw_parts(raw.hidden_states, tokens * instance.inputs),
+            raw,
+        };
+        instance.module.forward(&Call { raw: &*call, error }, args)
+    })
+}
+
+/// A class of attentions.
+pub fn self_attention_class<T: SelfAttention>() -> ClassRef {
+    let struct_size = size_of::<ffi::graft_self_attention>() as u32;
+    let forward = self_attention_forward::<T>;
+    class_of::<T, OfSelfAttention, _>(ffi::graft_self_attention { struct_size, features: T::FEATURES, forward })
 }

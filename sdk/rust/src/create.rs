@@ -8,7 +8,7 @@ use std::ptr::null;
 use crate::describe::{Args, Config};
 use crate::error::{check, Error, Result};
 use crate::ffi;
-use crate::modules::{ActivationModule, LinearModule, MlpModule, NormModule};
+use crate::modules::{ActivationModule, LinearModule, MlpModule, NormModule, SelfAttentionModule};
 use crate::number::{is_aligned, Number};
 use crate::text::{borrowed, c_string};
 
@@ -39,6 +39,15 @@ impl<'a> Build<'a> {
         LinearModule::new(module, &args)
     }
 
+    /// The same of one that may not have been described.
+    pub fn find_linear(&self, name: &str) -> Result<Option<LinearModule>> {
+        let module = unsafe { (self.raw.child)(self.raw.data, c_string(name).as_ptr()) };
+        if module.is_null() {
+            return Ok(None);
+        }
+        self.linear(name).map(Some)
+    }
+
     /// A child that was described as an activation.
     pub fn activation(&self, name: &str) -> Result<ActivationModule> {
         Ok(ActivationModule::new(self.child(name)?.0))
@@ -64,6 +73,11 @@ impl<'a> Build<'a> {
     /// The MLP that this one wraps.
     pub fn super_mlp(&self) -> Result<MlpModule> {
         MlpModule::new(self.super_module()?, &self.args())
+    }
+
+    /// The attention that this one wraps.
+    pub fn super_self_attention(&self) -> Result<SelfAttentionModule> {
+        Ok(SelfAttentionModule::new(self.super_module()?))
     }
 
     /// A parameter that was described.

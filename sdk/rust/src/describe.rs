@@ -7,7 +7,7 @@ use std::ptr::null;
 
 use crate::error::{check, Error, Result};
 use crate::ffi;
-use crate::operation::OperationRef;
+use crate::operation::{OperationRef, Value};
 use crate::text::{borrowed, c_string, leaked};
 
 /// Arguments that the parent gave, as those of a constructor (`graft/args.h`).
@@ -78,6 +78,17 @@ impl<'a> Config<'a> {
         let mut text = null();
         check(unsafe { ffi::graft_config_string(self.raw, c_string(path).as_ptr(), &mut text, self.error) })?;
         Ok((!text.is_null()).then(|| unsafe { borrowed(text) }))
+    }
+
+    /// `GRAFT_FIELD_...` of [`ffi`].
+    pub fn kind(&self, path: &str) -> i32 {
+        unsafe { (self.raw.kind)(self.raw.data, c_string(path).as_ptr()) }
+    }
+
+    /// How many elements or keys an array or object has; 0 of anything else.
+    pub fn size(&self, path: &str) -> usize {
+        let size = unsafe { (self.raw.size)(self.raw.data, c_string(path).as_ptr()) };
+        usize::try_from(size).unwrap_or(0)
     }
 }
 
@@ -167,6 +178,15 @@ impl<'a> Sink<'a> {
             let more = ffi::graft_args_of(list.as_ptr(), list.len() as i32);
             (self.raw.base)(self.raw.data, if list.is_empty() { null() } else { &more }, self.error)
         }))
+    }
+
+    /// What an adapter has for the module: "adapter.NAME.lora_A.weight".
+    pub fn adapter_tensor(&self, name: &str) -> Option<Value> {
+        // Filled in where there is one.
+        let mut info: ffi::graft_value_info = unsafe { std::mem::zeroed() };
+        info.struct_size = std::mem::size_of::<ffi::graft_value_info>() as u32;
+        let found = unsafe { (self.raw.adapter_tensor)(self.raw.data, c_string(name).as_ptr(), &mut info) };
+        (found != 0).then(|| Value::new(info.dtype, &info.shape[..info.rank as usize]))
     }
 
     pub fn linear(&self, name: &str, in_features: usize, out_features: usize, bias: bool) -> Result<()> {

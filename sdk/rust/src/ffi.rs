@@ -6,6 +6,12 @@
 
 use std::os::raw::{c_char, c_int, c_void};
 
+mod constants;
+mod helpers;
+
+pub use constants::*;
+pub use helpers::*;
+
 /// Declares structs as C lays them out, and `layouts`, which tells of sizes and offsets.
 macro_rules! c_structs {
     ($( pub struct $name:ident { $( pub $field:ident: $type:ty, )* } )*) => {
@@ -35,80 +41,8 @@ macro_rules! c_structs {
     };
 }
 
-/// Declares constants, and `constants`, which lists them.
-macro_rules! c_constants {
-    ($( pub const $name:ident: $type:ty = $value:expr; )*) => {
-        $( pub const $name: $type = $value; )*
-
-        /// A line for each, `NAME VALUE`.
-        #[doc(hidden)]
-        pub fn constants() -> String {
-            let mut lines = String::new();
-            $( lines += &format!("{} {}\n", stringify!($name), $name); )*
-            lines
-        }
-    };
-}
-
 fn size_of_target<T>(_: *const T) -> usize {
     std::mem::size_of::<T>()
-}
-
-pub const GRAFT_PLUGIN_MAGIC: [u8; 8] = *b"GRAFTPL\n";
-
-c_constants! {
-    pub const GRAFT_ABI_MAJOR: u32 = 1;
-    pub const GRAFT_ABI_MINOR: u32 = 0;
-    pub const GRAFT_OK: c_int = 0;
-    pub const GRAFT_ERROR_INTERNAL: c_int = 1;
-    pub const GRAFT_ERROR_USAGE: c_int = 2;
-    pub const GRAFT_ERROR_PLUGIN: c_int = 3;
-    pub const GRAFT_ERROR_MODEL: c_int = 4;
-    pub const GRAFT_ERROR_IO: c_int = 5;
-    pub const GRAFT_MAX_RANK: usize = 8;
-    pub const GRAFT_KEY_NAME: i32 = 1;
-    pub const GRAFT_KEY_PATTERN: i32 = 2;
-    pub const GRAFT_REPLACEMENT_WHERE_IT_FITS: u32 = 1;
-    pub const GRAFT_REPLACEMENT_GIVES_WAY: u32 = 2;
-    pub const GRAFT_REPLACEMENT_ON_REQUEST: u32 = 1 << 16;
-    pub const GRAFT_CLASS_CALLS_SUPER: u32 = 1 << 16;
-    pub const GRAFT_INIT_NONE: i32 = 0;
-    pub const GRAFT_INIT_ZEROS: i32 = 1;
-    pub const GRAFT_INIT_ONES: i32 = 2;
-    pub const GRAFT_INIT_ABSENT: i32 = 3;
-    pub const GRAFT_PARAMETER_CONTIGUOUS: u32 = 1 << 16;
-    pub const GRAFT_OP_CONCATENATE: i32 = 1;
-    pub const GRAFT_OP_CHUNK: i32 = 2;
-    pub const GRAFT_OP_INTERLEAVE: i32 = 6;
-    pub const GRAFT_OP_TRANSPOSE: i32 = 7;
-    pub const GRAFT_OP_CUSTOM: i32 = 11;
-    pub const GRAFT_CUSTOM_ROWS: u32 = 1;
-    pub const GRAFT_CUSTOM_SEES_F32: u32 = 1 << 16;
-    pub const GRAFT_CUSTOM_LOSSY: u32 = 1 << 17;
-    pub const GRAFT_OPTION_INT: i32 = 0;
-    pub const GRAFT_OPTION_REAL: i32 = 1;
-    pub const GRAFT_OPTION_STRING: i32 = 2;
-    pub const GRAFT_OPTION_BOOL: i32 = 3;
-    pub const GRAFT_FIELD_ABSENT: i32 = 0;
-    pub const GRAFT_FIELD_BOOL: i32 = 1;
-    pub const GRAFT_FIELD_INT: i32 = 2;
-    pub const GRAFT_FIELD_REAL: i32 = 3;
-    pub const GRAFT_FIELD_STRING: i32 = 4;
-    pub const GRAFT_FIELD_OBJECT: i32 = 6;
-    pub const GRAFT_FIELD_NULL: i32 = 7;
-    pub const GRAFT_FIELD_RENAMED: u32 = 1 << 16;
-    pub const GRAFT_DTYPE_F64: i32 = 1;
-    pub const GRAFT_DTYPE_F32: i32 = 2;
-    pub const GRAFT_DTYPE_F16: i32 = 3;
-    pub const GRAFT_DTYPE_BF16: i32 = 4;
-    pub const GRAFT_DTYPE_I64: i32 = 5;
-    pub const GRAFT_DTYPE_I32: i32 = 6;
-    pub const GRAFT_DTYPE_I16: i32 = 7;
-    pub const GRAFT_DTYPE_I8: i32 = 8;
-    pub const GRAFT_DTYPE_U64: i32 = 9;
-    pub const GRAFT_DTYPE_U32: i32 = 10;
-    pub const GRAFT_DTYPE_U16: i32 = 11;
-    pub const GRAFT_DTYPE_U8: i32 = 12;
 }
 
 c_structs! {
@@ -259,7 +193,7 @@ c_structs! {
         pub elsewhere: unsafe extern "C" fn(data: *mut c_void, error: *mut graft_error) -> c_int,
         pub keep: unsafe extern "C" fn(data: *mut c_void, bytes: i64, error: *mut graft_error) -> *mut c_void,
         pub activation_class: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const c_char,
-        pub adapter_tensor: unsafe extern "C" fn(data: *mut c_void, name: *const c_char, info: *mut c_void) -> i32,
+        pub adapter_tensor: unsafe extern "C" fn(data: *mut c_void, name: *const c_char, info: *mut graft_value_info) -> i32,
         pub part: unsafe extern "C" fn(data: *mut c_void, i: i32, info: *mut graft_part_info) -> i32,
         pub bytes_before: unsafe extern "C" fn(data: *mut c_void, path: *const c_char) -> i64,
         pub comes_before: unsafe extern "C" fn(data: *mut c_void, interface_id: *const c_char) -> i32,
@@ -444,6 +378,44 @@ c_structs! {
         pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_norm_args, error: *mut graft_error) -> c_int,
     }
 
+    pub struct graft_batch {
+        pub struct_size: u32,
+        pub sequences: i32,
+        pub tokens: i64,
+        pub cu_seqlens: *const i64,
+        pub positions: *const i64,
+        pub slots: *const i32,
+        pub cache: *mut c_void,
+        pub rotary_positions: *const i64,
+        pub rotary_offsets: *const i64,
+        pub next_rotary_offsets: *mut i64,
+        pub adapters: *const i32,
+    }
+
+    pub struct graft_self_attention_args {
+        pub struct_size: u32,
+        pub required_features: u32,
+        pub batch: *const graft_batch,
+        pub hidden_states: *const f32,
+        pub cos: *const f32,
+        pub sin: *const f32,
+        pub mask: *const c_void,
+        pub output: *mut f32,
+    }
+
+    pub struct graft_self_attention {
+        pub struct_size: u32,
+        pub features: u32,
+        pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_self_attention_args, error: *mut graft_error) -> c_int,
+    }
+
+    pub struct graft_condition {
+        pub struct_size: u32,
+        pub kind: i32,
+        pub field: *const c_char,
+        pub any_of: *const *const c_char,
+    }
+
     pub struct graft_replacement {
         pub struct_size: u32,
         pub key: i32,
@@ -454,7 +426,7 @@ c_structs! {
         pub group: *const c_char,
         pub flags: u32,
         pub reserved: u32,
-        pub conditions: *const c_void,
+        pub conditions: *const graft_condition,
         pub n_conditions: i32,
         pub condition_stride: u32,
     }
@@ -600,40 +572,4 @@ c_structs! {
         pub quant_methods: *const *const c_char,
         pub parallel: *const c_void,
     }
-}
-
-// Helpers of the headers, as symbols of libgraft-sdk.a.
-#[rustfmt::skip]
-extern "C" {
-    pub fn graft_error_set(error: *mut graft_error, code: c_int, source: *const c_char, format: *const c_char, ...
-    ) -> c_int;
-    pub fn graft_int_arg(name: *const c_char, value: i64) -> graft_arg;
-    pub fn graft_real_arg(name: *const c_char, value: f64) -> graft_arg;
-    pub fn graft_string_arg(name: *const c_char, value: *const c_char) -> graft_arg;
-    pub fn graft_ints_arg(name: *const c_char, values: *const i64, count: i32) -> graft_arg;
-    pub fn graft_args_of(items: *const graft_arg, count: i32) -> graft_args;
-    pub fn graft_args_int(args: *const graft_args, name: *const c_char, fallback: i64) -> i64;
-    pub fn graft_args_real(args: *const graft_args, name: *const c_char, fallback: f64) -> f64;
-    pub fn graft_args_string(args: *const graft_args, name: *const c_char, fallback: *const c_char) -> *const c_char;
-    pub fn graft_args_size(args: *const graft_args, name: *const c_char, maximum: i64, path: *const c_char, value: *mut i64, error: *mut graft_error) -> c_int;
-    pub fn graft_config_has(config: *const graft_config, path: *const c_char) -> c_int;
-    pub fn graft_config_int(config: *const graft_config, path: *const c_char, minimum: i64, maximum: i64, value: *mut i64, error: *mut graft_error) -> c_int;
-    pub fn graft_config_real(config: *const graft_config, path: *const c_char, above: f64, value: *mut f64, error: *mut graft_error) -> c_int;
-    pub fn graft_config_bool(config: *const graft_config, path: *const c_char, value: *mut i32, error: *mut graft_error) -> c_int;
-    pub fn graft_config_string(config: *const graft_config, path: *const c_char, value: *mut *const c_char, error: *mut graft_error) -> c_int;
-    pub fn graft_describe_parameter(sink: *const graft_sink, name: *const c_char, rank: i32, shape: *const i64, flags: u32, init: i32, error: *mut graft_error) -> c_int;
-    pub fn graft_describe_typed(sink: *const graft_sink, name: *const c_char, rank: i32, shape: *const i64, dtype: i32, error: *mut graft_error) -> c_int;
-    pub fn graft_describe_linear(sink: *const graft_sink, name: *const c_char, in_features: i64, out_features: i64, bias: i32, error: *mut graft_error) -> c_int;
-    pub fn graft_describe_norm(sink: *const graft_sink, name: *const c_char, class_name: *const c_char, hidden_size: i64, eps: f64, error: *mut graft_error) -> c_int;
-    pub fn graft_describe_child(sink: *const graft_sink, name: *const c_char, class_name: *const c_char, interface_id: *const c_char, args: *const graft_arg, count: i32, error: *mut graft_error) -> c_int;
-    pub fn graft_describe_activation(sink: *const graft_sink, name: *const c_char, config: *const graft_config, args: *const graft_args, field: *const c_char, error: *mut graft_error) -> c_int;
-    pub fn graft_build_child(build: *const graft_build, name: *const c_char, status: *mut c_int, error: *mut graft_error) -> *const graft_module;
-    pub fn graft_build_weight(build: *const graft_build, name: *const c_char, status: *mut c_int, error: *mut graft_error) -> *const graft_weight;
-    pub fn graft_scratch_floats(call: *const graft_call, rows: i64, columns: i64, error: *mut graft_error) -> *mut f32;
-    pub fn graft_scratch_widened(call: *const graft_call, weight: *const graft_weight, error: *mut graft_error) -> *const f32;
-    pub fn graft_mlp_forward(module: *const graft_module, call: *const graft_call, args: *const graft_mlp_args, error: *mut graft_error) -> c_int;
-    pub fn graft_linear_forward(module: *const graft_module, call: *const graft_call, args: *const graft_linear_args, error: *mut graft_error) -> c_int;
-    pub fn graft_activation_forward(module: *const graft_module, call: *const graft_call, args: *const graft_activation_args, error: *mut graft_error) -> c_int;
-    pub fn graft_activation_gate(module: *const graft_module, call: *const graft_call, gate: *mut f32, up: *const f32, tokens: i64, columns: i64, error: *mut graft_error) -> c_int;
-    pub fn graft_norm_forward(module: *const graft_module, call: *const graft_call, args: *const graft_norm_args, error: *mut graft_error) -> c_int;
 }

@@ -2,7 +2,8 @@
 //! Plugins for Graft in Rust, without a line of `unsafe` in them.
 //!
 //! A class of modules is a type with [`Class`], which says what instances consist of and makes them, and one of the
-//! traits of interfaces ([`Mlp`], [`Linear`], [`Activation`], [`Norm`]), which computes. [`plugin!`] exports the entry:
+//! traits of interfaces ([`Mlp`], [`Linear`], [`Activation`], [`Norm`], [`SelfAttention`]), which computes. [`plugin!`]
+//! exports the entry:
 //!
 //! ```ignore
 //! graft::plugin!(graft::Plugin::new("my_mlp", "1.0.0", "Apache-2.0", "An MLP of mine")
@@ -35,15 +36,15 @@ mod text;
 
 pub use call::Call;
 pub use class::{
-    activation_class, derived, derived_class, linear_class, mlp_class, norm_class, Activation, Class, ClassRef,
-    Derived, Linear, Mlp, Norm,
+    activation_class, derived, derived_class, linear_class, mlp_class, norm_class, self_attention_class, Activation,
+    Class, ClassRef, Derived, Linear, Mlp, Norm, SelfAttention,
 };
-pub use class::{ActivationArgs, LinearArgs, MlpArgs, NormArgs};
+pub use class::{ActivationArgs, LinearArgs, MlpArgs, NormArgs, SelfAttentionArgs};
 pub use create::{Build, Weight};
 pub use describe::{Arg, Args, Config, Conversion, Sink};
 pub use error::{Error, Result};
 pub use family::{Family, Field};
-pub use modules::{ActivationModule, LinearModule, MlpModule, NormModule};
+pub use modules::{ActivationModule, LinearModule, MlpModule, NormModule, SelfAttentionModule};
 pub use number::Number;
 pub use operation::{operation, reversible, Input, Operation, OperationRef, Output, Reversible, Value};
 pub use option::{options, Options, PluginOption};

@@ -2,9 +2,11 @@
 //! Modules that an instance calls. Each knows how long its arrays are: the host enforces the arguments that say so.
 
 use crate::call::{length, Call};
+use crate::class::SelfAttentionArgs;
 use crate::describe::Args;
 use crate::error::{check, Result};
 use crate::ffi;
+use crate::text::borrowed;
 
 const MAX_SIZE: i64 = 1 << 40;
 
@@ -26,6 +28,11 @@ macro_rules! module {
                     self.$size
                 }
             )*
+
+            /// Where it is in the model: "model.layers.0.mlp".
+            pub fn path(&self) -> &str {
+                unsafe { borrowed((*self.module).path) }
+            }
         }
     };
 }
@@ -43,6 +50,11 @@ module! {
 module! {
     /// A norm over hidden_size numbers.
     NormModule { hidden_size: "hidden_size" }
+}
+
+module! {
+    /// An attention.
+    SelfAttentionModule {}
 }
 
 module! {
@@ -110,6 +122,17 @@ impl NormModule {
             output: output.as_mut_ptr(),
         };
         check(unsafe { ffi::graft_norm_forward(self.module, call.raw, &args, call.error) })
+    }
+}
+
+impl SelfAttentionModule {
+    pub(crate) fn new(module: *const ffi::graft_module) -> SelfAttentionModule {
+        SelfAttentionModule { module }
+    }
+
+    /// With the arguments that the caller was given.
+    pub fn forward(&self, call: &Call, args: SelfAttentionArgs) -> Result<()> {
+        check(unsafe { ffi::graft_self_attention_forward(self.module, call.raw, args.raw, call.error) })
     }
 }
 

@@ -2,7 +2,7 @@
 //! The descriptor.
 
 use std::mem::{size_of, zeroed};
-use std::os::raw::c_void;
+use std::os::raw::{c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -15,7 +15,10 @@ use crate::option::PluginOption;
 use crate::text::{c_string, leaked, leaked_list};
 
 /// "Build this class where that one is asked for."
-pub struct Replacement(ffi::graft_replacement);
+pub struct Replacement {
+    raw: ffi::graft_replacement,
+    conditions: Vec<ffi::graft_condition>,
+}
 
 impl Replacement {
     /// The class with exactly this name.
@@ -30,20 +33,54 @@ impl Replacement {
 
     /// In models of these types only.
     pub fn model_types(mut self, types: &[&str]) -> Replacement {
-        self.0.model_types = leaked_list(types);
+        self.raw.model_types = leaked_list(types);
         self
     }
 
     /// In modules whose path holds a match only.
     pub fn module_path(mut self, pattern: &str) -> Replacement {
-        self.0.module_path = leaked(pattern);
+        self.raw.module_path = leaked(pattern);
         self
     }
 
     /// `GRAFT_REPLACEMENT_...` of [`ffi`].
     pub fn flags(mut self, flags: u32) -> Replacement {
-        self.0.flags = flags;
+        self.raw.flags = flags;
         self
+    }
+
+    /// Where config.json has the field, a dotted path, with one of the values; no values: with any.
+    pub fn if_config(self, field: &str, any_of: &[&str]) -> Replacement {
+        self.only_if(ffi::GRAFT_CONDITION_CONFIG, leaked(field), any_of)
+    }
+
+    /// Where it has not.
+    pub fn unless_config(self, field: &str, any_of: &[&str]) -> Replacement {
+        self.only_if(ffi::GRAFT_CONDITION_NO_CONFIG, leaked(field), any_of)
+    }
+
+    /// Where the checkpoint has one of the tensors for the module: "qweight", "adapter.*.lora_A.weight".
+    pub fn if_tensor(self, any_of: &[&str]) -> Replacement {
+        self.only_if(ffi::GRAFT_CONDITION_TENSOR, null(), any_of)
+    }
+
+    /// Where it has none of them.
+    pub fn unless_tensor(self, any_of: &[&str]) -> Replacement {
+        self.only_if(ffi::GRAFT_CONDITION_NO_TENSOR, null(), any_of)
+    }
+
+    fn only_if(mut self, kind: i32, field: *const c_char, any_of: &[&str]) -> Replacement {
+        let any_of = if any_of.is_empty() { null() } else { leaked_list(any_of) };
+        let struct_size = size_of::<ffi::graft_condition>() as u32;
+        self.conditions.push(ffi::graft_condition { struct_size, kind, field, any_of });
+        self
+    }
+
+    fn leaked(mut self) -> ffi::graft_replacement {
+        self.raw.n_conditions = self.conditions.len() as i32;
+        self.raw.condition_stride = size_of::<ffi::graft_condition>() as u32;
+        self.raw.conditions = Box::leak(self.conditions.into_boxed_slice()).as_ptr();
+        self.raw
     }
 
     fn new(key: i32, target: &str, class: ClassRef) -> Replacement {
@@ -53,7 +90,7 @@ impl Replacement {
         raw.key = key;
         raw.target = leaked(target);
         raw.replacement = class.0;
-        Replacement(raw)
+        Replacement { raw, conditions: Vec::new() }
     }
 }
 
@@ -90,7 +127,7 @@ impl Plugin {
     }
 
     pub fn replace(mut self, replacement: Replacement) -> Plugin {
-        self.replacements.push(replacement.0);
+        self.replacements.push(replacement.leaked());
         self
     }
 
