@@ -321,13 +321,64 @@ static char *waiting_note(const struct graft_assignment *assignment, size_t i) {
                         rule->origin.plugin);
 }
 
+/* Whether rule `i` is the first of a plugin that does nothing, and of its classes that wait for the same reason. */
+static int is_all_waiting(const struct graft_assignment *assignment, size_t i) {
+    return waits(assignment, i) && is_idle_plugin(assignment, i) && is_first_waiting(assignment, i, 0);
+}
+
+/* Whether rule `k` is that of a plugin for which the note on rule `i` can speak, too. */
+static int waits_in_company(const struct graft_assignment *assignment, size_t i, size_t k) {
+    return is_all_waiting(assignment, i) && is_all_waiting(assignment, k) &&
+           is_on_request(graft_snapshot_rule(assignment->snapshot, i)) ==
+               is_on_request(graft_snapshot_rule(assignment->snapshot, k));
+}
+
+static size_t count_company(const struct graft_assignment *assignment, size_t from, size_t i) {
+    size_t n = 0;
+    for (size_t k = from; k < assignment->n; k++) {
+        n += (size_t)waits_in_company(assignment, i, k);
+    }
+    return n;
+}
+
+/* One note for several plugins that nobody has named. */
+static char *company_note(const struct graft_assignment *assignment, size_t i) {
+    struct graft_text text = {0};
+    graft_text_add_string(&text, "plugins");
+    for (size_t k = i; k < assignment->n; k++) {
+        if (waits_in_company(assignment, i, k)) {
+            size_t left = count_company(assignment, k + 1, i);
+            graft_text_printf(&text, " %s%s", graft_snapshot_rule(assignment->snapshot, k)->origin.plugin,
+                              left > 1    ? ","
+                              : left == 1 ? " and"
+                                          : "");
+        }
+    }
+    int is_free = is_on_request(graft_snapshot_rule(assignment->snapshot, i));
+    graft_text_printf(&text, " are not used%s; to use one, enable it by id",
+                      is_free ? "" : ", because they change the model's results");
+    char *note = text.failed ? NULL : graft_strdup(text.bytes);
+    graft_text_free(&text);
+    return note;
+}
+
+/* What there is to say of rule `i`, which waits, unless the note on another rule says it. */
+static int add_waiting(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
+                       struct graft_error *error) {
+    size_t all = count_company(assignment, 0, i);
+    if (all > 1) {
+        return all == count_company(assignment, i, i) ? add(data, company_note(assignment, i), error) : GRAFT_OK;
+    }
+    return is_first_waiting(assignment, i, 0) ? add(data, waiting_note(assignment, i), error) : GRAFT_OK;
+}
+
 static int add_notes(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
                      struct graft_error *error) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     struct graft_text text = {0};
     int status = GRAFT_OK;
     if (waits(assignment, i)) {
-        status = is_first_waiting(assignment, i, 0) ? add(data, waiting_note(assignment, i), error) : GRAFT_OK;
+        status = add_waiting(assignment, i, add, data, error);
     } else if (is_first_idle(assignment, i) && is_first_alike(assignment, i)) {
         status = add(data, idle_note(assignment, i), error);
     }

@@ -143,7 +143,9 @@ int graft_condition_is_of_adapters(const struct graft_condition *condition) {
 void graft_condition_tell(const struct graft_condition *condition, struct graft_text *text) {
     const char *const *any_of = condition->any_of;
     int several = any_of != NULL && any_of[0] != NULL && any_of[1] != NULL;
-    if (condition->kind == GRAFT_CONDITION_TENSOR) {
+    if (condition->kind == GRAFT_CONDITION_CONFIG && any_of == NULL && strcmp(condition->field, "adapters") == 0) {
+        graft_text_add_string(text, "no adapter is given"); /* a field that no file has */
+    } else if (condition->kind == GRAFT_CONDITION_TENSOR) {
         graft_text_add_string(text, several ? "none of the tensors" : "no tensor");
     } else if (condition->kind == GRAFT_CONDITION_NO_TENSOR) {
         graft_text_add_string(text, several ? "one of the tensors" : "a tensor");

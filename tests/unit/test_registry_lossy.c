@@ -149,6 +149,27 @@ static void test_several(void **state) {
     assert_string_equal(notes, "quant.so: Quant and 1 more of its classes are not used; enable it by id (quant)\n");
 }
 
+/* Plugins that wait altogether, and for the same reason, share a note. */
+static void test_several_plugins(void **state) {
+    struct graft_plugin others[] = {plugin, plugin, plugin};
+    struct graft_known_plugin known[3];
+    static const char *const ids[] = {"four", "eight", "half"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        others[i].id = ids[i];
+        others[i].n_replacements = i == 2 ? 2 : 1; /* that of `half` which is not lossy takes effect */
+        known[i] = (struct graft_known_plugin){.descriptor = &others[i], .origin = {.plugin = ids[i], .file = ids[i]}};
+    }
+    assert_int_equal(graft_registry_add_plugins(model.registry, known, 3, NULL), GRAFT_OK);
+    assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
+    notes[0] = '\0';
+    assert_int_equal(graft_assignment_notes(model.tree->assignment, keep_note, NULL, NULL), GRAFT_OK);
+    assert_string_equal(
+        notes,
+        "plugins four and eight are not used, because they change the model's results; to use one, enable it by id\n"
+        "half: Quant is not used, because it changes the model's results; enable it by id (half)\n");
+}
+
 /* What describes a lossy child is lossy, and nobody can tell which of the plugin's classes that is. */
 static void test_private_class(void **state) {
     (void)state;
@@ -183,7 +204,8 @@ static void test_patch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_MODEL(test_unasked), WITH_MODEL(test_asked_for), WITH_MODEL(test_on_request),    WITH_MODEL(test_called),
-        WITH_MODEL(test_group),   WITH_MODEL(test_several),   WITH_MODEL(test_private_class), WITH_MODEL(test_patch)};
+        WITH_MODEL(test_unasked),         WITH_MODEL(test_asked_for),     WITH_MODEL(test_on_request),
+        WITH_MODEL(test_called),          WITH_MODEL(test_group),         WITH_MODEL(test_several),
+        WITH_MODEL(test_several_plugins), WITH_MODEL(test_private_class), WITH_MODEL(test_patch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

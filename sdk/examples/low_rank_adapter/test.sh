@@ -17,6 +17,7 @@ run() { # run OPTION...
 plain=$(run --plugins-dir "$scratch/example")
 adapted=$(run --plugins-dir "$scratch/example" --adapter "a=$adapter")
 [ "$plain" = "$(run)" ]
+"$host" plan --model "$model" --plugins-dir "$scratch/example" | grep 'has no effect on this model: no adapter is given$'
 [ "$plain" != "$adapted" ]
 [ "$adapted" = "$(run --plugins-dir "$scratch/lora" --adapter "a=$adapter")" ]
 [ "$plain" = "$(run --plugins-dir "$scratch/example" --adapter "a=$adapter" --adapter-scale a=0)" ]
