@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -13,8 +15,8 @@
 #include "validate/validation.h"
 
 static const struct graft_validation_check *const groups[] = {
-    graft_file_checks,     graft_descriptor_checks, graft_growth_checks,     graft_option_checks,  graft_life_checks,
-    graft_build_checks,    graft_shared_checks,     graft_conversion_checks, graft_forward_checks, graft_call_checks,
+    graft_file_checks,     graft_descriptor_checks, graft_growth_checks, graft_option_checks,  graft_life_checks,
+    graft_build_checks,    graft_conversion_checks, graft_shared_checks, graft_forward_checks, graft_call_checks,
     graft_sequence_checks, graft_memory_checks,     graft_fuzz_checks,
 };
 
@@ -41,14 +43,48 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
+/* What a check has failed for, to be said once. */
+struct cause {
+    struct cause *next;
+    const char *name;
+    char text[GRAFT_VALIDATION_TEXT];
+};
+
+/* One fault fails many checks where a model cannot be loaded at all: those after the first name the first. */
+static void name_cause(struct cause **causes, const struct graft_check_result *result, char *text) {
+    const struct cause *known = *causes;
+    while (known != NULL && strcmp(known->text, text) != 0) {
+        known = known->next;
+    }
+    if (known != NULL) {
+        (void)snprintf(text, GRAFT_VALIDATION_TEXT, "the same as %s", known->name);
+        return;
+    }
+    struct cause *cause = graft_alloc(1, sizeof *cause);
+    if (cause != NULL) {
+        *cause = (struct cause){.next = *causes, .name = result->info->name};
+        memcpy(cause->text, text, sizeof cause->text);
+        *causes = cause;
+    }
+}
+
 static int run_all(struct graft_validation *validation, int32_t limit_ms, graft_check_function on_result, void *data,
                    struct graft_error *error) {
     const struct graft_validation_check *check;
+    struct cause *causes = NULL;
     int status = GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && (check = find(i)) != NULL; i++) {
         struct graft_check_result result;
         graft_validation_run(validation, check, limit_ms, &result);
+        if (result.outcome == GRAFT_CHECK_FAILED && validation->notes->is_done) {
+            name_cause(&causes, &result, validation->notes->text);
+        }
         status = on_result(data, &result, error);
+    }
+    while (causes != NULL) {
+        struct cause *next = causes->next;
+        graft_free(causes);
+        causes = next;
     }
     return status;
 }

@@ -44,10 +44,19 @@ static int is_lossy(const struct graft_plugin *plugin) {
     return lossy;
 }
 
+static int is_on_request(const struct graft_plugin *plugin) {
+    uint32_t flags = 0;
+    for (int32_t i = 0; i < plugin->n_replacements; i++) {
+        flags |= graft_plugin_replacement(plugin, i)->flags;
+    }
+    return (flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0;
+}
+
 static int open_both(struct graft_subject *subject, struct graft_error *error) {
     int status = graft_subject_open(subject, 0, &subject->library, &subject->model, error);
     if (status == GRAFT_OK) {
         subject->is_lossy = is_lossy(graft_library_plugin(subject->library, 0)->descriptor);
+        subject->is_on_request = is_on_request(graft_library_plugin(subject->library, 0)->descriptor);
         if (graft_model_plan(subject->model)->plugin == NULL) {
             status = graft_subject_open(subject, 1, &subject->originals, &subject->original, error);
         }

@@ -41,6 +41,7 @@ struct graft_subject {
     struct graft_library *originals; /* without it; NULL where the plugin brings the model type */
     struct graft_model *original;    /* loaded; or NULL */
     int is_lossy;                    /* some class of the plugin is, so results differ from the original's */
+    int is_on_request;               /* some replacement is, so results may differ */
     const char *left;                /* why the check does not apply to this model; NULL: it was made */
 };
 

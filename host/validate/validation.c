@@ -83,6 +83,20 @@ static void be_silent(void) {
     }
 }
 
+/* What an error is about, as far as it says something to the author: not the plugin's file, which the report names, nor
+ * where the tiny models lie. */
+static const char *source_of(const struct graft_validation *validation, const struct graft_error *error) {
+    size_t folder = strlen(validation->folder);
+    if (strcmp(error->source, validation->file) == 0) {
+        return "";
+    }
+    if (strncmp(error->source, validation->folder, folder) != 0 || error->source[folder] != '/') {
+        return error->source;
+    }
+    const char *inside = strchr(error->source + folder + 1, '/'); /* the place names the model */
+    return inside != NULL ? inside + 1 : "";
+}
+
 static void work(void *data) {
     struct work *given = data;
     struct graft_validation_notes *notes = given->validation->notes;
@@ -91,9 +105,8 @@ static void work(void *data) {
     int status = given->check->function(given->validation, &error);
     if (status != GRAFT_OK) {
         notes->outcome = GRAFT_CHECK_FAILED;
-        int is_file = strcmp(error.source, given->validation->file) == 0;
-        (void)snprintf(notes->text, sizeof notes->text, "%s%s%s%s%s", is_file ? "" : error.source,
-                       is_file || error.source[0] == '\0' ? "" : ": ",
+        const char *source = source_of(given->validation, &error);
+        (void)snprintf(notes->text, sizeof notes->text, "%s%s%s%s%s", source, source[0] == '\0' ? "" : ": ",
                        error.message[0] != '\0' ? error.message : "no reason was recorded",
                        error.hint[0] != '\0' ? "; " : "", error.hint);
     }

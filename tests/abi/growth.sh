@@ -59,7 +59,7 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
     both 'patch_embed_linear' plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
         --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4
     both 'logging_attention' sdk/examples/logging_attention --model "$models/plain/llama" $prompt
-    both 'short_conv' sdk/examples/short_conv --model "$models/plain/llama" $prompt
+    both 'short_conv' sdk/examples/short_conv --plugins short_conv --model "$models/plain/llama" $prompt
     both 'fused_norm_mlp' sdk/examples/fused_norm_mlp --model "$models/plain/qwen3" $prompt
     both 'a chain of fused_gate_up' sdk/examples/fused_gate_up --model "$models/plain/qwen3" $prompt \
         --fuse 'model.layers.*.post_attention_layernorm,model.layers.*.mlp'

@@ -35,7 +35,7 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
     same patch_embed_linear plugins plugins --fusion patch_embeddings --model "$source/demo/tiny-qwen2-vl" \
         --image "$source/demo/tiny-qwen2-vl/samples/1-green-circle-on-yellow.png" --prompt 'What is it?' --max-new-tokens 4
     for example in logging_attention short_conv quantized_linear; do
-        same "$example" "sdk/examples/$example" "examples/$example" --model "$models/plain/llama" $prompt
+        same "$example" "sdk/examples/$example" "examples/$example" --plugins "$example" --model "$models/plain/llama" $prompt
     done
     same low_rank_adapter sdk/examples/low_rank_adapter examples/low_rank_adapter \
         --model "$source/tests/goldens/lora/llama" --adapter "$source/tests/goldens/lora/llama/adapters/attention_r8" $prompt

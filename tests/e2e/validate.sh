@@ -84,6 +84,14 @@ check 'nothing is computed' '' "$(grep '^ok.* - \(call\|forward\|sequence\)' "$s
 "$host" validate "$plugins/does_threads/does_threads.so" >"$scratch/out" 2>"$scratch/err"
 has 'a part that is not there is skipped' 'options have valid names, kinds, defaults and choices # SKIP it has none' "$scratch/out"
 
+"$host" validate --quiet "$plugins/pattern_bad/pattern_bad.so" >"$scratch/out" 2>"$scratch/err"
+check 'one fault fails many checks' yes "$([ "$(grep -c '^not ok' "$scratch/out")" -gt 5 ] && echo yes || echo no)"
+check 'each cause is said once' '' "$(sed -n 's/^# [^ ]*: [a-z_.]*: //p' "$scratch/out" | grep -v '^the same as ' | sort | uniq -d)"
+check 'and named after that' yes \
+    "$([ "$(grep -c ': the same as descriptor\.' "$scratch/out")" -gt 3 ] && echo yes || cat "$scratch/out")"
+"$host" validate --quiet "$plugins/does_otherwise/does_otherwise.so" >"$scratch/out" 2>"$scratch/err"
+check 'where the tiny models lie is nothing to tell' '' "$(grep 'graft-validate-' "$scratch/out")"
+
 "$host" validate --json "$plugins/does_partly/does_partly.so" >"$scratch/json" 2>"$scratch/err"
 check 'json: exit status' 6 $?
 has 'json: the check' '"name": "call.writes_all"' "$scratch/json"

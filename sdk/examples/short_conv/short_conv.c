@@ -86,8 +86,12 @@ static const struct graft_class short_conv = {.struct_size = sizeof short_conv,
                                               .create = create,
                                               .destroy = free,
                                               .forward = &layer_vtable};
-static const struct graft_replacement replacement = {
-    .struct_size = sizeof replacement, .key = GRAFT_KEY_PATTERN, .target = "DecoderLayer$", .replacement = &short_conv};
+/* On request, since it computes something else than what it replaces. */
+static const struct graft_replacement replacement = {.struct_size = sizeof replacement,
+                                                     .key = GRAFT_KEY_PATTERN,
+                                                     .target = "DecoderLayer$",
+                                                     .replacement = &short_conv,
+                                                     .flags = GRAFT_REPLACEMENT_ON_REQUEST};
 static const struct graft_plugin plugin = {GRAFT_PLUGIN_HEADER,
                                            .id = "short_conv",
                                            .version = "1.0.0",

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The example on a small llama: it takes effect, the plan counts its states, and neither neighbours in a batch nor the
+# The example on a small llama: on request only, it takes effect, the plan counts its states, and neither neighbours in a batch nor the
 # place where a prompt ends make a difference.
 # usage: test.sh HOST LLAMA_FOLDER SHORT_CONV
 set -eu
@@ -8,11 +8,16 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cp "$3" "$scratch/"
 
-"$host" plan --model "$model" --plugins-dir "$scratch" | grep ', 2048 bytes of state for each sequence$'
-"$host" plan --model "$model" --plugins-dir "$scratch" --json | grep '"state_bytes": 2048'
+"$host" plan --model "$model" --plugins-dir "$scratch" | grep 'replaced   nothing'
+use="--plugins-dir $scratch --plugins short_conv"
+# shellcheck disable=SC2086 # words
+"$host" plan --model "$model" $use | grep ', 2048 bytes of state for each sequence$'
+# shellcheck disable=SC2086 # words
+"$host" plan --model "$model" $use --json | grep '"state_bytes": 2048'
 "$host" plan --model "$model" --json | grep '"state_bytes": 0'
 if "$host" plan --model "$model" | grep 'of state'; then exit 1; fi
-"$host" inspect ShortConvDecoderLayer --model "$model" --plugins-dir "$scratch" --json | tr -d ' \n' |
+# shellcheck disable=SC2086 # words
+"$host" inspect ShortConvDecoderLayer --model "$model" $use --json | tr -d ' \n' |
     grep '"states":\[{"name":"hidden_states","shape":\[2,64\],"dtype":"F32"}\]'
 
 ids() { # ids NEW-TOKENS OPTION...
@@ -21,7 +26,7 @@ ids() { # ids NEW-TOKENS OPTION...
     "$host" run --model "$model" --report none --quiet --output-ids --max-new-tokens "$count" "$@"
 }
 with() {
-    ids "$@" --plugins-dir "$scratch"
+    ids "$@" --plugins-dir "$scratch" --plugins short_conv
 }
 first=$(with 6 --input-ids 1,5,9,2,7)
 second=$(with 6 --input-ids 3,4)
