@@ -26,12 +26,21 @@ static const char *kind_name(mode_t mode) {
     return S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
+/* What there is where a file cannot be opened: a link without its file looks as if it were there. */
+static int fail_opening(const char *path, int code, int number, struct graft_error *error) {
+    struct stat status;
+    if (number == ENOENT && lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
+        return graft_error_set(error, code, path, "expected a regular file, found a link that leads nowhere");
+    }
+    return graft_fail_errno(error, code, path, "cannot be opened", number);
+}
+
 int graft_file_open(const char *path, int code, int *fd, size_t *size, struct graft_error *error) {
     struct stat status;
     /* O_NONBLOCK: opening a FIFO that nobody writes to would wait for ever. */
     int opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (opened < 0) {
-        return graft_fail_errno(error, code, path, "cannot be opened", errno);
+        return fail_opening(path, code, errno, error);
     }
     if (fstat(opened, &status) != 0) {
         code = graft_fail_errno(error, code, path, "cannot be examined", errno);

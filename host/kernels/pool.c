@@ -141,13 +141,18 @@ static void *help(void *unused) {
     return NULL;
 }
 
-/* Signals are for the threads of the program. Under the lock. */
+/* Signals are for the threads of the program, but for those that say what a helper itself has done: blocked, they would
+ * end the process without a word. Under the lock. */
 static void add_helpers(int32_t wanted) {
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     sigset_t all, before;
     if (pool.helpers >= wanted) {
         return;
     }
     (void)sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        (void)sigdelset(&all, own[i]);
+    }
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool.helpers < wanted && pool.helpers < MAX_HELPERS) {
         pthread_t thread;

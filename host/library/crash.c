@@ -2,7 +2,9 @@
 #define _XOPEN_SOURCE 700 /* sigaltstack */
 /* The last line of a process that crashes. Everything here runs in a signal handler: no locks, no memory, no stdio. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@ static const struct watched {
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
 static struct sigaction earlier[SIGNALS];
+static atomic_int stage; /* 0; 1: a thread has crashed, and says so; 2: it has */
 static const char *program_name;
 
 struct line {
@@ -79,6 +82,19 @@ static void report(const char *signal_name) {
     (void)!write(STDERR_FILENO, line.text, line.length);
 }
 
+/* Says what the first thread did that crashed. Others, which often crash in the same function at the same time, wait:
+ * the first of them to go on would end the process before the line is written. */
+static void report_once(const char *signal_name) {
+    int nobody = 0;
+    if (atomic_compare_exchange_strong(&stage, &nobody, 1)) {
+        report(signal_name);
+        atomic_store(&stage, 2);
+    }
+    while (atomic_load(&stage) == 1) {
+        (void)poll(NULL, 0, 1);
+    }
+}
+
 /* What the processor raised happens again when the handler returns, now as it was before us; what was sent has to be
  * sent again, and so has an abort, for those who wait for it after a longjmp. */
 static void on_signal(int number, siginfo_t *info, void *context) {
@@ -86,8 +102,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     for (size_t i = 0; i < SIGNALS; i++) {
         if (signals[i].number == number) {
+            report_once(signals[i].name);
             (void)sigaction(number, &earlier[i], NULL);
-            report(signals[i].name);
         }
     }
     if (info->si_code <= 0) {
@@ -104,7 +120,11 @@ void graft_watch_crashes(const char *program) {
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        (void)sigaddset(&action.sa_mask, signals[i].number); /* a crash of what we do ends the process at once */
+    }
     program_name = program;
+    atomic_store(&stage, 0);
     (void)sigaltstack(&other, NULL);
     for (size_t i = 0; i < SIGNALS; i++) {
         (void)sigaction(signals[i].number, &action, &earlier[i]);

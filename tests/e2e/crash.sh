@@ -26,10 +26,19 @@ says() { # says WHAT STATUS LINE: the last line on standard error, and the signa
 
 of='(CrashingMLP of plugin crash_probe, plugins/crash_probe.so)'
 mlp=model.layers.1.mlp
-segv=139 abort=134 ill=132
+segv=139 abort=134 ill=132 bus=135 fpe=136
 for where in forward worker behind; do
     crash "$where" segv
     says "$where" "$segv" "${host##*/}: SIGSEGV in forward of $mlp $of"
+done
+# Whichever thread it is, and where both crash, as they do the same.
+for where in worker workers; do
+    lost=0
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        crash "$where" segv
+        [ "$(cat err)" = "${host##*/}: SIGSEGV in forward of $mlp $of" ] || lost=$((lost + 1))
+    done
+    check "$where: one line, each time" 0 "$lost"
 done
 for where in describe create destroy; do
     crash "$where" segv
@@ -43,10 +52,26 @@ crash forward abort
 says 'abort' "$abort" "${host##*/}: SIGABRT in forward of $mlp $of"
 crash forward illegal
 says 'a signal that was sent' "$ill" "${host##*/}: SIGILL in forward of $mlp $of"
+crash forward bus
+says 'a page that is gone' "$bus" "${host##*/}: SIGBUS in forward of $mlp $of"
+crash forward division
+says 'a division by zero' "$fpe" "${host##*/}: SIGFPE in forward of $mlp $of"
 crash forward stack
 says 'a stack that overflows' "$segv" "${host##*/}: SIGSEGV in forward of $mlp $of"
 crash nowhere segv
 check 'no crash: nothing is said' 0 "$(wc -c <err | tr -d ' ')"
 check 'no crash: the status' 0 "$status"
+
+# The core is that of the crash, not of what we do about it.
+# shellcheck disable=SC3045 # where there is none, there is no core
+if command -v gdb >/dev/null && [ "$(cat /proc/sys/kernel/core_pattern 2>/dev/null)" = core ] &&
+    (ulimit -c unlimited) 2>/dev/null; then
+    (ulimit -c unlimited && crash forward segv)
+    gdb -q -batch -ex 'backtrace 2' "$host" core* >trace 2>&1
+    check 'a core: it ends where the plugin crashed' 'crash (' "$(grep '^#0 ' trace | head -n 1 | grep -o 'crash (')"
+else
+    number=$((number + 1))
+    echo "ok $number # SKIP a core: there is no gdb, or cores go elsewhere"
+fi
 echo "1..$number"
 exit "$failed"

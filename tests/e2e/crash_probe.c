@@ -21,6 +21,11 @@ static int overflow_stack(volatile const char *outer, int depth) {
     return depth < 1 << 20 ? overflow_stack(room, depth + 1) + room[1] : 0;
 }
 
+static const struct {
+    const char *how;
+    int number;
+} sent[] = {{"illegal", SIGILL}, {"bus", SIGBUS}, {"division", SIGFPE}};
+
 static void crash(const char *where) {
     const struct graft_args *options = the_host->options(&plugin);
     const char *how = graft_args_string(options, "how", "");
@@ -34,8 +39,10 @@ static void crash(const char *where) {
     if (strcmp(how, "stack") == 0) {
         (void)overflow_stack(NULL, 0);
     }
-    if (strcmp(how, "illegal") == 0) {
-        (void)raise(SIGILL);
+    for (size_t i = 0; i < sizeof sent / sizeof sent[0]; i++) {
+        if (strcmp(how, sent[i].how) == 0) {
+            (void)raise(sent[i].number);
+        }
     }
     *nowhere = 1;
 }
@@ -72,6 +79,7 @@ static void destroy(void *instance) {
 
 static void body(void *data, int64_t begin, int64_t end) {
     (void)data, (void)begin;
+    crash("workers");
     if (end == 64) { /* the last run: of another thread than the caller's, if there is one */
         crash("worker");
     }
@@ -106,7 +114,7 @@ static const struct graft_replacement replacement = {.struct_size = sizeof repla
                                                      .replacement = &cls};
 static const struct graft_option options[] = {
     {sizeof options[0], GRAFT_OPTION_STRING, "where", "The function that crashes", "forward", NULL},
-    {sizeof options[0], GRAFT_OPTION_STRING, "how", "segv, abort, stack or illegal", "segv", NULL}};
+    {sizeof options[0], GRAFT_OPTION_STRING, "how", "segv, abort, stack, illegal, bus or division", "segv", NULL}};
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "crash_probe",
