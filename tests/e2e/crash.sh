@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins" && cp "$3" "$scratch/plugins/" && cd "$scratch" || exit 1
 # shellcheck disable=SC3045 # where there is none, core files are just left
-ulimit -c 0 2>/dev/null || :
+ulimit -S -c 0 2>/dev/null || :
 
 crash() { # crash WHERE HOW: err and $status. What the shell says of a signal is not in err.
     status=0
@@ -65,8 +65,8 @@ check 'no crash: the status' 0 "$status"
 # The core is that of the crash, not of what we do about it.
 # shellcheck disable=SC3045 # where there is none, there is no core
 if command -v gdb >/dev/null && [ "$(cat /proc/sys/kernel/core_pattern 2>/dev/null)" = core ] &&
-    (ulimit -c unlimited) 2>/dev/null; then
-    (ulimit -c unlimited && crash forward segv)
+    (ulimit -S -c unlimited) 2>/dev/null; then
+    (ulimit -S -c unlimited && crash forward segv)
     gdb -q -batch -ex 'backtrace 2' "$host" core* >trace 2>&1
     check 'a core: it ends where the plugin crashed' 'crash (' "$(grep '^#0 ' trace | head -n 1 | grep -o 'crash (')"
 else
