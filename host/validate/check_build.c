@@ -39,7 +39,7 @@ static int make_one(struct graft_validation *validation, struct graft_library *l
     graft_validation_at(validation, type);
     int status = graft_tiny_make(validation, library, type, architecture, sizes, type, error);
     if (status == GRAFT_OK) {
-        status = graft_model_open(library, directory, &options, &model, error);
+        status = graft_tiny_open(library, directory, &options, &model, error);
     }
     if (status == GRAFT_OK && graft_model_plan(model)->plugin != NULL) {
         status = graft_plan_check(model->plan, error);
@@ -123,7 +123,7 @@ static int compare_plans(struct graft_subject *subject, struct graft_error *erro
         struct graft_model *model = NULL;
         status = graft_validation_library(subject->validation, NULL, 0, &library, error);
         if (status == GRAFT_OK) {
-            status = graft_model_open(library, subject->directory, &options, &model, error);
+            status = graft_tiny_open(library, subject->directory, &options, &model, error);
         }
         if (status == GRAFT_OK) {
             write_plan(&texts[i], model);

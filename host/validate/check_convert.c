@@ -42,7 +42,11 @@ static char *save_name(const struct graft_subject *subject, const char *what) {
     return graft_format("%s/.%s-%s", subject->validation->folder, what, subject->model_type);
 }
 
+/* Adapters are no part of what is saved. */
 static int save_original(struct graft_subject *subject, struct graft_error *error) {
+    if (subject->is_adapted) {
+        return graft_subject_leave(subject, "an adapter is in effect");
+    }
     char *saved = save_name(subject, "original");
     if (saved == NULL) {
         return graft_fail_memory(error, subject->directory);
@@ -65,6 +69,9 @@ static int check_back(struct graft_validation *validation, struct graft_error *e
 /* The runtime layout, opened again, computes the same bits, and leads back to the same tensors. */
 static int save_runtime(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_save_options options = {.struct_size = sizeof options, .runtime_layout = 1};
+    if (subject->is_adapted) {
+        return graft_subject_leave(subject, "an adapter is in effect");
+    }
     struct graft_subject again = *subject;
     struct graft_library *library = NULL;
     struct graft_model *model = NULL;

@@ -16,6 +16,9 @@ static int agree(struct graft_subject *subject, struct graft_error *error) {
     if (subject->original == NULL || subject->is_lossy) {
         return graft_subject_leave(subject, subject->is_lossy ? "it is lossy" : "the model type is its own");
     }
+    if (subject->is_adapted) {
+        return graft_subject_leave(subject, "an adapter is in effect");
+    }
     struct graft_error own = graft_error_none();
     int status = graft_same_logits(subject, subject->original, subject->model, "logits with it and without",
                                    GRAFT_VALIDATION_TOLERANCE, subject->is_on_request ? &own : error);
@@ -69,7 +72,7 @@ static int batches(struct graft_subject *subject, struct graft_error *error) {
 static int bfloat16(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_BFLOAT16};
     struct graft_model *model = NULL;
-    int status = graft_model_open(subject->library, subject->directory, &options, &model, error);
+    int status = graft_tiny_open(subject->library, subject->directory, &options, &model, error);
     if (status == GRAFT_OK) {
         status = graft_model_load(model, error);
     }

@@ -44,7 +44,7 @@ static const char *find_architecture(const struct graft_subject *subject) {
 
 /* Whatever a model without an original gives, it gives again, and in a batch. */
 static int compare(const struct graft_subject *varied, struct graft_error *error) {
-    int is_alone = varied->original == NULL || varied->is_lossy || varied->is_on_request;
+    int is_alone = varied->original == NULL || varied->is_lossy || varied->is_on_request || varied->is_adapted;
     int status = graft_same_logits(varied, is_alone ? varied->model : varied->original, varied->model,
                                    is_alone ? "logits of the same prompt twice" : "logits with it and without",
                                    is_alone ? 0.0 : GRAFT_VALIDATION_TOLERANCE, error);
@@ -94,7 +94,8 @@ static int try_sizes(struct graft_subject *subject, const struct graft_tiny_size
                                    .model_type = type,
                                    .library = subject->library,
                                    .is_lossy = subject->is_lossy,
-                                   .is_on_request = subject->is_on_request};
+                                   .is_on_request = subject->is_on_request,
+                                   .is_adapted = subject->is_adapted};
     varied.directory = graft_path_join(subject->validation->folder, name);
     int is_own = graft_model_plan(subject->model)->plugin != NULL;
     int status = varied.directory != NULL ? try_model(&varied, is_own, sizes, name, refused, error)

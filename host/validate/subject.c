@@ -28,7 +28,7 @@ int graft_subject_open(const struct graft_subject *subject, int without, struct 
     int status = without ? graft_library_create(library, error)
                          : graft_validation_library(subject->validation, NULL, 0, library, error);
     if (status == GRAFT_OK) {
-        status = graft_model_open(*library, subject->directory, &options, model, error);
+        status = (without ? graft_model_open : graft_tiny_open)(*library, subject->directory, &options, model, error);
     }
     return status == GRAFT_OK ? graft_model_load(*model, error) : status;
 }
@@ -56,6 +56,7 @@ static int open_both(struct graft_subject *subject, struct graft_error *error) {
     int status = graft_subject_open(subject, 0, &subject->library, &subject->model, error);
     if (status == GRAFT_OK) {
         subject->is_lossy = is_lossy(graft_library_plugin(subject->library, 0)->descriptor);
+        subject->is_adapted = graft_tiny_has_adapter(subject->directory);
         subject->is_on_request = is_on_request(graft_library_plugin(subject->library, 0)->descriptor);
         if (graft_model_plan(subject->model)->plugin == NULL) {
             status = graft_subject_open(subject, 1, &subject->originals, &subject->original, error);

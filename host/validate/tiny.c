@@ -72,8 +72,7 @@ static uint64_t next_word(uint64_t *state) {
     return word ^ (word >> 31);
 }
 
-/* Numbers below 1/8, as weights are; around 1 for the weights of norms. */
-static void fill(float *values, int64_t count, float base, uint64_t seed) {
+void graft_tiny_fill(float *values, int64_t count, float base, uint64_t seed) {
     for (int64_t i = 0; i < count; i++) {
         values[i] = base + (float)((int64_t)(next_word(&seed) >> 40) - (1 << 23)) / (float)(1 << 26);
     }
@@ -101,7 +100,7 @@ static int make_tensor(const struct graft_binding *binding, uint64_t seed, struc
     view->data = values;
     view->bytes = count * (int64_t)sizeof *values;
     if (values != NULL) {
-        fill(values, count, is_scale ? 1.0F : 0.0F, seed);
+        graft_tiny_fill(values, count, is_scale ? 1.0F : 0.0F, seed);
     }
     return values != NULL ? 0 : -1;
 }
@@ -176,6 +175,9 @@ int graft_tiny_make(const struct graft_validation *validation, struct graft_libr
     }
     write_config(&config, model_type, architecture, sizes);
     int status = write_directory(directory, &config, library, error);
+    if (status == GRAFT_OK) {
+        status = graft_tiny_make_adapter(library, directory, error);
+    }
     graft_text_free(&config);
     graft_free(directory);
     return status;

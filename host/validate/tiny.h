@@ -28,6 +28,20 @@ int graft_tiny_make(const struct graft_validation *validation, struct graft_libr
                     const char *architecture, const struct graft_tiny_sizes *sizes, const char *name,
                     struct graft_error *error);
 
+/* [any] Numbers below 1/8, as weights are, around `base`. */
+void graft_tiny_fill(float *values, int64_t count, float base, uint64_t seed);
+
+/* [load] Makes an adapter for the model in the directory, inside of it, where the library's plugin has classes for
+ * such. */
+int graft_tiny_make_adapter(struct graft_library *library, const char *directory, struct graft_error *error);
+
+/* [any] Whether there is one. */
+int graft_tiny_has_adapter(const char *directory);
+
+/* [load] graft_model_open, with the adapter that was made for the model, if one was. */
+int graft_tiny_open(struct graft_library *library, const char *directory, const struct graft_model_options *options,
+                    struct graft_model **model, struct graft_error *error);
+
 /* [any] Model type number `i` of the host's that tiny models are made of, and its architecture; NULL after the last. */
 const char *graft_tiny_type(size_t i, const char **architecture);
 
@@ -42,6 +56,7 @@ struct graft_subject {
     struct graft_model *original;    /* loaded; or NULL */
     int is_lossy;                    /* some class of the plugin is, so results differ from the original's */
     int is_on_request;               /* some replacement is, so results may differ */
+    int is_adapted;                  /* an adapter is in effect, so results differ */
     const char *left;                /* why the check does not apply to this model; NULL: it was made */
 };
 

@@ -70,6 +70,11 @@ for plugin; do
         "$host" validate "$plugin" >"$scratch/out" 2>"$scratch/err"
         has 'int8_linear: what is lossy is not compared' 'llama: it is lossy' "$scratch/out"
         ;;
+    */lora.so | */low_rank_adapter*.so)
+        "$host" validate "$plugin" >"$scratch/out" 2>"$scratch/err"
+        check "$(basename "$plugin"): modules of adapters are called" '' \
+            "$(grep '^ok.* - \(build\|call\|sequ\|mem\).*SKIP' "$scratch/out")"
+        ;;
     */fused_qkv.so)
         "$host" validate "$plugin" --thorough --quiet >"$scratch/out" 2>"$scratch/err"
         check 'thorough' 0 $?
