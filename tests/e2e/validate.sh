@@ -92,8 +92,7 @@ has 'a part that is not there is skipped' 'options have valid names, kinds, defa
 "$host" validate --quiet "$plugins/pattern_bad/pattern_bad.so" >"$scratch/out" 2>"$scratch/err"
 check 'one fault fails many checks' yes "$([ "$(grep -c '^not ok' "$scratch/out")" -gt 5 ] && echo yes || echo no)"
 check 'each cause is said once' '' "$(sed -n 's/^# [^ ]*: [a-z_.]*: //p' "$scratch/out" | grep -v '^the same as ' | sort | uniq -d)"
-check 'and named after that' yes \
-    "$([ "$(grep -c ': the same as descriptor\.' "$scratch/out")" -gt 3 ] && echo yes || cat "$scratch/out")"
+check 'and named after that' yes "$([ "$(grep -c ': the same as descriptor\.' "$scratch/out")" -gt 3 ] && echo yes)"
 "$host" validate --quiet "$plugins/does_otherwise/does_otherwise.so" >"$scratch/out" 2>"$scratch/err"
 check 'where the tiny models lie is nothing to tell' '' "$(grep 'graft-validate-' "$scratch/out")"
 
