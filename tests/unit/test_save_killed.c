@@ -96,7 +96,9 @@ static void test_killed(void **state) {
     sum_up(output, whole);
     folder_remove(output);
     for (; killed < KILLS && tries < MOST_TRIES; tries++) {
-        killed += !save_for(1.1 * seconds * (double)random() / (double)RAND_MAX);
+        int is_killed = !save_for(1.1 * seconds * (double)random() / (double)RAND_MAX);
+        killed += is_killed;
+        seconds *= is_killed ? 1.01 : 0.98; /* machines that others use change their speed meanwhile */
         if (access(output, F_OK) == 0) {
             sum_up(output, found);
             assert_string_equal(found, whole);
