@@ -52,12 +52,11 @@ static int note_idle_patch(struct graft_model *model, struct graft_error *error)
     return status;
 }
 
-static int has_tensor_of(const struct graft_adapter *adapter, const char *module) {
-    size_t length = strlen(module);
+static int has_tensor_of(const struct graft_adapter *adapter, const char *module, size_t length) {
     for (size_t i = 0; i < adapter->n_tensors; i++) {
         const char *name = adapter->tensors[i].name;
-        for (const char *at = strstr(name, module); at != NULL; at = strstr(at + 1, module)) {
-            if (at > name && at[-1] == '.' && at[length] == '.') {
+        for (const char *at = strchr(name, '.'); at != NULL; at = strchr(at + 1, '.')) {
+            if (strncmp(at + 1, module, length) == 0 && at[1 + length] == '.') {
                 return 1;
             }
         }
@@ -65,24 +64,35 @@ static int has_tensor_of(const struct graft_adapter *adapter, const char *module
     return 0;
 }
 
+/* What one list of its config names, modules or parameters of them, and it has nothing for. */
+static int note_idle_names(struct graft_model *model, const struct graft_adapter *adapter, const char *field,
+                           int are_parameters, struct graft_error *error) {
+    const struct graft_config *config = &model->config->view;
+    char list[GRAFT_ADAPTER_NAME + 32], element[sizeof list + 24];
+    int status = GRAFT_OK;
+    (void)snprintf(list, sizeof list, "adapter.%s.%s", adapter->name, field);
+    for (int64_t i = 0; i < config->size(config->data, list) && status == GRAFT_OK; i++) {
+        (void)snprintf(element, sizeof element, "%s.%lld", list, (long long)i);
+        const char *name = config->string(config->data, element);
+        const char *dot = name != NULL && are_parameters ? strrchr(name, '.') : NULL;
+        const size_t length = dot != NULL ? (size_t)(dot - name) : name != NULL && !are_parameters ? strlen(name) : 0;
+        if (length > 0 && !has_tensor_of(adapter, name, length)) {
+            status = add(
+                model,
+                graft_format("adapter %s: %s names \"%s\", for which it has no tensors", adapter->name, field, name),
+                error);
+        }
+    }
+    return status;
+}
+
 /* What PEFT was asked to adapt, and did not save. It starts such modules without effect, so it is no error. */
 static int note_idle_targets(struct graft_model *model, struct graft_error *error) {
-    const struct graft_config *config = &model->config->view;
     int status = GRAFT_OK;
-    for (size_t i = 0; i < model->adapters.n; i++) {
+    for (size_t i = 0; i < model->adapters.n && status == GRAFT_OK; i++) {
         const struct graft_adapter *adapter = &model->adapters.items[i];
-        char list[GRAFT_ADAPTER_NAME + 32], element[sizeof list + 24];
-        (void)snprintf(list, sizeof list, "adapter.%s.target_modules", adapter->name);
-        for (int64_t k = 0; k < config->size(config->data, list) && status == GRAFT_OK; k++) {
-            (void)snprintf(element, sizeof element, "%s.%lld", list, (long long)k);
-            const char *module = config->string(config->data, element);
-            if (module != NULL && module[0] != '\0' && !has_tensor_of(adapter, module)) {
-                status = add(model,
-                             graft_format("adapter %s: target_modules names \"%s\", for which it has no tensors",
-                                          adapter->name, module),
-                             error);
-            }
-        }
+        status = note_idle_names(model, adapter, "target_modules", 0, error);
+        status = status == GRAFT_OK ? note_idle_names(model, adapter, "target_parameters", 1, error) : status;
     }
     return status;
 }

@@ -114,9 +114,11 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
     struct graft_node *owner = builder->describing;
     const char *asking = owner != NULL ? builder->describer->origin.plugin : family_plugin(builder);
     const char *stand_in = owner != NULL && asking == NULL ? stand_in_for(builder, info->class_name) : NULL;
+    char alias[GRAFT_NAME_BYTES];
     struct graft_module_place place = {
         .class_name = stand_in != NULL ? stand_in : info->class_name,
         .path = child->path,
+        .alias = graft_node_alias(child, alias) ? alias : NULL,
         .model_type = builder->options->config->model_type,
         .asking = stand_in != NULL ? family_plugin(builder) : asking,
         .fused = builder->fusions != NULL ? graft_fusions_at(builder->fusions, child->path) : NULL,

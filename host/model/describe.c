@@ -388,15 +388,31 @@ int graft_builder_run_describe(struct builder *builder, struct graft_node *node,
     return status == GRAFT_OK ? GRAFT_OK : failed(builder, node, status, error);
 }
 
-static int32_t on_adapter_tensor(void *data, const char *name, struct graft_value_info *info) {
-    const struct builder *builder = data;
+static const struct graft_tensor_view *find_named(const struct builder *builder, const char *full) {
     const struct graft_adapters *adapters = builder->options->adapters;
-    char full[GRAFT_NAME_BYTES], spelled[GRAFT_ADAPTER_TENSOR_NAME];
-    const struct graft_tensor_view *tensor = NULL;
-    if (adapters != NULL && graft_join_name(builder->describing, name, full) &&
-        graft_adapters_spell(adapters, full, spelled)) {
-        tensor = graft_adapters_find(adapters, spelled, NULL);
+    const struct graft_model_facts *facts = builder->options->facts;
+    char spelled[GRAFT_ADAPTER_TENSOR_NAME];
+    if (adapters == NULL || !graft_adapters_spell(adapters, full, spelled)) {
+        return NULL;
     }
+    return facts != NULL && facts->tensor != NULL ? facts->tensor(facts->data, "", full)
+                                                  : graft_adapters_find(adapters, spelled, NULL);
+}
+
+/* By each name that the module has. */
+static const struct graft_tensor_view *find_adapter_tensor(const struct builder *builder, const char *name) {
+    char full[GRAFT_NAME_BYTES], alias[GRAFT_NAME_BYTES];
+    const struct graft_tensor_view *found =
+        graft_join_name(builder->describing, name, full) ? find_named(builder, full) : NULL;
+    if (found != NULL || !graft_node_alias(builder->describing, alias)) {
+        return found;
+    }
+    const int length = snprintf(full, sizeof full, "%s.%s", alias, name);
+    return length > 0 && length < GRAFT_NAME_BYTES ? find_named(builder, full) : NULL;
+}
+
+static int32_t on_adapter_tensor(void *data, const char *name, struct graft_value_info *info) {
+    const struct graft_tensor_view *tensor = find_adapter_tensor(data, name);
     if (tensor == NULL) {
         return 0;
     }
@@ -404,6 +420,14 @@ static int32_t on_adapter_tensor(void *data, const char *name, struct graft_valu
     memcpy(found.shape, tensor->shape, sizeof found.shape);
     graft_struct_copy(info, info->struct_size, &found);
     return 1;
+}
+
+/* Behind "adapter.NAME.". */
+static const char *on_adapter_tensor_name(void *data, const char *name) {
+    const struct graft_tensor_view *tensor = find_adapter_tensor(data, name);
+    const char *own = tensor != NULL ? strchr(tensor->name, '.') : NULL;
+    own = own != NULL ? strchr(own + 1, '.') : NULL;
+    return own != NULL ? own + 1 : NULL;
 }
 
 struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node, const char *config_path) {
@@ -429,6 +453,7 @@ struct graft_sink graft_builder_sink(struct builder *builder, const struct graft
         .bytes_before = on_bytes_before,
         .part = graft_join_part,
         .comes_before = on_comes_before,
+        .adapter_tensor_name = on_adapter_tensor_name,
     };
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/node.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -61,4 +62,31 @@ void graft_node_blame(const struct graft_node *node, const struct graft_known_cl
         graft_error_add(error, "; %s of plugin %s asked for it%s%s", known->cls->name, known->origin.plugin,
                         node->path[0] != '\0' ? ", at " : "", node->path);
     }
+}
+
+/* The name that a conversion of the module above has for it, or its own. */
+static const char *name_in_checkpoints(const struct graft_node *node) {
+    const struct graft_conversion *conversion;
+    for (size_t i = 0; (conversion = graft_node_conversion(node->parent, i)) != NULL; i++) {
+        if (conversion->n_operations == 0 && strcmp(conversion->targets[0], node->name) == 0) {
+            return conversion->sources[0];
+        }
+    }
+    return node->name;
+}
+
+int graft_node_alias(const struct graft_node *node, char alias[GRAFT_NAME_BYTES]) {
+    alias[0] = '\0';
+    if (node->parent == NULL) {
+        return 0;
+    }
+    const int is_below_another = graft_node_alias(node->parent, alias);
+    const char *above = is_below_another ? alias : node->parent->path, *name = name_in_checkpoints(node);
+    char full[GRAFT_NAME_BYTES];
+    const int length = snprintf(full, sizeof full, "%s%s%s", above, above[0] != '\0' ? "." : "", name);
+    if ((!is_below_another && strcmp(name, node->name) == 0) || length < 0 || length >= GRAFT_NAME_BYTES) {
+        return 0;
+    }
+    memcpy(alias, full, (size_t)length + 1);
+    return 1;
 }

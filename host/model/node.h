@@ -4,6 +4,7 @@
 #define GRAFT_MODEL_NODE_H
 
 #include "model/tree.h"
+#include "names/name.h"
 
 /* A node called `name` below `parent` (NULL: the root), not yet among its children. NULL if memory ran out. */
 struct graft_node *graft_node_create(struct graft_node *parent, const char *name);
@@ -11,6 +12,9 @@ void graft_node_free(struct graft_node *node);
 
 /* Puts `child_take` among the parent's children; on failure (-1, out of memory) it is freed. */
 int graft_node_adopt(struct graft_node *parent, struct graft_node *child_take);
+
+/* What the conversions of classes above call the module in checkpoints; 0: nothing else than its path. */
+int graft_node_alias(const struct graft_node *node, char alias[GRAFT_NAME_BYTES]);
 
 /* A conversion derived from those of the node's class, with room for the names of `n` sources and one target, which the
  * caller fills in; without operations. NULL if memory ran out. */

@@ -22,8 +22,11 @@ static int collect_place(void *data, struct graft_node *node, struct graft_error
     if (graft_grow(&places->items, &places->capacity, places->count, sizeof *places->items) != 0) {
         return graft_fail_memory(error, node->path);
     }
-    places->items[places->count++] = (struct graft_module_place){
-        node->class_name, node->path, places->model_type, node->known->origin.plugin, NULL, places->facts, NULL};
+    places->items[places->count++] = (struct graft_module_place){.class_name = node->class_name,
+                                                                 .path = node->path,
+                                                                 .model_type = places->model_type,
+                                                                 .asking = node->known->origin.plugin,
+                                                                 .facts = places->facts};
     return GRAFT_OK;
 }
 

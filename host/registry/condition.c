@@ -55,7 +55,9 @@ static int holds_in_module(const struct graft_condition *condition, const struct
         n += find_tensor(condition, facts, places->parts[i]) != NULL;
     }
     const int of_all = n == places->n_parts && (n == 1 || !graft_condition_is_of_adapters(condition));
-    return find_tensor(condition, facts, places->path) != NULL || (n > 0 && (of_all || places->any_part));
+    return find_tensor(condition, facts, places->path) != NULL ||
+           (places->alias != NULL && find_tensor(condition, facts, places->alias) != NULL) ||
+           (n > 0 && (of_all || places->any_part));
 }
 
 static int is_of_tensors(const struct graft_condition *condition) {

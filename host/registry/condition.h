@@ -21,6 +21,7 @@ struct graft_model_facts {
 /* Where conditions on tensors look. */
 struct graft_tensor_places {
     const char *path;         /* the module */
+    const char *alias;        /* what checkpoints may call it as well; or NULL */
     const char *const *parts; /* [n_parts] paths of the modules whose outputs a class above joins in this one */
     size_t n_parts;
     int32_t any_part; /* 1: what one of them has will do; 0: all must have it */

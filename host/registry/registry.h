@@ -106,6 +106,7 @@ struct graft_module_place {
     const struct graft_candidate *fused;   /* what a fusion family found at this path, or NULL */
     const struct graft_model_facts *facts; /* what conditions look at; NULL: none holds */
     const struct graft_joined *joined;     /* what it is made of; NULL: it is a module of its own */
+    const char *alias;                     /* what checkpoints may call it by conversions of classes above; or NULL */
 };
 
 /* Modules whose outputs the class of a module above joins in one that it describes instead. */

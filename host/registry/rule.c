@@ -172,9 +172,9 @@ int graft_rule_is_for_model(const struct rule *rule, const char *model_type) {
 static struct graft_tensor_places tensor_places(const struct rule *rule, const struct graft_module_place *place) {
     const struct graft_joined *joined = place->joined;
     const int takes_parts = (rule->declared->replacement->flags & GRAFT_CLASS_TAKES_PARTS) != 0;
-    return joined != NULL ? (struct graft_tensor_places){place->path, joined->parts, joined->n_parts,
+    return joined != NULL ? (struct graft_tensor_places){place->path, place->alias, joined->parts, joined->n_parts,
                                                          takes_parts && joined->outputs != NULL}
-                          : (struct graft_tensor_places){.path = place->path};
+                          : (struct graft_tensor_places){.path = place->path, .alias = place->alias};
 }
 
 static const struct graft_condition *unmet_at(const struct rule *rule, const struct graft_module_place *place) {

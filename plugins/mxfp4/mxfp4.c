@@ -129,6 +129,7 @@ static const struct graft_experts vtable = {
 
 static const struct graft_class experts_class = {
     .struct_size = sizeof experts_class,
+    .flags = GRAFT_CLASS_TAKES_ADDITIONS,
     .name = "Mxfp4GptOssExperts",
     .interface_id = GRAFT_INTERFACE_EXPERTS,
     .describe = describe,

@@ -63,7 +63,7 @@ static void add(const struct graft_replacement *replacement, const char *plugin,
 
 /* The class built for `class_name` at `path`; NULL after an error. */
 static const char *winner_at(const char *class_name, const char *path, const char *model_type) {
-    const struct graft_module_place place = {class_name, path, model_type, NULL, NULL, NULL, NULL};
+    const struct graft_module_place place = {class_name, path, model_type, NULL, NULL, NULL, NULL, NULL};
     struct graft_resolution found;
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
     error = graft_error_none();
@@ -168,11 +168,11 @@ static void test_named_class_of_another_interface(void **state) {
 
 /* Checks the patterns over modules of all classes, `path` being that of the BertAttention. */
 static int check_patterns(const char *path) {
-    const struct graft_module_place places[] = {{"BertAttention", path, "bert", NULL, NULL, NULL, NULL},
-                                                {"BertSelfAttention", "self.0", "bert", NULL, NULL, NULL, NULL},
-                                                {"Linear", "linear", "bert", NULL, NULL, NULL, NULL},
-                                                {"BertSelfAttention", "self.1", "bert", NULL, NULL, NULL, NULL},
-                                                {"LlamaAttention", "llama", "bert", NULL, NULL, NULL, NULL}};
+    const struct graft_module_place places[] = {{"BertAttention", path, "bert", NULL, NULL, NULL, NULL, NULL},
+                                                {"BertSelfAttention", "self.0", "bert", NULL, NULL, NULL, NULL, NULL},
+                                                {"Linear", "linear", "bert", NULL, NULL, NULL, NULL, NULL},
+                                                {"BertSelfAttention", "self.1", "bert", NULL, NULL, NULL, NULL, NULL},
+                                                {"LlamaAttention", "llama", "bert", NULL, NULL, NULL, NULL, NULL}};
     struct graft_snapshot *snapshot = graft_registry_snapshot(registry);
     int changed = 0;
     error = graft_error_none();
@@ -286,7 +286,7 @@ static void test_private_classes(void **state) {
 static void test_private_class_of_another(void **state) {
     static const struct graft_class part = CLASS("PartAttention", ATTENTION, 0);
     const struct graft_origin origin = {.plugin = "a"};
-    const struct graft_module_place place = {"PartAttention", "x", "llama", "a", NULL, NULL, NULL};
+    const struct graft_module_place place = {"PartAttention", "x", "llama", "a", NULL, NULL, NULL, NULL};
     const struct graft_replacement pattern = pattern_key("Attention$", &mine);
     const struct graft_replacement name = name_key("PartAttention", &yours);
     struct graft_resolution found;
@@ -307,7 +307,7 @@ static void test_private_class_of_another(void **state) {
 static void test_pattern_on_own_private_class(void **state) {
     static const struct graft_class part = CLASS("PartAttention", ATTENTION, 0);
     const struct graft_origin origin = {.plugin = "a"};
-    const struct graft_module_place place = {"PartAttention", "x", "llama", "a", NULL, NULL, NULL};
+    const struct graft_module_place place = {"PartAttention", "x", "llama", "a", NULL, NULL, NULL, NULL};
     const struct graft_replacement pattern = pattern_key("^Part", &mine);
     struct graft_resolution found;
     (void)state;
@@ -330,7 +330,7 @@ static size_t count_replacements(const struct graft_snapshot *snapshot) {
 
 static void test_snapshots_do_not_change(void **state) {
     const struct graft_replacement one = name_key("LlamaAttention", &mine);
-    const struct graft_module_place place = {"LlamaAttention", "x", "llama", NULL, NULL, NULL, NULL};
+    const struct graft_module_place place = {"LlamaAttention", "x", "llama", NULL, NULL, NULL, NULL, NULL};
     struct graft_resolution found;
     (void)state;
     struct graft_snapshot *before = graft_registry_snapshot(registry);

@@ -21,7 +21,7 @@ static const struct graft_replacement patch = {.struct_size = sizeof patch,
                                                .target = "^Orig",
                                                .replacement = &replacement,
                                                .module_path = "layers"};
-static const struct graft_module_place place = {"Original", "model.layers.0", "test", NULL, NULL, NULL, NULL};
+static const struct graft_module_place place = {"Original", "model.layers.0", "test", NULL, NULL, NULL, NULL, NULL};
 
 struct worker {
     pthread_t thread;

@@ -163,6 +163,10 @@ struct graft_sink {
      * has none of that interface, 0. Classes describe their children in the order in which they call them. The model is
      * described for this first, as for bytes_before: the first time it gives 0. */
     int32_t (*comes_before)(void *data, const char *interface_id);
+    /* [load] What the tensor of adapter_tensor is called in its adapter,
+     * "model.layers.0.self_attn.q_proj.lora_A.weight": classes and lists may have renamed its module. NULL: there is
+     * none. Valid until `describe` returns. */
+    const char *(*adapter_tensor_name)(void *data, const char *name);
 };
 
 /* What `create` works with. The host's: the struct is valid until `create` returns, all that it leads to until
@@ -200,7 +204,10 @@ enum {
     /* Asks for the parts of a module that a class above joins from several (`part` of the sink): conditions on tensors
      * hold where one of the parts meets them. Without this flag such tensors have to be those of all parts, and parts
      * that an adapter is for stay apart. */
-    GRAFT_CLASS_TAKES_PARTS = 1 << 1
+    GRAFT_CLASS_TAKES_PARTS = 1 << 1,
+    /* Stacked experts that multiply themselves, of packed weights: behind each product they call graft_experts_add
+     * (experts_implementation.h), so what a caller has put into the call adds to it. */
+    GRAFT_CLASS_TAKES_ADDITIONS = 1 << 2
 };
 
 /* Const until the plugin's `deinit`. In a replacement, what is NULL is inherited from the class it replaces: `describe`
@@ -277,7 +284,7 @@ GRAFT_ASSERT_SIZE(struct graft_join, 16);
 GRAFT_ASSERT_SIZE(struct graft_parameter_info, 112);
 GRAFT_ASSERT_SIZE(struct graft_child_info, 40);
 GRAFT_ASSERT_SIZE(struct graft_part_info, 40);
-GRAFT_ASSERT_SIZE(struct graft_sink, 160);
+GRAFT_ASSERT_SIZE(struct graft_sink, 168);
 GRAFT_ASSERT_SIZE(struct graft_build, 96);
 GRAFT_ASSERT_SIZE(struct graft_class, 88);
 GRAFT_ASSERT_OFFSET(struct graft_class, conversions, 56);

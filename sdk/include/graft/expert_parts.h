@@ -79,7 +79,7 @@ extern const struct graft_experts graft_parts_quantized_experts_vtable;
 /* The initialisers of such a class. */
 #define GRAFT_PARTS_QUANTIZED_CLASS(class_name, part, array)                               \
     GRAFT_PARTS_CLASS(class_name, GRAFT_INTERFACE_EXPERTS, graft_parts_quantized_experts), \
-        .data = (part), GRAFT_CLASS_CONVERSIONS(array)
+        .data = (part), .flags = GRAFT_CLASS_TAKES_ADDITIONS, GRAFT_CLASS_CONVERSIONS(array)
 
 /* Those of a replacement by it: of experts that the checkpoint has in floating point, and that no other plugin takes
  * apart. The first is for all, the second for gpt-oss, whose stacks lie otherwise (GRAFT_PARTS_TURNED_EXPERTS). */

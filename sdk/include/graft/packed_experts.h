@@ -10,6 +10,7 @@
 
 #include "activation.h"
 #include "experts.h"
+#include "experts_implementation.h"
 #include "packed.h"
 #include "packed_panels.h"
 #include "swiglu.h"
@@ -288,33 +289,77 @@ GRAFT_INLINE int graft_packed_experts_gate(const struct graft_packed_experts *se
                                 : graft_swiglu_gate(&swiglu, call, gate, up, n, self->down.columns, error);
 }
 
+/* [forward] y [n, rows] += what the call asks for beside one of the products of x [n, columns]. */
+GRAFT_INLINE int graft_packed_routed_add_to(const struct graft_packed_routed *routed, const struct graft_call *call,
+                                            int32_t projection, const float *x, int64_t columns, float *y, int64_t rows,
+                                            struct graft_error *error) {
+    struct graft_experts_product product;
+    int status = GRAFT_OK;
+    product.struct_size = (uint32_t)sizeof product;
+    product.projection = projection;
+    for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
+        const struct graft_packed_run *run = &routed->runs[i];
+        product.expert = run->expert;
+        product.rows = run->tokens;
+        product.tokens = routed->token + run->first;
+        product.x = x + run->first * columns;
+        product.y = y + run->first * rows;
+        status = graft_experts_add(call, &product, error);
+    }
+    return status;
+}
+
+/* [forward] gate [n, intermediate_size] = what comes out between the products of x [n, hidden_size]. */
+GRAFT_INLINE int graft_packed_routed_gate(const struct graft_packed_experts *self, const struct graft_call *call,
+                                          const struct graft_packed_routed *routed, const float *x, float *gate,
+                                          struct graft_error *error) {
+    const int64_t hidden = self->down.rows, columns = self->down.columns, n = routed->n;
+    const int64_t mark = call->scratch_mark(call->scratch);
+    float *both = graft_scratch_floats(call, n, self->gate_up.rows, error); /* [n, 2 * intermediate_size] */
+    float *up = graft_scratch_floats(call, n, columns, error);              /* [n, intermediate_size] */
+    if (both == NULL || up == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    int status = graft_packed_stack_forward(&self->gate_up, call, routed, x, both, error);
+    if (status == GRAFT_OK) {
+        graft_packed_experts_part(self, both, n, gate, up);
+        status = graft_packed_routed_add_to(routed, call, GRAFT_EXPERTS_GATE, x, hidden, gate, columns, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_packed_routed_add_to(routed, call, GRAFT_EXPERTS_UP, x, hidden, up, columns, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_packed_experts_gate(self, call, gate, up, n, error);
+    }
+    call->scratch_release(call->scratch, mark);
+    return status;
+}
+
 /* [forward] output += what these experts make of their tokens, in their order. */
 GRAFT_INLINE int graft_packed_routed_forward(const struct graft_packed_experts *self, const struct graft_call *call,
                                              const struct graft_packed_routed *routed,
                                              const struct graft_experts_args *args, struct graft_error *error) {
     const struct graft_kernels *kernels = call->kernels;
     const int64_t hidden = self->down.rows, columns = self->down.columns, n = routed->n;
-    float *x = graft_scratch_floats(call, n, hidden, error);                /* [n, hidden_size] */
-    float *both = graft_scratch_floats(call, n, self->gate_up.rows, error); /* [n, 2 * intermediate_size] */
-    float *gate = graft_scratch_floats(call, n, columns, error);            /* [n, intermediate_size] */
-    float *up = graft_scratch_floats(call, n, columns, error);              /* [n, intermediate_size] */
-    if (x == NULL || both == NULL || gate == NULL || up == NULL) {
+    float *x = graft_scratch_floats(call, n, hidden, error);     /* [n, hidden_size] */
+    float *y = graft_scratch_floats(call, n, hidden, error);     /* [n, hidden_size] */
+    float *gate = graft_scratch_floats(call, n, columns, error); /* [n, intermediate_size] */
+    if (x == NULL || y == NULL || gate == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
     int status = kernels->gather_rows(call, args->hidden_states, routed->token, n, hidden, x, error);
     if (status == GRAFT_OK) {
-        status = graft_packed_stack_forward(&self->gate_up, call, routed, x, both, error);
+        status = graft_packed_routed_gate(self, call, routed, x, gate, error);
     }
     if (status == GRAFT_OK) {
-        graft_packed_experts_part(self, both, n, gate, up);
-        status = graft_packed_experts_gate(self, call, gate, up, n, error);
+        status = graft_packed_stack_forward(&self->down, call, routed, gate, y, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_packed_stack_forward(&self->down, call, routed, gate, x, error);
+        status = graft_packed_routed_add_to(routed, call, GRAFT_EXPERTS_DOWN, gate, columns, y, hidden, error);
     }
     for (int64_t i = 0; i < routed->n_runs && status == GRAFT_OK; i++) {
         const struct graft_packed_run *run = &routed->runs[i];
-        status = kernels->scatter_add_rows(call, x + run->first * hidden, routed->weight + run->first,
+        status = kernels->scatter_add_rows(call, y + run->first * hidden, routed->weight + run->first,
                                            routed->token + run->first, run->tokens, hidden, args->output, error);
     }
     return status;

@@ -197,6 +197,7 @@ c_structs! {
         pub part: unsafe extern "C" fn(data: *mut c_void, i: i32, info: *mut graft_part_info) -> i32,
         pub bytes_before: unsafe extern "C" fn(data: *mut c_void, path: *const c_char) -> i64,
         pub comes_before: unsafe extern "C" fn(data: *mut c_void, interface_id: *const c_char) -> i32,
+        pub adapter_tensor_name: unsafe extern "C" fn(data: *mut c_void, name: *const c_char) -> *const c_char,
     }
 
     pub struct graft_build {
