@@ -3,11 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "fields.h"
 #include "targets.h"
 
-enum { MAX_PATTERN = 4096, MAX_RANK = 1 << 16 };
+enum { MAX_PATTERN = 4096, MAX_RANK = 1 << 16, MAX_MODULE = 1024, MAX_TENSOR = 2048 };
 
 int64_t lora_count(const struct graft_config *config) {
     return config->size(config->data, "adapters");
@@ -83,21 +84,49 @@ static int read_strength(const struct lora_fields *fields, const char *module, i
     return status;
 }
 
+static void tensor_name(const struct lora_adapter *adapter, const char *tensor, char name[MAX_TENSOR]) {
+    (void)snprintf(name, MAX_TENSOR, "%s.%s", adapter->child, tensor);
+}
+
 static int32_t has(const struct graft_sink *sink, const struct lora_adapter *adapter, const char *tensor) {
     struct graft_value_info info = {.struct_size = sizeof info};
-    char name[LORA_CHILD_NAME + 64];
-    (void)snprintf(name, sizeof name, "%s.%s", adapter->child, tensor);
+    char name[MAX_TENSOR];
+    tensor_name(adapter, tensor, name);
     return sink->adapter_tensor(sink->data, name, &info);
+}
+
+/* One of either, so that half a pair is found as well. */
+static const char *find_pair(const struct graft_sink *sink, const struct lora_adapter *adapter, const char *a,
+                             const char *b) {
+    return has(sink, adapter, a) ? a : has(sink, adapter, b) ? b : NULL;
+}
+
+/* What the adapter calls the place, which is what its config means: a tensor's name without its end. */
+static void module_name(const struct graft_sink *sink, const struct lora_place *place,
+                        const struct lora_adapter *adapter, const char *tensor, char module[MAX_MODULE]) {
+    char name[MAX_TENSOR];
+    tensor_name(adapter, tensor, name);
+    const char *full =
+        GRAFT_HAS(sink, struct graft_sink, adapter_tensor_name) ? sink->adapter_tensor_name(sink->data, name) : NULL;
+    const size_t length = full != NULL ? strlen(full) - strlen(tensor) - 1 : 0;
+    (void)snprintf(module, MAX_MODULE, "%.*s", (int)(full != NULL && length < MAX_MODULE ? length : MAX_MODULE - 1),
+                   full != NULL ? full : place->path);
+}
+
+static void parameter_name(const char *module, const char *name, char parameter[MAX_TENSOR]) {
+    (void)snprintf(parameter, MAX_TENSOR, "%.*s.%s", MAX_MODULE, module, name);
 }
 
 int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
               const struct lora_place *place, struct lora_adapter *adapter, struct graft_error *error) {
     struct lora_fields fields;
+    char module[MAX_MODULE];
     *adapter = (struct lora_adapter){.kind = LORA_NOTHING};
     lora_child_name(config, i, place->below, adapter->child);
-    if (has(sink, adapter, "lora_A.weight") || has(sink, adapter, "lora_B.weight")) {
+    const char *tensor = find_pair(sink, adapter, "lora_A.weight", "lora_B.weight");
+    if (tensor != NULL) {
         adapter->kind = LORA_PAIR;
-    } else if (has(sink, adapter, "lora_embedding_A") || has(sink, adapter, "lora_embedding_B")) {
+    } else if ((tensor = find_pair(sink, adapter, "lora_embedding_A", "lora_embedding_B")) != NULL) {
         adapter->kind = LORA_EMBEDDING;
         adapter->has_base = has(sink, adapter, "base_layer.weight");
     } else if (has(sink, adapter, "weight")) {
@@ -107,9 +136,67 @@ int lora_read(const struct graft_config *config, const struct graft_sink *sink, 
     }
     lora_fields_of(config, i, &fields);
     int status = lora_fields_check(&fields, error);
-    if (status == GRAFT_OK && adapter->kind != LORA_WHOLE) {
-        status = lora_check_target(&fields, place->path, error);
+    if (status != GRAFT_OK || adapter->kind == LORA_WHOLE) {
+        return status;
     }
-    return status == GRAFT_OK && adapter->kind != LORA_WHOLE ? read_strength(&fields, place->path, i, adapter, error)
-                                                             : status;
+    module_name(sink, place, adapter, tensor, module);
+    status = lora_check_target(&fields, module, error);
+    return status == GRAFT_OK ? read_strength(&fields, module, i, adapter, error) : status;
+}
+
+/* The parameter that the outer tensors are for: the second, where there are inner ones; else the one that the config
+ * names. */
+static int find_parameter(const struct lora_fields *fields, const char *module, const char *const names[2],
+                          const struct lora_adapter adapters[2], int *found, struct graft_error *error) {
+    char parameter[MAX_TENSOR];
+    *found = 1;
+    if (adapters[0].kind == LORA_PAIR) {
+        return GRAFT_OK;
+    }
+    parameter_name(module, names[0], parameter);
+    *found = !lora_names_parameter(fields, parameter);
+    parameter_name(module, names[1], parameter);
+    return *found == 1 || !lora_names_parameter(fields, parameter)
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
+                                 "target_parameters: names two of %s, and the adapter has tensors for one", module);
+}
+
+static int read_parameter(const struct lora_fields *fields, const char *module, const char *name, int64_t i,
+                          struct lora_adapter *adapter, struct graft_error *error) {
+    char parameter[MAX_TENSOR];
+    parameter_name(module, name, parameter);
+    if (!lora_names_parameter(fields, parameter)) {
+        return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
+                               "target_parameters: does not name %s, for which the adapter has tensors", parameter);
+    }
+    adapter->kind = LORA_PAIR;
+    return read_strength(fields, parameter, i, adapter, error);
+}
+
+int lora_read_parameters(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
+                         const char *const names[2], struct lora_adapter adapters[2], struct graft_error *error) {
+    const struct lora_place place = {"", sink->path};
+    struct lora_fields fields;
+    char module[MAX_MODULE];
+    int outer = 0;
+    for (int k = 0; k < 2; k++) {
+        adapters[k] = (struct lora_adapter){.kind = LORA_NOTHING};
+        lora_child_name(config, i, "", adapters[k].child);
+    }
+    const char *inside = find_pair(sink, &adapters[0], "base_layer.lora_A.weight", "base_layer.lora_B.weight");
+    const char *outside = find_pair(sink, &adapters[0], "lora_A.weight", "lora_B.weight");
+    if (inside == NULL && outside == NULL) {
+        return GRAFT_OK;
+    }
+    lora_fields_of(config, i, &fields);
+    module_name(sink, &place, &adapters[0], inside != NULL ? inside : outside, module);
+    int status = lora_fields_check(&fields, error);
+    if (status == GRAFT_OK && inside != NULL) {
+        status = read_parameter(&fields, module, names[0], i, &adapters[0], error);
+    }
+    if (status == GRAFT_OK) {
+        status = find_parameter(&fields, module, names, adapters, &outer, error);
+    }
+    return status == GRAFT_OK ? read_parameter(&fields, module, names[outer], i, &adapters[outer], error) : status;
 }

@@ -29,13 +29,18 @@ int64_t lora_count(const struct graft_config *config);
 /* What a module may have adapters for. */
 struct lora_place {
     const char *below; /* the module's name for it: "3.up_proj", one that it stacks or joins; "": the module itself */
-    const char *path;  /* that adapters have for it: "model.layers.0.mlp.experts.3.up_proj" */
+    const char *path;  /* "model.layers.0.mlp.experts.3.up_proj"; adapters may call it otherwise */
 };
 
 /* What adapter number `i` has for a place in the module of `sink`. What this plugin does not do as PEFT does is an
  * error that names the field. */
 int lora_read(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
               const struct lora_place *place, struct lora_adapter *adapter, struct graft_error *error);
+
+/* What adapter number `i` has for two parameters of the module itself, in their order (`target_parameters`): LORA_PAIR
+ * or LORA_NOTHING of each. */
+int lora_read_parameters(const struct graft_config *config, const struct graft_sink *sink, int64_t i,
+                         const char *const names[2], struct lora_adapter adapters[2], struct graft_error *error);
 
 /* Says that the class applies each adapter to the rows that it takes effect on. */
 int lora_describe_by_row(const struct graft_sink *sink, struct graft_error *error);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The products with lora_B of a few tokens, for all pairs of a module in one loop. */
-#include "graft/call.h"
+#include "columns.h"
 #include "graft/isa.h"
 #include "graft/threads.h"
-#include "pair.h"
 
 GRAFT_ISA_DECLARE(const struct lora_add_loops, lora_add_loops);
 
@@ -14,7 +13,7 @@ const struct lora_add_loops *lora_add_loops_get(void) {
 }
 
 /* A run of fewer bytes of lora_B is done before another thread has begun. */
-enum { RUN_BYTES = 1 << 16 };
+enum { RUN_BYTES = 1 << 16, ROWS_AT_ONCE = 8 };
 
 struct work {
     const struct lora_addition *additions;
@@ -24,7 +23,14 @@ struct work {
 };
 
 static int64_t count_blocks(const struct lora_addition *addition) {
-    return (addition->pair->out_features + LORA_BLOCK - 1) / LORA_BLOCK;
+    return (addition->columns->out_features + LORA_BLOCK - 1) / LORA_BLOCK;
+}
+
+/* Of lora_B; many rows are as much work as more of it. */
+static int64_t count_bytes(const struct lora_addition *addition) {
+    const struct lora_columns *columns = addition->columns;
+    const int64_t size = columns->bf16 != NULL ? (int64_t)sizeof *columns->bf16 : (int64_t)sizeof *columns->f32;
+    return columns->out_features * columns->rank * size * (1 + addition->rows.n / ROWS_AT_ONCE);
 }
 
 /* How many additions, from number `first` on, are for the same outputs. */
@@ -37,19 +43,20 @@ static int32_t count_alike(const struct work *work, int32_t first) {
 }
 
 static void add_block(const struct work *work, const struct lora_addition *addition, int64_t block) {
-    const struct lora_pair *pair = addition->pair;
-    const int64_t left = pair->out_features - block * LORA_BLOCK;
+    const struct lora_columns *columns = addition->columns;
+    const int64_t left = columns->out_features - block * LORA_BLOCK;
     const size_t bytes = (size_t)(left < LORA_BLOCK ? left : LORA_BLOCK) * sizeof(float);
     for (int64_t i = 0; i < addition->rows.n; i++) {
         const int64_t row = addition->rows.index != NULL ? addition->rows.index[i] : i;
         float *y = work->y + row * work->out_features + addition->first + block * LORA_BLOCK;
         float padded[LORA_BLOCK] = {0};
         float *sums = left < LORA_BLOCK ? memcpy(padded, y, bytes) : y;
-        const int64_t first = block * pair->rank * LORA_BLOCK;
-        if (pair->columns_bf16 != NULL) {
-            pair->loops->add_bf16(pair->columns_bf16 + first, addition->narrow + row * pair->rank, pair->rank, sums);
+        const int64_t first = block * columns->rank * LORA_BLOCK;
+        if (columns->bf16 != NULL) {
+            columns->loops->add_bf16(columns->bf16 + first, addition->narrow + row * columns->rank, columns->rank,
+                                     sums);
         } else {
-            pair->loops->add(pair->columns + first, addition->narrow + row * pair->rank, pair->rank, sums);
+            columns->loops->add(columns->f32 + first, addition->narrow + row * columns->rank, columns->rank, sums);
         }
         if (sums != y) {
             memcpy(y, sums, bytes);
@@ -81,7 +88,7 @@ void lora_add(const struct graft_call *call, const struct lora_addition *additio
         blocks += count_blocks(&additions[first]);
         alike = count_alike(&work, first);
         for (int32_t i = first; i < first + alike; i++) {
-            bytes += additions[i].pair->out_features * additions[i].pair->rank * lora_pair_size(additions[i].pair);
+            bytes += count_bytes(&additions[i]);
         }
     }
     if (blocks > 0) {

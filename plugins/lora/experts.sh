@@ -1,8 +1,8 @@
 #!/bin/sh
-# Adapters for experts that are modules, under whatever class their projections have.
+# Adapters for experts: for those that are modules, under whatever class their projections have, and for stacked ones.
 # usage: experts.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER MAKE_ADAPTER
 set -eu
-host=$1 plugins=$2 quantized=$3/quantized make_adapter=$4
+host=$1 plugins=$2 goldens=$3 quantized=$3/quantized make_adapter=$4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -61,3 +61,63 @@ case=fp8_block_qwen3_moe
 run itself fp8,lora --input-ids 5,6,7,8,9 --adapter "$scratch/$case.1"
 run listed fp8,lora,sequential_experts --input-ids 5,6,7,8,9 --adapter "$scratch/$case.1"
 cmp "$scratch/itself.logits" "$scratch/listed.logits" || fail 'other results with sequential_experts'
+
+# Adapters that have experts stacked, as PEFT does for target_parameters.
+stacked=$goldens/adapters
+families=$plugins/families
+oss=$families/gpt_oss/goldens/gpt_oss
+
+ids() { # ids MODEL PLUGINS OPTIONS
+    base=$1 loaded=$2
+    shift 2
+    "$host" --quiet --plugins-dir "$plugins" --plugins-dir "$families" --plugins "$loaded" --model "$base" \
+        --dtype float32 --output-ids --max-new-tokens 6 "$@"
+}
+
+for line in "$oss gpt_oss gpt_oss_experts gpt_oss_one" "$quantized/mxfp4_gpt_oss gpt_oss,mxfp4 gpt_oss_mxfp4 gpt_oss_mxfp4" \
+    "$oss gpt_oss,int4_linear gpt_oss_experts gpt_oss_one" "$oss gpt_oss,int8_linear gpt_oss_experts gpt_oss_one" \
+    "$goldens/plain/qwen2_moe_gqa fused_qkv qwen2_moe_experts qwen2_moe_experts"; do
+    # shellcheck disable=SC2086 # words
+    set -- $line
+    echo "stacked: $2"
+    one="--adapter one=$stacked/$3" two="--adapter two=$stacked/$4"
+    [ "$3" = "$4" ] && two="$two --adapter-scale two=-0.5"
+    ids "$1" "$2" --input-ids 5,6,7,8,9 >"$scratch/none"
+    # shellcheck disable=SC2086
+    ids "$1" "lora,$2" --input-ids 5,6,7,8,9 $one --adapter-scale one=0 | cmp - "$scratch/none" ||
+        fail 'a scale of 0 changes ids'
+    # shellcheck disable=SC2086
+    {
+        ids "$1" "lora,$2" --input-ids 5,6,7,8,9 $one
+        ids "$1" "lora,$2" --input-ids 3,1 $two
+    } >"$scratch/alone"
+    head -n 1 "$scratch/alone" | cmp -s - "$scratch/none" && fail 'an adapter changes nothing'
+    # shellcheck disable=SC2086
+    ids "$1" "lora,$2" $one $two --input-ids 5,6,7,8,9 --prompt-adapter one --input-ids 3,1 --prompt-adapter two \
+        --input-ids 5,6,7,8,9 --prompt-adapter __base__ >"$scratch/batch"
+    cat "$scratch/alone" "$scratch/none" | cmp - "$scratch/batch" || fail 'an adapter for each prompt'
+    # shellcheck disable=SC2086
+    ids "$1" "lora,$2" --threads 3 --input-ids 5,6,7,8,9 $one >"$scratch/threads"
+    head -n 1 "$scratch/alone" | cmp - "$scratch/threads" || fail 'differs with the number of threads'
+done
+
+refused() { # refused WORDS SCRIPT [MODEL PLUGINS [ADAPTER]]: an adapter whose config a script of sed has changed
+    rm -rf "$scratch/faulty"
+    cp -r "$stacked/${5-gpt_oss_experts}" "$scratch/faulty"
+    sed "$2" "$stacked/${5-gpt_oss_experts}/adapter_config.json" >"$scratch/faulty/adapter_config.json"
+    status=0
+    ids "${3-$oss}" "lora,${4-gpt_oss}" --adapter "$scratch/faulty" --input-ids 5 >"$scratch/out" 2>&1 || status=$?
+    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
+    grep -qF "$1" "$scratch/out" || fail "no \"$1\" in: $(cat "$scratch/out")"
+}
+echo 'stacked: what is wrong'
+refused 'adapter_config.json: target_parameters: does not name model.layers.0.mlp.experts.gate_up_proj' 's/experts.gate_up_proj"/experts.gate_proj"/'
+refused 'adapter_config.json: target_parameters: does not name model.layers.0.mlp.experts.down_proj' 's/"mlp.experts.down_proj"/"down"/'
+refused 'adapter_config.json: target_parameters: names two of model.layers.1.mlp.experts' 's/"1.mlp/"mlp/;s/"2.mlp/"mlp/' \
+    "$oss" gpt_oss gpt_oss_one
+refused 'model.layers.1.mlp.experts.adapter.default.gate_up_proj_lora_A: expected [15, 24]' 's/"r": 2/"r": 3/' \
+    "$oss" gpt_oss gpt_oss_one
+refused 'mlp.experts.adapter.default.down_proj_lora_A: expected [20, 12]' 's/"experts.down_proj": 3/"experts.down_proj": 4/'
+refused 'adapter_config.json: lora_alpha: expected a number' 's/"lora_alpha": 8/"lora_alpha": "8"/'
+refused 'an adapter for stacked experts (target_parameters), which these are not' '' "$quantized/fp8_block_qwen3_moe" \
+    fp8 qwen2_moe_experts

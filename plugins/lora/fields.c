@@ -81,6 +81,7 @@ static const char *const known[] = {
     "revision",
     "runtime_config",
     "target_modules",
+    "target_parameters",
     "task_type",
     "use_rslora",
     "init_lora_weights",

@@ -86,7 +86,8 @@ static int prepare(const struct lora_linear *self, const struct graft_call *call
             return GRAFT_ERROR_INTERNAL;
         }
         together->possible = lora_pair_first(piece->pair, call, &first, &together->products[together->n]);
-        together->additions[together->n++] = (struct lora_addition){piece->pair, first.y, rows[i], piece->first};
+        together->additions[together->n++] =
+            (struct lora_addition){&piece->pair->columns, first.y, rows[i], piece->first};
     }
     return GRAFT_OK;
 }

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "graft/convert.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "lora.h"
@@ -26,54 +25,26 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static int read_columns(struct lora_pair *self) {
     const struct graft_linear_args none = {.struct_size = sizeof none};
-    const int64_t blocks = (self->out_features + LORA_BLOCK - 1) / LORA_BLOCK;
     struct graft_product b;
     if (self->rank < 1 || !graft_linear_as_product(self->b, &none, &b) || !lora_are_floats(b.weight)) {
         return 0;
     }
     float *row = malloc((size_t)self->rank * sizeof *row);
-    self->columns = aligned_alloc(64, (size_t)(blocks * self->rank * LORA_BLOCK) * sizeof *self->columns);
-    if (row == NULL || self->columns == NULL) {
+    if (row == NULL || lora_columns_init(&self->columns, self->rank, self->out_features) != 0) {
         free(row);
         return -1;
     }
-    memset(self->columns, 0, (size_t)(blocks * self->rank * LORA_BLOCK) * sizeof *self->columns);
     for (int64_t o = 0; o < self->out_features; o++) {
         lora_read_row(b.weight, b.first_row + o, row);
-        for (int64_t r = 0; r < self->rank; r++) {
-            self->columns[(o / LORA_BLOCK * self->rank + r) * LORA_BLOCK + o % LORA_BLOCK] = self->factor * row[r];
-        }
+        lora_columns_set(&self->columns, o, row, 1, self->factor);
     }
     free(row);
-    return 0;
-}
-
-/* Keeps the columns as bf16 where nothing is lost: a token reads all of them. */
-static int narrow_columns(struct lora_pair *self) {
-    const int64_t n = (self->out_features + LORA_BLOCK - 1) / LORA_BLOCK * self->rank * LORA_BLOCK;
-    uint32_t any = 0;
-    for (int64_t i = 0; self->columns != NULL && i < n; i++) {
-        any |= graft_bits_from_f32(self->columns[i]);
-    }
-    if (self->columns == NULL || (any & 0xffff) != 0) {
-        return 0;
-    }
-    self->columns_bf16 = aligned_alloc(64, (size_t)n * sizeof *self->columns_bf16);
-    if (self->columns_bf16 == NULL) {
-        return -1;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        self->columns_bf16[i] = graft_bf16_from_f32(self->columns[i]);
-    }
-    free(self->columns);
-    self->columns = NULL;
-    return 0;
+    return lora_columns_narrow(&self->columns);
 }
 
 static void destroy(void *instance) {
     struct lora_pair *self = instance;
-    free(self->columns);
-    free(self->columns_bf16);
+    lora_columns_finish(&self->columns);
     free(self);
 }
 
@@ -94,9 +65,8 @@ static int create(const struct graft_class *cls, const struct graft_build *build
                                .b = b,
                                .rank = graft_args_int(build->args, "rank", 0),
                                .out_features = graft_args_int(build->args, "out_features", 0),
-                               .loops = lora_add_loops_get(),
                                .factor = (float)graft_args_real(build->args, "factor", 1.0)};
-    if (read_columns(self) != 0 || narrow_columns(self) != 0) {
+    if (read_columns(self) != 0) {
         destroy(self);
         return graft_fail_memory(error, build->path);
     }
@@ -111,7 +81,7 @@ const struct lora_pair *lora_pair_of(const struct graft_module *module) {
 int32_t lora_pair_first(const struct lora_pair *pair, const struct graft_call *call,
                         const struct graft_linear_args *args, struct graft_product *product) {
     struct graft_product unwatched; /* lora_B is one unless somebody counts its calls */
-    return graft_call_is_few(call, args->tokens) && (pair->columns != NULL || pair->columns_bf16 != NULL) &&
+    return graft_call_is_few(call, args->tokens) && lora_columns_exist(&pair->columns) &&
            graft_linear_as_product(pair->b, args, &unwatched) && graft_linear_as_product(pair->a, args, product);
 }
 
@@ -126,7 +96,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     struct graft_linear_args second = {.struct_size = sizeof second, .tokens = args->tokens, .x = narrow, .y = args->y};
     struct graft_product product;
     if (lora_pair_first(self, call, &first, &product)) {
-        const struct lora_addition addition = {self, narrow, {args->tokens, NULL}, 0};
+        const struct lora_addition addition = {&self->columns, narrow, {args->tokens, NULL}, 0};
         int status = call->kernels->linear(call, &product, 1, sizeof product, error);
         memset(args->y, 0, (size_t)(args->tokens * self->out_features) * sizeof(float));
         lora_add(call, &addition, 1, args->y, self->out_features);

@@ -14,9 +14,11 @@ static const char *const of_linears[] = {"adapter.*.lora_A.weight", "adapter.*.l
 static const char *const of_embeddings[] = {"adapter.*.lora_embedding_A", "adapter.*.lora_embedding_B",
                                             "adapter.*.weight", NULL};
 
-/* Of the first expert: who adapts experts adapts them all. */
-static const char *const of_experts[] = {"adapter.*.0.gate_proj.lora_A.weight", "adapter.*.0.up_proj.lora_A.weight",
-                                         "adapter.*.0.down_proj.lora_A.weight", NULL};
+/* Of all experts together, or of the first: who adapts experts adapts them all. */
+static const char *const of_experts[] = {
+    "adapter.*.lora_A.weight",           "adapter.*.base_layer.lora_A.weight",  "adapter.*.0.gate_proj.lora_A.weight",
+    "adapter.*.0.up_proj.lora_A.weight", "adapter.*.0.down_proj.lora_A.weight", "adapter.*.0.w1.lora_A.weight",
+    "adapter.*.0.w3.lora_A.weight",      "adapter.*.0.w2.lora_A.weight",        NULL};
 
 static const struct graft_condition where_adapted[][2] = {
     {
@@ -75,7 +77,7 @@ static const struct graft_option options[] = {
 
 static const char *const required[] = {GRAFT_REGEX_ID, GRAFT_THREADS_ID, NULL};
 
-static struct graft_class classes[2];
+static struct graft_class classes[3];
 static const struct graft_plugin plugin;
 static const struct graft_host *host;
 
@@ -92,13 +94,13 @@ static const struct graft_plugin plugin = {
     .id = "lora",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "LoRA adapters (--adapter) on Linears and embeddings, quantized ones included",
+    .description = "LoRA adapters (--adapter) on Linears, experts and embeddings, quantized ones included",
     .requires_extensions = required,
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],
     .classes = classes,
-    .n_classes = 2,
+    .n_classes = sizeof classes / sizeof classes[0],
     .class_stride = sizeof classes[0],
     .init = init,
     .options = options,
@@ -111,5 +113,6 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, st
     host = given;
     classes[0] = lora_pair_class;
     classes[1] = lora_embedding_pair_class;
+    classes[2] = lora_experts_pairs_class;
     return &plugin;
 }

@@ -29,22 +29,34 @@ static int is_end_of(const char *module, const char *name) {
            (wanted == length || module[length - wanted - 1] == '.');
 }
 
-/* A list of names, or a regular expression; "all-linear" is short for a list that depends on the model. */
-int lora_check_target(const struct lora_fields *fields, const char *module, struct graft_error *error) {
+/* Whether a list of the config has an end of the name. */
+static int lists(const struct lora_fields *fields, const char *field, const char *module) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD], element[LORA_FIELD + 24];
-    int32_t found = 0;
-    lora_field_path(fields, "target_modules", path);
-    int64_t n = config->size(config->data, path);
-    const char *pattern = config->string(config->data, path);
-    if (!graft_config_has(config, path) || (pattern != NULL && strcmp(pattern, "all-linear") == 0)) {
-        return GRAFT_OK;
-    }
-    for (int64_t i = 0; i < n && !found; i++) {
+    int found = 0;
+    lora_field_path(fields, field, path);
+    for (int64_t i = 0; i < config->size(config->data, path) && !found; i++) {
         (void)snprintf(element, sizeof element, "%s.%lld", path, (long long)i);
         const char *name = config->string(config->data, element);
         found = name != NULL && is_end_of(module, name);
     }
+    return found;
+}
+
+int lora_names_parameter(const struct lora_fields *fields, const char *parameter) {
+    return lists(fields, "target_parameters", parameter);
+}
+
+/* A list of names, or a regular expression; "all-linear" is short for a list that depends on the model. */
+int lora_check_target(const struct lora_fields *fields, const char *module, struct graft_error *error) {
+    const struct graft_config *config = fields->config;
+    char path[LORA_FIELD];
+    lora_field_path(fields, "target_modules", path);
+    const char *pattern = config->string(config->data, path);
+    if (!graft_config_has(config, path) || (pattern != NULL && strcmp(pattern, "all-linear") == 0)) {
+        return GRAFT_OK;
+    }
+    int32_t found = lists(fields, "target_modules", module);
     int status = pattern != NULL ? lora_matches(pattern, module, fields->file, &found, error) : GRAFT_OK;
     return status != GRAFT_OK || found
                ? status

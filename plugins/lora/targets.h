@@ -16,4 +16,7 @@ int lora_matches(const char *pattern, const char *text, const char *file, int32_
  * the pair. Modules that it names and has none for are as PEFT makes them: without effect. */
 int lora_check_target(const struct lora_fields *fields, const char *module, struct graft_error *error);
 
+/* [load] Whether `target_parameters` names it: "model.layers.0.mlp.experts.down_proj". */
+int lora_names_parameter(const struct lora_fields *fields, const char *parameter);
+
 #endif

@@ -183,6 +183,10 @@ for change in 's/"q_proj",/"gate_proj",/' 's/"q_proj",/"j.q_proj",/'; do
     refused 4 'faulty/adapter_config.json: target_modules: does not name model.layers.0.self_attn.q_proj' run lora \
         --adapter "$scratch/faulty"
 done
+faulty 's/"target_parameters": null/"target_parameters": ["mlp.experts.down_proj"]/'
+"$host" plan --plugins-dir "$plugins" --plugins lora --model "$model" --adapter "$scratch/faulty" |
+    grep -q 'note *adapter default: target_parameters names "mlp.experts.down_proj", for which it has no tensors$' ||
+    fail 'no note on a parameter without tensors'
 # as a regular expression: the golden patterns_rslora has one
 rm -rf "$scratch/faulty"
 cp -r "$adapters/patterns_rslora" "$scratch/faulty"
@@ -216,7 +220,6 @@ fan_in_fan_out false true
 lora_bias false true
 layer_replication null [[0,2]]
 init_lora_weights true "pissa"
-target_parameters null ["a"]
 use_rslora false 1
 alpha_pattern {} [1]
 alpha_pattern {} "a"

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
+#include "columns.h"
 #include "graft/call.h"
 #include "graft/isa.h"
 #include "graft/threads.h"
-#include "pair.h"
 
 enum { TOKENS = 3, OUTPUTS = 300, MAX_RANK = 17, BLOCKS = (OUTPUTS + LORA_BLOCK - 1) / LORA_BLOCK };
 
@@ -31,7 +31,7 @@ static const struct graft_threads threads = {.struct_size = sizeof threads, .par
 static const struct graft_call call = {.struct_size = sizeof call, .threads = &threads};
 
 struct fake_pair {
-    struct lora_pair pair;
+    struct lora_columns pair;
     float columns[BLOCKS * MAX_RANK * LORA_BLOCK];
     uint16_t columns_bf16[BLOCKS * MAX_RANK * LORA_BLOCK];
     float narrow[TOKENS * MAX_RANK];
@@ -47,7 +47,7 @@ static float weight(const struct fake_pair *fake, int64_t output, int64_t r) {
 
 static void fill(struct fake_pair *fake, int64_t rank, int64_t outputs, int64_t seed) {
     *fake = (struct fake_pair){
-        .pair = {.rank = rank, .out_features = outputs, .loops = lora_add_loops_get(), .columns = fake->columns}};
+        .pair = {.rank = rank, .out_features = outputs, .loops = lora_add_loops_get(), .f32 = fake->columns}};
     for (int64_t o = 0; o < outputs; o++) {
         for (int64_t r = 0; r < rank; r++) {
             fake->columns[(o / LORA_BLOCK * rank + r) * LORA_BLOCK + o % LORA_BLOCK] = number(seed + o * rank + r);
@@ -125,8 +125,8 @@ static void test_bf16(void **state) {
     most_at_once = 100;
     add(y);
     for (int i = 0; i < 3; i++) {
-        fakes[i].pair.columns = NULL;
-        fakes[i].pair.columns_bf16 = fakes[i].columns_bf16;
+        fakes[i].pair.f32 = NULL;
+        fakes[i].pair.bf16 = fakes[i].columns_bf16;
     }
     add(again);
     assert_memory_equal(again, y, sizeof y);

@@ -69,8 +69,10 @@ static const struct graft_class module_list_experts = {
     GRAFT_CLASS_CONVERSIONS(conversions),
 };
 
-/* Experts with biases lie otherwise in files (gpt_oss: inputs before outputs, gate and up in turns). */
-static const char *const foreign[] = {"gate_up_proj_bias", NULL};
+/* Experts with biases lie otherwise in files (gpt_oss: inputs before outputs, gate and up in turns); and what an
+ * adapter has for the stacks belongs to those. */
+static const char *const foreign[] = {"gate_up_proj_bias", "adapter.*.lora_A.weight",
+                                      "adapter.*.base_layer.lora_A.weight", NULL};
 static const struct graft_condition is_known = {sizeof is_known, GRAFT_CONDITION_NO_TENSOR, NULL, foreign};
 
 static const struct graft_replacement replacements[] = {

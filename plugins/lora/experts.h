@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An instance of LoraExperts. */
+#ifndef LORA_EXPERTS_H
+#define LORA_EXPERTS_H
+
+#include "graft/experts.h"
+#include "graft/experts_implementation.h"
+
+enum { LORA_PROJECTIONS = GRAFT_EXPERTS_DOWN + 1 };
+
+/* What one adapter has: experts one by one, or stacked (stack.h). */
+struct lora_experts_adapter {
+    const struct graft_module *stack;  /* NULL: none */
+    const struct graft_module **pairs; /* [num_experts, LORA_PROJECTIONS]; NULL: none */
+};
+
+struct lora_experts {
+    const struct graft_module *original;
+    int64_t num_experts;
+    int64_t hidden_size;
+    int64_t intermediate_size;
+    int64_t n_adapters; /* 0: nothing to add */
+    struct lora_experts_adapter *adapters;
+    const struct graft_module **pairs; /* of all adapters */
+};
+
+/* [forward] The vtable's. */
+int lora_experts_forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
+                         struct graft_error *error);
+
+#endif
