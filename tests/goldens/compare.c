@@ -127,3 +127,21 @@ void compare_spread(const struct golden *golden, const char *plugins) {
     free(logits);
     runner_close(&runner);
 }
+
+void compare_many(const struct golden *golden, const struct runner *runner, const char *what) {
+    size_t n = 6 * golden->n_ids, vocab_size = runner->vocab_size;
+    int32_t *ids = need_memory(n, sizeof *ids);
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = golden->ids[i % golden->n_ids];
+    }
+    float *whole = runner_logits(runner, ids, n);
+    struct graft_session *session = runner_session(runner, 1);
+    for (size_t i = 0; i < n; i += golden->n_ids) {
+        const float *piece = runner_step(session, ids + i, golden->n_ids, GRAFT_LOGITS_ALL);
+        double difference = max_difference(piece, whole + i * vocab_size, golden->n_ids * vocab_size);
+        check(difference <= F32_TOLERANCE, "%s: %zu tokens at once: %g from piece by piece", what, n, difference);
+    }
+    graft_session_free(session);
+    free(whole);
+    free(ids);
+}

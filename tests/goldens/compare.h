@@ -19,6 +19,10 @@ void compare_logits(const struct golden *golden, const struct runner *runner, co
 /* Greedy ids, and the logits of each step, in f32. The reference ignored eos. */
 void compare_greedy(const struct golden *golden, const struct runner *runner);
 
+/* Many tokens may be multiplied in another way than few: the prompt six times over gives what it gives piece by piece.
+ */
+void compare_many(const struct golden *golden, const struct runner *runner, const char *what);
+
 /* Modules and their classes, parameters and their shapes. */
 void compare_structure(const struct golden *golden, const struct runner *runner);
 

@@ -8,7 +8,8 @@
 
 enum { MAX_DIRECTORIES = 4 };
 
-static void load_plugins(struct graft_library *library, const char *plugins) {
+static void load_plugins(struct graft_library *library, const char *plugins,
+                         const struct graft_library_options *wanted) {
     struct graft_error error = graft_error_none();
     const char *directories[MAX_DIRECTORIES];
     int32_t n = 0;
@@ -21,21 +22,26 @@ static void load_plugins(struct graft_library *library, const char *plugins) {
             *rest++ = '\0';
         }
     }
-    need(graft_library_load_plugins(library, directories, n, NULL, &error), &error);
+    need(graft_library_load_plugins(library, directories, n, wanted, &error), &error);
     free(names);
 }
 
-void runner_open_with(struct runner *runner, const char *directory, const char *plugins,
-                      const struct graft_model_options *options) {
+void runner_open_by(struct runner *runner, const char *directory, const char *plugins,
+                    const struct graft_library_options *wanted, const struct graft_model_options *options) {
     struct graft_error error = graft_error_none();
     *runner = (struct runner){0};
     need(graft_library_create(&runner->library, &error), &error);
     if (plugins != NULL) {
-        load_plugins(runner->library, plugins);
+        load_plugins(runner->library, plugins, wanted);
     }
     need(graft_model_open(runner->library, directory, options, &runner->model, &error), &error);
     need(graft_model_load(runner->model, &error), &error);
     runner->vocab_size = (size_t)graft_model_vocab_size(runner->model);
+}
+
+void runner_open_with(struct runner *runner, const char *directory, const char *plugins,
+                      const struct graft_model_options *options) {
+    runner_open_by(runner, directory, plugins, NULL, options);
 }
 
 void runner_open_fused(struct runner *runner, const char *directory, const char *plugins, int32_t precision,

@@ -24,6 +24,10 @@ void runner_open_fused(struct runner *runner, const char *directory, const char 
 void runner_open_with(struct runner *runner, const char *directory, const char *plugins,
                       const struct graft_model_options *options);
 
+/* The same with some of the plugins. */
+void runner_open_by(struct runner *runner, const char *directory, const char *plugins,
+                    const struct graft_library_options *wanted, const struct graft_model_options *options);
+
 /* A session of `slots` sequences, to be freed with graft_session_free. */
 struct graft_session *runner_session(const struct runner *runner, int32_t slots);
 

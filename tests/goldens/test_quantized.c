@@ -148,25 +148,6 @@ static void compare_weight(const graft_json *expected, const struct runner *runn
     }
 }
 
-/* Many tokens are multiplied in another way than few: the prompt six times over gives what it gives piece by piece. */
-static void check_many(const struct golden *golden, const struct runner *runner, const char *isa) {
-    size_t n = 6 * golden->n_ids, vocab_size = runner->vocab_size;
-    int32_t *ids = need_memory(n, sizeof *ids);
-    for (size_t i = 0; i < n; i++) {
-        ids[i] = golden->ids[i % golden->n_ids];
-    }
-    float *whole = runner_logits(runner, ids, n);
-    struct graft_session *session = runner_session(runner, 1);
-    for (size_t i = 0; i < n; i += golden->n_ids) {
-        const float *piece = runner_step(session, ids + i, golden->n_ids, GRAFT_LOGITS_ALL);
-        double difference = max_difference(piece, whole + i * vocab_size, golden->n_ids * vocab_size);
-        check(difference <= F32_TOLERANCE, "%s: %zu tokens at once: %g from piece by piece", isa, n, difference);
-    }
-    graft_session_free(session);
-    free(whole);
-    free(ids);
-}
-
 /* Projections that are joined may have to be copied, and powers of two are. */
 static int may_be_copied(const struct graft_binding *binding) {
     const char *name = binding->parameter->name;
@@ -194,7 +175,7 @@ static void check_case(const struct golden *golden, const char *plugins, const c
     check_plan(runner.model->plan);
     compare_logits(golden, &runner, isa);
     compare_greedy(golden, &runner);
-    check_many(golden, &runner, isa);
+    compare_many(golden, &runner, isa);
     check(graft_json_size(weights) > 0, "no quantized_weights");
     for (size_t i = 0; i < graft_json_size(weights); i++) {
         compare_weight(graft_json_at(weights, i), &runner);

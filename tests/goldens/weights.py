@@ -79,7 +79,7 @@ def write(folder):
 
 
 def weight_files(folder):
-    return sorted(f for f in os.listdir(folder) if f.startswith("model") and f.endswith(".safetensors"))
+    return sorted(f for f in os.listdir(folder) if f.startswith(("model", "adapter_model")) and f.endswith(".safetensors"))
 
 
 def refill(folder, seed, spread):
@@ -122,3 +122,11 @@ def lines(value, indent=0):
 def write_json(path, value):
     with open(path, "w", encoding="utf-8") as f:
         f.write(lines(value) + "\n")
+
+
+def edit_json(path, change):
+    """Writes the document again once `change` has been at it."""
+    with open(path, encoding="utf-8") as f:
+        document = json.load(f)
+    change(document)
+    write_json(path, document)

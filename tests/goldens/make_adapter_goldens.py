@@ -1,0 +1,143 @@
+"""Make the adapters in adapters/, with the outputs of their bases and them, by PEFT.
+
+    python make_adapter_goldens.py --models DIR [NAME ...]
+
+DIR: build/tests/goldens/models, where the build has made the bases. Needs peft 0.21.2 beside torch and transformers.
+"""
+import argparse
+import json
+import math
+import os
+import shutil
+import tempfile
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM, Mxfp4Config
+
+import weights
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEPS, LEAST = 12, 1e-2
+EXPERTS = ["mlp.experts.gate_up_proj", "mlp.experts.down_proj"]
+GPT_OSS = "../../../plugins/families/gpt_oss/goldens/gpt_oss"  # from the folder of the other bases
+
+# The base, LoRA's options, the type on disk, and whether experts are named one by one as transformers 4 did.
+CASES = {
+    "gpt_oss_experts": (GPT_OSS, dict(
+        r=4, lora_alpha=8, target_modules=["q_proj", "v_proj"], target_parameters=EXPERTS, use_rslora=True,
+        rank_pattern={"experts.down_proj": 3}, alpha_pattern={r"layers\.1\.mlp\.experts\.gate_up_proj": 5}), "float32", None),
+    "gpt_oss_one": (GPT_OSS, dict(
+        r=2, lora_alpha=4, target_modules=[], target_parameters=["1.mlp.experts.gate_up_proj", "2.mlp.experts.down_proj"]),
+        "bfloat16", None),
+    "gpt_oss_mxfp4": ("quantized/mxfp4_gpt_oss", dict(
+        r=4, lora_alpha=16, target_modules=["o_proj"], target_parameters=EXPERTS), "bfloat16", None),
+    "qwen2_moe_experts": ("plain/qwen2_moe_gqa", dict(
+        r=3, lora_alpha=6, target_modules=["q_proj", "shared_expert.up_proj"], target_parameters=EXPERTS), "float32", None),
+    "mixtral_experts": ("plain/mixtral", dict(
+        r=3, lora_alpha=6, target_modules=["k_proj", "w1", "w2", "w3"]), "float32",
+        ("model.layers.{layer}.block_sparse_moe.experts.{expert}.{name}", {"w1": "gate", "w3": "up", "w2": "down"})),
+}
+
+
+def load(base):
+    with open(f"{base}/config.json") as f:
+        quantized = "quantization_config" in json.load(f)
+    more = {"quantization_config": Mxfp4Config(dequantize=True)} if quantized else {}
+    return AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32, attn_implementation="eager", **more).eval().float()
+
+
+def experts_one_by_one(folder, model, options, naming):
+    """Adds a pair for each projection of each expert to what PEFT has written."""
+    pattern, names = naming
+    config, rank, path = model.config, options["r"], f"{folder}/adapter_model.safetensors"
+    tensors, hidden, inner = load_file(path), config.hidden_size, config.intermediate_size
+    for layer in range(config.num_hidden_layers):
+        for expert in range(config.num_local_experts):
+            for name, role in names.items():
+                module = "base_model.model." + pattern.format(layer=layer, expert=expert, name=name)
+                tensors[f"{module}.lora_A.weight"] = torch.zeros(rank, inner if role == "down" else hidden)
+                tensors[f"{module}.lora_B.weight"] = torch.zeros(hidden if role == "down" else inner, rank)
+    save_file(tensors, path, metadata={"format": "pt"})
+    weights.edit_json(f"{folder}/adapter_config.json", lambda c: c.update(target_modules=options["target_modules"]))
+
+
+def spread(name, shape):
+    return 0, 1 / math.sqrt(shape[1]) if ".lora_A." in name else 0.4 / math.sqrt(shape[1])
+
+
+def write_adapter(folder, model, options, dtype, naming, seed):
+    """The recipe for the tensors that PEFT names, and these."""
+    known = options if naming is None else {**options, "target_modules": ["k_proj"]}
+    get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", **known)).save_pretrained(folder)
+    os.remove(f"{folder}/README.md")
+    if naming is not None:
+        experts_one_by_one(folder, model, options, naming)
+    path = f"{folder}/adapter_model.safetensors"
+    tensors = {name: tensor.to(getattr(torch, dtype)).contiguous() for name, tensor in load_file(path).items()}
+    save_file(tensors, path, metadata={"format": "pt"})
+    weights.edit_json(f"{folder}/adapter_config.json", lambda c: c.update(
+        base_model_name_or_path="example/base", inference_mode=True,
+        **{key: sorted(c[key]) for key in ("target_modules", "target_parameters") if isinstance(c[key], list)}))
+    weights.refill(folder, seed, spread)
+
+
+def outputs(model, ids):
+    """Logits of the prompt, and what greedy decoding adds to it."""
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
+        steps, greedy, margin = [], [], math.inf
+        for _ in range(STEPS):
+            last = model(input_ids=torch.tensor([ids + greedy]), use_cache=False).logits[0, -1]
+            best = last.topk(2).values
+            margin = min(margin, (best[0] - best[1]).item())
+            steps.append(last)
+            greedy.append(int(last.argmax()))
+    return logits, torch.stack(steps), greedy, margin
+
+
+def attempt(base, folder, options, dtype, naming, seed):
+    """What golden.json says, or None where the choices are not clear."""
+    ids = torch.randint(3, 60, (12,), generator=torch.Generator().manual_seed(seed)).tolist()
+    plain = outputs(load(base), ids)
+    write_adapter(folder, load(base), options, dtype, naming, seed)
+    adapted = PeftModel.from_pretrained(load(base), folder).eval()
+    logits, steps, greedy, margin = outputs(adapted, ids)
+    if margin < LEAST or greedy == plain[2]:
+        return None
+    merged = outputs(adapted.merge_and_unload().eval(), ids)[0]
+    save_file({"logits": logits[None].contiguous(), "greedy_logits": steps.contiguous()}, f"{folder}/golden.safetensors")
+    return {
+        "base": os.path.basename(base), "seed": seed, "dtype_on_disk": dtype, "input_ids": ids, "greedy_ids": greedy,
+        "greedy_min_margin": margin, "argmax_per_position": logits.argmax(-1).tolist(),
+        "last_top5": [{"id": int(i), "logit": float(v)} for v, i in zip(*logits[-1].topk(5))],
+        "reference_spread": {"max_abs_output": logits.abs().max().item(),
+                             "peft_vs_merged_max_abs": (logits - merged).abs().max().item()},
+        "base_vs_adapter_max_abs": (logits - plain[0]).abs().max().item(),
+    }
+
+
+def make(name, models):
+    base, options, dtype, naming = CASES[name]
+    for seed in range(1, 40):
+        with tempfile.TemporaryDirectory() as folder:
+            golden = attempt(f"{models}/{base}", folder, options, dtype, naming, seed)
+            if golden is None:
+                continue
+            weights.write_json(f"{folder}/golden.json", golden)
+            weights.drop(folder)
+            shutil.rmtree(f"{HERE}/adapters/{name}", ignore_errors=True)
+            shutil.copytree(folder, f"{HERE}/adapters/{name}")
+            print(name, "seed", seed, golden["reference_spread"], "moves", golden["base_vs_adapter_max_abs"])
+            return
+    raise SystemExit(f"{name}: no seed gives clear choices")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--models", required=True)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    for case in arguments.names or CASES:
+        make(case, arguments.models)
