@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "kernels/loops.h"
 #include "kernels/parallel.h"
+#include "kernels/third_level.h"
 
 enum { PASSES = 4, PART_BYTES = 1 << 20, PART_FLOATS = PART_BYTES / sizeof(float) };
 
@@ -32,13 +33,19 @@ static void read_parts(void *data, int64_t begin, int64_t end) {
     atomic_fetch_add(&memory->sink, sum > 0.0f);
 }
 
-static int64_t usual_bytes(void) {
-    int64_t bytes = LEAST_BYTES;
+/* The C library's answer may be that of a whole processor where a machine is a small part of one, so it comes second.
+ */
+static int64_t cached_bytes(void) {
+    int64_t bytes = graft_third_level_bytes("/sys/devices/system/cpu", sysconf(_SC_NPROCESSORS_CONF));
 #ifdef _SC_LEVEL3_CACHE_SIZE
-    int64_t cached = CACHES * (int64_t)sysconf(_SC_LEVEL3_CACHE_SIZE);
-    bytes = cached > bytes ? cached : bytes;
+    bytes = bytes > 0 ? bytes : sysconf(_SC_LEVEL3_CACHE_SIZE);
 #endif
     return bytes;
+}
+
+static int64_t usual_bytes(void) {
+    const int64_t bytes = CACHES * cached_bytes();
+    return bytes > LEAST_BYTES ? bytes : LEAST_BYTES;
 }
 
 double graft_read_bandwidth(int64_t bytes) {

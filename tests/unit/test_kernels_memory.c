@@ -11,11 +11,13 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "folder.h"
 #include "graft/host/process.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/kv_cache.h"
 #include "kernels/parallel.h"
+#include "kernels/third_level.h"
 
 static void test_isa(void **state) {
     (void)state;
@@ -92,6 +94,35 @@ static void test_limits(void **state) {
     }
     graft_processor_name(name);
     assert_true(strlen(name) > 0 && name[0] != ' ' && name[strlen(name) - 1] != ' ');
+}
+
+static void describe_cache(const char *folder, int processor, const char *shared, const char *size) {
+    static const char *const parts[] = {"", "/cache", "/cache/index3"};
+    char name[64];
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        (void)snprintf(name, sizeof name, "cpu%d%s", processor, parts[i]);
+        folder_make(folder, name);
+    }
+    (void)snprintf(name, sizeof name, "cpu%d/cache/index3/shared_cpu_list", processor);
+    folder_put(folder, name, shared, strlen(shared));
+    (void)snprintf(name, sizeof name, "cpu%d/cache/index3/size", processor);
+    folder_put(folder, name, size, strlen(size));
+}
+
+/* Four processors with two caches; one is switched off, and one says nothing of use. */
+static void test_third_level(void **state) {
+    char folder[64];
+    (void)state;
+    folder_create(folder);
+    describe_cache(folder, 0, "0,2\n", "32768K\n");
+    describe_cache(folder, 1, "1,4\n", "16384K\n");
+    describe_cache(folder, 2, "0,2\n", "32768K\n");
+    describe_cache(folder, 4, "1,4\n", "16384K\n");
+    describe_cache(folder, 5, "5\n", "\n");
+    assert_int_equal(graft_third_level_bytes(folder, 6), (32 + 16) << 20);
+    assert_int_equal(graft_third_level_bytes(folder, 1), 32 << 20);
+    assert_int_equal(graft_third_level_bytes(folder_path(folder, "cpu0"), 6), 0);
+    folder_remove(folder);
 }
 
 static void test_scratch(void **state) {
@@ -291,6 +322,7 @@ int main(void) {
         cmocka_unit_test(test_isa),
         cmocka_unit_test(test_parallel),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_third_level),
         cmocka_unit_test(test_scratch),
         cmocka_unit_test(test_scratch_without_memory),
         cmocka_unit_test(test_kv_cache),
