@@ -241,15 +241,16 @@ static inline void expect(const struct heads *heads, const struct sequences *seq
     double sum = 0.0;
     for (int64_t j = 0; j < keys; j++) {
         const float *k = sequences->k + ((s * MAX_KEYS + j) * heads->kv_heads + kv_head) * dim;
-        scores[j] = 0.0;
-        for (int64_t d = 0; d < dim; d++) {
-            scores[j] += (double)q[d] * (double)k[d];
+        const double mask = mask_at(&batch->mask, batch->cu_seqlens[s] + t, i, j);
+        double score = 0.0;
+        for (int64_t d = 0; d < dim && mask > -INFINITY; d++) {
+            score += (double)q[d] * (double)k[d];
         }
-        scores[j] *= (double)batch->args.scaling;
+        score *= (double)batch->args.scaling;
         if (heads->softcap > 0.0f) {
-            scores[j] = (double)heads->softcap * tanh(scores[j] / (double)heads->softcap);
+            score = (double)heads->softcap * tanh(score / (double)heads->softcap);
         }
-        scores[j] += mask_at(&batch->mask, batch->cu_seqlens[s] + t, i, j);
+        scores[j] = score + mask;
         largest = fmax(largest, scores[j]);
     }
     if (heads->sinks != NULL && largest > -INFINITY) {
@@ -263,8 +264,9 @@ static inline void expect(const struct heads *heads, const struct sequences *seq
     for (int64_t j = 0; j < keys && largest > -INFINITY; j++) {
         int64_t row = (s * MAX_KEYS + j) * heads->kv_heads + kv_head;
         const float *v = heads->shared ? sequences->k + row * dim : sequences->v + row * heads->v_head_dim;
-        for (int64_t d = 0; d < heads->v_head_dim; d++) {
-            out[d] += scores[j] / sum * (double)v[d];
+        const double weight = scores[j] / sum;
+        for (int64_t d = 0; d < heads->v_head_dim && weight != 0.0; d++) {
+            out[d] += weight * (double)v[d];
         }
     }
 }
