@@ -240,7 +240,10 @@ static void check_sum(const struct trial *trial, int is_rounded, int64_t output,
 /* To the bit, but for the sign of a NaN: where NaNs of both signs are added, it is that of the operand which the
  * compiler put first. */
 static int is_same(float a, float b) {
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+    uint32_t bits[2];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    return bits[0] == bits[1] || (isnan(a) && isnan(b));
 }
 
 /* Each token alone, and together with others to the bit. */
