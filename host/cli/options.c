@@ -43,8 +43,8 @@ enum {
 };
 
 static const struct spec specs[] = {
-    {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE},
-    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST},
+    {"model", TEXT, offsetof(struct graft_options, model), MODEL | TOKENIZE | VALIDATE},
+    {"plugins-dir", TEXTS, offsetof(struct graft_options, plugins_dirs), MODEL | LIST | VALIDATE},
     {"plugins", TEXT, offsetof(struct graft_options, plugins), MODEL | LIST | LOCKED},
     {"no-plugins", FLAG, offsetof(struct graft_options, no_plugins), MODEL | LOCKED},
     {"plugin-option", TEXTS, offsetof(struct graft_options, plugin_options), MODEL | LIST},
@@ -310,6 +310,9 @@ static int check_needs(const struct graft_options *options, struct graft_error *
     }
     if (options->plugin_options.count > 0 && options->plugins_dirs.count == 0 && !graft_options_name_file(options)) {
         return usage(error, "needs --plugins-dir, which says where the plugins are", "--plugin-option");
+    }
+    if (options->command == GRAFT_COMMAND_VALIDATE && options->plugins_dirs.count > 0 && options->model == NULL) {
+        return usage(error, "needs --model, whose type or parts the plugins there bring", "--plugins-dir");
     }
     if (options->command == GRAFT_COMMAND_SAVE && options->output == NULL) {
         return usage(error, "missing, expected an output directory", "--output");

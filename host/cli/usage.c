@@ -16,7 +16,7 @@ static const char *const commands[] = {
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
     "try        FILE.so...                                              open each plugin in a process of its own\n",
-    "validate   FILE.so [--json] [--fuzz N] [--thorough] | --list       check a plugin, on tiny models of our own\n",
+    "validate   FILE.so [--model DIR [--plugins-dir DIR]...] [--json] | --list     check a plugin\n",
 };
 
 /* In sections, since compilers need not accept longer strings. */

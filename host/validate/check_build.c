@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "validate/given.h"
 #include "validate/tiny.h"
 
 /* Folders that begin with a dot are no models. */
@@ -85,19 +86,25 @@ static int has_models(const struct graft_validation *validation) {
     return found;
 }
 
-static int check_describe(struct graft_validation *validation, struct graft_error *error) {
-    struct graft_library *library = NULL;
+static int make_all(struct graft_validation *validation, struct graft_library *library, struct graft_error *error) {
     const char *type, *architecture;
-    int status = graft_validation_library(validation, NULL, 0, &library, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
+    int status = GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && (type = graft_tiny_type(i, &architecture)) != NULL; i++) {
         status = make_one(validation, library, type, architecture, &graft_tiny_usual, error);
     }
     make_own(validation, library);
-    graft_library_free(library);
     return status == GRAFT_OK && !has_models(validation) ? graft_tiny_skip(validation) : status;
+}
+
+static int check_describe(struct graft_validation *validation, struct graft_error *error) {
+    struct graft_library *library = NULL;
+    int status = graft_validation_library_of_models(validation, &library, error);
+    if (status == GRAFT_OK) {
+        status = validation->model != NULL ? graft_given_take(validation, library, error)
+                                           : make_all(validation, library, error);
+    }
+    graft_library_free(library);
+    return status;
 }
 
 /* A text of all that a description says. */
@@ -121,7 +128,7 @@ static int compare_plans(struct graft_subject *subject, struct graft_error *erro
     for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
         struct graft_library *library = NULL;
         struct graft_model *model = NULL;
-        status = graft_validation_library(subject->validation, NULL, 0, &library, error);
+        status = graft_validation_library_of_models(subject->validation, &library, error);
         if (status == GRAFT_OK) {
             status = graft_tiny_open(library, subject->directory, &options, &model, error);
         }
@@ -149,7 +156,8 @@ struct change {
     const struct graft_subject *subject;
     struct graft_library *library;
     char *directory;
-    char *path; /* of config.json in it */
+    char *path;         /* of config.json in it */
+    graft_json *config; /* the model's own */
 };
 
 static int write_text(const char *path, const struct graft_text *text, struct graft_error *error) {
@@ -162,7 +170,8 @@ static int write_text(const char *path, const struct graft_text *text, struct gr
 /* Opens the model with another config.json; that it fails is fine if it says why. */
 static int open_changed(const struct change *change, const char *what, const struct graft_text *config,
                         struct graft_error *error) {
-    const struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
+    const struct graft_model_options options = {.struct_size = sizeof options,
+                                                .without_weights = change->subject->validation->model == NULL};
     struct graft_error own = graft_error_none();
     struct graft_model *model = NULL;
     char place[200];
@@ -186,60 +195,116 @@ static int begin_changes(const struct graft_subject *subject, struct change *cha
         return graft_fail_memory(error, subject->directory);
     }
     (void)mkdir(change->directory, S_IRWXU);
-    return graft_validation_library(subject->validation, NULL, 0, &change->library, error);
+    int status = subject->validation->model != NULL
+                     ? graft_given_copy_weights(subject->directory, change->directory, error)
+                     : GRAFT_OK;
+    return status == GRAFT_OK ? graft_validation_library_of_models(subject->validation, &change->library, error)
+                              : status;
 }
 
 static void end_changes(struct change *change) {
+    graft_json_free(change->config);
     graft_library_free(change->library);
     graft_free(change->path);
     graft_free(change->directory);
 }
 
-/* The config with the value of `key` replaced (NULL: without the key), as text. */
-static void write_changed(struct graft_text *text, const graft_json *config, const char *key, const char *value) {
-    void *at = NULL;
-    const char *name;
-    const graft_json *member;
-    graft_text_add_string(text, "{\"x\": 0");
-    while (graft_json_next(config, &at, &name, &member)) {
-        int is_it = strcmp(name, key) == 0;
-        char *dumped = !is_it ? graft_json_dump(member, 0) : NULL;
-        if (!is_it || value != NULL) {
-            graft_text_printf(text, ", \"%s\": %s", name, is_it ? value : dumped != NULL ? dumped : "null");
-        }
-        graft_free(dumped);
-    }
-    graft_text_add_string(text, "}\n");
+static void write_json(struct graft_text *text, const graft_json *value) {
+    char *dumped = value != NULL ? graft_json_dump(value, 0) : NULL;
+    graft_text_add_string(text, dumped != NULL ? dumped : "null");
+    graft_free(dumped);
 }
 
-/* Each member in turn, but those that say what the model is. */
-static int change_each(struct graft_subject *subject, const char *const *values, size_t n, struct graft_error *error) {
-    enum { MAX_BYTES = 1 << 20 };
-    graft_json *config = NULL;
+/* A name may be a pattern, with what JSON escapes. */
+static void write_name(struct graft_text *text, const char *name) {
+    graft_json *string = graft_json_new_string(name);
+    write_json(text, string);
+    graft_text_add_string(text, ": ");
+    graft_json_free(string);
+}
+
+/* The object with the value of `key` in `owner`, which is the object itself or lies in it, replaced (NULL: without the
+ * key), as text. */
+static void write_changed(struct graft_text *text, const graft_json *object, const graft_json *owner, const char *key,
+                          const char *value) {
     void *at = NULL;
     const char *name;
     const graft_json *member;
+    graft_text_add_string(text, "{");
+    for (const char *comma = ""; graft_json_next(object, &at, &name, &member);) {
+        int is_it = object == owner && strcmp(name, key) == 0;
+        if (is_it && value == NULL) {
+            continue;
+        }
+        graft_text_add_string(text, comma);
+        write_name(text, name);
+        comma = ", ";
+        if (is_it) {
+            graft_text_add_string(text, value);
+        } else if (graft_json_type(member) == GRAFT_JSON_OBJECT) {
+            write_changed(text, member, owner, key, value);
+        } else {
+            write_json(text, member);
+        }
+    }
+    graft_text_add_string(text, "}");
+}
+
+/* What the members are changed to. */
+struct values {
+    const char *const *values; /* NULL: the member is absent */
+    size_t n;
+};
+
+static int change_member(const struct change *change, const graft_json *owner, const char *name,
+                         const struct values *to, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < to->n && status == GRAFT_OK; i++) {
+        struct graft_text text = {0};
+        char what[120];
+        (void)snprintf(what, sizeof what, "%.60s %s%.40s", name, to->values[i] != NULL ? "= " : "absent",
+                       to->values[i] != NULL ? to->values[i] : "");
+        write_changed(&text, change->config, owner, name, to->values[i]);
+        status = open_changed(change, what, &text, error);
+        graft_text_free(&text);
+    }
+    return status;
+}
+
+/* Each member in turn, and those of objects, but those that say what the model is. */
+static int change_members(const struct change *change, const graft_json *owner, const struct values *to,
+                          struct graft_error *error) {
+    void *at = NULL;
+    const char *name;
+    const graft_json *member;
+    int status = GRAFT_OK;
+    while (status == GRAFT_OK && graft_json_next(owner, &at, &name, &member)) {
+        if (strcmp(name, "model_type") == 0 || strcmp(name, "architectures") == 0 ||
+            strcmp(name, "quant_method") == 0) {
+            continue;
+        }
+        status = change_member(change, owner, name, to, error);
+        if (status == GRAFT_OK && graft_json_type(member) == GRAFT_JSON_OBJECT) {
+            status = change_members(change, member, to, error);
+        }
+    }
+    return status;
+}
+
+static int change_each(struct graft_subject *subject, const char *const *values, size_t n, struct graft_error *error) {
+    enum { MAX_BYTES = 1 << 20 };
+    const struct values to = {values, n};
     char *path = graft_path_join(subject->directory, "config.json");
     struct change change;
     int status = begin_changes(subject, &change, error);
     if (status == GRAFT_OK) {
-        status = path != NULL ? graft_json_read(path, MAX_BYTES, &config, error)
+        status = path != NULL ? graft_json_read(path, MAX_BYTES, &change.config, error)
                               : graft_fail_memory(error, subject->directory);
     }
-    while (status == GRAFT_OK && graft_json_next(config, &at, &name, &member)) {
-        int is_type = strcmp(name, "model_type") == 0 || strcmp(name, "architectures") == 0;
-        for (size_t i = 0; i < n && status == GRAFT_OK && !is_type; i++) {
-            struct graft_text text = {0};
-            char what[120];
-            (void)snprintf(what, sizeof what, "%.60s %s%.40s", name, values[i] != NULL ? "= " : "absent",
-                           values[i] != NULL ? values[i] : "");
-            write_changed(&text, config, name, values[i]);
-            status = open_changed(&change, what, &text, error);
-            graft_text_free(&text);
-        }
+    if (status == GRAFT_OK) {
+        status = change_members(&change, change.config, &to, error);
     }
     end_changes(&change);
-    graft_json_free(config);
     graft_free(path);
     return status;
 }

@@ -13,6 +13,9 @@ static int agree(struct graft_subject *subject, struct graft_error *error) {
     if (!graft_subject_has_logits(subject)) {
         return GRAFT_OK;
     }
+    if (subject->alone.message[0] != '\0') {
+        return graft_subject_leave(subject, subject->alone.message);
+    }
     if (subject->original == NULL || subject->is_lossy) {
         return graft_subject_leave(subject, subject->is_lossy ? "it is lossy" : "the model type is its own");
     }

@@ -139,6 +139,9 @@ static int vary(struct graft_subject *subject, struct graft_error *error) {
 }
 
 static int check_sizes(struct graft_validation *validation, struct graft_error *error) {
+    if (validation->model != NULL) {
+        return graft_validation_skip(validation, "the model was given, with the sizes that it has");
+    }
     return validation->fuzz > 0 ? graft_tiny_each(validation, vary, error)
                                 : graft_validation_skip(validation, "no models of random sizes were asked for");
 }

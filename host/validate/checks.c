@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/child.h"
 #include "base/fail.h"
+#include "validate/given.h"
 #include "validate/validation.h"
 
 static const struct graft_validation_check *const groups[] = {
@@ -98,17 +99,37 @@ static const char *find_base(void) {
     return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
 }
 
+/* What a program gives, as much of it as it knows. */
+static int read_options(const struct graft_check_options *given, struct graft_check_options *options,
+                        struct graft_error *error) {
+    enum { LIMIT_MS = 60000, THOROUGH_MS = 600000 };
+    int status = graft_check_given(given, GRAFT_CHECK_OPTIONS_SIZE_1_0, "struct graft_check_options", error);
+    *options = (struct graft_check_options){0};
+    if (status == GRAFT_OK && given != NULL) {
+        graft_struct_copy(options, sizeof *options, given);
+    }
+    if (options->limit_ms <= 0) {
+        options->limit_ms = options->thorough ? THOROUGH_MS : LIMIT_MS;
+    }
+    return status == GRAFT_OK && options->model != NULL
+               ? graft_given_check(options->model, options->directories, options->n_directories, error)
+               : status;
+}
+
 int graft_plugin_check(const char *file, const struct graft_check_options *options, graft_check_function on_result,
                        void *data, struct graft_error *error) {
-    enum { LIMIT_MS = 60000, THOROUGH_MS = 600000, MAX_FOLDERS = 16 };
-    int status = graft_check_given(options, GRAFT_CHECK_OPTIONS_SIZE_1_0, "struct graft_check_options", error);
+    enum { MAX_FOLDERS = 16 };
+    struct graft_check_options own;
+    int status = read_options(options, &own, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    int thorough = options != NULL && options->thorough;
-    struct graft_validation validation = {
-        .file = file, .fuzz = options != NULL ? options->fuzz : 0, .thorough = thorough};
-    int32_t limit_ms = options != NULL && options->limit_ms > 0 ? options->limit_ms : thorough ? THOROUGH_MS : LIMIT_MS;
+    struct graft_validation validation = {.file = file,
+                                          .model = own.model,
+                                          .directories = own.directories,
+                                          .n_directories = own.model != NULL ? own.n_directories : 0,
+                                          .fuzz = own.fuzz,
+                                          .thorough = own.thorough};
     char *folder = graft_format("%s/graft-validate-XXXXXX", find_base());
     if (folder == NULL) {
         return graft_fail_memory(error, file);
@@ -120,7 +141,7 @@ int graft_plugin_check(const char *file, const struct graft_check_options *optio
     }
     validation.folder = folder;
     validation.notes = graft_child_memory(sizeof *validation.notes);
-    status = validation.notes != NULL ? run_all(&validation, limit_ms, on_result, data, error)
+    status = validation.notes != NULL ? run_all(&validation, own.limit_ms, on_result, data, error)
                                       : graft_fail_memory(error, file);
     (void)nftw(folder, remove_one, MAX_FOLDERS, FTW_DEPTH | FTW_PHYS);
     if (validation.notes != NULL) {

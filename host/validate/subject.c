@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tiny models that a plugin has an effect on, one after another. */
+/* The tiny models that a plugin has an effect on, one after another; or the one that was given. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,22 @@ int graft_subject_is_plugins(const struct graft_model *model, const char *id) {
     return family != NULL && strcmp(family, id) == 0;
 }
 
+/* The plugin itself may lie among those that the given model needs. */
+static int library_without(const struct graft_validation *validation, struct graft_library **library,
+                           struct graft_error *error) {
+    int status = graft_library_create(library, error);
+    return status == GRAFT_OK && validation->n_directories > 0
+               ? graft_library_load_plugins(*library, validation->directories, validation->n_directories, NULL, error)
+               : status;
+}
+
 int graft_subject_open(const struct graft_subject *subject, int without, struct graft_library **library,
                        struct graft_model **model, struct graft_error *error) {
     const struct graft_model_options options = {
         .struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32, .without_replacements = without};
-    int status = without ? graft_library_create(library, error)
-                         : graft_validation_library(subject->validation, NULL, 0, library, error);
+    const struct graft_validation *validation = subject->validation;
+    int status = without ? library_without(validation, library, error)
+                         : graft_validation_library_of_models(validation, library, error);
     if (status == GRAFT_OK) {
         status = (without ? graft_model_open : graft_tiny_open)(*library, subject->directory, &options, model, error);
     }
@@ -52,22 +62,48 @@ static int is_on_request(const struct graft_plugin *plugin) {
     return (flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0;
 }
 
+/* The model without the plugin. A given one may be quantized: then nothing else opens it, or, where the plugin lies
+ * among those that the model needs, its classes stay. */
+static int open_original(struct graft_subject *subject, const char *id, struct graft_error *error) {
+    struct graft_error own = graft_error_none();
+    if (subject->validation->model == NULL) {
+        return graft_subject_open(subject, 1, &subject->originals, &subject->original, error);
+    }
+    int status = graft_subject_open(subject, 1, &subject->originals, &subject->original, &own);
+    if (status == GRAFT_OK && graft_subject_is_plugins(subject->original, id)) {
+        status = graft_error_set(&own, GRAFT_ERROR_MODEL, "", "its weights are quantized, and the plugin reads them");
+    }
+    if (status != GRAFT_OK) {
+        (void)graft_error_set(&subject->alone, status, "", "there is no original: %s", own.message);
+        graft_model_free(subject->original);
+        subject->original = NULL;
+    }
+    return GRAFT_OK;
+}
+
 static int open_both(struct graft_subject *subject, struct graft_error *error) {
     int status = graft_subject_open(subject, 0, &subject->library, &subject->model, error);
     if (status == GRAFT_OK) {
-        subject->is_lossy = is_lossy(graft_library_plugin(subject->library, 0)->descriptor);
+        const struct graft_plugin *plugin = graft_library_plugin(subject->library, 0)->descriptor;
+        const char *family = graft_model_plan(subject->model)->plugin;
+        subject->is_lossy = is_lossy(plugin);
         subject->is_adapted = graft_tiny_has_adapter(subject->directory);
-        subject->is_on_request = is_on_request(graft_library_plugin(subject->library, 0)->descriptor);
-        if (graft_model_plan(subject->model)->plugin == NULL) {
-            status = graft_subject_open(subject, 1, &subject->originals, &subject->original, error);
+        subject->is_on_request = is_on_request(plugin);
+        if (family == NULL || strcmp(family, plugin->id) != 0) {
+            status = open_original(subject, plugin->id, error);
         }
     }
     return status;
 }
 
+/* What came of the models: those to which the check does not apply, and why. */
+static void add_left(struct graft_text *left, const char *type, const char *why) {
+    graft_text_printf(left, "%s%s: %s", left->length > 0 ? "; " : "", type, why);
+}
+
 static int with_subject(struct graft_validation *validation, const char *type, int closed, graft_subject_function check,
-                        const char **left, struct graft_error *error) {
-    struct graft_subject subject = {.validation = validation, .model_type = type};
+                        struct graft_text *left, int *made, struct graft_error *error) {
+    struct graft_subject subject = {.validation = validation, .model_type = type, .alone = graft_error_none()};
     subject.directory = graft_path_join(validation->folder, type);
     if (subject.directory == NULL) {
         return graft_fail_memory(error, type);
@@ -77,7 +113,10 @@ static int with_subject(struct graft_validation *validation, const char *type, i
     if (status == GRAFT_OK) {
         status = check(&subject, error);
     }
-    *left = subject.left;
+    *made += subject.left == NULL;
+    if (subject.left != NULL) {
+        add_left(left, type, subject.left);
+    }
     graft_model_free(subject.original);
     graft_library_free(subject.originals);
     graft_model_free(subject.model);
@@ -113,15 +152,13 @@ int graft_tiny_skip(struct graft_validation *validation) {
     if (path != NULL) {
         (void)graft_file_read(path, MAX_BYTES, GRAFT_ERROR_IO, &reasons, &length, NULL);
     }
-    (void)snprintf(text, sizeof text, "it has no effect on any of the tiny models%s", reasons != NULL ? reasons : "");
+    (void)snprintf(text, sizeof text, "%s%s",
+                   validation->model != NULL ? "the model that was given cannot be used: see build.describes"
+                                             : "it has no effect on any of the tiny models",
+                   reasons != NULL ? reasons : "");
     graft_free(reasons);
     graft_free(path);
     return graft_validation_skip(validation, text);
-}
-
-/* What came of the models: those to which the check does not apply, and why. */
-static void add_left(struct graft_text *left, const char *type, const char *why) {
-    graft_text_printf(left, "%s%s: %s", left->length > 0 ? "; " : "", type, why);
 }
 
 static int each(struct graft_validation *validation, int closed, graft_subject_function check,
@@ -132,13 +169,8 @@ static int each(struct graft_validation *validation, int closed, graft_subject_f
     int status = GRAFT_OK;
     for (int i = 0; i < n; i++) {
         if (entries[i]->d_name[0] != '.' && status == GRAFT_OK) {
-            const char *why = NULL;
             found = 1;
-            status = with_subject(validation, entries[i]->d_name, closed, check, &why, error);
-            made += why == NULL;
-            if (why != NULL) {
-                add_left(&left, entries[i]->d_name, why);
-            }
+            status = with_subject(validation, entries[i]->d_name, closed, check, &left, &made, error);
         }
         free(entries[i]); /* the C library's, as is the list */
     }

@@ -18,7 +18,7 @@ static const char config[] = "{\"peft_type\": \"LORA\", \"r\": 2, \"lora_alpha\"
 
 /* Beside the model's own files, which know nothing of it. */
 static char *adapter_path(const char *directory, const char *file) {
-    return graft_format("%s/adapter%s%s", directory, file[0] != '\0' ? "/" : "", file);
+    return graft_format("%s/.adapter%s%s", directory, file[0] != '\0' ? "/" : "", file);
 }
 
 /* Whether some replacement is for models with adapters only. */

@@ -38,19 +38,32 @@ int graft_validation_fault(const struct graft_validation *validation, struct gra
     return graft_error_set(error, GRAFT_ERROR_PLUGIN, validation->file, "%s", text);
 }
 
-int graft_validation_library(const struct graft_validation *validation, const char *const *plugin_options, int32_t n,
-                             struct graft_library **library, struct graft_error *error) {
-    const struct graft_library_options options = {
-        .struct_size = sizeof options, .plugin_options = plugin_options, .n_plugin_options = n};
+static int load(const struct graft_validation *validation, const struct graft_library_options *options,
+                struct graft_library **library, struct graft_error *error) {
     int status = graft_library_create(library, error);
     if (status == GRAFT_OK) {
-        status = graft_library_load_plugin(*library, validation->file, &options, error);
+        status = graft_library_load_plugin(*library, validation->file, options, error);
         if (status != GRAFT_OK) {
             graft_library_free(*library);
             *library = NULL;
         }
     }
     return status;
+}
+
+int graft_validation_library(const struct graft_validation *validation, const char *const *plugin_options, int32_t n,
+                             struct graft_library **library, struct graft_error *error) {
+    const struct graft_library_options options = {
+        .struct_size = sizeof options, .plugin_options = plugin_options, .n_plugin_options = n};
+    return load(validation, &options, library, error);
+}
+
+int graft_validation_library_of_models(const struct graft_validation *validation, struct graft_library **library,
+                                       struct graft_error *error) {
+    const struct graft_library_options options = {.struct_size = sizeof options,
+                                                  .directories = validation->directories,
+                                                  .n_directories = validation->n_directories};
+    return load(validation, &options, library, error);
 }
 
 int graft_validation_descriptor(const struct graft_validation *validation, const struct graft_plugin **descriptor,

@@ -22,7 +22,10 @@ struct graft_validation_notes {
 
 struct graft_validation {
     const char *file;
-    const char *folder; /* of the tiny models: FOLDER/MODEL_TYPE */
+    const char *folder;             /* of the tiny models: FOLDER/MODEL_TYPE; of the given one a link */
+    const char *model;              /* the directory of the given one; or NULL */
+    const char *const *directories; /* [n_directories] of plugins that it needs */
+    int32_t n_directories;
     int64_t fuzz;
     int32_t thorough; /* every allocation fails, not a sample */
     struct graft_validation_notes *notes;
@@ -74,6 +77,10 @@ int graft_validation_descriptor(const struct graft_validation *validation, const
 /* A library with the plugin, as if it were named by the user. The caller frees it. */
 int graft_validation_library(const struct graft_validation *validation, const char *const *plugin_options, int32_t n,
                              struct graft_library **library, struct graft_error *error);
+
+/* The same for opening models: what the given one needs is beside the plugin, which is number 0. */
+int graft_validation_library_of_models(const struct graft_validation *validation, struct graft_library **library,
+                                       struct graft_error *error);
 
 /* Makes check number `i` in a child and tells what came of it. */
 void graft_validation_run(struct graft_validation *validation, const struct graft_validation_check *check,

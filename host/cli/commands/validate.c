@@ -2,9 +2,11 @@
 /* `validate`: all checks on a plugin's file, as TAP or JSON. */
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
+#include "cli/setup.h"
 #include "graft/host/validate.h"
 
 struct report {
@@ -67,17 +69,33 @@ static int list(struct graft_error *error) {
     return graft_output_flush(stdout, error);
 }
 
+static int make_checks(const struct graft_options *options, struct report *report, struct graft_error *error) {
+    struct graft_check_options wanted = {.struct_size = sizeof wanted,
+                                         .fuzz = options->fuzz,
+                                         .thorough = options->thorough,
+                                         .model = options->model,
+                                         .n_directories = (int32_t)options->plugins_dirs.count};
+    const char **directories = NULL;
+    char *installed = NULL;
+    int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);
+    if (status == GRAFT_OK) {
+        wanted.directories = directories;
+        status = graft_plugin_check(options->subject, &wanted, on_result, report, error);
+    }
+    graft_free(installed);
+    graft_free(directories);
+    return status;
+}
+
 int graft_command_validate(const struct graft_options *options, struct graft_error *error) {
     struct report report = {.options = options};
-    const struct graft_check_options wanted = {
-        .struct_size = sizeof wanted, .fuzz = options->fuzz, .thorough = options->thorough};
     if (options->list) {
         return list(error);
     }
     if (options->json && (report.checks = graft_json_new_array()) == NULL) {
         return graft_fail_memory(error, "validate");
     }
-    int status = graft_plugin_check(options->subject, &wanted, on_result, &report, error);
+    int status = make_checks(options, &report, error);
     if (status == GRAFT_OK && options->json) {
         status = print_document(&report, error);
     } else if (status == GRAFT_OK) {

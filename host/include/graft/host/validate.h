@@ -2,7 +2,8 @@
 /*
  * Checking a plugin as its author would: dozens of named checks, each in a process of its own with a time limit, so
  * that a plugin that crashes or hangs fails one check and no more. Its classes are built on tiny models with random
- * weights, made for the occasion in a temporary folder.
+ * weights, made for the occasion in a temporary folder, or on a model that is given; those for quantized checkpoints
+ * need one.
  *
  *     graft_plugin_check("my.so", NULL, on_result, data, &error);
  */
@@ -48,6 +49,13 @@ struct graft_check_options {
     int64_t fuzz;     /* models of random sizes to build as well; 0: none */
     int32_t thorough; /* 1: every allocation of the host fails in turn, instead of 150 */
     uint32_t reserved;
+    /* A model directory that the checks are made on, and that is only read. NULL: tiny models. One without a config or
+     * weights is an error of graft_plugin_check. */
+    const char *model;
+    /* Where the plugins are that this model needs besides, such as the one that brings its type. */
+    const char *const *directories; /* [n_directories] */
+    int32_t n_directories;
+    uint32_t reserved_2;
 };
 
 #define GRAFT_CHECK_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_check_options, reserved)
