@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: validate.sh HOST SOURCE PLUGINS SHIPPED...: `host validate` finds nothing in the plugins that ship, and in each
-# plugin with a fault the one that it has. SOURCE is tests/plugins, PLUGINS where they were built. Reports in TAP.
+# Usage: validate.sh HOST SOURCE PLUGINS GOLDENS SHIPPED...: `host validate` finds nothing in the plugins that ship, and
+# in each plugin with a fault the one that it has. SOURCE is tests/plugins, PLUGINS where they were built, GOLDENS where
+# golden models were. Reports in TAP.
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 source=$2
 plugins=$3
-shift 3
+goldens=$4
+shift 4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -19,11 +21,19 @@ first_found() { # the check that fails first: what is wrong with a plugin that n
     sed -n 's/^not ok [0-9]* - \([a-z_.]*\): .*/\1/p' "$scratch/out" | head -n 1 >>"$scratch/found"
 }
 
+validate_faulty() { # NAME: on tiny models, or on the checkpoint that it names
+    if [ -e "$source/$1/model.txt" ]; then
+        timeout 300 "$host" validate "$plugins/$1/$1.so" --quiet --model "$goldens/$(cat "$source/$1/model.txt")"
+    else
+        timeout 300 "$host" validate "$plugins/$1/$1.so" --quiet --fuzz 6
+    fi
+}
+
 # Valid plugins that misbehave: the check that was made for it fails.
 for file in "$source"/*/check.txt; do
     name=$(basename "$(dirname "$file")")
     status=0
-    timeout 300 "$host" validate "$plugins/$name/$name.so" --quiet --fuzz 6 >"$scratch/out" 2>"$scratch/err" || status=$?
+    validate_faulty "$name" >"$scratch/out" 2>"$scratch/err" || status=$?
     check "$name: exit status" 6 "$status"
     has "$name: $(cat "$file") finds it" "- $(cat "$file"):" "$scratch/out"
     cat "$file" >>"$scratch/found"
@@ -56,6 +66,59 @@ for plugin; do
     check "$(basename "$plugin"): passes" "0 $(wc -l <"$scratch/list" | sed 's/^/1../; s/ //g')" \
         "$status $(cat "$scratch/out")"
 done
+
+# Classes for quantized checkpoints do nothing in tiny models: with a checkpoint nothing that runs them is skipped.
+on_checkpoint() { # MODEL [OPTION...]: $plugin on it
+    model=$1
+    shift
+    status=0
+    timeout 300 "$host" validate "$plugin" --model "$goldens/quantized/$model" "$@" >"$scratch/out" 2>"$scratch/err" ||
+        status=$?
+    check "$model: exit status" 0 "$status"
+    check "$model: skipped are" 'forward.agrees fuzz.sizes' \
+        "$(sed -n 's/^ok [0-9]* - \(\(build\|conv\|life.shared\|forw\|call\|sequ\|mem\|fuzz\)[a-z_.]*\): .* # SKIP.*/\1/p' \
+            "$scratch/out" | paste -sd ' ')"
+    has "$model: why" "# SKIP $model: there is no original: " "$scratch/out"
+    check "$model: nothing passes in part" '' "$(grep '^#' "$scratch/out")"
+}
+sums() {
+    find "$goldens/quantized" -type f -exec cksum {} + | sort
+}
+sums >"$scratch/sums"
+for plugin; do
+    case $plugin in
+    */gptq.so) set_of='gptq_int4_desc_act_llama gptq_int8_qwen2 gptq_int4_mixtral' ;;
+    */awq.so) set_of='awq_int4_llama awq_int4_qwen2_moe' ;;
+    */compressed_tensors.so) set_of='ct_w4a16_asym_qwen3 ct_w8a8_int8_llama ct_fp8_dynamic_qwen3 ct_mixed_qwen3' ;;
+    */fp8.so) set_of='fp8_block_qwen3_moe fp8_block_partial_llama fp8_tensor_static_llama' ;;
+    *) set_of= ;;
+    esac
+    for model in $set_of; do
+        on_checkpoint "$model"
+    done
+    case $plugin in
+    */mxfp4.so) on_checkpoint mxfp4_gpt_oss --plugins-dir "$(dirname "$plugin")/../families" ;;
+    */gptq.so) on_checkpoint gptq_int4_asym_qwen3 --plugins-dir "$(dirname "$plugin")" ;; # finds the plugin itself, too
+    */fused_qkv.so)
+        check 'a model that is not quantized is compared with its original' 'ok' \
+            "$("$host" validate "$plugin" --model "$goldens/plain/llama" 2>&1 | sed -n 's/^\(.*\) [0-9]* - forward.agrees: [^#]*$/\1/p')"
+        ;;
+    esac
+done
+check 'checkpoints are only read' "$(cat "$scratch/sums")" "$(sums)"
+faulty=$plugins/unpacks_partly/unpacks_partly.so
+"$host" validate "$faulty" --quiet >"$scratch/out" 2>"$scratch/err"
+check 'a fault in what only checkpoints have is not found without one' 0 $?
+"$host" validate "$faulty" --model /nowhere >"$scratch/out" 2>"$scratch/err"
+check 'a model that is not there: exit status' "4 0 1" "$? $(wc -l <"$scratch/out") $(wc -l <"$scratch/err")"
+has 'it is named' '/nowhere/config.json: ' "$scratch/err"
+"$host" validate "$faulty" --plugins-dir /nowhere --model "$goldens/plain/llama" >"$scratch/out" 2>"$scratch/err"
+check 'a directory of plugins that is not there: exit status' "3 0 1" "$? $(wc -l <"$scratch/out") $(wc -l <"$scratch/err")"
+"$host" validate "$faulty" --plugins-dir "$plugins" >"$scratch/out" 2>"$scratch/err"
+check 'plugins beside it without a model: exit status' 2 $?
+"$host" validate "$faulty" --model "$goldens/plain/llama" --quiet >"$scratch/out" 2>"$scratch/err"
+check 'a model in which it does nothing: exit status' 6 $?
+has 'it says so' 'build.describes: llama: it has no effect on this model' "$scratch/out"
 
 # What is not checked is not passed.
 for plugin; do
