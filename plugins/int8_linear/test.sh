@@ -35,7 +35,8 @@ logits() { # logits FILE OPTIONS
 echo 'a directory that holds them is not enough'
 "$host" plan --model "$demo" --plugins-dir "$plugins" >"$scratch/all"
 grep -q 'by int8_linear' "$scratch/all" && fail 'int8_linear took effect without being named'
-[ "$(grep -c 'note .*Int8Linear .*not used' "$scratch/all")" = 2 ] || fail 'no note that they stay out'
+grep -q "note .*int8_linear and int8_linear_head are not used, because they change the model's results" "$scratch/all" ||
+    fail 'no note that they stay out'
 "$host" list --plugins-dir "$plugins" | grep -q '^int8_linear .*only with --plugins' || fail 'list'
 
 echo 'which Linears'
