@@ -14,29 +14,24 @@ enum { ONE_SLOTS = GRAFT_PACKED_CODES, ONE_MOST = GRAFT_PACKED_STRIPS };
 
 /* Sums of a strip: lane c of vector k has the output of slot k in word c. */
 struct awq_strip {
-    __m256 sums[ONE_SLOTS];
+    graft_packed_floats sums[ONE_SLOTS];
 };
 
-/* Slot k of each word as f32, 16^k times as large where it is not the last. */
-GRAFT_PACKED_INLINE __m256 one_slot(__m256i words, const int k) {
-    return (__m256)graft_packed_codes((graft_packed_words)words, 0, k);
-}
-
-/* The input that was prepared as number j of eight. */
-GRAFT_PACKED_INLINE __m256 one_input(const int32_t *numbers, const int j) {
+/* The input that was prepared as number j of eight, as bits. */
+GRAFT_PACKED_INLINE graft_packed_words one_input(const int32_t *numbers, const int j) {
     const float larger = j == ONE_SLOTS - 1 ? 1.0F : (float)(1 << 4 * (j % (ONE_SLOTS - 1)));
-    return (__m256)graft_packed_all((uint32_t)numbers[j]) * larger;
+    return (graft_packed_words)((graft_packed_floats)graft_packed_all((uint32_t)numbers[j]) * larger);
 }
 
 /* Eight rows of a strip, while those of the step after next are fetched. */
 GRAFT_PACKED_INLINE void one_add(const int32_t *rows, int64_t stride, const int32_t *numbers, struct awq_strip *strip) {
     struct awq_strip mine = *strip;
     for (int j = 0; j < ONE_SLOTS; j++) {
-        const __m256i words = _mm256_loadu_si256((const __m256i *)(const void *)(rows + j * stride));
-        const __m256 input = one_input(numbers, j);
+        const graft_packed_words words = graft_packed_words_from(rows + j * stride);
+        const graft_packed_words input = one_input(numbers, j);
         __builtin_prefetch((const void *)((uintptr_t)(rows + (j + 2 * ONE_SLOTS) * stride)), 0, 2);
         for (int k = 0; k < ONE_SLOTS; k++) {
-            mine.sums[k] = _mm256_fmadd_ps(one_slot(words, k), input, mine.sums[k]);
+            mine.sums[k] = graft_packed_add(mine.sums[k], 0, graft_packed_codes(words, 0, k), input);
         }
     }
     *strip = mine;
