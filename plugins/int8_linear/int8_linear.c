@@ -10,6 +10,7 @@
 
 struct int8_linear {
     const struct int8_loops *loops;
+    const struct graft_packed_rows_loops *rows_loops;
     const struct graft_weight *qweight; /* [out_features, in_features] I8, one block */
     const struct graft_weight *scales;  /* [out_features], or [out_features, groups], F32, one block */
     const struct graft_weight *bias;    /* [out_features], or NULL */
@@ -46,6 +47,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return graft_fail_memory(error, build->path);
     }
     self->loops = int8_loops_get();
+    self->rows_loops = int8_rows_loops();
     self->qweight = graft_build_weight(build, "qweight", &status, error);
     self->scales = graft_build_weight(build, "scales", &status, error);
     self->bias = build->weight(build->data, "bias");
@@ -62,6 +64,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct int8_linear *self = instance;
     struct int8_product product = {
         .loops = self->loops,
+        .rows_loops = self->rows_loops,
         .weights = graft_weight_block(self->qweight, 0)->data,
         .scales = graft_weight_block(self->scales, 0)->data,
         .rows = self->qweight->rows,

@@ -10,7 +10,7 @@
 #include "graft/option.h"
 #include "int8_linear.h"
 #include "quantize.h"
-#include "stacks.h"
+#include "rows.h"
 
 #ifdef INT8_LINEAR_HEAD
 #define ID "int8_linear_head"
@@ -27,9 +27,9 @@ GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int8_quantize_rows);
 GRAFT_PARTS_TURNED_EXPERTS(turned, &int8_quantize_rows);
 
 static const struct graft_parts_quantized_experts stacks = {
-    .quantizer = &int8_quantizer, .loops = int8_stack_loops, .bits = 8};
+    .quantizer = &int8_quantizer, .loops = int8_rows_loops, .bits = 8};
 static const struct graft_parts_quantized_experts turned_stacks = {
-    .quantizer = &int8_quantizer, .loops = int8_stack_loops, .bits = 8, .by_turns = 1};
+    .quantizer = &int8_quantizer, .loops = int8_rows_loops, .bits = 8, .by_turns = 1};
 
 static const struct graft_class experts_class = {
     GRAFT_PARTS_QUANTIZED_CLASS("Int8Experts", &stacks, experts_conversions)};

@@ -9,12 +9,14 @@
 #include "graft/call.h"
 #include "graft/error.h"
 #include "loops.h"
+#include "rows.h"
 
 struct int8_product {
     const struct int8_loops *loops;
-    const int8_t *weights; /* [rows, columns] */
-    const float *scales;   /* [rows, groups] */
-    const float *bias;     /* [rows], or NULL */
+    const struct graft_packed_rows_loops *rows_loops; /* for many tokens */
+    const int8_t *weights;                            /* [rows, columns] */
+    const float *scales;                              /* [rows, groups] */
+    const float *bias;                                /* [rows], or NULL */
     int64_t rows;
     int64_t columns;
     int64_t groups; /* of columns / groups each */

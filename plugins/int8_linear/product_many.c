@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "product.h"
-#include "rows.h"
 
 /* y = y * scale + bias, in f32: tokens [begin, end). Scales of several groups are in the products already. */
 static void finish_tokens(void *data, int64_t begin, int64_t end) {
@@ -30,7 +29,7 @@ int int8_product_many(const struct int8_product *product, const struct graft_cal
                                                is_whole ? 1 : p.rows};
     const struct graft_weight codes = one_block(&code_rows), scales = one_block(&scale_rows);
     const struct graft_packed_rows rows = {
-        .loops = int8_rows_loops(),
+        .loops = p.rows_loops,
         .in_features = p.columns,
         .out_features = p.rows,
         .row_bytes = p.columns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of int8 as portions and panels for products of many tokens, by the SDK's loops: one table an instruction set. */
+/* Rows of int8: few tokens by this plugin's loops (loops.h), many by the SDK's. One table an instruction set. */
 #ifndef INT8_LINEAR_ROWS_H
 #define INT8_LINEAR_ROWS_H
 

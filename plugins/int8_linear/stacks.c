@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stacks.h"
 
-#include "loops.h"
-#include "rows.h"
-
 /* Rows and tokens that are done in one call of the loops. */
 enum { STRIP_ROWS = 32, MOST_TOKENS = GRAFT_FEW_TOKENS };
 
@@ -18,8 +15,8 @@ static const float *scales_of(const struct graft_packed_rows *self, int64_t row)
 }
 
 /* Up to STRIP_ROWS rows that follow each other, and MOST_TOKENS tokens. */
-static void do_strip(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, int64_t tokens,
-                     float *y) {
+static void do_strip(const struct int8_loops *loops, const struct graft_packed_rows *self, int64_t first, int64_t n,
+                     const float *x, int64_t tokens, float *y) {
     const float *scales = scales_of(self, first);
     float sums[MOST_TOKENS * STRIP_ROWS]; /* [tokens, STRIP_ROWS] */
     struct int8_dot dot = {
@@ -34,7 +31,7 @@ static void do_strip(const struct graft_packed_rows *self, int64_t first, int64_
         .tokens = tokens,
     };
     for (int64_t group = 0; group < self->groups; group++) {
-        int8_loops_get()->dot(&dot);
+        loops->dot(&dot);
         for (int64_t t = 0; t < tokens; t++) {
             for (int64_t r = 0; r < n; r++) {
                 const float before = group > 0 ? y[t * self->out_features + r] : 0.0F;
@@ -46,26 +43,12 @@ static void do_strip(const struct graft_packed_rows *self, int64_t first, int64_
     }
 }
 
-static void multiply(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, int64_t tokens,
-                     float *y) {
+void int8_stack_multiply(const struct int8_loops *loops, const struct graft_packed_rows *self, int64_t first, int64_t n,
+                         const float *x, int64_t tokens, float *y) {
     for (int64_t at = 0; at < n; at += STRIP_ROWS) {
         for (int64_t t = 0; t < tokens; t += MOST_TOKENS) {
-            do_strip(self, first + at, graft_packed_left(n, at, STRIP_ROWS), x + t * self->in_features,
+            do_strip(loops, self, first + at, graft_packed_left(n, at, STRIP_ROWS), x + t * self->in_features,
                      graft_packed_left(tokens, t, MOST_TOKENS), y + t * self->out_features + at);
         }
     }
-}
-
-/* Many tokens by the SDK's loops. */
-static void widen(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, void *out) {
-    int8_rows_loops()->widen(self, first, n, dtype, out);
-}
-
-static void turn(const struct graft_packed_rows *self, const struct graft_turned_portion *portion) {
-    int8_rows_loops()->turn(self, portion);
-}
-
-const struct graft_packed_rows_loops *int8_stack_loops(void) {
-    static const struct graft_packed_rows_loops loops = {"int8", NULL, multiply, widen, turn};
-    return &loops;
 }

@@ -4,8 +4,10 @@
 #define INT8_LINEAR_STACKS_H
 
 #include "graft/packed_rows.h"
+#include "loops.h"
 
-/* [any] Products by the loops of this processor (loops.h). Activations stay f32. */
-const struct graft_packed_rows_loops *int8_stack_loops(void);
+/* [any] graft_packed_rows_loops.multiply, by these loops. Activations stay f32. */
+void int8_stack_multiply(const struct int8_loops *loops, const struct graft_packed_rows *self, int64_t first, int64_t n,
+                         const float *x, int64_t tokens, float *y);
 
 #endif

@@ -50,6 +50,8 @@ enum { GRAFT_ROW_MOST = 4, GRAFT_ROW_TOKENS = 4, GRAFT_ROW_SHARED = 2 };
 typedef float graft_row_floats __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
 /* Likewise. */
 typedef int32_t graft_row_ints __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
+/* The same, as bits. */
+typedef uint32_t graft_row_words __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
 
 /* [any] The codes of a row from input `input` on, as many as there are lanes, less `zero`. */
 typedef graft_row_floats (*graft_row_unpack)(const unsigned char *codes, int64_t input, float zero);
@@ -372,9 +374,15 @@ GRAFT_ROW_INLINE void graft_row_multiply_all(const struct graft_packed_rows *sel
     }
 }
 
+/* [any] Numbers rounded to bf16, to the nearest, ties to even, NaN to NaN; in the upper half of each lane. */
+GRAFT_ROW_INLINE graft_row_words graft_row_round(graft_row_floats numbers) {
+    const graft_row_words bits = (graft_row_words)numbers;
+    const graft_row_words is_number = (graft_row_words)(numbers == numbers);
+    return (bits + (is_number & (0x7fff + ((bits >> 16) & 1)))) & 0xffff0000;
+}
+
 /* [any] Writes the first n numbers, as they are or rounded to bf16, NaN to NaN. */
 GRAFT_ROW_INLINE void graft_row_store(graft_row_floats numbers, int64_t n, graft_dtype dtype, void *out) {
-    graft_row_ints bits = (graft_row_ints)numbers;
     uint16_t halves[GRAFT_ROW_LANES];
 #if defined(__AVX512BF16__)
     if (dtype != GRAFT_DTYPE_F32 && n == GRAFT_ROW_LANES) { /* denormals become 0, as the products take them */
@@ -386,13 +394,13 @@ GRAFT_ROW_INLINE void graft_row_store(graft_row_floats numbers, int64_t n, graft
         memcpy(out, &numbers, (size_t)n * sizeof(float));
         return;
     }
-    bits += (numbers == numbers) & (0x7fff + ((bits >> 16) & 1));
+    const graft_row_words bits = graft_row_round(numbers);
 #if defined(__AVX512F__)
     const __m256i upper = _mm512_cvtepi32_epi16(_mm512_srli_epi32((__m512i)bits, 16));
     memcpy(halves, &upper, sizeof halves);
 #else
     for (int l = 0; l < GRAFT_ROW_LANES; l++) {
-        halves[l] = (uint16_t)((uint32_t)bits[l] >> 16);
+        halves[l] = (uint16_t)(bits[l] >> 16);
     }
 #endif
     memcpy(out, halves, (size_t)n * sizeof *halves);

@@ -24,13 +24,6 @@ struct graft_row_strip {
 
 GRAFT_ASSERT_SIZE(struct graft_row_strip, GRAFT_ROW_LANES * 40);
 
-/* [any] Numbers rounded to bf16, to the nearest, ties to even, NaN to NaN; in the upper half of each lane. */
-GRAFT_ROW_INLINE graft_packed_words graft_row_round(graft_row_floats numbers) {
-    const graft_packed_words bits = (graft_packed_words)numbers;
-    const graft_packed_words is_number = (graft_packed_words)(numbers == numbers);
-    return (bits + (is_number & (0x7fff + ((bits >> 16) & 1)))) & 0xffff0000;
-}
-
 /* [any] Numbers of `first`, then those of `second`, as pairs of bf16. */
 GRAFT_ROW_INLINE graft_packed_words graft_row_pairs(graft_row_floats first, graft_row_floats second) {
 #if defined(__AVX512BF16__) /* denormals become 0, as the products take them */
