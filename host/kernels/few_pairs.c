@@ -13,10 +13,9 @@ enum { ROWS = 4, TOKENS = 6, MOST_TOKENS = 16 };
  * the rows themselves ROWS at a time. */
 enum { BLOCK_COLUMNS = 512, BLOCK_ROWS = 16 };
 
-/* One token is bound by reading memory: the rows take turns, four cache lines each, and what comes AHEAD later is
- * fetched into the second-level cache meanwhile: more lines can be under way to it than to the first. The processor
- * follows a few long streams better than short steps. */
-enum { TURN_LINES = 4, TURN = TURN_LINES * PAIRS, AHEAD = 1024 }; /* in numbers */
+/* One token is bound by reading memory: two rows take turns, a cache line each, and what comes AHEAD later is fetched
+ * meanwhile, into the second-level cache: more lines can be under way to it than to the first. */
+enum { AHEAD = 1024 }; /* in numbers */
 
 INLINE __m512bh load(const uint16_t *p) {
     return (__m512bh)_mm512_loadu_si512(p);
@@ -67,50 +66,51 @@ INLINE __m512i order_of(const uint16_t *row) {
     return _mm512_add_epi16(count, _mm512_set1_epi16((short)offset_of(row)));
 }
 
-/* sum + the next TURN numbers of a row times those at x, while lines `ahead` further on are fetched. `*line` is the
- * last one read, `next` the one behind it. */
-INLINE vf add_turn(vf sum, __m512i *line, __m512i order, const uint16_t *next, const uint16_t *x, int64_t ahead) {
-    __m512i lines[TURN_LINES + 1] = {*line};
-    for (int i = 0; i < TURN_LINES; i++) {
-        _mm_prefetch(next + ahead + i * PAIRS, _MM_HINT_T1);
-    }
-    for (int i = 0; i < TURN_LINES; i++) {
-        lines[i + 1] = _mm512_load_si512(next + i * PAIRS);
-        __m512i numbers = _mm512_permutex2var_epi16(lines[i], order, lines[i + 1]);
-        sum = _mm512_dpbf16_ps(sum, (__m512bh)numbers, load(x + i * PAIRS));
-    }
-    *line = lines[TURN_LINES];
-    return sum;
+/* A row on its way: whole cache lines wherever it begins. Loads that touch two lines each, as weights that begin
+ * anywhere in a file mean, would take a tenth longer. */
+struct stream {
+    const uint16_t *next; /* the line behind the last one read, if column 0 came next */
+    __m512i line;         /* the last one read */
+    __m512i order;
+    vf sum;
+};
+
+INLINE struct stream stream_of(const uint16_t *row) {
+    struct stream s = {row - offset_of(row) + PAIRS, first_line(row), order_of(row), vf_zero()};
+    return s;
 }
 
-/* Rows r .. r + ROWS - 1 with the only token, by whole cache lines wherever they begin. Loads that touch two lines
- * each, as weights that begin anywhere in a file mean, would take a tenth longer. */
-static void stream(const struct graft_few *o, int64_t r) {
-    const int64_t step = o->columns;
-    const uint16_t *x = o->x;
-    const uint16_t *w[ROWS];
-    const uint16_t *next[ROWS];
-    vf sums[ROWS];
-    __m512i lines[ROWS], orders[ROWS];
-    int64_t whole = step - PAIRS; /* of these the line that follows is in the row, too */
+/* Adds the products of the row's numbers k .. k + PAIRS - 1 with those at x. */
+INLINE void add_line(struct stream *s, int64_t k, const uint16_t *x) {
+    __m512i line = _mm512_load_si512(s->next + k);
+    _mm_prefetch(s->next + k + AHEAD, _MM_HINT_T1); /* of this row, or the one below: its turn is next */
+    s->sum = _mm512_dpbf16_ps(s->sum, (__m512bh)_mm512_permutex2var_epi16(s->line, s->order, line), load(x));
+    s->line = line;
+}
+
+/* Rows upper and lower with the only token. */
+static void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower) {
+    const int64_t columns = o->columns;
+    const uint16_t *above = o->w + upper * columns, *below = o->w + lower * columns;
+    struct stream a = stream_of(above), b = stream_of(below);
     int64_t k = 0;
-    for (int i = 0; i < ROWS; i++) {
-        w[i] = o->w + (r + i) * step;
-        next[i] = w[i] - offset_of(w[i]) + PAIRS;
-        lines[i] = first_line(w[i]);
-        orders[i] = order_of(w[i]);
-        sums[i] = vf_zero();
+    for (; k + 2 * PAIRS <= columns; k += PAIRS) { /* the line that follows is in the row, too */
+        add_line(&a, k, o->x + k);
+        add_line(&b, k, o->x + k);
     }
-    for (; k + TURN <= whole; k += TURN) {
-        int64_t ahead = k + AHEAD < step ? AHEAD : AHEAD + (ROWS - 1) * step; /* rows below */
-        for (int i = 0; i < ROWS; i++) {
-            sums[i] = add_turn(sums[i], &lines[i], orders[i], next[i] + k, x + k, ahead);
-        }
+    a.sum = add_pairs(a.sum, above + k, o->x + k, columns - k);
+    b.sum = add_pairs(b.sum, below + k, o->x + k, columns - k);
+    __m128 sums = totals(a.sum, b.sum, vf_zero(), vf_zero());
+    o->y[upper] = _mm_cvtss_f32(sums);
+    o->y[lower] = _mm_cvtss_f32(_mm_movehdup_ps(sums));
+}
+
+/* The first `rows` rows, an even number, with the only token: a row of either half by turns. So memory is read in two
+ * long streams, which the processor follows better than four, or steps from row to row. */
+static void multiply_halves(const struct graft_few *o, int64_t rows) {
+    for (int64_t r = 0; r < rows / 2; r++) {
+        multiply_two(o, r, rows / 2 + r);
     }
-    for (int i = 0; i < ROWS; i++) {
-        sums[i] = add_pairs(sums[i], w[i] + k, x + k, step - k);
-    }
-    _mm_storeu_ps(o->y + r, totals(sums[0], sums[1], sums[2], sums[3]));
 }
 
 /* ---- Several ------------------------------------------------------------------------------------------------------
@@ -236,9 +236,9 @@ static void run_rows(const struct graft_few *o, int64_t row, int64_t rows) {
 }
 
 void graft_few_pairs(const struct graft_few *o) {
-    int64_t r = 0;
-    for (; o->tokens == 1 && r + ROWS <= o->rows; r += ROWS) {
-        stream(o, r);
+    int64_t r = o->tokens == 1 ? o->rows / 2 * 2 : 0;
+    if (o->tokens == 1) {
+        multiply_halves(o, r);
     }
     for (; r < o->rows; r += BLOCK_ROWS) {
         run_rows(o, r, o->rows - r < BLOCK_ROWS ? o->rows - r : BLOCK_ROWS);

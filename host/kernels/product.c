@@ -228,10 +228,23 @@ static int make_inputs(struct plan *plan) {
     return plan->scratch != NULL ? 0 : -1;
 }
 
+/* Whether b's rows lie right behind a's, and it is as well to read both in one go: dot products are faster in long
+ * streams, the others have scratch memory for one panel. */
+static int goes_on(const struct graft_product_panel *a, const struct graft_product_panel *b) {
+    const int is_dot = a->kind == GRAFT_PANEL_DOT || a->kind == GRAFT_PANEL_FEW_PAIRS;
+    const int64_t row_bytes = a->product->weight->columns * graft_reading_size(a->reading);
+    return is_dot && a->product == b->product && a->kind == b->kind && a->reading == b->reading &&
+           (const char *)a->weights + a->rows * row_bytes == (const char *)b->weights;
+}
+
 static void run_panels(void *data, int32_t worker, int64_t begin, int64_t end) {
     struct plan *plan = (struct plan *)data;
-    for (int64_t i = begin; i < end; i++) {
-        graft_product_panel_run(plan->loops, &plan->panels[i], plan->scratch + worker * plan->scratch_bytes);
+    for (int64_t i = begin; i < end;) {
+        struct graft_product_panel panel = plan->panels[i++];
+        for (; i < end && goes_on(&panel, &plan->panels[i]); i++) {
+            panel.rows += plan->panels[i].rows;
+        }
+        graft_product_panel_run(plan->loops, &panel, plan->scratch + worker * plan->scratch_bytes);
     }
 }
 

@@ -57,11 +57,10 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
     }
 }
 
-/* One token is bound by reading memory. Four rows take turns, two cache lines each: one row's sums wait for each other
- * longer than its numbers take to arrive, and the processor follows a few long streams better than short steps. What
- * comes STREAM_AHEAD later is fetched into the second-level cache: more lines can be under way to it than to the first.
- */
-enum { STREAM_ROWS = 4, STREAM_TURN = 128, STREAM_AHEAD = 2048 }; /* the last two in bytes of a row */
+/* One token is bound by reading memory: STREAMS rows take turns, a cache line each, since one row's sums wait for each
+ * other longer than its numbers take to arrive. What comes STREAM_AHEAD later is fetched meanwhile, into the
+ * second-level cache: more lines can be under way to it than to the first. */
+enum { STREAMS = 4, STREAM_TURN = 64, STREAM_AHEAD = 2048 }; /* the last two in bytes of a row */
 
 /* sum + the row's numbers 0 .. columns - 1 times those of x, in their order. */
 INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const int64_t columns, vf sum) {
@@ -75,40 +74,48 @@ INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const i
     return sum;
 }
 
-/* The same, while the cache lines at `ahead` are fetched. */
-INLINE vf dot_turn_ahead(const int32_t reading, const char *w, const char *ahead, const float *x, vf sum) {
-    _mm_prefetch(ahead, _MM_HINT_T1);
-    _mm_prefetch(ahead + STREAM_TURN / 2, _MM_HINT_T1);
+/* The same of a whole turn. What is fetched is of this row, or of the one below: its turn is next. */
+INLINE vf dot_turn_ahead(const int32_t reading, const char *w, const float *x, vf sum) {
+    _mm_prefetch(w + STREAM_AHEAD, _MM_HINT_T1);
     __asm__ volatile("" ::: "memory"); /* the compiler would mix the turns */
     return dot_turn(reading, w, x, STREAM_TURN / graft_reading_size(reading), sum);
 }
 
-/* Rows r .. r + 3 with the only token: the same sums as dot_tile's. */
-INLINE void dot_stream(const int32_t reading, const struct dot_operands *o, int64_t r) {
-    const int64_t step = o->w_bytes;
+/* Rows r, r + part, r + 2 part ... with the only token: the same sums as dot_tile's. */
+INLINE void dot_streams(const int32_t reading, const struct dot_operands *o, int64_t r, int64_t part) {
     const int64_t size = graft_reading_size(reading);
-    const char *w = o->w + r * step;
-    const char *end = w + o->columns * size;
+    const int64_t bytes = o->columns * size;
+    const char *w[STREAMS];
     const float *x = o->x;
-    vf a = vf_zero(), b = vf_zero(), c = vf_zero(), d = vf_zero();
-    for (; w + STREAM_TURN <= end; w += STREAM_TURN, x += STREAM_TURN / size) {
-        const char *ahead = w + STREAM_AHEAD + (w + STREAM_AHEAD < end ? 0 : (STREAM_ROWS - 1) * step); /* rows below */
-        a = dot_turn_ahead(reading, w, ahead, x, a);
-        b = dot_turn_ahead(reading, w + step, ahead + step, x, b);
-        c = dot_turn_ahead(reading, w + 2 * step, ahead + 2 * step, x, c);
-        d = dot_turn_ahead(reading, w + 3 * step, ahead + 3 * step, x, d);
+    vf sums[STREAMS];
+    int64_t done = 0;
+    for (int i = 0; i < STREAMS; i++) {
+        w[i] = o->w + (r + i * part) * o->w_bytes;
+        sums[i] = vf_zero();
     }
-    const int64_t rest = (end - w) / size;
-    o->y[r] = vf_sum(dot_turn(reading, w, x, rest, a));
-    o->y[r + 1] = vf_sum(dot_turn(reading, w + step, x, rest, b));
-    o->y[r + 2] = vf_sum(dot_turn(reading, w + 2 * step, x, rest, c));
-    o->y[r + 3] = vf_sum(dot_turn(reading, w + 3 * step, x, rest, d));
+    for (; done + STREAM_TURN <= bytes; done += STREAM_TURN, x += STREAM_TURN / size) {
+        for (int i = 0; i < STREAMS; i++) {
+            sums[i] = dot_turn_ahead(reading, w[i] + done, x, sums[i]);
+        }
+    }
+    for (int i = 0; i < STREAMS; i++) {
+        o->y[r + i * part] = vf_sum(dot_turn(reading, w[i] + done, x, (bytes - done) / size, sums[i]));
+    }
+}
+
+/* The first `rows` rows, a multiple of STREAMS, with the only token: a row of each quarter by turns. So memory is read
+ * in long streams, which the processor follows better than steps from row to row. */
+INLINE void dot_quarters(const int32_t reading, const struct dot_operands *o, int64_t rows) {
+    const int64_t part = rows / STREAMS;
+    for (int64_t r = 0; r < part; r++) {
+        dot_streams(reading, o, r, part);
+    }
 }
 
 INLINE void dot_rows(const int32_t reading, const struct dot_operands *o, int64_t rows, int64_t tokens) {
-    int64_t r = 0;
-    for (; tokens == 1 && r + STREAM_ROWS <= rows; r += STREAM_ROWS) {
-        dot_stream(reading, o, r);
+    int64_t r = tokens == 1 ? rows / STREAMS * STREAMS : 0;
+    if (tokens == 1) {
+        dot_quarters(reading, o, r);
     }
     for (; r + DOT_ROWS <= rows; r += DOT_ROWS) {
         int64_t t = 0;
