@@ -32,13 +32,13 @@ struct graft_row_lines {
 struct graft_row_lines_tile {
     const struct graft_packed_rows *self;        /* whose they are */
     struct graft_row rows[GRAFT_ROW_LINES_SUMS]; /* the first n_rows */
-    struct graft_row_fetch fetch;                /* of these */
+    int64_t part;                                /* outputs from one to the next */
     const float *numbers;                        /* [n_tokens, in_features] */
     const float *sums;                           /* [n_tokens, in_features / 8], of which units have their lanes */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_lines, 72);
-GRAFT_ASSERT_SIZE(struct graft_row_lines_tile, 304);
+GRAFT_ASSERT_SIZE(struct graft_row_lines_tile, 288);
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
 
@@ -194,7 +194,7 @@ GRAFT_ROW_INLINE void graft_row_lines_multiply(const struct graft_row_lines_tile
                 const unsigned char *codes = tile->rows[r].codes + i * bits / 8;
                 const __m256i words = _mm256_loadu_si256((const __m256i *)(const void *)codes);
                 if (i * bits / 8 % GRAFT_ROW_LINE == 0) {
-                    graft_row_prefetch(&tile->fetch, tile->rows[r].codes, i * bits / 8);
+                    graft_row_prefetch(codes);
                 }
                 nan[r] = bits == 8 ? graft_row_lines_nan(nan[r], words) : nan[r];
                 graft_row_lines_step(tile->numbers + i, stride, bits, n_tokens, words, sums + r * n_tokens);
@@ -207,7 +207,8 @@ GRAFT_ROW_INLINE void graft_row_lines_multiply(const struct graft_row_lines_tile
     for (int r = 0; r < n_rows; r++) {
         const int is_nan = _mm256_movemask_epi8(_mm256_cmpeq_epi8(nan[r], _mm256_set1_epi8(-1))) != 0;
         for (int t = 0; t < n_tokens; t++) {
-            y[t * self->out_features + r] = is_nan ? NAN : graft_row_sum((graft_row_floats)totals[r * n_tokens + t]);
+            y[t * self->out_features + r * tile->part] =
+                is_nan ? NAN : graft_row_sum((graft_row_floats)totals[r * n_tokens + t]);
         }
     }
 }
@@ -217,18 +218,15 @@ GRAFT_ROW_INLINE void graft_row_lines_rows(const struct graft_packed_rows *self,
                                            const float *sums, const int bits, const int n_rows, const int n_tokens,
                                            const int many, int64_t first, int64_t n, float *y) {
     struct graft_row_lines_tile tile;
-    int64_t at = 0;
     tile.self = self;
+    tile.part = n / n_rows;
     tile.numbers = numbers;
     tile.sums = sums;
-    tile.fetch = graft_row_fetches(self, n_rows);
-    for (; at + n_rows <= n; at += n_rows) {
-        for (int r = 0; r < n_rows; r++) {
-            tile.rows[r] = graft_row_at(self, first + at + r);
-        }
+    for (int64_t at = 0; at < tile.part; at++) {
+        graft_row_each_part(self, first + at, tile.part, n_rows, tile.rows);
         graft_row_lines_multiply(&tile, bits, n_rows, n_tokens, many, y + at);
     }
-    for (; at < n; at++) {
+    for (int64_t at = tile.part * n_rows; at < n; at++) {
         tile.rows[0] = graft_row_at(self, first + at);
         graft_row_lines_multiply(&tile, bits, 1, n_tokens, many, y + at);
     }
