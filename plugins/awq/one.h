@@ -90,9 +90,12 @@ GRAFT_PACKED_INLINE void one_strips(const struct graft_packed *self, const struc
 }
 
 /* graft_packed_format.one. */
-GRAFT_PACKED_INLINE void one(const struct graft_packed *self, const struct graft_packed_format format,
-                             const struct graft_packed_input *input, int64_t t, int64_t first, int64_t n, float *y) {
+GRAFT_PACKED_INLINE void one(const struct graft_packed *self, const struct graft_packed_format format, const int bits,
+                             const int rounded, const struct graft_packed_input *input, int64_t t, int64_t first,
+                             int64_t n, float *y) {
     const int64_t most = (int64_t)ONE_MOST * GRAFT_PACKED_STRIP;
+    (void)bits;
+    (void)rounded; /* there are 4, and products of f32 */
     for (int64_t o = 0; o < n; o += most) {
         one_strips(self, format, input, t, first + o, graft_packed_left(n, o, most) / GRAFT_PACKED_STRIP, y + o);
     }

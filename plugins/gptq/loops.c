@@ -32,4 +32,10 @@ GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t g
     }
 }
 
-GRAFT_PACKED_LOOPS(gptq, unpack, unpack_zeros, AHEAD, NULL, NULL);
+#if defined(__AVX512F__)
+#include "one.h"
+#else
+#define one NULL
+#endif
+
+GRAFT_PACKED_LOOPS(gptq, unpack, unpack_zeros, AHEAD, NULL, one);

@@ -157,6 +157,11 @@ struct graft_packed_portion {
 
 GRAFT_ASSERT_SIZE(struct graft_packed_portion, 48);
 
+/* [any] What codes are too large by in sums: those of 8 bits are two. */
+GRAFT_PACKED_INLINE float graft_packed_above(const int bits, const int rounded) {
+    return !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : (float)GRAFT_PACKED_ABOVE;
+}
+
 /* [any] totals += what a group's sums come to, for outputs [first, first + n): with sum(x) of the group, and what codes
  * are too large by. */
 GRAFT_PACKED_INLINE void graft_packed_add_group(const struct graft_packed *self,
@@ -190,7 +195,7 @@ GRAFT_PACKED_INLINE void graft_packed_add_portion(const struct graft_packed *sel
                                                   const int rounded, const struct graft_packed_portion *portion,
                                                   const int64_t steps, const int tokens, int64_t first, int64_t n,
                                                   graft_packed_sums sums, graft_packed_sums totals) {
-    const float above = !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : (float)GRAFT_PACKED_ABOVE;
+    const float above = graft_packed_above(bits, rounded);
     graft_packed_sums mine = {{{0}}};
     if (!portion->begins) {
         graft_packed_copy(mine, sums, tokens);
@@ -312,10 +317,10 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_any(const struct graft_packed *se
                                                    int64_t tokens, int64_t first, int64_t n, float *y) {
     const int64_t tile = GRAFT_PACKED_TILE, whole = n / tile * tile;
     const struct graft_packed_format short_steps = {format.unpack, format.unpack_zeros, 1, format.pairs, NULL};
-    if (!rounded && format.one != NULL && tokens < GRAFT_PACKED_TILE_TOKENS && n % GRAFT_PACKED_STRIP == 0 &&
+    if (format.one != NULL && tokens < GRAFT_PACKED_TILE_TOKENS && n % GRAFT_PACKED_STRIP == 0 &&
         !graft_packed_is_scattered(self)) {
         for (int64_t k = 0; k < tokens; k++) {
-            format.one(self, format, input, t + k, first, n, y + k * self->out_features);
+            format.one(self, format, bits, rounded, input, t + k, first, n, y + k * self->out_features);
         }
         return;
     }
