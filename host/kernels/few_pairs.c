@@ -6,12 +6,16 @@
 
 enum { PAIRS = 32 }; /* numbers of a vector, and of a cache line */
 
-/* Rows that share what is read of x; tokens that share what is read of the rows. Their sums stay in registers. */
-enum { ROWS = 4, TOKENS = 6, MOST_TOKENS = 16 };
+/* Rows that share what is read of x; tokens that share what is read of the rows. Their sums stay in registers. Up to
+ * BY_LINES tokens, there is room for lines of the rows as well. */
+enum { ROWS = 4, TOKENS = 6, MOST_TOKENS = 16, BY_LINES = 4 };
 
-/* What a block reads stays in the first-level cache: so many columns of all tokens, the sums of so many rows, and of
- * the rows themselves ROWS at a time. */
-enum { BLOCK_COLUMNS = 512, BLOCK_ROWS = 16 };
+/* What a block reads of x stays in the first-level cache: so many numbers, of all tokens. It has the sums of so many
+ * rows, and multiplies ROWS of them at a time. */
+enum { BLOCK_NUMBERS = 8192, BLOCK_ROWS = 16 };
+
+/* Up to so many tokens are bound by reading memory more than by arithmetic. */
+enum { STREAMED_TOKENS = 8 };
 
 /* One token is bound by reading memory: two rows take turns, a cache line each, and what comes AHEAD later is fetched
  * meanwhile, into the second-level cache: more lines can be under way to it than to the first. */
@@ -72,20 +76,19 @@ struct stream {
     const uint16_t *next; /* the line behind the last one read, if column 0 came next */
     __m512i line;         /* the last one read */
     __m512i order;
-    vf sum;
 };
 
 INLINE struct stream stream_of(const uint16_t *row) {
-    struct stream s = {row - offset_of(row) + PAIRS, first_line(row), order_of(row), vf_zero()};
+    struct stream s = {row - offset_of(row) + PAIRS, first_line(row), order_of(row)};
     return s;
 }
 
-/* Adds the products of the row's numbers k .. k + PAIRS - 1 with those at x. */
-INLINE void add_line(struct stream *s, int64_t k, const uint16_t *x) {
+/* The numbers k .. k + PAIRS - 1; the line that follows them is read, too. */
+INLINE __m512bh numbers_of(struct stream *s, int64_t k) {
     __m512i line = _mm512_load_si512(s->next + k);
-    _mm_prefetch(s->next + k + AHEAD, _MM_HINT_T1); /* of this row, or the one below: its turn is next */
-    s->sum = _mm512_dpbf16_ps(s->sum, (__m512bh)_mm512_permutex2var_epi16(s->line, s->order, line), load(x));
+    __m512i numbers = _mm512_permutex2var_epi16(s->line, s->order, line);
     s->line = line;
+    return (__m512bh)numbers;
 }
 
 /* Rows upper and lower with the only token. */
@@ -93,14 +96,18 @@ static void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower
     const int64_t columns = o->columns;
     const uint16_t *above = o->w + upper * columns, *below = o->w + lower * columns;
     struct stream a = stream_of(above), b = stream_of(below);
+    vf a_sum = vf_zero(), b_sum = vf_zero();
     int64_t k = 0;
     for (; k + 2 * PAIRS <= columns; k += PAIRS) { /* the line that follows is in the row, too */
-        add_line(&a, k, o->x + k);
-        add_line(&b, k, o->x + k);
+        _mm_prefetch(a.next + k + AHEAD,
+                     _MM_HINT_T1); /* of the row or, at its end, of the one below: its turn is next */
+        a_sum = _mm512_dpbf16_ps(a_sum, numbers_of(&a, k), load(o->x + k));
+        _mm_prefetch(b.next + k + AHEAD, _MM_HINT_T1);
+        b_sum = _mm512_dpbf16_ps(b_sum, numbers_of(&b, k), load(o->x + k));
     }
-    a.sum = add_pairs(a.sum, above + k, o->x + k, columns - k);
-    b.sum = add_pairs(b.sum, below + k, o->x + k, columns - k);
-    __m128 sums = totals(a.sum, b.sum, vf_zero(), vf_zero());
+    a_sum = add_pairs(a_sum, above + k, o->x + k, columns - k);
+    b_sum = add_pairs(b_sum, below + k, o->x + k, columns - k);
+    __m128 sums = totals(a_sum, b_sum, vf_zero(), vf_zero());
     o->y[upper] = _mm_cvtss_f32(sums);
     o->y[lower] = _mm_cvtss_f32(_mm_movehdup_ps(sums));
 }
@@ -116,40 +123,45 @@ static void multiply_halves(const struct graft_few *o, int64_t rows) {
 /* ---- Several ------------------------------------------------------------------------------------------------------
  */
 
-/* Some columns of some rows with all tokens. */
+/* Some columns of some rows with all tokens, `at_once` rows at a time. */
 struct block {
     const struct graft_few *few;
-    int64_t row;
-    int64_t rows;
+    int at_once;   /* 2 or ROWS */
+    int64_t times; /* at_once * times <= BLOCK_ROWS */
+    int64_t row;   /* the first of all */
+    int64_t part;  /* from row to row of those at once */
+    int64_t down;  /* from one time to the next */
     int64_t k;
     int64_t columns;
-    int64_t ahead;           /* how far behind this block's numbers those lie that are wanted after it */
-    vf (*sums)[MOST_TOKENS]; /* [rows][tokens] */
+    int64_t ahead;           /* how far behind this block's numbers those lie that are fetched meanwhile */
+    vf (*sums)[MOST_TOKENS]; /* [times * at_once][tokens] */
 };
 
-/* `rows` rows from r on with `tokens` tokens from t on. Of the rows to be fetched, this tile does `first` to `last`. */
+/* Time r, with `tokens` tokens from t on. Of the rows to be fetched, this tile does `first` to `last`. */
 INLINE void tile(const struct block *b, int64_t r, const int rows, int64_t t, const int tokens, int first, int last) {
-    const int64_t step = b->few->columns;
+    const int64_t step = b->part * b->few->columns;
     const int64_t x_step = b->few->x_stride;
-    const uint16_t *w = b->few->w + (b->row + r) * step + b->k;
+    const uint16_t *w = b->few->w + (b->row + r * b->down) * b->few->columns + b->k;
     const uint16_t *x = b->few->x + t * x_step + b->k;
     vf sums[ROWS][TOKENS];
+    struct stream streams[ROWS];
     __m512bh numbers[TOKENS];
     int64_t k = 0;
     for (int i = 0; i < rows; i++) {
+        streams[i] = stream_of(w + i * step);
         for (int j = 0; j < tokens; j++) {
-            sums[i][j] = b->sums[r + i][t + j];
+            sums[i][j] = b->sums[r * rows + i][t + j];
         }
     }
-    for (; k + PAIRS <= b->columns; k += PAIRS) {
-        for (int row = first; row < last; row++) {
-            _mm_prefetch(w + row * step + b->ahead + k, _MM_HINT_T1);
+    for (; k + (tokens <= BY_LINES ? 2 : 1) * PAIRS <= b->columns; k += PAIRS) {
+        for (int i = first; i < last; i++) {
+            _mm_prefetch((tokens <= BY_LINES ? streams[i].next : w + i * step) + k + b->ahead, _MM_HINT_T1);
         }
         for (int j = 0; j < tokens; j++) {
             numbers[j] = load(x + j * x_step + k);
         }
         for (int i = 0; i < rows; i++) {
-            __m512bh row = load(w + i * step + k);
+            __m512bh row = tokens <= BY_LINES ? numbers_of(&streams[i], k) : load(w + i * step + k);
             for (int j = 0; j < tokens; j++) {
                 sums[i][j] = _mm512_dpbf16_ps(sums[i][j], row, numbers[j]);
             }
@@ -157,18 +169,15 @@ INLINE void tile(const struct block *b, int64_t r, const int rows, int64_t t, co
     }
     for (int i = 0; i < rows; i++) {
         for (int j = 0; j < tokens; j++) {
-            b->sums[r + i][t + j] = add_pairs(sums[i][j], w + i * step + k, x + j * x_step + k, b->columns - k);
+            b->sums[r * rows + i][t + j] = add_pairs(sums[i][j], w + i * step + k, x + j * x_step + k, b->columns - k);
         }
     }
 }
 
 static void tile_rows(const struct block *b, int64_t r, int64_t t, int64_t tokens, int first, int last) {
     switch (tokens) {
-    case 1:
-        tile(b, r, ROWS, t, 1, first, last);
-        break;
     case 2:
-        tile(b, r, ROWS, t, 2, first, last);
+        tile(b, r, 2, t, 2, first, last);
         break;
     case 3:
         tile(b, r, ROWS, t, 3, first, last);
@@ -189,58 +198,90 @@ static void tile_rows(const struct block *b, int64_t r, int64_t t, int64_t token
 static void run_block(const struct block *b) {
     int64_t tokens = b->few->tokens;
     int tiles = (int)((tokens + TOKENS - 1) / TOKENS);
-    int64_t r = 0;
-    for (; r + ROWS <= b->rows; r += ROWS) {
+    for (int64_t r = 0; r < b->times; r++) {
         for (int i = 0; i < tiles; i++) {
             int64_t t = i * tokens / tiles;
-            tile_rows(b, r, t, (i + 1) * tokens / tiles - t, i * ROWS / tiles, (i + 1) * ROWS / tiles);
-        }
-    }
-    for (; r < b->rows; r++) {
-        for (int64_t t = 0; t < tokens; t++) {
-            tile(b, r, 1, t, 1, 0, 0);
+            tile_rows(b, r, t, (i + 1) * tokens / tiles - t, i * b->at_once / tiles, (i + 1) * b->at_once / tiles);
         }
     }
 }
 
 static void store_totals(const struct block *b) {
     const struct graft_few *o = b->few;
-    for (int64_t t = 0; t < o->tokens; t++) {
-        float *y = o->y + t * o->y_stride + b->row;
-        int64_t r = 0;
-        for (; r + 4 <= b->rows; r += 4) {
-            _mm_storeu_ps(y + r, totals(b->sums[r][t], b->sums[r + 1][t], b->sums[r + 2][t], b->sums[r + 3][t]));
-        }
-        for (; r < b->rows; r++) {
-            y[r] = _mm_cvtss_f32(totals(b->sums[r][t], vf_zero(), vf_zero(), vf_zero()));
+    for (int64_t r = 0; r < b->times; r++) {
+        for (int64_t t = 0; t < o->tokens; t++) {
+            float *y = o->y + t * o->y_stride + b->row + r * b->down;
+            vf(*sums)[MOST_TOKENS] = b->sums + r * b->at_once;
+            float of[ROWS];
+            _mm_storeu_ps(of, totals(sums[0][t], sums[1][t], sums[b->at_once - 2][t], sums[b->at_once - 1][t]));
+            for (int i = 0; i < b->at_once; i++) {
+                y[i * b->part] = of[i];
+            }
         }
     }
 }
 
-/* Rows row .. row + rows - 1, rows <= BLOCK_ROWS, with all tokens. */
-static void run_rows(const struct graft_few *o, int64_t row, int64_t rows) {
+/* The rows of a block with all tokens. Columns come in as many blocks as they must; then the next block is fetched, and
+ * with the last what comes after these rows, `next` rows behind them. */
+static void run_rows(struct block *b, int64_t next) {
+    const struct graft_few *o = b->few;
+    const int64_t blocks = 1 + (o->columns * o->tokens - 1) / BLOCK_NUMBERS;
+    const int64_t most = (o->columns / blocks + PAIRS - 1) / PAIRS * PAIRS;
     vf sums[BLOCK_ROWS][MOST_TOKENS];
-    struct block b = {.few = o, .row = row, .rows = rows, .sums = sums};
-    for (int64_t r = 0; r < rows; r++) {
+    for (int64_t r = 0; r < b->at_once * b->times; r++) {
         for (int64_t t = 0; t < o->tokens; t++) {
             sums[r][t] = vf_zero();
         }
     }
-    for (; b.k < o->columns; b.k += BLOCK_COLUMNS) {
-        int64_t left = o->columns - b.k;
-        b.columns = left < BLOCK_COLUMNS ? left : BLOCK_COLUMNS;
-        b.ahead = left > BLOCK_COLUMNS ? BLOCK_COLUMNS : rows * o->columns - b.k;
-        run_block(&b);
+    b->sums = sums;
+    for (b->k = 0; b->k < o->columns; b->k += most) {
+        int64_t left = o->columns - b->k;
+        b->columns = left < most ? left : most;
+        b->ahead = o->columns <= most ? AHEAD : left > most ? most : next * o->columns - b->k;
+        run_block(b);
     }
-    store_totals(&b);
+    store_totals(b);
+}
+
+/* All `rows` rows, a multiple of `at_once`: one of each of as many parts of the weight, so that memory is read in a few
+ * long streams. */
+static void run_streams(const struct graft_few *o, int64_t rows, int at_once) {
+    const int64_t part = rows / at_once, most = BLOCK_ROWS / at_once;
+    for (int64_t r = 0; r < part; r += most) {
+        struct block b = {.few = o, .at_once = at_once, .row = r, .part = part, .down = 1};
+        b.times = part - r < most ? part - r : most;
+        run_rows(&b, b.times);
+    }
+}
+
+/* The same in the order of rows: more tokens have more blocks of columns, which would cut streams to pieces. */
+static void run_in_order(const struct graft_few *o, int64_t rows) {
+    for (int64_t r = 0; r < rows; r += BLOCK_ROWS) {
+        struct block b = {.few = o, .at_once = ROWS, .row = r, .part = 1, .down = ROWS};
+        b.times = (rows - r < BLOCK_ROWS ? rows - r : BLOCK_ROWS) / ROWS;
+        run_rows(&b, b.times * ROWS);
+    }
+}
+
+/* A row with all tokens, where fewer are left than are multiplied at once. */
+static void run_row(const struct graft_few *o, int64_t row) {
+    for (int64_t t = 0; t < o->tokens; t++) {
+        vf sum = add_pairs(vf_zero(), o->w + row * o->columns, o->x + t * o->x_stride, o->columns);
+        o->y[t * o->y_stride + row] = _mm_cvtss_f32(totals(sum, vf_zero(), vf_zero(), vf_zero()));
+    }
 }
 
 void graft_few_pairs(const struct graft_few *o) {
-    int64_t r = o->tokens == 1 ? o->rows / 2 * 2 : 0;
+    const int at_once = o->tokens <= 2 ? 2 : ROWS;
+    int64_t r = o->rows / at_once * at_once;
     if (o->tokens == 1) {
         multiply_halves(o, r);
+    } else if (o->tokens <= STREAMED_TOKENS) {
+        run_streams(o, r, at_once);
+    } else {
+        run_in_order(o, r);
     }
-    for (; r < o->rows; r += BLOCK_ROWS) {
-        run_rows(o, r, o->rows - r < BLOCK_ROWS ? o->rows - r : BLOCK_ROWS);
+    for (; r < o->rows; r++) {
+        run_row(o, r);
     }
 }
