@@ -81,26 +81,26 @@ INLINE vf dot_turn_ahead(const int32_t reading, const char *w, const float *x, v
     return dot_turn(reading, w, x, STREAM_TURN / graft_reading_size(reading), sum);
 }
 
-/* Rows r, r + part, r + 2 part ... with the only token: the same sums as dot_tile's. */
+/* Rows r, r + part, r + 2 part and r + 3 part with the only token: the same sums as dot_tile's. */
 INLINE void dot_streams(const int32_t reading, const struct dot_operands *o, int64_t r, int64_t part) {
+    const int64_t step = part * o->w_bytes;
     const int64_t size = graft_reading_size(reading);
-    const int64_t bytes = o->columns * size;
-    const char *w[STREAMS];
+    const char *w = o->w + r * o->w_bytes;
+    const char *end = w + o->columns * size;
     const float *x = o->x;
-    vf sums[STREAMS];
-    int64_t done = 0;
-    for (int i = 0; i < STREAMS; i++) {
-        w[i] = o->w + (r + i * part) * o->w_bytes;
-        sums[i] = vf_zero();
+    float *y = o->y + r;
+    vf a = vf_zero(), b = vf_zero(), c = vf_zero(), d = vf_zero();
+    for (; w + STREAM_TURN <= end; w += STREAM_TURN, x += STREAM_TURN / size) {
+        a = dot_turn_ahead(reading, w, x, a);
+        b = dot_turn_ahead(reading, w + step, x, b);
+        c = dot_turn_ahead(reading, w + 2 * step, x, c);
+        d = dot_turn_ahead(reading, w + 3 * step, x, d);
     }
-    for (; done + STREAM_TURN <= bytes; done += STREAM_TURN, x += STREAM_TURN / size) {
-        for (int i = 0; i < STREAMS; i++) {
-            sums[i] = dot_turn_ahead(reading, w[i] + done, x, sums[i]);
-        }
-    }
-    for (int i = 0; i < STREAMS; i++) {
-        o->y[r + i * part] = vf_sum(dot_turn(reading, w[i] + done, x, (bytes - done) / size, sums[i]));
-    }
+    const int64_t rest = (end - w) / size;
+    y[0] = vf_sum(dot_turn(reading, w, x, rest, a));
+    y[part] = vf_sum(dot_turn(reading, w + step, x, rest, b));
+    y[2 * part] = vf_sum(dot_turn(reading, w + 2 * step, x, rest, c));
+    y[3 * part] = vf_sum(dot_turn(reading, w + 3 * step, x, rest, d));
 }
 
 /* The first `rows` rows, a multiple of STREAMS, with the only token: a row of each quarter by turns. So memory is read

@@ -49,8 +49,8 @@ struct graft_row_rounded_tile {
 
 /* Scales and zero points of some groups of a tile's rows. */
 struct graft_row_factors {
-    float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
-    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
+    float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* of each row */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* likewise, where they are stored */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_rounding, 32);
