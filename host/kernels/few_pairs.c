@@ -98,9 +98,9 @@ static void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower
     struct stream a = stream_of(above), b = stream_of(below);
     vf a_sum = vf_zero(), b_sum = vf_zero();
     int64_t k = 0;
-    for (; k + 2 * PAIRS <= columns; k += PAIRS) { /* the line that follows is in the row, too */
-        _mm_prefetch(a.next + k + AHEAD,
-                     _MM_HINT_T1); /* of the row or, at its end, of the one below: its turn is next */
+    /* The line that follows is in the row, too. What is fetched is, or in the row below, whose turn is next. */
+    for (; k + 2 * PAIRS <= columns; k += PAIRS) {
+        _mm_prefetch(a.next + k + AHEAD, _MM_HINT_T1);
         a_sum = _mm512_dpbf16_ps(a_sum, numbers_of(&a, k), load(o->x + k));
         _mm_prefetch(b.next + k + AHEAD, _MM_HINT_T1);
         b_sum = _mm512_dpbf16_ps(b_sum, numbers_of(&b, k), load(o->x + k));

@@ -214,8 +214,9 @@ GRAFT_ROW_INLINE float graft_row_sum(graft_row_floats v) {
     return (v[0] + v[1]) + (v[2] + v[3]);
 }
 
-/* [any] Rows that are multiplied side by side lie as far from each other in the weight as all of them are cut into
- * parts, so that memory is read in a few long streams: processors follow these better than steps from row to row. */
+/* [any] Row `output` and those `part`, 2 `part` ... behind it, which are multiplied side by side: one of each of as
+ * many parts of the weight. So memory is read in a few long streams, which processors follow better than steps from row
+ * to row. */
 GRAFT_ROW_INLINE void graft_row_each_part(const struct graft_packed_rows *self, int64_t output, int64_t part,
                                           int n_rows, struct graft_row *rows) {
     for (int r = 0; r < n_rows; r++) {
