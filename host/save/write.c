@@ -74,6 +74,7 @@ static int write_shard(struct writer *writer, const struct save_staging *staging
     struct graft_safetensors_layout layout;
     struct graft_tensor_view *views = graft_alloc(content->n_tensors, sizeof *views);
     const struct save_tensor **tensors = graft_alloc(content->n_tensors, sizeof(struct save_tensor *));
+    const size_t boundary = writer->options->runtime_layout ? GRAFT_SAFETENSORS_LINE : GRAFT_SAFETENSORS_BOUNDARY;
     size_t n = 0;
     int status = views != NULL && tensors != NULL ? GRAFT_OK : graft_fail_memory(error, "");
     for (size_t i = 0; i < content->n_tensors && status == GRAFT_OK; i++) {
@@ -84,7 +85,7 @@ static int write_shard(struct writer *writer, const struct save_staging *staging
     }
     graft_save_shard_name(shards, shard, name);
     if (status == GRAFT_OK) {
-        status = graft_safetensors_layout_make(name, views, n, metadata, &layout, error);
+        status = graft_safetensors_layout_make(name, views, n, metadata, boundary, &layout, error);
     }
     if (status == GRAFT_OK) {
         status = write_laid_out(writer, staging, name, content, views, tensors, n, &layout, error);

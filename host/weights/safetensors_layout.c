@@ -98,9 +98,10 @@ static void add_tensor(struct graft_text *text, const struct graft_tensor_view *
     graft_text_printf(text, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", offset, offset + view->bytes);
 }
 
-/* The length and the header, padded with spaces so that the data begin on a multiple of eight. */
+/* The length and the header, padded with spaces so that the data begin on a multiple of `boundary`. */
 static int make_header(const char *path, const struct graft_tensor_view *const *sorted, size_t n,
-                       const graft_json *metadata, struct graft_text *text, struct graft_error *error) {
+                       const graft_json *metadata, size_t boundary, struct graft_text *text,
+                       struct graft_error *error) {
     static const char no_length[LENGTH_BYTES] = {0};
     int64_t offset = 0;
     graft_text_add(text, no_length, LENGTH_BYTES);
@@ -114,7 +115,7 @@ static int make_header(const char *path, const struct graft_tensor_view *const *
         offset += sorted[i]->bytes;
     }
     graft_text_add_string(text, "}");
-    while (!text->failed && text->length % 8 != 0) {
+    while (!text->failed && text->length % boundary != 0) {
         graft_text_add_string(text, " ");
     }
     if (text->failed) {
@@ -128,7 +129,7 @@ static int make_header(const char *path, const struct graft_tensor_view *const *
 }
 
 int graft_safetensors_layout_make(const char *path, const struct graft_tensor_view *tensors, size_t n,
-                                  const graft_json *metadata, struct graft_safetensors_layout *layout,
+                                  const graft_json *metadata, size_t boundary, struct graft_safetensors_layout *layout,
                                   struct graft_error *error) {
     *layout = (struct graft_safetensors_layout){.order = graft_alloc(n, sizeof *layout->order)};
     if (layout->order == NULL) {
@@ -141,7 +142,7 @@ int graft_safetensors_layout_make(const char *path, const struct graft_tensor_vi
     int status = check_tensors(path, layout->order, n, error);
     if (status == GRAFT_OK) {
         qsort(layout->order, n, sizeof *layout->order, compare_place);
-        status = make_header(path, layout->order, n, metadata, &layout->header, error);
+        status = make_header(path, layout->order, n, metadata, boundary, &layout->header, error);
     }
     if (status != GRAFT_OK) {
         graft_safetensors_layout_finish(layout);

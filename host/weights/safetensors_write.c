@@ -9,7 +9,7 @@
 int graft_safetensors_write(const char *path, const struct graft_tensor_view *tensors, size_t n,
                             const graft_json *metadata, struct graft_error *error) {
     struct graft_safetensors_layout layout;
-    int status = graft_safetensors_layout_make(path, tensors, n, metadata, &layout, error);
+    int status = graft_safetensors_layout_make(path, tensors, n, metadata, GRAFT_SAFETENSORS_BOUNDARY, &layout, error);
     if (status != GRAFT_OK) {
         return status;
     }

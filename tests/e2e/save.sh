@@ -51,6 +51,8 @@ host save --quiet --model empty --output again
 same 'save: shards, and one file again' "$model/model.safetensors" again/model.safetensors
 host save --quiet --model "$model" --plugins-dir plugins --output runtime --runtime-layout
 check 'runtime layout: exit status' 0 "$status"
+header=$(od -An -t u8 -N 8 runtime/model.safetensors)
+check 'runtime layout: the data begin on a cache line' 0 "$(((header + 8) % 64))"
 host run --quiet --model "$model" --plugins-dir plugins --input-ids 1,2,3 --max-new-tokens 0 --output-ids --logits one
 host run --quiet --model runtime --plugins-dir plugins --input-ids 1,2,3 --max-new-tokens 0 --output-ids --logits two
 same 'runtime layout: the same logits' one two
