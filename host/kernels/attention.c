@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/running.h"
+#include "kernels/attention_block.h"
 #include "kernels/cache.h"
 #include "kernels/loops.h"
 #include "kernels/table.h"
@@ -116,10 +117,11 @@ static int widen_rows(const struct graft_call *call, const struct graft_kv_view 
     if (wide == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    for (int64_t i = 0; i < kv_heads * view->length; i++) {
-        int64_t h = i / view->length, j = i % view->length;
-        const uint16_t *row = (const uint16_t *)(const void *)rows->data + h * rows->head_stride + j * rows->row_stride;
-        graft_loops_get()->widen(graft_reading_of(view->dtype), row, rows->dim, wide + i * rows->dim);
+    for (int64_t h = 0; h < kv_heads; h++) {
+        const struct graft_attention_rows stored = {(const uint16_t *)(const void *)rows->data + h * rows->head_stride,
+                                                    rows->row_stride};
+        (void)graft_attention_rows_as_f32(graft_loops_get(), &stored, view->dtype, view->length, rows->dim,
+                                          wide + h * head);
     }
     *rows = (struct graft_kv_rows){wide, rows->dim, head, rows->dim};
     return GRAFT_OK;

@@ -29,6 +29,12 @@ struct graft_attention_rows {
     int64_t row_stride;
 };
 
+/* [any] n rows of `dim` numbers as f32: as they lie, or widened to `wide` [n, dim]. Rows that lie one behind the other
+ * are widened in one go, which takes less than to begin anew with each. */
+struct graft_attention_rows graft_attention_rows_as_f32(const struct graft_loops *loops,
+                                                        const struct graft_attention_rows *rows, graft_dtype dtype,
+                                                        int64_t n, int64_t dim, float *wide);
+
 /* scores = k q and out += v scores, for a portion of `keys` keys or values. */
 struct graft_attention_products {
     void (*keys)(const struct graft_attention_block *block, const struct graft_attention_rows *rows, int64_t keys);

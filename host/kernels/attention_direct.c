@@ -95,24 +95,6 @@ static void finish(const struct direct *direct) {
     }
 }
 
-/* n values from key `first` on. They mostly lie one behind the other: widened in one go, which takes less than to begin
- * anew with each. */
-static struct graft_attention_rows values_as_f32(const struct direct *direct, int64_t first, int64_t n, float *wide) {
-    const struct graft_attention_sequence *sequence = direct->item->sequence;
-    const int64_t width = direct->input->v_head_dim, stride = sequence->value_row_stride;
-    const int64_t at = direct->item->kv_head * sequence->value_head_stride + first * stride;
-    if (sequence->dtype == GRAFT_DTYPE_F32) {
-        return (struct graft_attention_rows){sequence->values + at, stride};
-    }
-    const uint16_t *values = (const uint16_t *)(const void *)sequence->values + at;
-    const int64_t together = stride == width ? n : 1;
-    for (int64_t j = 0; j < n; j += together) {
-        direct->loops->widen(graft_reading_of(sequence->dtype), values + j * stride, together * width,
-                             wide + j * width);
-    }
-    return (struct graft_attention_rows){wide, width};
-}
-
 /* Portion number `index` of the keys that the query sees. */
 static void run_portion(struct direct *direct, int64_t index, float *wide) {
     const struct graft_loops *loops = direct->loops;
@@ -123,9 +105,14 @@ static void run_portion(struct direct *direct, int64_t index, float *wide) {
     if (n <= 0) {
         return;
     }
-    int64_t at = direct->item->kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
-    const char *keys = (const char *)(const void *)sequence->keys + at * graft_dtype_size(sequence->dtype);
-    const struct graft_attention_rows values = values_as_f32(direct, j, n, wide);
+    int64_t size = graft_dtype_size(sequence->dtype);
+    int64_t k = direct->item->kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
+    int64_t v = direct->item->kv_head * sequence->value_head_stride + j * sequence->value_row_stride;
+    const char *keys = (const char *)(const void *)sequence->keys + k * size;
+    const struct graft_attention_rows stored = {(const char *)(const void *)sequence->values + v * size,
+                                                sequence->value_row_stride};
+    const struct graft_attention_rows values =
+        graft_attention_rows_as_f32(loops, &stored, sequence->dtype, n, input->v_head_dim, wide);
     const float *bias = NULL;
     if (input->mask->kind == GRAFT_MASK_DENSE) {
         bias = input->mask->bias + direct->token * input->mask->bias_stride + j;

@@ -11,19 +11,24 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* --- In f32 --- */
 
-/* Rows as f32: as they lie, or widened to `stored`. */
-static struct graft_attention_rows as_f32(const struct graft_attention_block *block,
-                                          const struct graft_attention_rows *rows, int64_t keys, int64_t dim) {
-    graft_dtype dtype = block->item->sequence->dtype;
-    float *wide = (float *)block->stored;
+struct graft_attention_rows graft_attention_rows_as_f32(const struct graft_loops *loops,
+                                                        const struct graft_attention_rows *rows, graft_dtype dtype,
+                                                        int64_t n, int64_t dim, float *wide) {
+    const int64_t together = rows->row_stride == dim ? n : 1;
     if (dtype == GRAFT_DTYPE_F32) {
         return *rows;
     }
-    for (int64_t j = 0; j < keys; j++) {
+    for (int64_t j = 0; j < n; j += together) {
         const uint16_t *row = (const uint16_t *)rows->data + j * rows->row_stride;
-        block->loops->widen(graft_reading_of(dtype), row, dim, wide + j * dim);
+        loops->widen(graft_reading_of(dtype), row, together * dim, wide + j * dim);
     }
     return (struct graft_attention_rows){wide, dim};
+}
+
+static struct graft_attention_rows as_f32(const struct graft_attention_block *block,
+                                          const struct graft_attention_rows *rows, int64_t keys, int64_t dim) {
+    return graft_attention_rows_as_f32(block->loops, rows, block->item->sequence->dtype, keys, dim,
+                                       (float *)block->stored);
 }
 
 static void keys_in_f32(const struct graft_attention_block *block, const struct graft_attention_rows *rows,

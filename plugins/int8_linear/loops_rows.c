@@ -19,15 +19,7 @@ static void multiply(const struct graft_packed_rows *self, int64_t first, int64_
     int8_stack_multiply(&DOTS, self, first, n, x, tokens, y);
 }
 
-static void widen(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, void *out) {
-    const int64_t row_bytes = self->in_features * (dtype == GRAFT_DTYPE_F32 ? 4 : 2);
-    for (int64_t r = 0; r < n; r++) {
-        graft_row_widen(self, graft_row_int8, first + r, dtype, (char *)out + r * row_bytes);
-    }
-}
+GRAFT_ROW_WRITERS(int8, graft_row_int8)
 
-static void turn(const struct graft_packed_rows *self, const struct graft_turned_portion *portion) {
-    graft_row_turned(self, graft_row_int8, portion);
-}
-
-const struct graft_packed_rows_loops GRAFT_ROW_TABLE(int8_rows) = {GRAFT_ROW_ISA, NULL, multiply, widen, turn};
+const struct graft_packed_rows_loops GRAFT_ROW_TABLE(int8_rows) = {GRAFT_ROW_ISA, NULL, multiply, int8_widen,
+                                                                   int8_turn};

@@ -419,12 +419,8 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
     }
 }
 
-/* Defines what a format's table has: format##_multiply, format##_widen and format##_turn. */
-#define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                       \
-    static void format##_multiply(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, \
-                                  int64_t tokens, float *y) {                                                     \
-        graft_row_multiply_all(self, unpack, first, n, x, tokens, y);                                             \
-    }                                                                                                             \
+/* Defines what a format's table has for many tokens: format##_widen and format##_turn. */
+#define GRAFT_ROW_WRITERS(format, unpack)                                                                         \
     static void format##_widen(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, \
                                void *out) {                                                                       \
         for (int64_t r = 0; r < n; r++) {                                                                         \
@@ -435,6 +431,14 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
     static void format##_turn(const struct graft_packed_rows *self, const struct graft_turned_portion *portion) { \
         graft_row_turned(self, unpack, portion);                                                                  \
     }
+
+/* And format##_multiply, for few. */
+#define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                       \
+    static void format##_multiply(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, \
+                                  int64_t tokens, float *y) {                                                     \
+        graft_row_multiply_all(self, unpack, first, n, x, tokens, y);                                             \
+    }                                                                                                             \
+    GRAFT_ROW_WRITERS(format, unpack)
 
 /* What a format's table has of prepared inputs, if it is built for them. */
 #if defined(__AVX2__) && (defined(__AVX512BF16__) || !defined(__AVX512F__))
