@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For AVX-512 F, BW and BF16; compiled for these alone and reached only where graft_few_pairs_run() allows it. */
+/*
+ * For AVX-512 F, BW and BF16; compiled for these alone and reached only where graft_few_pairs_run() allows it.
+ *
+ * Up to GRAFT_FEW_BY_ROWS tokens.
+ */
 #include "kernels/simd_avx512.h"
 
 #include "kernels/few.h"
 
 enum { PAIRS = 32 }; /* numbers of a vector, and of a cache line */
 
-/* Rows that share what is read of x; tokens that share what is read of the rows. Their sums stay in registers. Up to
- * BY_LINES tokens, there is room for lines of the rows as well. */
-enum { ROWS = 4, TOKENS = 6, MOST_TOKENS = 16, BY_LINES = 4 };
+/* Rows that share what is read of x. Their sums with all tokens stay in registers. */
+enum { ROWS = 4, TOKENS = GRAFT_FEW_BY_ROWS };
 
 /* What a block reads of x stays in the first-level cache: so many numbers, of all tokens. It has the sums of so many
  * rows, and multiplies ROWS of them at a time. */
 enum { BLOCK_NUMBERS = 8192, BLOCK_ROWS = 16 };
-
-/* Up to so many tokens are bound by reading memory more than by arithmetic. */
-enum { STREAMED_TOKENS = 8 };
 
 /* One token is bound by reading memory: two rows take turns, a cache line each, and what comes AHEAD later is fetched
  * meanwhile, into the second-level cache: more lines can be under way to it than to the first. */
@@ -130,19 +130,18 @@ struct block {
     int64_t times; /* at_once * times <= BLOCK_ROWS */
     int64_t row;   /* the first of all */
     int64_t part;  /* from row to row of those at once */
-    int64_t down;  /* from one time to the next */
     int64_t k;
     int64_t columns;
-    int64_t ahead;           /* how far behind this block's numbers those lie that are fetched meanwhile */
-    vf (*sums)[MOST_TOKENS]; /* [times * at_once][tokens] */
+    int64_t ahead;      /* how far behind this block's numbers those lie that are fetched meanwhile */
+    vf (*sums)[TOKENS]; /* [times * at_once][tokens] */
 };
 
-/* Time r, with `tokens` tokens from t on. Of the rows to be fetched, this tile does `first` to `last`. */
-INLINE void tile(const struct block *b, int64_t r, const int rows, int64_t t, const int tokens, int first, int last) {
+/* Time r. */
+INLINE void tile(const struct block *b, int64_t r, const int rows, const int tokens) {
     const int64_t step = b->part * b->few->columns;
     const int64_t x_step = b->few->x_stride;
-    const uint16_t *w = b->few->w + (b->row + r * b->down) * b->few->columns + b->k;
-    const uint16_t *x = b->few->x + t * x_step + b->k;
+    const uint16_t *w = b->few->w + (b->row + r) * b->few->columns + b->k;
+    const uint16_t *x = b->few->x + b->k;
     vf sums[ROWS][TOKENS];
     struct stream streams[ROWS];
     __m512bh numbers[TOKENS];
@@ -150,18 +149,18 @@ INLINE void tile(const struct block *b, int64_t r, const int rows, int64_t t, co
     for (int i = 0; i < rows; i++) {
         streams[i] = stream_of(w + i * step);
         for (int j = 0; j < tokens; j++) {
-            sums[i][j] = b->sums[r * rows + i][t + j];
+            sums[i][j] = b->sums[r * rows + i][j];
         }
     }
-    for (; k + (tokens <= BY_LINES ? 2 : 1) * PAIRS <= b->columns; k += PAIRS) {
-        for (int i = first; i < last; i++) {
-            _mm_prefetch((tokens <= BY_LINES ? streams[i].next : w + i * step) + k + b->ahead, _MM_HINT_T1);
+    for (; k + 2 * PAIRS <= b->columns; k += PAIRS) {
+        for (int i = 0; i < rows; i++) {
+            _mm_prefetch(streams[i].next + k + b->ahead, _MM_HINT_T1);
         }
         for (int j = 0; j < tokens; j++) {
             numbers[j] = load(x + j * x_step + k);
         }
         for (int i = 0; i < rows; i++) {
-            __m512bh row = tokens <= BY_LINES ? numbers_of(&streams[i], k) : load(w + i * step + k);
+            __m512bh row = numbers_of(&streams[i], k);
             for (int j = 0; j < tokens; j++) {
                 sums[i][j] = _mm512_dpbf16_ps(sums[i][j], row, numbers[j]);
             }
@@ -169,39 +168,23 @@ INLINE void tile(const struct block *b, int64_t r, const int rows, int64_t t, co
     }
     for (int i = 0; i < rows; i++) {
         for (int j = 0; j < tokens; j++) {
-            b->sums[r * rows + i][t + j] = add_pairs(sums[i][j], w + i * step + k, x + j * x_step + k, b->columns - k);
+            b->sums[r * rows + i][j] = add_pairs(sums[i][j], w + i * step + k, x + j * x_step + k, b->columns - k);
         }
     }
 }
 
-static void tile_rows(const struct block *b, int64_t r, int64_t t, int64_t tokens, int first, int last) {
-    switch (tokens) {
-    case 2:
-        tile(b, r, 2, t, 2, first, last);
-        break;
-    case 3:
-        tile(b, r, ROWS, t, 3, first, last);
-        break;
-    case 4:
-        tile(b, r, ROWS, t, 4, first, last);
-        break;
-    case 5:
-        tile(b, r, ROWS, t, 5, first, last);
-        break;
-    default:
-        tile(b, r, ROWS, t, TOKENS, first, last);
-        break;
-    }
-}
-
-/* The tokens are cut into tiles of about the same size, each of which fetches its part of the rows that come next. */
 static void run_block(const struct block *b) {
-    int64_t tokens = b->few->tokens;
-    int tiles = (int)((tokens + TOKENS - 1) / TOKENS);
     for (int64_t r = 0; r < b->times; r++) {
-        for (int i = 0; i < tiles; i++) {
-            int64_t t = i * tokens / tiles;
-            tile_rows(b, r, t, (i + 1) * tokens / tiles - t, i * b->at_once / tiles, (i + 1) * b->at_once / tiles);
+        switch (b->few->tokens) {
+        case 2:
+            tile(b, r, 2, 2);
+            break;
+        case 3:
+            tile(b, r, ROWS, 3);
+            break;
+        default:
+            tile(b, r, ROWS, TOKENS);
+            break;
         }
     }
 }
@@ -210,8 +193,8 @@ static void store_totals(const struct block *b) {
     const struct graft_few *o = b->few;
     for (int64_t r = 0; r < b->times; r++) {
         for (int64_t t = 0; t < o->tokens; t++) {
-            float *y = o->y + t * o->y_stride + b->row + r * b->down;
-            vf(*sums)[MOST_TOKENS] = b->sums + r * b->at_once;
+            float *y = o->y + t * o->y_stride + b->row + r;
+            vf(*sums)[TOKENS] = b->sums + r * b->at_once;
             float of[ROWS];
             _mm_storeu_ps(of, totals(sums[0][t], sums[1][t], sums[b->at_once - 2][t], sums[b->at_once - 1][t]));
             for (int i = 0; i < b->at_once; i++) {
@@ -222,12 +205,12 @@ static void store_totals(const struct block *b) {
 }
 
 /* The rows of a block with all tokens. Columns come in as many blocks as they must; then the next block is fetched, and
- * with the last what comes after these rows, `next` rows behind them. */
-static void run_rows(struct block *b, int64_t next) {
+ * with the last what comes after these rows. */
+static void run_rows(struct block *b) {
     const struct graft_few *o = b->few;
     const int64_t blocks = 1 + (o->columns * o->tokens - 1) / BLOCK_NUMBERS;
     const int64_t most = (o->columns / blocks + PAIRS - 1) / PAIRS * PAIRS;
-    vf sums[BLOCK_ROWS][MOST_TOKENS];
+    vf sums[BLOCK_ROWS][TOKENS];
     for (int64_t r = 0; r < b->at_once * b->times; r++) {
         for (int64_t t = 0; t < o->tokens; t++) {
             sums[r][t] = vf_zero();
@@ -237,7 +220,7 @@ static void run_rows(struct block *b, int64_t next) {
     for (b->k = 0; b->k < o->columns; b->k += most) {
         int64_t left = o->columns - b->k;
         b->columns = left < most ? left : most;
-        b->ahead = o->columns <= most ? AHEAD : left > most ? most : next * o->columns - b->k;
+        b->ahead = o->columns <= most ? AHEAD : left > most ? most : b->times * o->columns - b->k;
         run_block(b);
     }
     store_totals(b);
@@ -248,18 +231,9 @@ static void run_rows(struct block *b, int64_t next) {
 static void run_streams(const struct graft_few *o, int64_t rows, int at_once) {
     const int64_t part = rows / at_once, most = BLOCK_ROWS / at_once;
     for (int64_t r = 0; r < part; r += most) {
-        struct block b = {.few = o, .at_once = at_once, .row = r, .part = part, .down = 1};
+        struct block b = {.few = o, .at_once = at_once, .row = r, .part = part};
         b.times = part - r < most ? part - r : most;
-        run_rows(&b, b.times);
-    }
-}
-
-/* The same in the order of rows: more tokens have more blocks of columns, which would cut streams to pieces. */
-static void run_in_order(const struct graft_few *o, int64_t rows) {
-    for (int64_t r = 0; r < rows; r += BLOCK_ROWS) {
-        struct block b = {.few = o, .at_once = ROWS, .row = r, .part = 1, .down = ROWS};
-        b.times = (rows - r < BLOCK_ROWS ? rows - r : BLOCK_ROWS) / ROWS;
-        run_rows(&b, b.times * ROWS);
+        run_rows(&b);
     }
 }
 
@@ -276,10 +250,8 @@ void graft_few_pairs(const struct graft_few *o) {
     int64_t r = o->rows / at_once * at_once;
     if (o->tokens == 1) {
         multiply_halves(o, r);
-    } else if (o->tokens <= STREAMED_TOKENS) {
-        run_streams(o, r, at_once);
     } else {
-        run_in_order(o, r);
+        run_streams(o, r, at_once);
     }
     for (; r < o->rows; r++) {
         run_row(o, r);

@@ -21,7 +21,7 @@
 
 /* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly; whole multiples of what the inner
  * loops take at once. */
-enum { FEW_PANEL_ROWS = 32, MANY_PANEL_ROWS = 64 };
+enum { FEW_PANEL_ROWS = 48, MANY_PANEL_ROWS = 64 };
 
 /* Fewer multiplications than this are not worth a second thread: about what one does while another wakes up. */
 enum { SERIAL_WORK = 1 << 18 };
@@ -134,8 +134,8 @@ static int32_t choose(const struct plan *plan, struct graft_product_panel *panel
         return GRAFT_INPUT_AS_GIVEN;
     }
     if (panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16 && graft_few_pairs_run()) {
-        panel->kind = GRAFT_PANEL_FEW_PAIRS;
-        return GRAFT_INPUT_FEW;
+        panel->kind = GRAFT_PANEL_FEW;
+        return panel->product->tokens > GRAFT_FEW_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_FEW;
     }
     if (takes_tiles(plan->call, panel->product, panel->reading)) {
         panel->kind = GRAFT_PANEL_TILES;
@@ -231,7 +231,7 @@ static int make_inputs(struct plan *plan) {
 /* Whether b's rows lie right behind a's, and it is as well to read both in one go: dot products are faster in long
  * streams, the others have scratch memory for one panel. */
 static int goes_on(const struct graft_product_panel *a, const struct graft_product_panel *b) {
-    const int is_dot = a->kind == GRAFT_PANEL_DOT || a->kind == GRAFT_PANEL_FEW_PAIRS;
+    const int is_dot = a->kind == GRAFT_PANEL_DOT || a->kind == GRAFT_PANEL_FEW;
     const int64_t row_bytes = a->product->weight->columns * graft_reading_size(a->reading);
     return is_dot && a->product == b->product && a->kind == b->kind && a->reading == b->reading &&
            (const char *)a->weights + a->rows * row_bytes == (const char *)b->weights;

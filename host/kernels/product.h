@@ -17,7 +17,8 @@ enum {
     GRAFT_INPUT_ROUNDED = 1,  /* dense, rounded to bf16, kept as f32 */
     GRAFT_INPUT_PAIRS = 2,    /* bf16, with a zero behind an odd number of columns */
     GRAFT_INPUT_FEW = 3,      /* bf16, graft_few_stride apart */
-    GRAFT_INPUT_TILES = 4     /* bf16, packed for tiles (tiles.h) */
+    GRAFT_INPUT_QUARTERS = 4, /* bf16, packed by graft_few_pack */
+    GRAFT_INPUT_TILES = 5     /* bf16, packed for tiles (tiles.h) */
 };
 
 /* x as some panels want it. Made once for all panels of the call that want the same. */
@@ -27,7 +28,7 @@ struct graft_product_input {
     int64_t tokens;
     int64_t columns;
     int32_t form;
-    const void *data;    /* [tokens, columns]; of tiles as graft_tiles_offset says */
+    const void *data;    /* [tokens, columns]; of tiles as graft_tiles_offset says, of quarters as few.h does */
     int64_t data_stride; /* from row to row of `data` */
 };
 
@@ -37,7 +38,7 @@ enum {
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
     GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, where the processor multiplies pairs */
     GRAFT_PANEL_TILES = 3,    /* many, of bf16, where it multiplies tiles: the file's rows as they lie (tiles.h) */
-    GRAFT_PANEL_FEW_PAIRS = 4 /* few, of bf16, where it multiplies pairs of them: dot products in bf16 (few.h) */
+    GRAFT_PANEL_FEW = 4       /* few, of bf16, where it multiplies pairs of them: dot products in bf16 (few.h) */
 };
 
 /* Columns of a panel that are transposed and multiplied at once: the transposed portion stays in the second-level

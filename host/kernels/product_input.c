@@ -55,6 +55,15 @@ static void convert_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
+static void pack_quarters(void *data, int64_t begin, int64_t end) {
+    const struct conversion *conversion = (const struct conversion *)data;
+    const struct graft_product_input *input = conversion->input;
+    for (int64_t t = begin; t < end; t++) {
+        const float *x = t < input->tokens ? input->x + t * input->x_stride : NULL;
+        graft_few_pack(conversion->loops, x, input->tokens, input->columns, t, (uint16_t *)conversion->data);
+    }
+}
+
 static int64_t token_groups(const struct graft_product_input *input) {
     return (input->tokens + GRAFT_TILE_TOKENS - 1) / GRAFT_TILE_TOKENS;
 }
@@ -81,6 +90,9 @@ static void convert(const struct graft_call *call, struct conversion *conversion
         int64_t blocks = (input->columns + GRAFT_TILE_BLOCK - 1) / GRAFT_TILE_BLOCK;
         call->threads->parallel_for(token_groups(input) * blocks,
                                     graft_grain_rows(GRAFT_TILE_TOKENS * GRAFT_TILE_BLOCK), pack_tiles, conversion);
+    } else if (input->form == GRAFT_INPUT_QUARTERS) {
+        call->threads->parallel_for(graft_few_tokens(input->tokens), graft_grain_rows(input->columns), pack_quarters,
+                                    conversion);
     } else {
         call->threads->parallel_for(input->tokens, graft_grain_rows(input->columns), convert_rows, conversion);
     }
@@ -90,6 +102,9 @@ static int64_t bytes_of(const struct graft_product_input *input) {
     if (input->form == GRAFT_INPUT_TILES) {
         return token_groups(input) * GRAFT_TILE_TOKENS * graft_tiles_round_up(input->columns, GRAFT_TILE_COLUMNS) *
                (int64_t)sizeof(uint16_t);
+    }
+    if (input->form == GRAFT_INPUT_QUARTERS) {
+        return graft_few_numbers(input->tokens, input->columns) * (int64_t)sizeof(uint16_t);
     }
     return input->tokens * stride_of(input) * element_size(input);
 }

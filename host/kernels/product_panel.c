@@ -108,7 +108,7 @@ static void add_bias(const struct graft_loops *loops, const struct graft_product
     }
 }
 
-static void run_few_pairs(const struct graft_product_panel *panel) {
+static void run_few(const struct graft_product_panel *panel) {
     const struct graft_product *product = panel->product;
     const struct graft_few operands = {
         .w = (const uint16_t *)panel->weights,
@@ -120,7 +120,11 @@ static void run_few_pairs(const struct graft_product_panel *panel) {
         .y = product->y + panel->row,
         .y_stride = product->y_stride,
     };
-    graft_few_pairs(&operands);
+    if (panel->input->form == GRAFT_INPUT_QUARTERS) {
+        graft_few_quarters(&operands);
+    } else {
+        graft_few_pairs(&operands);
+    }
 }
 
 void graft_product_panel_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
@@ -128,8 +132,8 @@ void graft_product_panel_run(const struct graft_loops *loops, const struct graft
         graft_product_turned_run(loops, panel, scratch);
     } else if (panel->kind == GRAFT_PANEL_DOT) {
         run_dot(loops, panel);
-    } else if (panel->kind == GRAFT_PANEL_FEW_PAIRS) {
-        run_few_pairs(panel);
+    } else if (panel->kind == GRAFT_PANEL_FEW) {
+        run_few(panel);
     } else if (panel->kind == GRAFT_PANEL_MULTIPLY) {
         run_multiply(loops, panel, (float *)(void *)scratch);
     } else if (panel->kind == GRAFT_PANEL_PAIRS) {
