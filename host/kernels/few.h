@@ -26,7 +26,7 @@ struct graft_few {
 int graft_few_pairs_run(void);
 
 /* Up to so many tokens a product is left to graft_few_pairs, else to graft_few_quarters. */
-enum { GRAFT_FEW_BY_ROWS = 4 };
+enum { GRAFT_FEW_BY_ROWS = 6 };
 
 /* [any] How far apart rows of x best lie: so that the same columns of all tokens share the first-level cache evenly. */
 int64_t graft_few_stride(int64_t columns);

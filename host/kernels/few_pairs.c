@@ -141,6 +141,12 @@ void graft_few_pairs(const struct graft_few *o) {
     case 3:
         multiply_halves(o, even, 3);
         break;
+    case 4:
+        multiply_halves(o, even, 4);
+        break;
+    case 5:
+        multiply_halves(o, even, 5);
+        break;
     default:
         multiply_halves(o, even, GRAFT_FEW_BY_ROWS);
         break;
