@@ -132,7 +132,7 @@ GRAFT_PACKED_INLINE void pairs(const struct graft_packed *self, int64_t step, in
 #define pairs NULL
 #endif
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__) && !defined(__AVX512BF16__)
 #include "one.h"
 #else
 #define one NULL
