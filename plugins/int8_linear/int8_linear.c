@@ -4,17 +4,8 @@
 #include <stdlib.h>
 
 #include "graft/describe.h"
-#include "graft/kernels.h"
-#include "product.h"
+#include "loops.h"
 #include "quantize.h"
-
-struct int8_linear {
-    const struct int8_loops *loops;
-    const struct graft_packed_rows_loops *rows_loops;
-    const struct graft_weight *qweight; /* [out_features, in_features] I8, one block */
-    const struct graft_weight *scales;  /* [out_features], or [out_features, groups], F32, one block */
-    const struct graft_weight *bias;    /* [out_features], or NULL */
-};
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
@@ -40,56 +31,79 @@ static int describe(const struct graft_class *self, const struct graft_config *c
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    int status = GRAFT_OK;
-    struct int8_linear *self = calloc(1, sizeof *self);
+    struct graft_packed_rows *self = calloc(1, sizeof *self);
     (void)cls;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
     }
-    self->loops = int8_loops_get();
-    self->rows_loops = int8_rows_loops();
-    self->qweight = graft_build_weight(build, "qweight", &status, error);
-    self->scales = graft_build_weight(build, "scales", &status, error);
-    self->bias = build->weight(build->data, "bias");
+    int status = graft_packed_rows_bind(build, "qweight", "scales", self, error);
     if (status != GRAFT_OK) {
         free(self);
         return status;
     }
+    self->loops = int8_loops_get()->rows;
+    self->in_features = self->codes->columns;
+    self->out_features = self->codes->rows;
+    self->row_bytes = self->in_features;
+    self->block_rows = 1;
+    self->groups = int8_groups(self->in_features);
+    self->group_size = self->in_features / self->groups;
+    self->bits = 8;
     *instance = self;
     return GRAFT_OK;
 }
 
+/* What the body of a parallel loop is given. */
+struct scaled {
+    const float *scales; /* [rows] */
+    int64_t rows;
+    float *y; /* [tokens, rows] */
+};
+
+static void scale_tokens(void *data, int64_t begin, int64_t end) {
+    const struct scaled *scaled = data;
+    for (int64_t t = begin; t < end; t++) {
+        for (int64_t r = 0; r < scaled->rows; r++) {
+            scaled->y[t * scaled->rows + r] *= scaled->scales[r];
+        }
+    }
+}
+
+/* bf16 holds every int8 exactly. So with many tokens, whose weights may be rounded to it, a row's only scale comes
+ * afterwards, in f32; where there are several, each is multiplied in before. */
+static int multiply_whole(const struct graft_packed_rows *self, const struct graft_call *call,
+                          const struct graft_linear_args *args, struct graft_error *error) {
+    static const float one = 1.0F;
+    const struct graft_row_block block = {sizeof block, GRAFT_DTYPE_F32, &one, 1};
+    const struct graft_weight all = {.struct_size = sizeof all,
+                                     .rank = 1,
+                                     .shape = {1},
+                                     .rows = 1,
+                                     .columns = 1,
+                                     .blocks = &block,
+                                     .n_blocks = 1,
+                                     .block_stride = sizeof block};
+    struct graft_packed_rows unscaled = *self;
+    unscaled.scales = &all;
+    unscaled.block_rows = self->out_features;
+    int status = graft_packed_rows_multiply(&unscaled, call, args->x, args->tokens, args->y, error);
+    if (status == GRAFT_OK) {
+        struct scaled scaled = {graft_weight_block(self->scales, 0)->data, self->out_features, args->y};
+        call->threads->parallel_for(args->tokens, 8, scale_tokens, &scaled);
+    }
+    return status;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
-    const struct int8_linear *self = instance;
-    struct int8_product product = {
-        .loops = self->loops,
-        .rows_loops = self->rows_loops,
-        .weights = graft_weight_block(self->qweight, 0)->data,
-        .scales = graft_weight_block(self->scales, 0)->data,
-        .rows = self->qweight->rows,
-        .columns = self->qweight->columns,
-        .groups = int8_groups(self->qweight->columns),
-        .x = args->x,
-        .tokens = args->tokens,
-        .y = args->y,
-    };
-    if (self->bias != NULL) {
-        float *bias = graft_scratch_floats(call, product.rows, 1, error); /* its type is the checkpoint's */
-        if (bias == NULL) {
-            return GRAFT_ERROR_INTERNAL;
-        }
-        int status = call->kernels->widen(call, self->bias, bias, error);
-        if (status != GRAFT_OK) {
-            return status;
-        }
-        product.bias = bias;
+    const struct graft_packed_rows *self = instance;
+    if (self->groups > 1 || graft_call_is_few(call, args->tokens)) {
+        return graft_packed_rows_forward(self, call, args, error);
     }
-    if (graft_call_is_few(call, args->tokens)) {
-        int8_product_few(&product, call);
-        return GRAFT_OK;
-    }
-    return int8_product_many(&product, call, error);
+    int status = multiply_whole(self, call, args, error);
+    return status == GRAFT_OK
+               ? graft_packed_add_bias(self->bias, call, self->out_features, args->tokens, args->y, error)
+               : status;
 }
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One build of it for each instruction set. */
 #include "loops.h"
 
-#include "graft/isa.h"
+#include "graft/packed_rows_loops.h"
 
-static const struct int8_loops *const tables[] = GRAFT_ISA_TABLES(int8_loops);
+GRAFT_ROW_FUNCTIONS(int8, graft_row_int8)
 
-enum { TABLES = sizeof tables / sizeof tables[0] };
+static const struct graft_packed_rows_loops rows = {GRAFT_ROW_ISA, NULL, int8_multiply, int8_widen, int8_turn};
 
-const struct int8_loops *int8_loops_at(int32_t i) {
-    return i >= 0 && i < TABLES && i < graft_isa_runnable() ? tables[i] : NULL;
+/* As integers: without their signs numbers have the order of their bits, infinity comes next and NaN last. */
+static float largest(const float *weights, int64_t n) {
+    uint32_t most = 0;
+    float number;
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, weights + i, sizeof bits);
+        bits &= 0x7fffffff;
+        most = bits > most ? bits : most;
+    }
+    memcpy(&number, &most, sizeof number);
+    return number;
 }
 
-const struct int8_loops *int8_loops_get(void) {
-    return tables[graft_isa_choose(TABLES)];
+/* Adding and subtracting 1.5 * 2^23 rounds to an integer, in the rounding mode that there is: ties to even. */
+static void quantize(const float *weights, int64_t n, float factor, int8_t *codes) {
+    const float shift = 12582912.0F;
+    for (int64_t i = 0; i < n; i++) {
+        float scaled = weights[i] * factor;
+        scaled = scaled > 127.0F ? 127.0F : scaled;
+        scaled = scaled < -127.0F ? -127.0F : scaled;
+        codes[i] = (int8_t)((scaled + shift) - shift);
+    }
 }
+
+const struct int8_loops GRAFT_ROW_TABLE(int8) = {&rows, largest, quantize};

@@ -9,8 +9,8 @@
 #include "graft/expert_parts.h"
 #include "graft/option.h"
 #include "int8_linear.h"
+#include "loops.h"
 #include "quantize.h"
-#include "rows.h"
 
 #ifdef INT8_LINEAR_HEAD
 #define ID "int8_linear_head"
@@ -23,13 +23,16 @@
 #endif
 
 #ifndef INT8_LINEAR_HEAD
+static const struct graft_packed_rows_loops *rows(void) {
+    return int8_loops_get()->rows;
+}
+
 GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int8_quantize_rows);
 GRAFT_PARTS_TURNED_EXPERTS(turned, &int8_quantize_rows);
 
-static const struct graft_parts_quantized_experts stacks = {
-    .quantizer = &int8_quantizer, .loops = int8_rows_loops, .bits = 8};
+static const struct graft_parts_quantized_experts stacks = {.quantizer = &int8_quantizer, .loops = rows, .bits = 8};
 static const struct graft_parts_quantized_experts turned_stacks = {
-    .quantizer = &int8_quantizer, .loops = int8_rows_loops, .bits = 8, .by_turns = 1};
+    .quantizer = &int8_quantizer, .loops = rows, .bits = 8, .by_turns = 1};
 
 static const struct graft_class experts_class = {
     GRAFT_PARTS_QUANTIZED_CLASS("Int8Experts", &stacks, experts_conversions)};

@@ -43,8 +43,9 @@ enum { GRAFT_ROW_LANES = 4 };
 #define GRAFT_ROW_TABLE(format) format##_loops_scalar
 #endif
 
-/* Rows and tokens that are multiplied side by side: a token alone, or several that share what is unpacked. */
-enum { GRAFT_ROW_MOST = 4, GRAFT_ROW_TOKENS = 4, GRAFT_ROW_SHARED = 2 };
+/* Rows and tokens that are multiplied side by side: a token alone, or several that share what is unpacked, as many as
+ * there are registers for. */
+enum { GRAFT_ROW_MOST = 4, GRAFT_ROW_TOKENS = 4, GRAFT_ROW_SHARED = GRAFT_ROW_LANES == 16 ? 4 : 2 };
 
 /* As many numbers as there are lanes. */
 typedef float graft_row_floats __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
@@ -419,8 +420,12 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
     }
 }
 
-/* Defines what a format's table has for many tokens: format##_widen and format##_turn. */
-#define GRAFT_ROW_WRITERS(format, unpack)                                                                         \
+/* Defines what a format's table points to: format##_multiply, format##_widen and format##_turn. */
+#define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                       \
+    static void format##_multiply(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, \
+                                  int64_t tokens, float *y) {                                                     \
+        graft_row_multiply_all(self, unpack, first, n, x, tokens, y);                                             \
+    }                                                                                                             \
     static void format##_widen(const struct graft_packed_rows *self, int64_t first, int64_t n, graft_dtype dtype, \
                                void *out) {                                                                       \
         for (int64_t r = 0; r < n; r++) {                                                                         \
@@ -431,14 +436,6 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
     static void format##_turn(const struct graft_packed_rows *self, const struct graft_turned_portion *portion) { \
         graft_row_turned(self, unpack, portion);                                                                  \
     }
-
-/* And format##_multiply, for few. */
-#define GRAFT_ROW_FUNCTIONS(format, unpack)                                                                       \
-    static void format##_multiply(const struct graft_packed_rows *self, int64_t first, int64_t n, const float *x, \
-                                  int64_t tokens, float *y) {                                                     \
-        graft_row_multiply_all(self, unpack, first, n, x, tokens, y);                                             \
-    }                                                                                                             \
-    GRAFT_ROW_WRITERS(format, unpack)
 
 /* What a format's table has of prepared inputs, if it is built for them. */
 #if defined(__AVX2__) && (defined(__AVX512BF16__) || !defined(__AVX512F__))

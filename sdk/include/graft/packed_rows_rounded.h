@@ -19,9 +19,9 @@ extern "C" {
 /* Codes are done a cache line at a time. */
 enum { GRAFT_ROW_PAIRS = 32 /* inputs of a vector */ };
 
-/* Rows of codes of 4 bits that a token alone is multiplied by: fewer streams through memory are read faster, more share
- * what is read of the inputs. Eight bits, which take longer to arrive, have GRAFT_ROW_MOST. */
-enum { GRAFT_ROW_UINT4_ROWS = 3 };
+/* Rows of codes of 4 bits that a token alone is multiplied by, since fewer streams through memory are read faster; and
+ * several tokens, whose sums leave no registers for more. Of 8 bits there are GRAFT_ROW_MOST and GRAFT_ROW_SHARED. */
+enum { GRAFT_ROW_UINT4_MOST = 3, GRAFT_ROW_UINT4_SHARED = 2 };
 
 /* Groups that have their scales and zero points widened at once; what is read behind the last; and how many bytes ahead
  * they are fetched. */
@@ -374,12 +374,13 @@ GRAFT_ROW_INLINE void graft_row_rounded_tokens(const struct graft_packed_rows *s
                                                const struct graft_row_rounding *format, const uint32_t *numbers,
                                                const float *sums, int64_t tokens, const int many, const int lines,
                                                int64_t first, int64_t n, float *y) {
-    const int alone = format->bits == 4 ? GRAFT_ROW_UINT4_ROWS : GRAFT_ROW_MOST;
+    const int alone = format->bits == 4 ? GRAFT_ROW_UINT4_MOST : GRAFT_ROW_MOST;
+    const int shared = format->bits == 4 ? GRAFT_ROW_UINT4_SHARED : GRAFT_ROW_SHARED;
     const int64_t in = self->in_features;
     int64_t t = 0;
     for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
-        graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * (in / 8), GRAFT_ROW_SHARED,
-                               GRAFT_ROW_TOKENS, many, lines, first, n, y + t * self->out_features);
+        graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * (in / 8), shared, GRAFT_ROW_TOKENS,
+                               many, lines, first, n, y + t * self->out_features);
     }
     for (; t < tokens; t++) {
         graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * (in / 8), alone, 1, many, lines, first,

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loops.h"
+
+#include "graft/isa.h"
+
+GRAFT_ISA_DECLARE(const struct int8_loops, int8_loops);
+#if defined(__x86_64__)
+extern const struct int8_loops int8_loops_avx512_bf16;
+#endif
+
+static const struct int8_loops *const tables[] = {
+    &int8_loops_scalar,
+#if defined(__x86_64__)
+    &int8_loops_avx2,
+    &int8_loops_avx512,
+    &int8_loops_avx512_bf16,
+#endif
+};
+
+enum { TABLES = sizeof tables / sizeof tables[0] };
+
+const struct int8_loops *int8_loops_at(int32_t i) {
+    return i >= 0 && i < TABLES && i < graft_isa_runnable() ? tables[i] : NULL;
+}
+
+const struct int8_loops *int8_loops_get(void) {
+    return tables[graft_isa_choose(TABLES)];
+}
