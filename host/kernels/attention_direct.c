@@ -28,13 +28,8 @@ static int64_t scratch_floats(const struct graft_attention_input *input) {
     return graft_attention_group(input) * (input->head_dim + input->v_head_dim + KEYS + 2);
 }
 
-/* Values of a portion that are not stored as f32. */
-static int64_t widened_floats(const struct graft_attention_input *input) {
-    return KEYS * input->v_head_dim;
-}
-
 int64_t graft_attention_direct_scratch(const struct graft_attention_input *input) {
-    return (widened_floats(input) + GRAFT_FEW_TOKENS * scratch_floats(input)) * (int64_t)sizeof(float);
+    return GRAFT_FEW_TOKENS * scratch_floats(input) * (int64_t)sizeof(float);
 }
 
 static void start(struct direct *direct, int64_t query, float *scratch) {
@@ -96,7 +91,7 @@ static void finish(const struct direct *direct) {
 }
 
 /* Portion number `index` of the keys that the query sees. */
-static void run_portion(struct direct *direct, int64_t index, float *wide) {
+static void run_portion(struct direct *direct, int64_t index) {
     const struct graft_loops *loops = direct->loops;
     const struct graft_attention_input *input = direct->input;
     const struct graft_attention_sequence *sequence = direct->item->sequence;
@@ -109,20 +104,18 @@ static void run_portion(struct direct *direct, int64_t index, float *wide) {
     int64_t k = direct->item->kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
     int64_t v = direct->item->kv_head * sequence->value_head_stride + j * sequence->value_row_stride;
     const char *keys = (const char *)(const void *)sequence->keys + k * size;
-    const struct graft_attention_rows stored = {(const char *)(const void *)sequence->values + v * size,
-                                                sequence->value_row_stride};
-    const struct graft_attention_rows values =
-        graft_attention_rows_as_f32(loops, &stored, sequence->dtype, n, input->v_head_dim, wide);
+    const char *values = (const char *)(const void *)sequence->values + v * size;
+    int32_t reading = graft_reading_of(sequence->dtype);
     const float *bias = NULL;
     if (input->mask->kind == GRAFT_MASK_DENSE) {
         bias = input->mask->bias + direct->token * input->mask->bias_stride + j;
     }
-    loops->dot(graft_reading_of(sequence->dtype), keys, sequence->key_row_stride, n, input->head_dim, direct->q,
-               input->head_dim, direct->item->heads, direct->scores, KEYS);
+    loops->dot(reading, keys, sequence->key_row_stride, n, input->head_dim, direct->q, input->head_dim,
+               direct->item->heads, direct->scores, KEYS);
     for (int64_t g = 0; g < direct->item->heads; g++) {
         weigh(direct, g, bias, n);
     }
-    loops->multiply(direct->scores, KEYS, 1, direct->item->heads, (const float *)values.data, values.row_stride, n,
+    loops->multiply(direct->scores, KEYS, 1, direct->item->heads, reading, values, sequence->value_row_stride, n,
                     input->v_head_dim, direct->out, input->v_head_dim);
 }
 
@@ -134,13 +127,13 @@ void graft_attention_direct_run(const struct graft_loops *loops, const struct gr
     for (int64_t i = 0; i < item->queries; i++) {
         struct direct *direct = &queries[i];
         *direct = (struct direct){.loops = loops, .input = input, .item = item};
-        start(direct, item->first + i, scratch + widened_floats(input) + i * scratch_floats(input));
+        start(direct, item->first + i, scratch + i * scratch_floats(input));
         int64_t keys = direct->end_key - direct->first_key;
         longest = keys > longest ? keys : longest;
     }
     for (int64_t index = 0; index * KEYS < longest; index++) {
         for (int64_t i = 0; i < item->queries; i++) {
-            run_portion(&queries[i], index, scratch);
+            run_portion(&queries[i], index);
         }
     }
     for (int64_t i = 0; i < item->queries; i++) {

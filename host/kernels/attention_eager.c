@@ -69,8 +69,8 @@ static void run_item(const struct work *work, const struct item *item, float *sc
         softmax(work, item->head, row, length);
         memset(output + i * input->output_stride, 0, (size_t)input->v_head_dim * sizeof *output);
     }
-    loops->multiply(scores, length, 1, item->queries, values, sequence->value_row_stride, length, input->v_head_dim,
-                    output, input->output_stride);
+    loops->multiply(scores, length, 1, item->queries, GRAFT_READ_F32, values, sequence->value_row_stride, length,
+                    input->v_head_dim, output, input->output_stride);
 }
 
 static void run_items(void *data, int32_t worker, int64_t begin, int64_t end) {

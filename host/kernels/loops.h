@@ -52,9 +52,10 @@ struct graft_loops {
      * `out` from `rows` on are zeros. */
     void (*pack)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, float *out);
 
-    /* c[i, j] += sum over k of a[i * a_row + k * a_step] * b[k, j]. b [depth, columns], c [rows, columns]. */
-    void (*multiply)(const float *a, int64_t a_row, int64_t a_step, int64_t rows, const float *b, int64_t b_stride,
-                     int64_t depth, int64_t columns, float *c, int64_t c_stride);
+    /* c[i, j] += sum over k of a[i * a_row + k * a_step] * b[k, j]. b [depth, columns] of f32, f16 or bf16, as
+     * `reading` says; c [rows, columns]. */
+    void (*multiply)(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
+                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride);
 
     /* The same two steps in bf16, for multiplying instructions that take two numbers at once. NULL where there are
      * none; the scalar form is a reference for tests and not otherwise run. Each product of a pair is added to its sum

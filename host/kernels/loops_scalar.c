@@ -59,13 +59,13 @@ static void pack(int32_t reading, const void *w, int64_t w_stride, int64_t rows,
     }
 }
 
-static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, const float *b, int64_t b_stride,
-                     int64_t depth, int64_t columns, float *c, int64_t c_stride) {
+static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
+                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride) {
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t k = 0; k < depth; k++) {
             float factor = a[i * a_row + k * a_step];
             for (int64_t j = 0; j < columns; j++) {
-                c[i * c_stride + j] += factor * b[k * b_stride + j];
+                c[i * c_stride + j] += factor * read_at(reading, b, k * b_stride + j);
             }
         }
     }

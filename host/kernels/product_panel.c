@@ -46,8 +46,8 @@ static void run_multiply(const struct graft_loops *loops, const struct graft_pro
             int64_t depth = columns - k < GRAFT_PORTION ? columns - k : GRAFT_PORTION;
             const char *weights = (const char *)panel->weights + (r * columns + k) * element;
             loops->pack(panel->reading, weights, columns, rows, depth, packed);
-            loops->multiply(x + k, panel->input->data_stride, 1, product->tokens, packed, loops->pack_rows, depth, rows,
-                            product->y + panel->row + r, product->y_stride);
+            loops->multiply(x + k, panel->input->data_stride, 1, product->tokens, GRAFT_READ_F32, packed,
+                            loops->pack_rows, depth, rows, product->y + panel->row + r, product->y_stride);
         }
     }
 }

@@ -25,8 +25,9 @@ int64_t graft_product_turned_scratch(const struct graft_product_panel *panel) {
 static void multiply(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r, int64_t k,
                      int64_t depth, const float *turned) {
     const struct graft_product *product = panel->product;
-    loops->multiply((const float *)panel->input->data + k, panel->input->data_stride, 1, product->tokens, turned,
-                    loops->pack_rows, depth, loops->pack_rows, product->y + panel->row + r, product->y_stride);
+    loops->multiply((const float *)panel->input->data + k, panel->input->data_stride, 1, product->tokens,
+                    GRAFT_READ_F32, turned, loops->pack_rows, depth, loops->pack_rows, product->y + panel->row + r,
+                    product->y_stride);
 }
 
 static void multiply_pairs(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r,

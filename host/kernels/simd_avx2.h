@@ -101,10 +101,20 @@ INLINE vf vf_scale2(vf a, vf n) {
     return _mm256_mul_ps(_mm256_mul_ps(a, _mm256_castsi256_ps(first)), _mm256_castsi256_ps(second));
 }
 
+/* By halves: lanes i and i + 4, then i + 2 and i + 1. */
 INLINE float vf_sum(vf a) {
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* The same of four vectors, side by side. */
+INLINE __m128 vf_sums(vf a, vf b, vf c, vf d) {
+    vf ab = vf_add(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+    vf cd = vf_add(_mm256_permute2f128_ps(c, d, 0x20), _mm256_permute2f128_ps(c, d, 0x31));
+    vf twos = vf_add(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+    vf ones = vf_add(_mm256_shuffle_ps(twos, twos, 0x88), _mm256_shuffle_ps(twos, twos, 0xdd));
+    return _mm_unpacklo_ps(_mm256_castps256_ps128(ones), _mm256_extractf128_ps(ones, 1));
 }
 
 INLINE float vf_largest(vf a) {

@@ -102,8 +102,22 @@ INLINE vf vf_scale2(vf a, vf n) {
     return _mm512_scalef_ps(a, n);
 }
 
+/* By halves: lanes i and i + 8, then i + 4, i + 2 and i + 1. */
 INLINE float vf_sum(vf a) {
-    return _mm512_reduce_add_ps(a);
+    __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* The same of four vectors, side by side. */
+INLINE __m128 vf_sums(vf a, vf b, vf c, vf d) {
+    vf ab = vf_add(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
+    vf cd = vf_add(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d, 0xee));
+    vf fours = vf_add(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+    vf twos = vf_add(fours, _mm512_permute_ps(fours, 0x4e));
+    vf ones = vf_add(twos, _mm512_permute_ps(twos, 0xb1));
+    return _mm512_castps512_ps128(_mm512_maskz_compress_ps(0x1111, ones));
 }
 
 INLINE float vf_largest(vf a) {

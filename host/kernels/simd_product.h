@@ -15,14 +15,19 @@ struct dot_operands {
     int64_t y_stride;
 };
 
+/* What lies so far behind what is read is fetched meanwhile, in bytes of a row. */
+enum { STREAM_AHEAD = 2048 };
+
 /* Rows r .. r + rows - 1 with tokens t .. t + tokens - 1; both numbers are constants where this is inlined. Each output
  * has one vector of sums, filled in the order of the columns whatever the size of the tile. The rows below are fetched
- * meanwhile: each is often a page of its own, where the processor would start anew to guess what comes next. */
+ * meanwhile, or where rows are short those further down: each is often a page of its own, where the processor would
+ * start anew to guess what comes next. */
 INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_t r, const int rows, int64_t t,
                      const int tokens) {
     const char *w = o->w + r * o->w_bytes;
     const float *x = o->x + t * o->x_stride;
     const int64_t size = graft_reading_size(reading);
+    const int64_t ahead = rows * o->w_bytes > STREAM_AHEAD ? rows * o->w_bytes : STREAM_AHEAD;
     vf sums[DOT_ROWS][DOT_TOKENS];
     vf row[DOT_ROWS];
     int64_t k = 0;
@@ -33,7 +38,7 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
     }
     for (; k + VF_WIDTH <= o->columns; k += VF_WIDTH) {
         for (int i = 0; i < rows; i++) {
-            _mm_prefetch(w + (i + rows) * o->w_bytes + k * size, _MM_HINT_T0);
+            _mm_prefetch(w + i * o->w_bytes + k * size + ahead, _MM_HINT_T0);
             row[i] = vf_read(reading, w + i * o->w_bytes, k);
         }
         for (int j = 0; j < tokens; j++) {
@@ -51,16 +56,20 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
         }
     }
     for (int j = 0; j < tokens; j++) {
-        for (int i = 0; i < rows; i++) {
-            o->y[(t + j) * o->y_stride + r + i] = vf_sum(sums[i][j]);
+        float *y = o->y + (t + j) * o->y_stride + r;
+        if (rows == 4) {
+            _mm_storeu_ps(y, vf_sums(sums[0][j], sums[1][j], sums[2][j], sums[3][j]));
+        }
+        for (int i = 0; i < rows && rows != 4; i++) {
+            y[i] = vf_sum(sums[i][j]);
         }
     }
 }
 
 /* One token is bound by reading memory: STREAMS rows take turns, a cache line each, since one row's sums wait for each
- * other longer than its numbers take to arrive. What comes STREAM_AHEAD later is fetched meanwhile, into the
- * second-level cache: more lines can be under way to it than to the first. */
-enum { STREAMS = 4, STREAM_TURN = 64, STREAM_AHEAD = 2048 }; /* the last two in bytes of a row */
+ * other longer than its numbers take to arrive. What comes STREAM_AHEAD later is fetched into the second-level cache:
+ * more lines can be under way to it than to the first. */
+enum { STREAMS = 4, STREAM_TURN = 64 /* bytes of a row */ };
 
 /* sum + the row's numbers 0 .. columns - 1 times those of x, in their order. */
 INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const int64_t columns, vf sum) {
@@ -245,7 +254,7 @@ struct multiply_operands {
     const float *a; /* [rows, depth], a_row and a_step apart */
     int64_t a_row;
     int64_t a_step;
-    const float *b; /* [depth, columns] */
+    const void *b; /* [depth, columns] */
     int64_t b_stride;
     int64_t depth;
     float *c; /* [rows, columns] */
@@ -253,10 +262,9 @@ struct multiply_operands {
 };
 
 /* `rows` rows from row i on, and `vectors` vectors of columns from column j on, the last of which has `last` lanes. */
-INLINE void multiply_tile(const struct multiply_operands *o, int64_t i, const int rows, int64_t j, const int vectors,
-                          const int64_t last) {
+INLINE void multiply_tile(const int32_t reading, const struct multiply_operands *o, int64_t i, const int rows,
+                          int64_t j, const int vectors, const int64_t last) {
     const float *a = o->a + i * o->a_row;
-    const float *b = o->b + j;
     float *c = o->c + i * o->c_stride + j;
     vf sums[MULTIPLY_ROWS][MULTIPLY_VECTORS];
     vf row[MULTIPLY_VECTORS];
@@ -267,8 +275,9 @@ INLINE void multiply_tile(const struct multiply_operands *o, int64_t i, const in
     }
     for (int64_t k = 0; k < o->depth; k++) {
         for (int n = 0; n < vectors; n++) {
-            const float *from = b + k * o->b_stride + n * VF_WIDTH;
-            row[n] = n + 1 < vectors || last == VF_WIDTH ? vf_load(from) : vf_load_part(from, last);
+            const int64_t from = k * o->b_stride + j + n * VF_WIDTH;
+            row[n] = n + 1 < vectors || last == VF_WIDTH ? vf_read(reading, o->b, from)
+                                                         : vf_read_part(reading, o->b, from, last);
         }
         for (int m = 0; m < rows; m++) {
             vf factor = vf_set(a[m * o->a_row + k * o->a_step]);
@@ -290,37 +299,51 @@ INLINE void multiply_tile(const struct multiply_operands *o, int64_t i, const in
 }
 
 /* All rows for the columns of one tile. */
-INLINE void multiply_columns(const struct multiply_operands *o, int64_t rows, int64_t j, const int vectors,
-                             const int64_t last) {
+INLINE void multiply_columns(const int32_t reading, const struct multiply_operands *o, int64_t rows, int64_t j,
+                             const int vectors, const int64_t last) {
     int64_t i = 0;
     for (; i + MULTIPLY_ROWS <= rows; i += MULTIPLY_ROWS) {
-        multiply_tile(o, i, MULTIPLY_ROWS, j, vectors, last);
+        multiply_tile(reading, o, i, MULTIPLY_ROWS, j, vectors, last);
     }
     if (i + 4 <= rows) {
-        multiply_tile(o, i, 4, j, vectors, last);
+        multiply_tile(reading, o, i, 4, j, vectors, last);
         i += 4;
     }
     if (i + 2 <= rows) {
-        multiply_tile(o, i, 2, j, vectors, last);
+        multiply_tile(reading, o, i, 2, j, vectors, last);
         i += 2;
     }
     if (i < rows) {
-        multiply_tile(o, i, 1, j, vectors, last);
+        multiply_tile(reading, o, i, 1, j, vectors, last);
     }
 }
 
-static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, const float *b, int64_t b_stride,
-                     int64_t depth, int64_t columns, float *c, int64_t c_stride) {
-    struct multiply_operands o = {a, a_row, a_step, b, b_stride, depth, c, c_stride};
+INLINE void multiply_rows(const int32_t reading, const struct multiply_operands *o, int64_t rows, int64_t columns) {
     int64_t j = 0;
     for (; j + MULTIPLY_VECTORS * VF_WIDTH <= columns; j += MULTIPLY_VECTORS * VF_WIDTH) {
-        multiply_columns(&o, rows, j, MULTIPLY_VECTORS, VF_WIDTH);
+        multiply_columns(reading, o, rows, j, MULTIPLY_VECTORS, VF_WIDTH);
     }
     for (; j + VF_WIDTH <= columns; j += VF_WIDTH) {
-        multiply_columns(&o, rows, j, 1, VF_WIDTH);
+        multiply_columns(reading, o, rows, j, 1, VF_WIDTH);
     }
     if (j < columns) {
-        multiply_columns(&o, rows, j, 1, columns - j);
+        multiply_columns(reading, o, rows, j, 1, columns - j);
+    }
+}
+
+static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
+                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride) {
+    struct multiply_operands o = {a, a_row, a_step, b, b_stride, depth, c, c_stride};
+    switch (reading) {
+    case GRAFT_READ_F32:
+        multiply_rows(GRAFT_READ_F32, &o, rows, columns);
+        break;
+    case GRAFT_READ_F16:
+        multiply_rows(GRAFT_READ_F16, &o, rows, columns);
+        break;
+    default:
+        multiply_rows(GRAFT_READ_BF16, &o, rows, columns);
+        break;
     }
 }
 

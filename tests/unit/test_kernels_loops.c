@@ -75,31 +75,33 @@ static void test_multiply_add(void **state) {
     assert_float_equal(sink, 2.0f * 0.25f * (float)sums, 1e-4f * (float)sums);
 }
 
-static void check_multiply(int64_t rows, int64_t depth, int64_t columns, int transposed) {
+static void check_multiply(int32_t reading, int64_t rows, int64_t depth, int64_t columns, int transposed) {
     int64_t b_stride = columns + 1;
     int64_t c_stride = columns + 2;
     int64_t a_row = transposed ? 1 : depth;
     int64_t a_step = transposed ? rows : 1;
     float *a = numbers_floats(rows * depth);
-    float *b = numbers_floats(depth * b_stride);
+    void *b = numbers_stored(stored_type(reading), depth * b_stride);
     float *c = numbers_floats(rows * c_stride);
     float *expected = numbers_alloc(rows * c_stride, 4);
     memcpy(expected, c, (size_t)(rows * c_stride) * sizeof *c);
-    loops->multiply(a, a_row, a_step, rows, b, b_stride, depth, columns, c, c_stride);
-    scalar->multiply(a, a_row, a_step, rows, b, b_stride, depth, columns, expected, c_stride);
+    loops->multiply(a, a_row, a_step, rows, reading, b, b_stride, depth, columns, c, c_stride);
+    scalar->multiply(a, a_row, a_step, rows, reading, b, b_stride, depth, columns, expected, c_stride);
     assert_int_equal(numbers_differ(c, expected, rows * c_stride, 2e-5f, 1e-5f), -1);
     numbers_free(a, 4);
-    numbers_free(b, 4);
+    numbers_free(b, graft_reading_size(reading));
     numbers_free(c, 4);
     numbers_free(expected, 4);
 }
 
 static void test_multiply(void **state) {
     (void)state;
-    for (int64_t rows = 1; rows <= 13; rows++) {
-        for (int i = 0; i < SIZES - 1; i++) {
-            check_multiply(rows, 5, sizes[i], 0);
-            check_multiply(rows, sizes[i], 17, 1);
+    for (int32_t reading = GRAFT_READ_F32; reading <= GRAFT_READ_BF16; reading++) {
+        for (int64_t rows = 1; rows <= 13; rows++) {
+            for (int i = 0; i < SIZES - 1; i++) {
+                check_multiply(reading, rows, 5, sizes[i], 0);
+                check_multiply(reading, rows, sizes[i], 17, 1);
+            }
         }
     }
 }
