@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "kernels/cpu.h"
-
-enum { LINE = 32, QUARTERS = 4, EIGHT = LINE / QUARTERS, FOUR = 4 };
+#include "kernels/round.h"
 
 /* Numbers of a block of x, of all tokens: it stays in the first-level cache beside the rows. */
 enum { BLOCK_NUMBERS = 12288 };
@@ -20,34 +19,33 @@ int64_t graft_few_stride(int64_t columns) {
     return (columns - QUARTER + SETS - 1) / SETS * SETS + QUARTER;
 }
 
-static int64_t round_up(int64_t n, int64_t to) {
-    return (n + to - 1) / to * to;
-}
-
 int64_t graft_few_tokens(int64_t tokens) {
-    return round_up(tokens, FOUR);
+    return graft_round_up(tokens, GRAFT_FEW_FOUR);
 }
 
 int64_t graft_few_numbers(int64_t tokens, int64_t columns) {
-    return graft_few_tokens(tokens) * round_up(columns, LINE);
+    return graft_few_tokens(tokens) * graft_round_up(columns, GRAFT_FEW_LINE);
 }
 
 int64_t graft_few_block(int64_t tokens, int64_t columns) {
     int64_t blocks = 1 + (graft_few_numbers(tokens, columns) - 1) / BLOCK_NUMBERS;
-    return round_up(columns / blocks, LINE);
+    return graft_round_up(columns / blocks, GRAFT_FEW_LINE);
 }
 
 /* One block's columns of token t; out is where the block begins. */
 static void pack_block(const struct graft_loops *loops, const float *x, int64_t columns, int64_t tokens, int64_t t,
                        uint16_t *out) {
-    const int64_t lines = (columns + LINE - 1) / LINE;
+    const int64_t lines = (columns + GRAFT_FEW_LINE - 1) / GRAFT_FEW_LINE;
     for (int64_t i = 0; i < lines; i++) {
-        uint16_t line[LINE] = {0};
+        uint16_t line[GRAFT_FEW_LINE] = {0};
         if (x != NULL) {
-            loops->narrow(x + i * LINE, columns - i * LINE < LINE ? columns - i * LINE : LINE, line);
+            loops->narrow(x + i * GRAFT_FEW_LINE,
+                          columns - i * GRAFT_FEW_LINE < GRAFT_FEW_LINE ? columns - i * GRAFT_FEW_LINE : GRAFT_FEW_LINE,
+                          line);
         }
-        for (int64_t q = 0; q < QUARTERS; q++) {
-            memcpy(out + ((q * lines + i) * tokens + t) * EIGHT, line + q * EIGHT, EIGHT * sizeof *line);
+        for (int64_t q = 0; q < GRAFT_FEW_QUARTERS; q++) {
+            memcpy(out + ((q * lines + i) * tokens + t) * GRAFT_FEW_EIGHT, line + q * GRAFT_FEW_EIGHT,
+                   GRAFT_FEW_EIGHT * sizeof *line);
         }
     }
 }

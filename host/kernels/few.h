@@ -36,6 +36,9 @@ int64_t graft_few_stride(int64_t columns);
 void graft_few_pairs(const struct graft_few *operands);
 void graft_few_quarters(const struct graft_few *operands);
 
+/* The layout of quarters, in numbers and tokens. */
+enum { GRAFT_FEW_LINE = 32, GRAFT_FEW_QUARTERS = 4, GRAFT_FEW_EIGHT = 8, GRAFT_FEW_FOUR = 4 };
+
 /* Quarters: x in blocks of columns, of which all but the last have graft_few_block; within a block, the first eight of
  * each 32 columns, of all tokens, then the second, third and fourth: [blocks][4][lines of 32][tokens][8]. Tokens are
  * rounded up to a multiple of four, and columns to one of 32; numbers that are not there are zeros. */

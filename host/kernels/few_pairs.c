@@ -31,16 +31,6 @@ INLINE vf add_pairs(vf sum, const uint16_t *w, const uint16_t *x, int64_t column
     return k < columns ? _mm512_dpbf16_ps(sum, load_part(w + k, columns - k), load_part(x + k, columns - k)) : sum;
 }
 
-/* The totals of two vectors, each by halves: lane i and i + 8, then i + 4, i + 2, i + 1. */
-INLINE void store_totals(vf a, vf b, float *a_total, float *b_total) {
-    vf eights = vf_add(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
-    vf fours = vf_add(eights, _mm512_shuffle_f32x4(eights, eights, 0xb1));
-    vf twos = vf_add(fours, _mm512_permute_ps(fours, 0x4e));
-    vf ones = vf_add(twos, _mm512_permute_ps(twos, 0xb1));
-    *a_total = _mm512_cvtss_f32(ones);
-    *b_total = _mm_cvtss_f32(_mm512_extractf32x4_ps(ones, 2));
-}
-
 /* How many numbers of the line in which a row begins belong to others. */
 INLINE int64_t offset_of(const uint16_t *row) {
     return (int64_t)((uintptr_t)row % 64 / sizeof *row);
@@ -107,8 +97,8 @@ INLINE void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower
     for (int t = 0; t < tokens; t++) {
         const uint16_t *x = o->x + t * o->x_stride + k;
         float *y = o->y + t * o->y_stride;
-        store_totals(add_pairs(a_sums[t], above + k, x, columns - k), add_pairs(b_sums[t], below + k, x, columns - k),
-                     y + upper, y + lower);
+        y[upper] = vf_sum(add_pairs(a_sums[t], above + k, x, columns - k));
+        y[lower] = vf_sum(add_pairs(b_sums[t], below + k, x, columns - k));
     }
 }
 
@@ -124,8 +114,7 @@ INLINE void multiply_halves(const struct graft_few *o, int64_t rows, const int t
 static void multiply_last(const struct graft_few *o, int64_t row) {
     for (int64_t t = 0; t < o->tokens; t++) {
         vf sum = add_pairs(vf_zero(), o->w + row * o->columns, o->x + t * o->x_stride, o->columns);
-        float *y = o->y + t * o->y_stride + row;
-        store_totals(sum, sum, y, y);
+        o->y[t * o->y_stride + row] = vf_sum(sum);
     }
 }
 

@@ -10,11 +10,12 @@
 #include "kernels/simd_avx512.h"
 
 #include "kernels/few.h"
+#include "kernels/round.h"
 
-enum { LINE = 32, QUARTERS = 4, EIGHT = LINE / QUARTERS }; /* in numbers */
+enum { LINE = GRAFT_FEW_LINE, QUARTERS = GRAFT_FEW_QUARTERS, EIGHT = GRAFT_FEW_EIGHT };
 
 /* Tokens of a vector, and rows whose sums are stored together; vectors of all tokens. */
-enum { FOUR = 4, MOST_VECTORS = 4 };
+enum { FOUR = GRAFT_FEW_FOUR, MOST_VECTORS = 4 };
 
 /* The sums of so many rows and vectors stay in registers. */
 enum { SUMS = 24 };
@@ -138,7 +139,7 @@ INLINE void run_rows(const struct graft_few *o, int64_t row, int64_t rows, const
     const int64_t most = graft_few_block(o->tokens, o->columns);
     vf sums[BLOCK_ROWS + FOUR][QUARTERS][MOST_VECTORS];
     struct block b = {.few = o, .row = row, .x = o->x, .sums = sums};
-    for (int64_t r = 0; r < (rows + FOUR - 1) / FOUR * FOUR; r++) {
+    for (int64_t r = 0; r < graft_round_up(rows, FOUR); r++) {
         for (int i = 0; i < QUARTERS * vectors; i++) {
             sums[r][i / vectors][i % vectors] = vf_zero();
         }
@@ -156,7 +157,7 @@ INLINE void run_rows(const struct graft_few *o, int64_t row, int64_t rows, const
 
 INLINE void run_vectors(const struct graft_few *o, const int vectors) {
     const int at_once = SUMS / vectors;
-    const int64_t most = (BLOCK_ROWS + at_once - 1) / at_once * at_once;
+    const int64_t most = graft_round_up(BLOCK_ROWS, at_once);
     for (int64_t r = 0; r < o->rows; r += most) {
         run_rows(o, r, o->rows - r < most ? o->rows - r : most, vectors);
     }

@@ -100,7 +100,7 @@ static void convert(const struct graft_call *call, struct conversion *conversion
 
 static int64_t bytes_of(const struct graft_product_input *input) {
     if (input->form == GRAFT_INPUT_TILES) {
-        return token_groups(input) * GRAFT_TILE_TOKENS * graft_tiles_round_up(input->columns, GRAFT_TILE_COLUMNS) *
+        return token_groups(input) * GRAFT_TILE_TOKENS * graft_round_up(input->columns, GRAFT_TILE_COLUMNS) *
                (int64_t)sizeof(uint16_t);
     }
     if (input->form == GRAFT_INPUT_QUARTERS) {

@@ -18,10 +18,10 @@ struct dot_operands {
 /* What lies so far behind what is read is fetched meanwhile, in bytes of a row. */
 enum { STREAM_AHEAD = 2048 };
 
-/* Rows r .. r + rows - 1 with tokens t .. t + tokens - 1; both numbers are constants where this is inlined. Each output
- * has one vector of sums, filled in the order of the columns whatever the size of the tile. The rows below are fetched
- * meanwhile, or where rows are short those further down: each is often a page of its own, where the processor would
- * start anew to guess what comes next. */
+/* Rows r .. r + rows - 1, DOT_ROWS or 1, with tokens t .. t + tokens - 1; both numbers are constants where this is
+ * inlined. Each output has one vector of sums, filled in the order of the columns whatever the size of the tile. The
+ * rows below are fetched meanwhile, or where rows are short those further down: each is often a page of its own, where
+ * the processor would start anew to guess what comes next. */
 INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_t r, const int rows, int64_t t,
                      const int tokens) {
     const char *w = o->w + r * o->w_bytes;
@@ -57,11 +57,10 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
     }
     for (int j = 0; j < tokens; j++) {
         float *y = o->y + (t + j) * o->y_stride + r;
-        if (rows == 4) {
+        if (rows == DOT_ROWS) {
             _mm_storeu_ps(y, vf_sums(sums[0][j], sums[1][j], sums[2][j], sums[3][j]));
-        }
-        for (int i = 0; i < rows && rows != 4; i++) {
-            y[i] = vf_sum(sums[i][j]);
+        } else {
+            y[0] = vf_sum(sums[0][j]);
         }
     }
 }

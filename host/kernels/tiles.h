@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "kernels/round.h"
+
 enum {
     GRAFT_TILE_TOKENS = 16,
     GRAFT_TILE_COLUMNS = 32,
@@ -39,16 +41,12 @@ struct graft_tiles {
     void (*multiply)(const struct graft_tiles_product *operands);
 };
 
-static inline int64_t graft_tiles_round_up(int64_t count, int64_t step) {
-    return (count + step - 1) / step * step;
-}
-
 /* [any] Where in x the columns of block `block` of the tokens from `token` on lie, a multiple of GRAFT_TILE_TOKENS: one
  * block behind the other, and in it the tokens by sixteens. */
 static inline int64_t graft_tiles_offset(int64_t tokens, int64_t columns, int64_t block, int64_t token) {
-    int64_t left = graft_tiles_round_up(columns, GRAFT_TILE_COLUMNS) - block * GRAFT_TILE_BLOCK;
+    int64_t left = graft_round_up(columns, GRAFT_TILE_COLUMNS) - block * GRAFT_TILE_BLOCK;
     int64_t depth = left < GRAFT_TILE_BLOCK ? left : GRAFT_TILE_BLOCK;
-    return block * GRAFT_TILE_BLOCK * graft_tiles_round_up(tokens, GRAFT_TILE_TOKENS) + token * depth;
+    return block * GRAFT_TILE_BLOCK * graft_round_up(tokens, GRAFT_TILE_TOKENS) + token * depth;
 }
 
 /* [any] Whether this processor has tiles of bf16 and the operating system lets the process use them; asks it for them

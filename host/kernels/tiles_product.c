@@ -32,7 +32,7 @@ static int64_t smaller(int64_t a, int64_t b) {
 }
 
 static int64_t scratch_bytes(int64_t rows, int64_t tokens) {
-    int64_t sums = graft_tiles_round_up(rows, ROWS) * graft_tiles_round_up(smaller(tokens, MOST_TOKENS), TOKENS);
+    int64_t sums = graft_round_up(rows, ROWS) * graft_round_up(smaller(tokens, MOST_TOKENS), TOKENS);
     return ROWS * COPY_STRIDE * (int64_t)sizeof(uint16_t) + sums * (int64_t)sizeof(float);
 }
 
@@ -145,7 +145,7 @@ struct portion {
 };
 
 static float *sums_of(const struct portion *portion, int64_t row, int64_t token) {
-    int64_t tokens = graft_tiles_round_up(portion->tokens, TOKENS);
+    int64_t tokens = graft_round_up(portion->tokens, TOKENS);
     return portion->sums + row * tokens + token * ROWS;
 }
 
@@ -158,7 +158,7 @@ static void write_tokens(const struct portion *portion, int64_t row, int64_t tok
 }
 
 static void copy_rows(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, uint16_t *out) {
-    int64_t padded = graft_tiles_round_up(columns, STEP);
+    int64_t padded = graft_round_up(columns, STEP);
     for (int64_t r = 0; r < ROWS; r++, out += COPY_STRIDE) {
         int64_t there = r < rows ? columns : 0;
         memcpy(out, w + (there > 0 ? r : 0) * w_stride, (size_t)there * sizeof *out);
@@ -175,7 +175,7 @@ static struct rows get_rows(const struct portion *portion, int64_t row, int64_t 
     int64_t there = smaller(o->rows - row, ROWS);
     struct rows rows = {.w = w,
                         .stride = o->columns,
-                        .steps = graft_tiles_round_up(columns, STEP) / STEP,
+                        .steps = graft_round_up(columns, STEP) / STEP,
                         .next = w,
                         .next_stride = o->columns};
     if (o->tokens > DIRECT_TOKENS || there < ROWS || columns % STEP != 0) {
@@ -183,7 +183,7 @@ static struct rows get_rows(const struct portion *portion, int64_t row, int64_t 
         rows.w = portion->copy;
         rows.stride = COPY_STRIDE;
     }
-    int64_t turns = graft_tiles_round_up(portion->tokens, 2 * TOKENS) / (2 * TOKENS);
+    int64_t turns = graft_round_up(portion->tokens, 2 * TOKENS) / (2 * TOKENS);
     if (row + there < o->rows) {
         rows.next = w + ROWS * o->columns;
         rows.next_rows = (smaller(o->rows - row - there, ROWS) + turns - 1) / turns;

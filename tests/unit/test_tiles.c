@@ -77,8 +77,8 @@ struct pages {
 static uint16_t *weights_of(const struct shape *shape, struct pages *pages) {
     enum { PAGE = 4096 };
     size_t count = (size_t)(shape->rows * shape->columns);
-    size_t used = (size_t)graft_tiles_round_up(shape->shift + (int64_t)(count * sizeof(uint16_t)), 64);
-    pages->bytes = (size_t)graft_tiles_round_up((int64_t)used, PAGE) + PAGE;
+    size_t used = (size_t)graft_round_up(shape->shift + (int64_t)(count * sizeof(uint16_t)), 64);
+    pages->bytes = (size_t)graft_round_up((int64_t)used, PAGE) + PAGE;
     pages->first = mmap(NULL, pages->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(pages->first != MAP_FAILED);
     char *end = (char *)pages->first + pages->bytes - PAGE;
@@ -92,14 +92,14 @@ static uint16_t *weights_of(const struct shape *shape, struct pages *pages) {
 }
 
 static uint16_t *pack_all(const struct shape *shape, const float *x, int64_t x_stride) {
-    int64_t tokens = graft_tiles_round_up(shape->tokens, GRAFT_TILE_TOKENS);
-    int64_t columns = graft_tiles_round_up(shape->columns, GRAFT_TILE_COLUMNS);
+    int64_t tokens = graft_round_up(shape->tokens, GRAFT_TILE_TOKENS);
+    int64_t columns = graft_round_up(shape->columns, GRAFT_TILE_COLUMNS);
     uint16_t *packed = room((size_t)(tokens * columns) * sizeof *packed);
     for (int64_t k = 0; k < shape->columns; k += GRAFT_TILE_BLOCK) {
         int64_t depth = shape->columns - k < GRAFT_TILE_BLOCK ? shape->columns - k : GRAFT_TILE_BLOCK;
         for (int64_t t = 0; t < shape->tokens; t += GRAFT_TILE_TOKENS) {
             int64_t offset = graft_tiles_offset(shape->tokens, shape->columns, k / GRAFT_TILE_BLOCK, t);
-            assert_true(offset >= 0 && offset + 16 * graft_tiles_round_up(depth, 32) <= tokens * columns);
+            assert_true(offset >= 0 && offset + 16 * graft_round_up(depth, 32) <= tokens * columns);
             tiles->pack(x + t * x_stride + k, x_stride, shape->tokens - t, depth, packed + offset);
         }
     }
