@@ -4,7 +4,8 @@
  * size from 0 on, and want pointers aligned to their elements only.
  *
  * What is promised beyond the formulas: one output of `dot` depends on its weight row, its x row and `columns` alone,
- * not on which other rows and tokens are asked for at the same time, nor on strides. The same holds for `multiply`.
+ * not on which other rows and tokens are asked for at the same time, nor on strides. The same holds for `dot_split` and
+ * `multiply`.
  */
 #ifndef GRAFT_KERNELS_LOOPS_H
 #define GRAFT_KERNELS_LOOPS_H
@@ -25,6 +26,9 @@ enum {
 
 /* Queries handled together by the columns_ loops come in multiples of this many. */
 enum { GRAFT_LANES = 16 };
+
+/* Columns of x for dot_split come in multiples of this many. */
+enum { GRAFT_SPLIT_COLUMNS = 32 };
 
 /* y[t, r] = sum over k of x[t, k] * w[r, k], or that added to y. */
 struct graft_pairs {
@@ -47,6 +51,13 @@ struct graft_loops {
      * elements. */
     void (*dot)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
                 int64_t x_stride, int64_t tokens, float *y, int64_t y_stride);
+
+    /* The same of bf16, with x in the order that widening gives: `split` writes a token's numbers so, as they are
+     * (GRAFT_READ_F32) or rounded (GRAFT_READ_F32_AS_BF16), and zeros up to a multiple of GRAFT_SPLIT_COLUMNS. NULL
+     * where it is not faster. */
+    void (*split)(int32_t reading, const float *x, int64_t columns, float *out);
+    void (*dot_split)(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
+                      int64_t x_stride, int64_t tokens, float *y, int64_t y_stride);
 
     /* out [columns, pack_rows] = w transposed, as f32. w [rows, columns] with 0 < rows <= pack_rows; the columns of
      * `out` from `rows` on are zeros. */

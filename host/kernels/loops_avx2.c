@@ -7,6 +7,8 @@
 const struct graft_loops graft_loops_avx2 = {
     .pack_rows = MULTIPLY_VECTORS * VF_WIDTH,
     .dot = dot,
+    .split = split,
+    .dot_split = dot_split,
     .pack = pack,
     .multiply = multiply,
     .widen = widen,

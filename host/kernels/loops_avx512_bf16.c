@@ -9,6 +9,8 @@
 const struct graft_loops graft_loops_avx512_bf16 = {
     .pack_rows = MULTIPLY_VECTORS * VF_WIDTH,
     .dot = dot,
+    .split = split,
+    .dot_split = dot_split,
     .pack = pack,
     .multiply = multiply,
     .pack_pairs = pack_pairs,

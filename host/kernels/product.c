@@ -130,12 +130,18 @@ static int64_t cut(const struct graft_call *call, const struct graft_product *pr
 static int32_t choose(const struct plan *plan, struct graft_product_panel *panel) {
     const int is_few = panel->source == NULL && graft_call_is_few(plan->call, panel->product->tokens);
     panel->kind = is_few ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
-    if (!is_rounded(plan->call, panel->reading)) {
-        return GRAFT_INPUT_AS_GIVEN;
-    }
-    if (panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16 && graft_few_pairs_run()) {
+    const int is_bf16_dot = panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16;
+    const int rounds = is_rounded(plan->call, panel->reading);
+    if (is_bf16_dot && rounds && graft_few_pairs_run()) {
         panel->kind = GRAFT_PANEL_FEW;
         return panel->product->tokens > GRAFT_FEW_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_FEW;
+    }
+    if (is_bf16_dot && plan->loops->dot_split != NULL) {
+        panel->kind = GRAFT_PANEL_SPLIT;
+        return rounds ? GRAFT_INPUT_ROUNDED_SPLIT : GRAFT_INPUT_SPLIT;
+    }
+    if (!rounds) {
+        return GRAFT_INPUT_AS_GIVEN;
     }
     if (takes_tiles(plan->call, panel->product, panel->reading)) {
         panel->kind = GRAFT_PANEL_TILES;
@@ -231,7 +237,7 @@ static int make_inputs(struct plan *plan) {
 /* Whether b's rows lie right behind a's, and it is as well to read both in one go: dot products are faster in long
  * streams, the others have scratch memory for one panel. */
 static int goes_on(const struct graft_product_panel *a, const struct graft_product_panel *b) {
-    const int is_dot = a->kind == GRAFT_PANEL_DOT || a->kind == GRAFT_PANEL_FEW;
+    const int is_dot = a->kind == GRAFT_PANEL_DOT || a->kind == GRAFT_PANEL_FEW || a->kind == GRAFT_PANEL_SPLIT;
     const int64_t row_bytes = a->product->weight->columns * graft_reading_size(a->reading);
     return is_dot && a->product == b->product && a->kind == b->kind && a->reading == b->reading &&
            (const char *)a->weights + a->rows * row_bytes == (const char *)b->weights;

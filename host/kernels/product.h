@@ -13,12 +13,14 @@
 
 /* What a panel's x looks like. */
 enum {
-    GRAFT_INPUT_AS_GIVEN = 0, /* f32 with the caller's stride */
-    GRAFT_INPUT_ROUNDED = 1,  /* dense, rounded to bf16, kept as f32 */
-    GRAFT_INPUT_PAIRS = 2,    /* bf16, with a zero behind an odd number of columns */
-    GRAFT_INPUT_FEW = 3,      /* bf16, graft_few_stride apart */
-    GRAFT_INPUT_QUARTERS = 4, /* bf16, packed by graft_few_pack */
-    GRAFT_INPUT_TILES = 5     /* bf16, packed for tiles (tiles.h) */
+    GRAFT_INPUT_AS_GIVEN = 0,     /* f32 with the caller's stride */
+    GRAFT_INPUT_ROUNDED = 1,      /* dense, rounded to bf16, kept as f32 */
+    GRAFT_INPUT_PAIRS = 2,        /* bf16, with a zero behind an odd number of columns */
+    GRAFT_INPUT_FEW = 3,          /* bf16, graft_few_stride apart */
+    GRAFT_INPUT_QUARTERS = 4,     /* bf16, packed by graft_few_pack */
+    GRAFT_INPUT_TILES = 5,        /* bf16, packed for tiles (tiles.h) */
+    GRAFT_INPUT_SPLIT = 6,        /* f32 in the order of `split` (loops.h) */
+    GRAFT_INPUT_ROUNDED_SPLIT = 7 /* the same, rounded to bf16 */
 };
 
 /* x as some panels want it. Made once for all panels of the call that want the same. */
@@ -38,7 +40,8 @@ enum {
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
     GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, where the processor multiplies pairs */
     GRAFT_PANEL_TILES = 3,    /* many, of bf16, where it multiplies tiles: the file's rows as they lie (tiles.h) */
-    GRAFT_PANEL_FEW = 4       /* few, of bf16, where it multiplies pairs of them: dot products in bf16 (few.h) */
+    GRAFT_PANEL_FEW = 4,      /* few, of bf16, where it multiplies pairs of them: dot products in bf16 (few.h) */
+    GRAFT_PANEL_SPLIT = 5     /* few, of bf16, elsewhere: dot products in f32 of numbers in the order of `split` */
 };
 
 /* Columns of a panel that are transposed and multiplied at once: the transposed portion stays in the second-level

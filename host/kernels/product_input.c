@@ -18,12 +18,25 @@ static int is_bf16(const struct graft_product_input *input) {
     return input->form == GRAFT_INPUT_PAIRS || input->form == GRAFT_INPUT_FEW;
 }
 
+static int is_split(const struct graft_product_input *input) {
+    return input->form == GRAFT_INPUT_SPLIT || input->form == GRAFT_INPUT_ROUNDED_SPLIT;
+}
+
+/* Numbers 4 KB apart share a set of the cache: those of tokens that are multiplied together are a line further. */
+static int64_t split_stride(int64_t columns) {
+    enum { LINE = 16 };
+    return graft_round_up(columns, GRAFT_SPLIT_COLUMNS) + LINE;
+}
+
 static int64_t stride_of(const struct graft_product_input *input) {
     switch (input->form) {
     case GRAFT_INPUT_PAIRS:
         return input->columns + input->columns % 2;
     case GRAFT_INPUT_FEW:
         return graft_few_stride(input->columns);
+    case GRAFT_INPUT_SPLIT:
+    case GRAFT_INPUT_ROUNDED_SPLIT:
+        return split_stride(input->columns);
     default:
         return input->columns;
     }
@@ -34,6 +47,9 @@ static void convert_row(const struct graft_loops *loops, const struct graft_prod
     const float *x = input->x + t * input->x_stride;
     if (is_bf16(input)) {
         loops->narrow(x, input->columns, (uint16_t *)(void *)out);
+    } else if (is_split(input)) {
+        loops->split(input->form == GRAFT_INPUT_SPLIT ? GRAFT_READ_F32 : GRAFT_READ_F32_AS_BF16, x, input->columns,
+                     (float *)(void *)out);
     } else {
         loops->widen(GRAFT_READ_F32_AS_BF16, x, input->columns, (float *)(void *)out);
     }
@@ -50,8 +66,8 @@ static void convert_rows(void *data, int64_t begin, int64_t end) {
     int64_t used = input->columns * element_size(input);
     for (int64_t t = begin; t < end; t++) {
         char *out = (char *)conversion->data + t * bytes;
-        convert_row(conversion->loops, input, t, out);
         memset(out + used, 0, (size_t)(bytes - used));
+        convert_row(conversion->loops, input, t, out);
     }
 }
 

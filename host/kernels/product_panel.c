@@ -32,6 +32,13 @@ static void run_dot(const struct graft_loops *loops, const struct graft_product_
                panel->input->data_stride, product->tokens, product->y + panel->row, product->y_stride);
 }
 
+static void run_split(const struct graft_loops *loops, const struct graft_product_panel *panel) {
+    const struct graft_product *product = panel->product;
+    int64_t columns = product->weight->columns;
+    loops->dot_split((const uint16_t *)panel->weights, columns, panel->rows, columns, (const float *)panel->input->data,
+                     panel->input->data_stride, product->tokens, product->y + panel->row, product->y_stride);
+}
+
 static void run_multiply(const struct graft_loops *loops, const struct graft_product_panel *panel, float *packed) {
     const struct graft_product *product = panel->product;
     const float *x = (const float *)panel->input->data;
@@ -134,6 +141,8 @@ void graft_product_panel_run(const struct graft_loops *loops, const struct graft
         run_dot(loops, panel);
     } else if (panel->kind == GRAFT_PANEL_FEW) {
         run_few(panel);
+    } else if (panel->kind == GRAFT_PANEL_SPLIT) {
+        run_split(loops, panel);
     } else if (panel->kind == GRAFT_PANEL_MULTIPLY) {
         run_multiply(loops, panel, (float *)(void *)scratch);
     } else if (panel->kind == GRAFT_PANEL_PAIRS) {

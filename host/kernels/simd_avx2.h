@@ -15,6 +15,7 @@ enum {
     VF_WIDTH = 8,
     DOT_ROWS = 4, /* in 16 registers */
     DOT_TOKENS = 2,
+    SPLIT_ROWS = 3,
     MULTIPLY_ROWS = 6,
     MULTIPLY_VECTORS = 2
 };
@@ -148,6 +149,25 @@ INLINE vf vf_load_bf16(const uint16_t *p) {
 
 INLINE vf vf_load_bf16_part(const uint16_t *p, int64_t n) {
     return vf_from_bf16(vf_load_16bit_part(p, n));
+}
+
+INLINE vf vf_even_bf16(const uint16_t *p) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p), 16));
+}
+
+INLINE vf vf_odd_bf16(const uint16_t *p) {
+    __m256i both = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    return _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32((int)0xffff0000u)));
+}
+
+INLINE vf vf_even(vf a, vf b) {
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+}
+
+INLINE vf vf_odd(vf a, vf b) {
+    __m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
 }
 
 INLINE vf vf_round_bf16(vf a) {

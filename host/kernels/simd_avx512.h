@@ -14,6 +14,7 @@ enum {
     VF_WIDTH = 16,
     DOT_ROWS = 4, /* rows times tokens sums in 32 registers, with the rows themselves */
     DOT_TOKENS = 4,
+    SPLIT_ROWS = 4, /* likewise, of dot_split */
     MULTIPLY_ROWS = 6, /* rows times vectors sums, with one row of vectors */
     MULTIPLY_VECTORS = 4
 };
@@ -142,6 +143,26 @@ INLINE vf vf_load_bf16(const uint16_t *p) {
 
 INLINE vf vf_load_bf16_part(const uint16_t *p, int64_t n) {
     return vf_from_bf16(_mm256_maskz_loadu_epi16(vf_lanes(n), p));
+}
+
+/* Of as many pairs as there are lanes, the first numbers; the second. */
+INLINE vf vf_even_bf16(const uint16_t *p) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(p), 16));
+}
+
+INLINE vf vf_odd_bf16(const uint16_t *p) {
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(p), _mm512_set1_epi32((int)0xffff0000u)));
+}
+
+/* Every other one of a's lanes, then of b's, from the first on; from the second. */
+INLINE vf vf_even(vf a, vf b) {
+    const __m512i lanes = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return _mm512_permutex2var_ps(a, lanes, b);
+}
+
+INLINE vf vf_odd(vf a, vf b) {
+    const __m512i lanes = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_permutex2var_ps(a, lanes, b);
 }
 
 /* Rounded to bf16, to nearest with ties to even; a NaN's payload is cut and made quiet. */

@@ -12,6 +12,7 @@
 #include "kernels/simd_math.h"
 #include "kernels/simd_product.h"
 #include "kernels/simd_read.h"
+#include "kernels/simd_split.h"
 
 INLINE void widen_with(const int32_t reading, const void *source, int64_t count, float *out) {
     int64_t i = 0;

@@ -59,6 +59,8 @@ while read -r name isa recorded model options; do
 done <<LIST
 llama scalar 2289000 $goldens/plain/llama $one
 llama avx2 130600 $goldens/plain/llama $one
+llama_bf16 avx2 116500 $goldens/plain/llama_bf16 $one
+llama_bf16_of_four avx2 235300 $goldens/plain/llama_bf16 $four
 llama_of_four avx2 283900 $goldens/plain/llama $four
 qwen2_moe avx2 182400 $goldens/plain/qwen2_moe $one
 mistral_sliding avx2 52600 $goldens/plain/mistral_sliding $one

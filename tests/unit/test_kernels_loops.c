@@ -65,6 +65,75 @@ static void test_dot(void **state) {
     }
 }
 
+/* [tokens, stride] as dot_split wants it. */
+static float *split_of(int32_t reading, const float *x, int64_t x_stride, int64_t columns, int64_t tokens,
+                       int64_t stride) {
+    float *out = numbers_alloc(tokens * stride, 4);
+    for (int64_t t = 0; t < tokens; t++) {
+        loops->split(reading, x + t * x_stride, columns, out + t * stride);
+    }
+    return out;
+}
+
+static void check_dot_split(int64_t rows, int64_t columns, int64_t tokens) {
+    int64_t w_stride = columns + 2;
+    int64_t x_stride = columns + 5;
+    int64_t y_stride = rows + 3;
+    int64_t stride = (columns + GRAFT_SPLIT_COLUMNS - 1) / GRAFT_SPLIT_COLUMNS * GRAFT_SPLIT_COLUMNS;
+    uint16_t *w = (uint16_t *)numbers_stored(GRAFT_DTYPE_BF16, rows * w_stride);
+    float *x = numbers_floats(tokens * x_stride);
+    float *y = numbers_floats(tokens * y_stride);
+    float *expected = numbers_alloc(tokens * y_stride, 4);
+    float *split = split_of(GRAFT_READ_F32, x, x_stride, columns, tokens, stride);
+    memcpy(expected, y, (size_t)(tokens * y_stride) * sizeof *y);
+    loops->dot_split(w, w_stride, rows, columns, split, stride, tokens, y, y_stride);
+    scalar->dot(GRAFT_READ_BF16, w, w_stride, rows, columns, x, x_stride, tokens, expected, y_stride);
+    assert_int_equal(numbers_differ(y, expected, tokens * y_stride, 2e-5f, 1e-5f), -1);
+    for (int64_t r = 0; r < rows; r++) { /* alone, the same bits */
+        float one = 0.0f;
+        int64_t t = r % tokens;
+        loops->dot_split(w + r * w_stride, w_stride, 1, columns, split + t * stride, 1, 1, &one, 1);
+        assert_memory_equal(&one, &y[t * y_stride + r], sizeof one);
+    }
+    numbers_free(w, 2);
+    numbers_free(x, 4);
+    numbers_free(y, 4);
+    numbers_free(expected, 4);
+    numbers_free(split, 4);
+}
+
+/* Splitting moves numbers, and adds zeros; rounded, they are what `widen` rounds. */
+static void check_split(int64_t columns) {
+    int64_t padded = (columns + GRAFT_SPLIT_COLUMNS - 1) / GRAFT_SPLIT_COLUMNS * GRAFT_SPLIT_COLUMNS;
+    float *x = numbers_floats(columns);
+    float *rounded = numbers_alloc(columns, 4);
+    float *split = split_of(GRAFT_READ_F32_AS_BF16, x, columns, columns, 1, padded);
+    loops->widen(GRAFT_READ_F32_AS_BF16, x, columns, rounded);
+    float *expected = split_of(GRAFT_READ_F32, rounded, columns, columns, 1, padded);
+    assert_memory_equal(split, expected, (size_t)padded * sizeof *split);
+    numbers_free(x, 4);
+    numbers_free(rounded, 4);
+    numbers_free(split, 4);
+    numbers_free(expected, 4);
+}
+
+static void test_dot_split(void **state) {
+    (void)state;
+    if (loops->dot_split == NULL) {
+        return;
+    }
+    for (int i = 0; i < SIZES; i++) {
+        check_split(sizes[i]);
+        for (int64_t rows = 1; rows <= 9; rows++) {
+            for (int64_t tokens = 1; tokens <= 9; tokens++) {
+                check_dot_split(rows, sizes[i], tokens);
+            }
+        }
+    }
+    check_dot_split(33, 48, 16);
+    check_dot_split(9, 3000, 1); /* longer than what is fetched ahead */
+}
+
 /* Each sum comes near twice what is added in every round; a round adds to as many as it says. */
 static void test_multiply_add(void **state) {
     enum { ROUNDS = 64 };
@@ -481,20 +550,11 @@ static void test_not_finite(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dot),
-        cmocka_unit_test(test_multiply_add),
-        cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_multiply),
-        cmocka_unit_test(test_all_16bit_numbers),
-        cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_rotate),
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_exp_sum),
-        cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_dot),        cmocka_unit_test(test_dot_split),  cmocka_unit_test(test_multiply_add),
+        cmocka_unit_test(test_pack),       cmocka_unit_test(test_multiply),   cmocka_unit_test(test_all_16bit_numbers),
+        cmocka_unit_test(test_rounding),   cmocka_unit_test(test_rows),       cmocka_unit_test(test_rotate),
+        cmocka_unit_test(test_exp),        cmocka_unit_test(test_exp_sum),    cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_columns),    cmocka_unit_test(test_not_finite), cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_made_pairs),
     };
     int failures = 0;

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products of a few tokens with bf16 rows as they lie, widened to f32 as they are multiplied. A vector of 32-bit words
+ * holds two numbers a word: those in the upper halves are f32 once the lower halves are cleared, the others once they
+ * are shifted. So widening takes one operation a vector where it would take two in the order of columns; x comes in the
+ * order that this gives.
+ */
+#ifndef GRAFT_KERNELS_SIMD_SPLIT_H
+#define GRAFT_KERNELS_SIMD_SPLIT_H
+
+#include <string.h>
+
+#include "kernels/loops.h"
+#include "kernels/round.h"
+
+/* Numbers of two vectors, the even ones of which come first; of a cache line, which rows take turns by. */
+enum { SPLIT_BOTH = 2 * VF_WIDTH, SPLIT_LINE = GRAFT_SPLIT_COLUMNS };
+
+/* Tokens that share what is widened; the sums of SPLIT_ROWS rows fill the registers. */
+enum { SPLIT_TOKENS = 4 };
+
+/* What lies so far behind what is read is fetched meanwhile into the second-level cache, in numbers. */
+enum { SPLIT_AHEAD = 1024 };
+
+/* Numbers i .. i + VF_WIDTH - 1 of n, as `reading` says; zeros for those that are not there. */
+INLINE vf split_read(int32_t reading, const float *x, int64_t i, int64_t n) {
+    const int64_t left = n - i < 0 ? 0 : n - i;
+    vf numbers = left < VF_WIDTH ? vf_load_part(x + i, left) : vf_load(x + i);
+    return reading == GRAFT_READ_F32_AS_BF16 ? vf_round_bf16(numbers) : numbers;
+}
+
+static void split(int32_t reading, const float *x, int64_t columns, float *out) {
+    for (int64_t k = 0; k < graft_round_up(columns, SPLIT_LINE); k += SPLIT_BOTH) {
+        vf first = split_read(reading, x, k, columns), second = split_read(reading, x, k + VF_WIDTH, columns);
+        vf_store(out + k, vf_even(first, second));
+        vf_store(out + k + VF_WIDTH, vf_odd(first, second));
+    }
+}
+
+struct split_operands {
+    const uint16_t *w; /* [rows, columns] */
+    int64_t w_stride;
+    int64_t columns;
+    const float *x; /* [tokens, columns] as `split` leaves them */
+    int64_t x_stride;
+    float *y; /* [tokens, rows] */
+    int64_t y_stride;
+};
+
+/* sums [rows][tokens] += a line of each row, `step` apart, times one of each token. */
+INLINE void split_add(const uint16_t *w, int64_t step, const int rows, const float *x, int64_t x_stride,
+                      const int tokens, vf sums[SPLIT_ROWS][SPLIT_TOKENS]) {
+    for (int k = 0; k < SPLIT_LINE; k += VF_WIDTH) {
+        vf numbers[SPLIT_ROWS];
+        for (int i = 0; i < rows; i++) {
+            const uint16_t *both = w + i * step + k / SPLIT_BOTH * SPLIT_BOTH;
+            numbers[i] = k % SPLIT_BOTH == 0 ? vf_even_bf16(both) : vf_odd_bf16(both);
+        }
+        for (int j = 0; j < tokens; j++) {
+            vf with = vf_load(x + j * x_stride + k);
+            for (int i = 0; i < rows; i++) {
+                sums[i][j] = vf_fma(numbers[i], with, sums[i][j]);
+            }
+        }
+    }
+}
+
+/* The same of the last n numbers. */
+INLINE void split_add_rest(const uint16_t *w, int64_t step, const int rows, int64_t n, const float *x, int64_t x_stride,
+                           const int tokens, vf sums[SPLIT_ROWS][SPLIT_TOKENS]) {
+    uint16_t ends[SPLIT_ROWS][SPLIT_LINE] = {{0}};
+    for (int i = 0; i < rows; i++) {
+        memcpy(ends[i], w + i * step, (size_t)n * sizeof *w);
+    }
+    split_add(ends[0], SPLIT_LINE, rows, x, x_stride, tokens, sums);
+}
+
+/* y [tokens] = what a row's sums come to. */
+INLINE void split_store(const vf *sums, const int tokens, float *y, int64_t y_stride) {
+    float of[SPLIT_TOKENS];
+    if (tokens == SPLIT_TOKENS) {
+        _mm_storeu_ps(of, vf_sums(sums[0], sums[1], sums[2], sums[3]));
+    }
+    for (int j = 0; j < tokens; j++) {
+        y[j * y_stride] = tokens == SPLIT_TOKENS ? of[j] : vf_sum(sums[j]);
+    }
+}
+
+/* Rows r, r + part ... with tokens t .. t + tokens - 1. So memory is read in a few long streams, which processors
+ * follow better than steps from row to row. The next numbers of each, or the first of the row below, are fetched
+ * meanwhile. */
+INLINE void split_tile(const struct split_operands *o, int64_t r, int64_t part, const int rows, int64_t t,
+                       const int tokens) {
+    const uint16_t *w = o->w + r * o->w_stride;
+    const int64_t step = part * o->w_stride;
+    const float *x = o->x + t * o->x_stride;
+    vf sums[SPLIT_ROWS][SPLIT_TOKENS];
+    int64_t k = 0;
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < tokens; j++) {
+            sums[i][j] = vf_zero();
+        }
+    }
+    for (; k + SPLIT_LINE <= o->columns; k += SPLIT_LINE) {
+        for (int i = 0; i < rows; i++) {
+            _mm_prefetch(w + i * step + k + SPLIT_AHEAD, _MM_HINT_T1);
+        }
+        split_add(w + k, step, rows, x + k, o->x_stride, tokens, sums);
+    }
+    if (k < o->columns) {
+        split_add_rest(w + k, step, rows, o->columns - k, x + k, o->x_stride, tokens, sums);
+    }
+    for (int i = 0; i < rows; i++) {
+        split_store(sums[i], tokens, o->y + t * o->y_stride + r + i * part, o->y_stride);
+    }
+}
+
+/* So many rows with all tokens, about as many at a time. */
+INLINE void split_rows(const struct split_operands *o, int64_t r, int64_t part, const int rows, int64_t tokens) {
+    for (int64_t t = 0, times = (tokens + SPLIT_TOKENS - 1) / SPLIT_TOKENS; times > 0; times--) {
+        const int64_t n = (tokens - t + times - 1) / times;
+        switch (n) {
+        case 1:
+            split_tile(o, r, part, rows, t, 1);
+            break;
+        case 2:
+            split_tile(o, r, part, rows, t, 2);
+            break;
+        case 3:
+            split_tile(o, r, part, rows, t, 3);
+            break;
+        default:
+            split_tile(o, r, part, rows, t, SPLIT_TOKENS);
+            break;
+        }
+        t += n;
+    }
+}
+
+static void dot_split(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
+                      int64_t x_stride, int64_t tokens, float *y, int64_t y_stride) {
+    const struct split_operands o = {w, w_stride, columns, x, x_stride, y, y_stride};
+    const int64_t part = rows / SPLIT_ROWS;
+    for (int64_t r = 0; r < part; r++) {
+        split_rows(&o, r, part, SPLIT_ROWS, tokens);
+    }
+    for (int64_t r = part * SPLIT_ROWS; r < rows; r++) {
+        split_rows(&o, r, 1, 1, tokens);
+    }
+}
+
+#endif
