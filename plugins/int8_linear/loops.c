@@ -5,8 +5,10 @@
 #include "graft/packed_rows_loops.h"
 
 GRAFT_ROW_FUNCTIONS(int8, graft_row_int8)
+GRAFT_ROW_PREPARED(int8, INT8)
 
-static const struct graft_packed_rows_loops rows = {GRAFT_ROW_ISA, NULL, int8_multiply, int8_widen, int8_turn};
+static const struct graft_packed_rows_loops rows = {GRAFT_ROW_ISA, GRAFT_ROW_PREPARES(int8), int8_multiply, int8_widen,
+                                                    int8_turn};
 
 /* As integers: without their signs numbers have the order of their bits, infinity comes next and NaN last. */
 static float largest(const float *weights, int64_t n) {

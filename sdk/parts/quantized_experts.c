@@ -107,7 +107,8 @@ static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, v
 static int64_t count_numbers(const void *weight) {
     const struct graft_packed_rows *rows = weight;
     const struct graft_packed_rows_prepared *prepared = rows->loops->prepared;
-    return prepared != NULL && prepared->fits(rows) ? rows->in_features / prepared->share + rows->in_features / 8 : 0;
+    return prepared != NULL && prepared->fits(rows) ? rows->in_features / prepared->share + graft_packed_rows_sums(rows)
+                                                    : 0;
 }
 
 static void prepare(const struct graft_packed_stack_job *job) {
@@ -116,7 +117,7 @@ static void prepare(const struct graft_packed_stack_job *job) {
     float *sums = (float *)(void *)(job->prepared + job->tokens * numbers);
     for (int64_t t = 0; t < job->tokens; t++) {
         rows->loops->prepared->prepare(rows, job->x + t * job->columns, job->prepared + t * numbers,
-                                       sums + t * (job->columns / 8));
+                                       sums + t * graft_packed_rows_sums(rows));
     }
 }
 

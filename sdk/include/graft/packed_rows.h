@@ -45,13 +45,13 @@ struct graft_packed_rows {
     const struct graft_weight *bias;             /* [out_features]; NULL: none */
 };
 
-/* Few tokens with inputs in another order, with --dtype other than float32. Where products are of bf16, inputs are
- * rounded; codes and scales are not. */
+/* Few tokens with inputs in another order, with --dtype other than float32. Where products are of bf16 or of integers,
+ * inputs are rounded; codes and scales are not. */
 struct graft_packed_rows_prepared {
-    int64_t share; /* inputs in 32 bits: 2 of bf16, or 1 of f32 */
+    int64_t share; /* inputs in 32 bits: 2 of bf16 or of 16-bit integers, or 1 of f32 */
     /* [any] Whether groups have sizes that these loops are for. */
     int32_t (*fits)(const struct graft_packed_rows *self);
-    /* [any] For x [in_features] fills in numbers [in_features / share] and sums [in_features / 8]. */
+    /* [any] For x [in_features] fills in numbers [in_features / share] and sums [graft_packed_rows_sums]. */
     void (*prepare)(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums);
     /* [any] As `multiply` below, with inputs as prepared, token after token. */
     void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const void *numbers,
@@ -80,13 +80,18 @@ struct graft_packed_rows_work {
     int64_t tokens;                       /* rows of x and y */
     float *y;                             /* [tokens, out_features] */
     int32_t *numbers;                     /* [tokens, in_features / share] as prepared; NULL: x itself is multiplied */
-    float *sums;                          /* [tokens, in_features / 8] likewise */
+    float *sums;                          /* [tokens, graft_packed_rows_sums] likewise */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_prepared, 32);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 48);
+
+/* [any] How many sums there are of a token's prepared inputs. */
+GRAFT_INLINE int64_t graft_packed_rows_sums(const struct graft_packed_rows *self) {
+    return self->in_features / 4;
+}
 
 /* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
 GRAFT_INLINE int64_t graft_packed_rows_blocks(int64_t count, int64_t size) {
@@ -198,7 +203,7 @@ GRAFT_INLINE void graft_packed_rows_prepare(void *data, int64_t begin, int64_t e
     for (int64_t t = begin; t < end; t++) {
         prepared->prepare(self, work->x + t * self->in_features,
                           work->numbers + t * (self->in_features / prepared->share),
-                          work->sums + t * (self->in_features / 8));
+                          work->sums + t * graft_packed_rows_sums(self));
     }
 }
 
@@ -245,7 +250,7 @@ GRAFT_INLINE int graft_packed_rows_few(const struct graft_packed_rows *self, con
     work.y = y;
     if (prepared != NULL && call->precision != GRAFT_PRECISION_FLOAT32 && prepared->fits(self)) {
         work.numbers = graft_scratch_ints(call, tokens * (self->in_features / prepared->share), error);
-        work.sums = graft_scratch_floats(call, tokens, self->in_features / 8, error);
+        work.sums = graft_scratch_floats(call, tokens, graft_packed_rows_sums(self), error);
         if (work.numbers == NULL || work.sums == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }

@@ -126,6 +126,9 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, in
 
 /* [any] Half precision widened: exponents are moved by 112, numbers below 2^-14 included. */
 GRAFT_ROW_INLINE float graft_row_half(uint16_t half) {
+#if defined(__F16C__)
+    return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)));
+#else
     const uint32_t size = (uint32_t)(half & 0x7fff) << 13, infinite = size | 0x7f800000U;
     float number;
     memcpy(&number, &size, sizeof number);
@@ -134,6 +137,7 @@ GRAFT_ROW_INLINE float graft_row_half(uint16_t half) {
         memcpy(&number, &infinite, sizeof number);
     }
     return (half & 0x8000) != 0 ? -number : number;
+#endif
 }
 
 /* A row of the weight. */
@@ -437,18 +441,40 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
         graft_row_turned(self, unpack, portion);                                                                  \
     }
 
-/* What a format's table has of prepared inputs, if it is built for them. */
-#if defined(__AVX2__) && (defined(__AVX512BF16__) || !defined(__AVX512F__))
-#define GRAFT_ROW_PREPARES(format) &format##_prepared
+/* Defines format##_prepared for a kind of codes, UINT4, UINT8, INT8 or FLOAT8; what a format's table has of it, if it
+ * is built for prepared inputs of that kind. */
+#if defined(__AVX512BF16__)
+#define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_ROUNDED(format, UINT4)
+#define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_UNPREPARED(format)
+#define GRAFT_ROW_PREPARED_INT8(format) GRAFT_ROW_UNPREPARED(format)
+#define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_ROUNDED(format, FLOAT8)
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+#define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_UINT4)
+#define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_UINT8)
+#define GRAFT_ROW_PREPARED_INT8(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_INT8)
+#define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_LINES(format)
 #else
-#define GRAFT_ROW_PREPARES(format) NULL
-#define GRAFT_ROW_PREPARED(format, kind)
+#define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_UNPREPARED(format)
+#define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_UNPREPARED(format)
+#define GRAFT_ROW_PREPARED_INT8(format) GRAFT_ROW_UNPREPARED(format)
+#define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_UNPREPARED(format)
 #endif
+#define GRAFT_ROW_PREPARED(format, kind) GRAFT_ROW_PREPARED_##kind(format)
+#define GRAFT_ROW_PREPARES(format) &format##_prepared
+
+/* Inputs are always multiplied as they are. */
+#define GRAFT_ROW_UNPREPARED(format)                                     \
+    static int32_t format##_fits(const struct graft_packed_rows *self) { \
+        (void)self;                                                      \
+        return 0;                                                        \
+    }                                                                    \
+    static const struct graft_packed_rows_prepared format##_prepared = {1, format##_fits, NULL, NULL};
 
 #ifdef __cplusplus
 }
 #endif
 
+#include "packed_rows_integers.h"
 #include "packed_rows_lines.h"
 #include "packed_rows_rounded.h"
 #include "packed_rows_turned.h"

@@ -47,7 +47,7 @@ struct graft_row_rounded_tile {
     struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
     int64_t part;                          /* outputs from one to the next */
     const uint32_t *numbers;               /* [n_tokens, in_features / 2] */
-    const float *sums;                     /* [n_tokens, in_features / 8], of which units have their lanes */
+    const float *sums;                     /* [n_tokens, graft_packed_rows_sums], of which units have their lanes */
     uint16_t of[GRAFT_ROW_PAIRS];          /* bf16 numbers of codes of 4 bits, twice */
 };
 
@@ -311,7 +311,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_unit(const struct graft_packed_rows *sel
         const __m512 scales = graft_row_spread(&factors->scales[r][group], many);
         for (int t = 0; t < n_tokens; t++) {
             if (self->zeros != NULL) {
-                const float *inputs = tile->sums + t * (self->in_features / 8) + u * GRAFT_ROW_LANES;
+                const float *inputs = tile->sums + t * graft_packed_rows_sums(self) + u * GRAFT_ROW_LANES;
                 const __m512 zeros = graft_row_spread(&factors->zeros[r][group], many);
                 sums[t][r] = _mm512_fnmadd_ps(zeros, _mm512_loadu_ps(inputs), sums[t][r]);
             }
@@ -379,12 +379,12 @@ GRAFT_ROW_INLINE void graft_row_rounded_tokens(const struct graft_packed_rows *s
     const int64_t in = self->in_features;
     int64_t t = 0;
     for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
-        graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * (in / 8), shared, GRAFT_ROW_TOKENS,
-                               many, lines, first, n, y + t * self->out_features);
+        graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * graft_packed_rows_sums(self), shared,
+                               GRAFT_ROW_TOKENS, many, lines, first, n, y + t * self->out_features);
     }
     for (; t < tokens; t++) {
-        graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * (in / 8), alone, 1, many, lines, first,
-                               n, y + t * self->out_features);
+        graft_row_rounded_rows(self, format, numbers + t * (in / 2), sums + t * graft_packed_rows_sums(self), alone, 1,
+                               many, lines, first, n, y + t * self->out_features);
     }
 }
 
@@ -405,7 +405,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self
 }
 
 /* Defines what a format's table points to, format##_prepared, for a kind of codes above. */
-#define GRAFT_ROW_PREPARED(format, kind)                                                                             \
+#define GRAFT_ROW_ROUNDED(format, kind)                                                                              \
     static const struct graft_row_rounding format##_rounding = GRAFT_ROW_ROUNDED_##kind;                             \
     static int32_t format##_fits(const struct graft_packed_rows *self) {                                             \
         return graft_row_rounded_fits(self, &format##_rounding);                                                     \
