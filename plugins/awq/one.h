@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One token as products of f32: words are multiplied as they lie, slot by slot, and sums turned at the end of a group,
- * where loops.c would turn each word first. An output's sum is of the same products in the same order, 16^slot times as
- * large meanwhile, so its bits are the same, too.
+ * One token as products of f32 or integers: words are multiplied as they lie, slot by slot, and sums turned at the end
+ * of a group, where loops.c would turn each word first. An output's sum is of the same products in the same order, as
+ * f32 16^slot times as large meanwhile, so its bits are the same, too.
  *
  * A group of some outputs comes before the next outputs: a few vectors of words from each row, which lie side by side,
  * so that memory is read in pieces that are not too short, and few enough to keep their sums at hand.
@@ -14,6 +14,9 @@
 
 /* Slots of a word; outputs that a vector of words has; and such vectors side by side. */
 enum { ONE_SLOTS = GRAFT_PACKED_CODES, ONE_OUTPUTS = GRAFT_PACKED_LANES * ONE_SLOTS, ONE_SIDE = 4 };
+
+/* Of eight inputs, so many have another that is multiplied with them. */
+enum { ONE_PAIRS = ONE_SLOTS / 2 };
 
 /* A group's words of some outputs. */
 struct awq_words {
@@ -44,13 +47,18 @@ GRAFT_PACKED_INLINE graft_packed_words one_input(const int32_t *numbers, const i
     return (graft_packed_words)((graft_packed_floats)graft_packed_all((uint32_t)numbers[j]) * larger);
 }
 
-/* Eight rows of a vector of words. */
+/* A row of a vector of words, those of n outputs, while one further on is fetched. */
+GRAFT_PACKED_INLINE graft_packed_words one_row(const struct awq_words *from, const int32_t *row, const int n) {
+    __builtin_prefetch((const void *)((uintptr_t)row + (uintptr_t)from->ahead * sizeof *row), 0, 2);
+    return one_words(row, n);
+}
+
+/* Eight rows. */
 GRAFT_PACKED_INLINE void one_add(const struct awq_words *from, const int32_t *row, const int32_t *numbers, const int n,
                                  struct awq_sums *sums) {
     struct awq_sums mine = *sums;
     for (int j = 0; j < ONE_SLOTS; j++, row += from->stride) {
-        const graft_packed_words words = one_words(row, n), input = one_input(numbers, j);
-        __builtin_prefetch((const void *)((uintptr_t)row + (uintptr_t)from->ahead * sizeof *row), 0, 2);
+        const graft_packed_words words = one_row(from, row, n), input = one_input(numbers, j);
         for (int k = 0; k < ONE_SLOTS; k++) {
             mine.of[k] = graft_packed_add(mine.of[k], 0, graft_packed_codes(words, 0, k), input);
         }
@@ -58,12 +66,32 @@ GRAFT_PACKED_INLINE void one_add(const struct awq_words *from, const int32_t *ro
     *sums = mine;
 }
 
+/* The same as integers: of two inputs at once, which have pairs of slots 0 to 3 in one word, and of 4 to 7 in another.
+ */
+GRAFT_PACKED_INLINE void one_add_pairs(const struct awq_words *from, const int32_t *row, const int32_t *numbers,
+                                       const int n, struct awq_sums *sums) {
+    struct awq_sums mine = *sums;
+    for (int j = 0; j < ONE_PAIRS; j++, row += from->stride) {
+        const graft_packed_words a = one_row(from, row, n), b = one_row(from, row + ONE_PAIRS * from->stride, n);
+        const graft_packed_words lower = (a & 0xffff) | b << 16, upper = a >> 16 | (b & 0xffff0000);
+        const graft_packed_words input = graft_packed_all((uint32_t)numbers[j]);
+        for (int k = 0; k < ONE_PAIRS; k++) {
+            mine.of[k] = graft_packed_add(mine.of[k], 1, graft_packed_codes(lower, 1, k), input);
+        }
+        for (int k = 0; k < ONE_PAIRS; k++) {
+            mine.of[k + ONE_PAIRS] =
+                graft_packed_add(mine.of[k + ONE_PAIRS], 1, graft_packed_codes(upper, 1, k), input);
+        }
+    }
+    *sums = mine;
+}
+
 /* Sums in the order of outputs. */
-GRAFT_PACKED_INLINE void one_turn(const struct awq_sums *sums, graft_packed_words *outputs) {
+GRAFT_PACKED_INLINE void one_turn(const struct awq_sums *sums, const int rounded, graft_packed_words *outputs) {
     static const int slots[ONE_SLOTS] = {0, 4, 1, 5, 2, 6, 3, 7}; /* of the outputs of a word */
     for (int i = 0; i < ONE_SLOTS; i++) {
         const float smaller = slots[i] == ONE_SLOTS - 1 ? 1.0F : 1.0F / (float)(1 << 4 * (slots[i] % (ONE_SLOTS - 1)));
-        outputs[i] = (graft_packed_words)(sums->of[slots[i]] * smaller);
+        outputs[i] = (graft_packed_words)(rounded ? sums->of[slots[i]] : sums->of[slots[i]] * smaller);
     }
     for (int round = 1; round < ONE_SLOTS; round *= 2) {
         graft_packed_interleave(outputs, ONE_SLOTS);
@@ -72,42 +100,59 @@ GRAFT_PACKED_INLINE void one_turn(const struct awq_sums *sums, graft_packed_word
 
 /* y += what a group's sums come to, of n outputs from `first` on. */
 GRAFT_PACKED_INLINE void one_end(const struct graft_packed *self, const struct graft_packed_format format,
-                                 const struct graft_packed_portion *portion, const struct awq_sums *of, const int n,
-                                 int64_t first, float *y) {
+                                 const int rounded, const struct graft_packed_portion *portion,
+                                 const struct awq_sums *of, const int n, int64_t first, float *y) {
     graft_packed_words outputs[ONE_SLOTS];
-    one_turn(of, outputs);
+    one_turn(of, rounded, outputs);
     for (int tile = 0; tile < n / GRAFT_PACKED_TILE; tile++) {
         const int at = tile * GRAFT_PACKED_TILE;
         graft_packed_sums sums, totals;
         memcpy(sums[0], outputs + tile * GRAFT_PACKED_VECTORS, sizeof sums[0]);
         memcpy(totals[0], y + at, sizeof totals[0]);
-        graft_packed_add_group(self, format, 0.0F, portion, 1, first + at, GRAFT_PACKED_TILE, sums, totals);
+        graft_packed_add_group(self, format, 4, rounded, portion, 1, first + at, GRAFT_PACKED_TILE, sums, totals);
         memcpy(y + at, totals[0], sizeof totals[0]);
     }
 }
 
 /* y += what a group comes to, of `side` vectors of n outputs each. */
 GRAFT_PACKED_INLINE void one_side(const struct graft_packed *self, const struct graft_packed_format format,
-                                  const struct graft_packed_portion *portion, const struct awq_words *from,
-                                  const int side, const int n, int64_t first, float *y) {
+                                  const int rounded, const struct graft_packed_portion *portion,
+                                  const struct awq_words *from, const int side, const int n, int64_t first, float *y) {
+    const int64_t codes = rounded ? ONE_PAIRS : ONE_SLOTS;
     const int32_t *numbers = portion->numbers;
     struct awq_sums sums[ONE_SIDE];
     memset(sums, 0, sizeof sums);
-    for (int64_t input = 0; input < from->inputs; input += ONE_SLOTS, numbers += ONE_SLOTS) {
+    for (int64_t input = 0; input < from->inputs; input += ONE_SLOTS, numbers += codes) {
         for (int v = 0; v < side; v++) {
-            one_add(from, from->row + input * from->stride + (ptrdiff_t)v * GRAFT_PACKED_LANES, numbers, n, &sums[v]);
+            const int32_t *row = from->row + input * from->stride + (ptrdiff_t)v * GRAFT_PACKED_LANES;
+            if (rounded) {
+                one_add_pairs(from, row, numbers, n, &sums[v]);
+            } else {
+                one_add(from, row, numbers, n, &sums[v]);
+            }
         }
     }
     for (int v = 0; v < side; v++) {
-        one_end(self, format, portion, &sums[v], n, first + (int64_t)v * n, y + (ptrdiff_t)v * n);
+        one_end(self, format, rounded, portion, &sums[v], n, first + (int64_t)v * n, y + (ptrdiff_t)v * n);
+    }
+}
+
+/* The same of some tokens, one after the other, while the words are in the cache. */
+GRAFT_PACKED_INLINE void one_tokens(const struct graft_packed *self, const struct graft_packed_format format,
+                                    const int rounded, const struct graft_packed_portion *portion, const int tokens,
+                                    const struct awq_words *from, const int side, const int n, int64_t first,
+                                    float *y) {
+    struct graft_packed_portion of = *portion;
+    for (int t = 0; t < tokens; t++, of.t++, of.numbers += of.input->codes, y += self->out_features) {
+        one_side(self, format, rounded, &of, from, side, n, first, y);
     }
 }
 
 /* The same of all n outputs. While some are read, those beside them are fetched and, at the end, the first of the next
  * group. */
 GRAFT_PACKED_INLINE void one_group(const struct graft_packed *self, const struct graft_packed_format format,
-                                   const struct graft_packed_portion *portion, int64_t inputs, int64_t first, int64_t n,
-                                   float *y) {
+                                   const int rounded, const struct graft_packed_portion *portion, const int tokens,
+                                   int64_t inputs, int64_t first, int64_t n, float *y) {
     const int64_t stride = self->out_features / ONE_SLOTS, wide = (int64_t)ONE_SIDE * ONE_OUTPUTS;
     const int32_t *words = self->words + portion->step * ONE_SLOTS * stride + first / ONE_SLOTS;
     struct awq_words from = {words, stride, inputs, 0};
@@ -117,28 +162,29 @@ GRAFT_PACKED_INLINE void one_group(const struct graft_packed *self, const struct
         from.row = words + o / ONE_SLOTS;
         from.ahead = left > done ? done / ONE_SLOTS : inputs * stride - o / ONE_SLOTS;
         if (done == wide) {
-            one_side(self, format, portion, &from, ONE_SIDE, ONE_OUTPUTS, first + o, y + o);
+            one_tokens(self, format, rounded, portion, tokens, &from, ONE_SIDE, ONE_OUTPUTS, first + o, y + o);
         } else if (done == ONE_OUTPUTS) {
-            one_side(self, format, portion, &from, 1, ONE_OUTPUTS, first + o, y + o);
+            one_tokens(self, format, rounded, portion, tokens, &from, 1, ONE_OUTPUTS, first + o, y + o);
         } else {
-            one_side(self, format, portion, &from, 1, GRAFT_PACKED_STRIP, first + o, y + o);
+            one_tokens(self, format, rounded, portion, tokens, &from, 1, GRAFT_PACKED_STRIP, first + o, y + o);
         }
     }
 }
 
 /* graft_packed_format.one. */
 GRAFT_PACKED_INLINE void one(const struct graft_packed *self, const struct graft_packed_format format, const int bits,
-                             const int rounded, const struct graft_packed_input *input, int64_t t, int64_t first,
-                             int64_t n, float *y) {
+                             const int rounded, const struct graft_packed_input *input, int64_t t, const int tokens,
+                             int64_t first, int64_t n, float *y) {
     struct graft_packed_portion portion = {input, t, input->numbers + t * input->codes, 0, 0, 1, 1};
-    (void)bits;
-    (void)rounded; /* there are 4, and products of f32 */
-    memset(y, 0, (size_t)n * sizeof *y);
+    (void)bits; /* there are 4 */
+    for (int k = 0; k < tokens; k++) {
+        memset(y + k * self->out_features, 0, (size_t)n * sizeof *y);
+    }
     for (; portion.group < self->groups; portion.group++) {
         const int64_t end = graft_packed_left(self->in_features, 0, (portion.group + 1) * self->group_size);
         const int64_t inputs = end - portion.step * ONE_SLOTS;
-        one_group(self, format, &portion, inputs, first, n, y);
-        portion.numbers += inputs;
+        one_group(self, format, rounded, &portion, tokens, inputs, first, n, y);
+        portion.numbers += rounded ? inputs / 2 : inputs;
         portion.step = end / ONE_SLOTS;
     }
 }

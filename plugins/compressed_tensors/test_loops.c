@@ -225,6 +225,13 @@ static void multiply(const struct trial *trial, int is_prepared, int64_t first, 
     free(of_groups);
 }
 
+/* A power of two of which the largest number has 2^14 to 2^15. */
+static float step_of(float largest) {
+    int exponent;
+    (void)frexpf(largest * (1.0F + 1.0F / 32768.0F), &exponent);
+    return ldexpf(1.0F, exponent - 15);
+}
+
 /* What input i of x is multiplied as: itself, rounded to bf16 or, with AVX2, to one of 2 * 32767 steps up to the
  * largest of its block. */
 static float multiplied(const struct trial *trial, int is_rounded, const float *x, int64_t i) {
@@ -240,7 +247,7 @@ static float multiplied(const struct trial *trial, int is_rounded, const float *
     for (int64_t j = i / block * block; j < (i / block + 1) * block; j++) {
         largest = fmaxf(largest, fabsf(x[j]));
     }
-    return rintf(x[i] * (32767.0F / largest)) * (largest / 32767.0F);
+    return rintf(x[i] / step_of(largest)) * step_of(largest);
 }
 
 /* A token alone against a sum in f64. Where x times a zero point may cancel, sizes are those of the terms; codes and
@@ -264,6 +271,19 @@ static int is_same(float a, float b) {
     return bits[0] == bits[1] || (isnan(a) && isnan(b));
 }
 
+/* One input that is no number makes no sum look like one. */
+static void check_not_finite(const struct trial *trial, int is_prepared, float *x, float *y) {
+    const float first = x[0];
+    for (int i = 0; i < 2; i++) {
+        x[0] = i == 0 ? NAN : INFINITY;
+        multiply(trial, is_prepared, 0, trial->rows.out_features, x, 1, y);
+        for (int64_t r = 0; r < trial->rows.out_features; r++) {
+            assert_false(isfinite(y[r]));
+        }
+    }
+    x[0] = first;
+}
+
 /* Each token alone, and together with others to the bit. */
 static void check_multiply(const struct trial *trial, int is_prepared) {
     const struct graft_packed_rows *rows = &trial->rows;
@@ -274,6 +294,7 @@ static void check_multiply(const struct trial *trial, int is_prepared) {
     for (int64_t i = 0; i < MOST_TOKENS * in; i++) {
         x[i] = (float)(int32_t)any_word() / 2147483648.0F;
     }
+    check_not_finite(trial, is_prepared, x, y);
     multiply(trial, is_prepared, 0, out, x, MOST_TOKENS, y);
     for (int64_t t = 0; t < MOST_TOKENS; t++) {
         const int64_t first = least(t, out - 1);

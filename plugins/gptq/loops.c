@@ -32,7 +32,7 @@ GRAFT_PACKED_INLINE void unpack_zeros(const struct graft_packed *self, int64_t g
     }
 }
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include "one.h"
 #else
 #define one NULL

@@ -92,37 +92,88 @@ static void multiply(const struct graft_packed *self, const struct graft_packed_
     work.input.codes = self->in_features * self->bits / 4;
     work.input.numbers = need((size_t)(tokens * work.input.codes) * sizeof(int32_t));
     work.input.sums = need((size_t)(tokens * self->groups) * sizeof(float));
+    work.input.factors = need((size_t)(tokens * self->groups) * sizeof(float));
     graft_packed_prepare(&work, 0, tokens);
     graft_packed_strips(&work, 0, graft_packed_strip_count(self->out_features));
     free(work.input.numbers);
     free(work.input.sums);
+    free(work.input.factors);
+}
+
+/* A power of two of which the largest number has 2^14 to 2^15. */
+static float step_of(float largest) {
+    int exponent;
+    (void)frexpf(largest * (1.0F + 1.0F / 32768.0F), &exponent);
+    return ldexpf(1.0F, exponent - 15);
+}
+
+/* What inputs are multiplied as: rounded to bf16 or, with AVX2, to integers of 16 bits times a step that their group
+ * shares. */
+static void round_inputs(const struct graft_packed *self, float *x) {
+    const int is_bf16 = strcmp(self->loops->name, "avx512_bf16") == 0;
+    for (int64_t begin = 0; begin < self->in_features; begin += self->group_size) {
+        const int64_t end = begin + graft_packed_left(self->in_features, begin, self->group_size);
+        float largest = 0.0F;
+        for (int64_t i = begin; i < end; i++) {
+            largest = fmaxf(largest, fabsf(x[i]));
+        }
+        const float step = step_of(largest);
+        for (int64_t i = begin; i < end; i++) {
+            x[i] = is_bf16 ? rounded(x[i]) : rintf(x[i] / step) * step;
+        }
+    }
 }
 
 /* Sizes are those of the terms, which cancel where zero points do; as bf16, codes are larger by up to 128 * 17. */
 static void check_sum(const struct graft_packed *self, const float *row, int is_rounded, const float *x, float found) {
     double sum = 0.0, size = 0.0;
     for (int64_t i = 0; i < self->in_features; i++) {
-        sum += (double)row[i] * (double)(is_rounded ? rounded(x[i]) : x[i]);
+        sum += (double)row[i] * (double)x[i];
         size += (is_rounded ? 128.0 : 1.0) * 16.0 * fabs((double)x[i]);
     }
     assert_true(fabs(sum - (double)found) <= 1e-6 * (size + 1.0) * (self->bits == 8 ? 16.0 : 1.0));
 }
 
+/* Whether products are of other numbers than x has. */
+static int rounds(const struct graft_packed *self, const struct graft_packed_arithmetic *how) {
+    const char *name = self->loops->name;
+    return how == &self->loops->rounded &&
+           (strcmp(name, "avx512_bf16") == 0 || (strcmp(name, "avx2") == 0 && self->bits == 4));
+}
+
+/* One input that is no number makes no sum look like one. */
+static void check_not_finite(const struct graft_packed *self, const struct graft_packed_arithmetic *how, float *x,
+                             float *y) {
+    const float first = x[0];
+    for (int i = 0; i < 2; i++) {
+        x[0] = i == 0 ? NAN : INFINITY;
+        multiply(self, how, x, 1, y);
+        for (int64_t r = 0; r < self->out_features; r++) {
+            assert_false(isfinite(y[r]));
+        }
+    }
+    x[0] = first;
+}
+
 static void check(struct graft_packed *self, const float *weights, int is_rounded) {
-    const struct graft_packed_arithmetic *how = is_rounded ? &self->loops->rounded : &self->loops->exact;
-    const int rounds = is_rounded && strcmp(self->loops->name, "avx512_bf16") == 0;
+    const struct graft_packed_arithmetic *how =
+        is_rounded && graft_packed_rounds(self) ? &self->loops->rounded : &self->loops->exact;
     const int64_t in = self->in_features, out = self->out_features;
     float *x = need((size_t)(MOST_TOKENS * in) * sizeof *x), *y = need((size_t)(MOST_TOKENS * out) * sizeof *y);
     float *alone = need((size_t)out * sizeof *alone);
     for (int64_t i = 0; i < MOST_TOKENS * in; i++) {
         x[i] = (float)(int32_t)any_word() / 2147483648.0F;
     }
+    check_not_finite(self, how, x, y);
     multiply(self, how, x, MOST_TOKENS, y);
     for (int64_t t = 0; t < MOST_TOKENS; t++) {
         multiply(self, how, x + t * in, 1, alone);
         assert_memory_equal(alone, y + t * out, (size_t)out * sizeof *alone);
+        if (rounds(self, how)) {
+            round_inputs(self, x + t * in);
+        }
         for (int64_t r = 0; r < out; r++) {
-            check_sum(self, weights + r * in, rounds, x + t * in, alone[r]);
+            check_sum(self, weights + r * in, rounds(self, how), x + t * in, alone[r]);
         }
     }
     free(x);

@@ -10,7 +10,7 @@
  *
  * With --dtype float32 both factors are f32, which holds every such weight exactly. Otherwise packed weights count as
  * bf16: activations are rounded, where the processor multiplies bf16, and so are the panels; integers and scales of few
- * tokens stay exact.
+ * tokens stay exact. With AVX2 alone activations become integers of 16 bits (graft_packed_step).
  */
 #ifndef GRAFT_PACKED_H
 #define GRAFT_PACKED_H
@@ -28,7 +28,7 @@ extern "C" {
 
 enum {
     GRAFT_PACKED_STRIP = 64,      /* outputs that one thread does at least */
-    GRAFT_PACKED_STRIPS = 16,     /* and so many strips together, where there are enough of them for all threads */
+    GRAFT_PACKED_STRIPS = 32,     /* and so many strips together, where there are enough of them for all threads */
     GRAFT_PACKED_TILE_TOKENS = 4, /* of these, so many share what is unpacked */
     GRAFT_PACKED_GRAIN = 1 << 17  /* fewer bytes of weights are not worth waking a thread */
 };
@@ -55,8 +55,9 @@ struct graft_packed {
  * `codes` is how many there are of an output. */
 struct graft_packed_input {
     int64_t codes;    /* in_features * bits / 4 */
-    int32_t *numbers; /* [tokens, codes] f32, or pairs of bf16 in the first half of each row */
+    int32_t *numbers; /* [tokens, codes] f32, or pairs of bf16 or integers in the first half of each row */
     float *sums;      /* [tokens, groups] of x, as rounded */
+    float *factors;   /* [tokens, groups] what integers are to be multiplied by */
     float *scattered; /* [strips, groups, GRAFT_PACKED_STRIP] for graft_packed_is_scattered; else NULL */
 };
 
@@ -78,13 +79,14 @@ struct graft_packed_arithmetic {
 struct graft_packed_loops {
     const char *name;                       /* as GRAFT_ISA spells it */
     struct graft_packed_arithmetic exact;   /* f32 */
-    struct graft_packed_arithmetic rounded; /* bf16; few tokens f32 where the processor does not multiply bf16 */
+    struct graft_packed_arithmetic rounded; /* bf16; few tokens integers with AVX2, f32 where there is neither */
+    int64_t rounds;                         /* groups of at most so many inputs for few tokens; others are exact */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed, 88);
-GRAFT_ASSERT_SIZE(struct graft_packed_input, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_input, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_arithmetic, 32);
-GRAFT_ASSERT_SIZE(struct graft_packed_loops, 72);
+GRAFT_ASSERT_SIZE(struct graft_packed_loops, 80);
 
 /* [any] Of `n` tables (scalar, avx2, avx512, avx512_bf16: as many as there are, in this order) the best that this
  * processor runs and GRAFT_ISA, if it is set, allows. */
@@ -108,6 +110,11 @@ GRAFT_INLINE int64_t graft_packed_group_of(const struct graft_packed *self, int6
     return self->group_of != NULL ? self->group_of[input] : input / self->group_size;
 }
 
+/* [any] Whether few tokens may have rounded products. */
+GRAFT_INLINE int graft_packed_rounds(const struct graft_packed *self) {
+    return !graft_packed_is_scattered(self) && self->group_size <= self->loops->rounds;
+}
+
 /* [any] The strips of `rows` outputs. */
 GRAFT_INLINE int64_t graft_packed_strip_count(int64_t rows) {
     return (rows + GRAFT_PACKED_STRIP - 1) / GRAFT_PACKED_STRIP;
@@ -126,6 +133,19 @@ GRAFT_INLINE int64_t graft_packed_grain(const struct graft_packed *self, const s
     return share > worth ? share : worth;
 }
 
+/* [any] What integers of 16 bits count for where activations become such: a power of two, so that the largest of those
+ * that share it, without its sign, is from 2^14 to 2^15. They are off by at most 2^-15 of that one; those that are bf16
+ * are exact down to its 128th part. 0 if it is below 2^-100: then all count as zeros. NaN if it is not finite. */
+GRAFT_INLINE float graft_packed_step(float largest) {
+    const float rounded_up = largest * 1.000030517578125F; /* 1 + 2^-15 */
+    uint32_t bits;
+    float power;
+    memcpy(&bits, &rounded_up, sizeof bits);
+    bits &= 0x7f800000;
+    memcpy(&power, &bits, sizeof power);
+    return largest < 7.8886090522101181e-31F ? 0.0F : power / 16384.0F + largest * 0.0F;
+}
+
 /* What the bodies of parallel loops are given. */
 struct graft_packed_work {
     const struct graft_packed *self;           /* what is multiplied */
@@ -136,7 +156,7 @@ struct graft_packed_work {
     struct graft_packed_input input;           /* of few tokens */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_work, 72);
+GRAFT_ASSERT_SIZE(struct graft_packed_work, 80);
 
 /* [any] A body: tokens [begin, end) of the input. */
 GRAFT_INLINE void graft_packed_prepare(void *data, int64_t begin, int64_t end) {
@@ -223,7 +243,7 @@ GRAFT_INLINE int graft_packed_few(const struct graft_packed *self, const struct 
                                   const struct graft_linear_args *args, struct graft_error *error) {
     const int64_t strips = graft_packed_strip_count(self->out_features);
     const int is_scattered = graft_packed_is_scattered(self);
-    const int is_exact = is_scattered || call->precision == GRAFT_PRECISION_FLOAT32;
+    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || !graft_packed_rounds(self);
     struct graft_packed_work work;
     memset(&work, 0, sizeof work);
     work.self = self;
@@ -234,10 +254,12 @@ GRAFT_INLINE int graft_packed_few(const struct graft_packed *self, const struct 
     work.input.codes = self->in_features * self->bits / 4;
     work.input.numbers = graft_scratch_ints(call, work.tokens * work.input.codes, error);
     work.input.sums = graft_scratch_floats(call, work.tokens, self->groups, error);
+    work.input.factors = graft_scratch_floats(call, work.tokens, self->groups, error);
     if (is_scattered) {
         work.input.scattered = graft_scratch_floats(call, strips * self->groups, GRAFT_PACKED_STRIP, error);
     }
-    if (work.input.numbers == NULL || work.input.sums == NULL || (is_scattered && work.input.scattered == NULL)) {
+    if (work.input.numbers == NULL || work.input.sums == NULL || work.input.factors == NULL ||
+        (is_scattered && work.input.scattered == NULL)) {
         return GRAFT_ERROR_INTERNAL;
     }
     call->threads->parallel_for(work.tokens, 4, graft_packed_prepare, &work);

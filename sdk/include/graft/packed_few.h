@@ -16,12 +16,16 @@ extern "C" {
 
 /* The inputs of a word. */
 typedef float graft_packed_eight __attribute__((vector_size(32)));
+/* The same, as whole numbers. */
+typedef int32_t graft_packed_eight_ints __attribute__((vector_size(32)));
 /* The same, as bits. */
 typedef uint32_t graft_packed_eight_words __attribute__((vector_size(32)));
 
-/* [any] What the codes of one word are multiplied by: a code of 8 bits is two. */
-GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits, const int rounded,
+/* [any] What the codes of one word are multiplied by, as f32: a code of 8 bits is two. Rounded to bf16 or, times
+ * `factor`, to integers (adding 1.5 * 2^23 leaves no room for a fraction). */
+GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits, const int rounded, float factor,
                                                   graft_packed_eight *inputs) {
+    const graft_packed_eight none = {0};
     graft_packed_eight numbers = {0};
     graft_packed_eight_words words;
     if (bits == 4) {
@@ -31,7 +35,9 @@ GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits
             numbers[k] = x[k / 2];
         }
     }
-    if (rounded) {
+    if (rounded && GRAFT_PACKED_INTEGERS) {
+        numbers = (numbers * factor + (none + 12582912.0F)) - 12582912.0F;
+    } else if (rounded) {
         words = (graft_packed_eight_words)numbers;
         numbers = (graft_packed_eight)((words + 0x7fff + ((words >> 16) & 1)) & 0xffff0000);
     }
@@ -42,8 +48,8 @@ GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits
  * [any] Writes them as graft_packed_add_word wants them.
  *
  * Codes are not moved to the lowest bits before they are converted to f32: code k of a word counts 16^k times and its
- * input 16^-k times, which loses nothing. Only the last, where the sign would be, is moved. For bf16 two codes are done
- * at once: code k in the lower half of a lane and k + 4 in the upper.
+ * input 16^-k times, which loses nothing. Only the last, where the sign would be, is moved. For bf16 and integers two
+ * codes are done at once: code k in the lower half of a lane and k + 4 in the upper.
  */
 GRAFT_PACKED_INLINE void graft_packed_write_inputs(const graft_packed_eight *inputs, const int bits, const int rounded,
                                                    int32_t *out) {
@@ -54,11 +60,30 @@ GRAFT_PACKED_INLINE void graft_packed_write_inputs(const graft_packed_eight *inp
     uint32_t words[GRAFT_PACKED_CODES];
     numbers *= bits == 8 ? halves : halves / halves;
     numbers *= rounded ? places / places : places;
+    if (rounded) {
+        const graft_packed_eight_words shorts =
+            GRAFT_PACKED_INTEGERS ? (graft_packed_eight_words) __builtin_convertvector(numbers, graft_packed_eight_ints)
+                                  : (graft_packed_eight_words)numbers >> 16;
+        numbers = (graft_packed_eight)shorts;
+    }
     memcpy(words, &numbers, sizeof words);
     for (int k = 0; rounded && k < GRAFT_PACKED_CODES / 2; k++) {
-        words[k] = words[k] >> 16 | words[k + GRAFT_PACKED_CODES / 2];
+        words[k] = (words[k] & 0xffff) | words[k + GRAFT_PACKED_CODES / 2] << 16;
     }
     memcpy(out, words, rounded ? sizeof words / 2 : sizeof words);
+}
+
+/* [any] What the inputs of a group are multiplied by to become integers of 16 bits: a power of two, by which the
+ * largest stays below 2^15. What these are multiplied by afterwards; NaN if an input is infinite or NaN. */
+GRAFT_PACKED_INLINE float graft_packed_factor(const float *x, int64_t n, float *after) {
+    float largest = 0.0F, odd = 0.0F;
+    for (int64_t i = 0; i < n; i++) {
+        const float size = x[i] < 0.0F ? -x[i] : x[i];
+        largest = size > largest ? size : largest;
+        odd += x[i] * 0.0F;
+    }
+    *after = graft_packed_step(largest) + odd;
+    return odd == 0.0F && *after > 0.0F ? 1.0F / *after : 0.0F;
 }
 
 /* [any] graft_packed_arithmetic.prepare. */
@@ -73,16 +98,21 @@ GRAFT_PACKED_INLINE void graft_packed_prepare_row(const struct graft_packed *sel
     }
     for (int64_t i = 0, g = 0; i < self->in_features; g++) {
         graft_packed_eight parts = {0};
+        float factor = 1.0F, after = 1.0F;
         int64_t end = graft_packed_is_scattered(self) ? self->in_features
                                                       : i + graft_packed_left(self->in_features, i, self->group_size);
+        if (rounded && GRAFT_PACKED_INTEGERS) {
+            factor = graft_packed_factor(x + i, end - i, &after);
+            input->factors[t * self->groups + g] = after;
+        }
         for (; i < end; i += slots, out += rounded ? GRAFT_PACKED_CODES / 2 : GRAFT_PACKED_CODES) {
             graft_packed_eight numbers;
-            graft_packed_read_inputs(x + i, bits, rounded, &numbers);
+            graft_packed_read_inputs(x + i, bits, rounded, factor, &numbers);
             graft_packed_write_inputs(&numbers, bits, rounded, out);
             parts += numbers;
         }
         for (int k = 0; k < GRAFT_PACKED_CODES && !graft_packed_is_scattered(self); k++) {
-            sums[g] += parts[k] * (bits == 8 ? 0.5F : 1.0F);
+            sums[g] += parts[k] * after * (bits == 8 ? 0.5F : 1.0F);
         }
     }
 }
@@ -97,20 +127,27 @@ GRAFT_PACKED_INLINE void graft_packed_prepare_row(const struct graft_packed *sel
 /* The sums of some tokens. */
 typedef graft_packed_floats graft_packed_sums[GRAFT_PACKED_TILE_TOKENS][GRAFT_PACKED_VECTORS];
 
-/* [any] Code k of a word as f32, 16^k times as large where it is not the last, or codes k and k + 4 as bf16. */
+/* [any] Code k of a word as f32, 16^k times as large where it is not the last, or codes k and k + 4 as bf16 or integers
+ * of 16 bits. */
 GRAFT_PACKED_INLINE graft_packed_words graft_packed_codes(graft_packed_words word, const int rounded, int k) {
     if (rounded) {
-        return ((word >> 4 * k) & 0x000f000f) | 0x43004300;
+        return ((word >> 4 * k) & 0x000f000f) | (GRAFT_PACKED_INTEGERS ? 0 : 0x43004300);
     }
     return (graft_packed_words)graft_packed_convert(k == GRAFT_PACKED_CODES - 1 ? word >> 28 : word & (15U << 4 * k));
 }
 
-/* [any] sum + a * b, of f32 or of pairs of bf16. */
+/* [any] sum + a * b, of f32 or of pairs of bf16; or of pairs of integers, and so is the sum. */
 GRAFT_PACKED_INLINE graft_packed_floats graft_packed_add(graft_packed_floats sum, const int rounded,
                                                          graft_packed_words a, graft_packed_words b) {
 #if defined(__AVX512BF16__)
     if (rounded) {
         return (graft_packed_floats)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+    }
+#elif GRAFT_PACKED_INTEGERS
+    if (rounded) {
+        __m256i more = _mm256_add_epi32((__m256i)sum, _mm256_madd_epi16((__m256i)a, (__m256i)b));
+        __asm__("" : "+x"(more)); /* added now: it would add products to each other first, and keep many */
+        return (graft_packed_floats)more;
     }
 #endif
     (void)rounded;
@@ -159,22 +196,31 @@ GRAFT_ASSERT_SIZE(struct graft_packed_portion, 48);
 
 /* [any] What codes are too large by in sums: those of 8 bits are two. */
 GRAFT_PACKED_INLINE float graft_packed_above(const int bits, const int rounded) {
-    return !rounded ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : (float)GRAFT_PACKED_ABOVE;
+    return !rounded || GRAFT_PACKED_INTEGERS ? 0.0F
+           : bits == 8                       ? GRAFT_PACKED_ABOVE * 17.0F
+                                             : (float)GRAFT_PACKED_ABOVE;
 }
 
 /* [any] totals += what a group's sums come to, for outputs [first, first + n): with sum(x) of the group, and what codes
  * are too large by. */
 GRAFT_PACKED_INLINE void graft_packed_add_group(const struct graft_packed *self,
-                                                const struct graft_packed_format format, const float above,
-                                                const struct graft_packed_portion *portion, const int tokens,
-                                                int64_t first, int64_t n, graft_packed_sums sums,
+                                                const struct graft_packed_format format, const int bits,
+                                                const int rounded, const struct graft_packed_portion *portion,
+                                                const int tokens, int64_t first, int64_t n, graft_packed_sums sums,
                                                 graft_packed_sums totals) {
+    const float above = graft_packed_above(bits, rounded);
     struct graft_packed_group at;
     graft_packed_group_at(self, format, portion->group, first, n, &at);
     for (int k = 0; k < tokens; k++) {
-        const float x = portion->input->sums[(portion->t + k) * self->groups + portion->group];
+        const int64_t of = (portion->t + k) * self->groups + portion->group;
+        const float x = portion->input->sums[of];
         for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
-            totals[k][v] += at.scales[v] * (sums[k][v] - (at.zeros[v] + above) * x);
+            graft_packed_floats sum = sums[k][v];
+            if (rounded && GRAFT_PACKED_INTEGERS) {
+                sum =
+                    __builtin_convertvector((graft_packed_ints)sum, graft_packed_floats) * portion->input->factors[of];
+            }
+            totals[k][v] += at.scales[v] * (sum - (at.zeros[v] + above) * x);
         }
     }
 }
@@ -195,7 +241,6 @@ GRAFT_PACKED_INLINE void graft_packed_add_portion(const struct graft_packed *sel
                                                   const int rounded, const struct graft_packed_portion *portion,
                                                   const int64_t steps, const int tokens, int64_t first, int64_t n,
                                                   graft_packed_sums sums, graft_packed_sums totals) {
-    const float above = graft_packed_above(bits, rounded);
     graft_packed_sums mine = {{{0}}};
     if (!portion->begins) {
         graft_packed_copy(mine, sums, tokens);
@@ -203,7 +248,7 @@ GRAFT_PACKED_INLINE void graft_packed_add_portion(const struct graft_packed *sel
     graft_packed_add_words(self, format, rounded, portion->numbers, portion->input->codes, tokens, portion->step, steps,
                            first, n, mine);
     if (portion->ends) {
-        graft_packed_add_group(self, format, above, portion, tokens, first, n, mine, totals);
+        graft_packed_add_group(self, format, bits, rounded, portion, tokens, first, n, mine, totals);
     } else {
         graft_packed_copy(sums, mine, tokens);
     }
@@ -317,10 +362,14 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_any(const struct graft_packed *se
                                                    int64_t tokens, int64_t first, int64_t n, float *y) {
     const int64_t tile = GRAFT_PACKED_TILE, whole = n / tile * tile;
     const struct graft_packed_format short_steps = {format.unpack, format.unpack_zeros, 1, format.pairs, NULL};
-    if (format.one != NULL && tokens < GRAFT_PACKED_TILE_TOKENS && n % GRAFT_PACKED_STRIP == 0 &&
-        !graft_packed_is_scattered(self)) {
+    const int by_one = format.one != NULL && n % GRAFT_PACKED_STRIP == 0 && !graft_packed_is_scattered(self);
+    if (by_one && rounded && GRAFT_PACKED_INTEGERS && tokens == GRAFT_PACKED_TILE_TOKENS) {
+        format.one(self, format, bits, rounded, input, t, GRAFT_PACKED_TILE_TOKENS, first, n, y);
+        return;
+    }
+    if (by_one && tokens < GRAFT_PACKED_TILE_TOKENS) {
         for (int64_t k = 0; k < tokens; k++) {
-            format.one(self, format, bits, rounded, input, t + k, first, n, y + k * self->out_features);
+            format.one(self, format, bits, rounded, input, t + k, 1, first, n, y + k * self->out_features);
         }
         return;
     }

@@ -34,11 +34,12 @@ typedef void (*graft_packed_unpack_pairs)(const struct graft_packed *self, int64
 
 struct graft_packed_format;
 
-/* [any] y [n] = W x of one token (row t of the input), n whole strips, groups of whole words; to the bit as
- * packed_few.h has it. `bits` and `rounded` are constants. */
+/* [any] y [tokens, n] = W x of one token (row t of the input) or, of integers, also GRAFT_PACKED_TILE_TOKENS; rows of y
+ * lie out_features apart. n is whole strips, groups have whole words; to the bit as packed_few.h has it. `bits`,
+ * `rounded` and `tokens` are constants. */
 typedef void (*graft_packed_multiply_one)(const struct graft_packed *self, const struct graft_packed_format format,
                                           const int bits, const int rounded, const struct graft_packed_input *input,
-                                          int64_t t, int64_t first, int64_t n, float *y);
+                                          int64_t t, const int tokens, int64_t first, int64_t n, float *y);
 
 /* What a format defines. */
 struct graft_packed_format {

@@ -70,13 +70,20 @@ extern "C" {
         GRAFT_PACKED_BY_BITS(self, graft_packed_turned_any(self, format, bits, narrow, portion));              \
     }
 
-/* Where the target does not multiply bf16, few tokens are multiplied as in f32: by the same functions. */
+/* Where the target multiplies neither bf16 nor integers, few tokens are multiplied as in f32: by the same functions. As
+ * integers only codes of 4 bits are, of groups that are not so large that one input makes all others small. */
 #if defined(__AVX512BF16__)
 #define GRAFT_PACKED_ROUNDED_PRODUCTS(format) GRAFT_PACKED_PRODUCTS(rounded, format, 1)
 #define GRAFT_PACKED_ROUNDED(function) rounded_##function
+#define GRAFT_PACKED_ROUNDED_GROUPS INT64_MAX
+#elif GRAFT_PACKED_INTEGERS
+#define GRAFT_PACKED_ROUNDED_PRODUCTS(format) GRAFT_PACKED_PRODUCTS(rounded, format, bits == 4)
+#define GRAFT_PACKED_ROUNDED(function) rounded_##function
+#define GRAFT_PACKED_ROUNDED_GROUPS 128
 #else
 #define GRAFT_PACKED_ROUNDED_PRODUCTS(format)
 #define GRAFT_PACKED_ROUNDED(function) exact_##function
+#define GRAFT_PACKED_ROUNDED_GROUPS INT64_MAX
 #endif
 
 /* Defines it. */
@@ -90,6 +97,7 @@ extern "C" {
         GRAFT_PACKED_ISA,                                                                             \
         {exact_prepare, exact_multiply, exact_widen, exact_turn},                                     \
         {GRAFT_PACKED_ROUNDED(prepare), GRAFT_PACKED_ROUNDED(multiply), rounded_widen, rounded_turn}, \
+        GRAFT_PACKED_ROUNDED_GROUPS,                                                                  \
     }
 
 #ifdef __cplusplus

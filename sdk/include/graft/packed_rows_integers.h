@@ -98,11 +98,10 @@ GRAFT_ROW_INLINE __m256i graft_row_integers_round(const float *x, const int kind
 GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows *self, const int kind, const float *x,
                                                  int16_t *numbers, float *sums) {
     const int64_t line = graft_row_integers_line(kind), block = line * graft_row_integers_lines(self, kind);
-    float *scales = sums + self->in_features / 8;
+    float *steps = sums + self->in_features / 8;
     for (int64_t i = 0; i < self->in_features; sums += GRAFT_ROW_INTEGERS_LANES) {
         const float largest = graft_row_integers_largest(x + i, block);
-        const float factor = largest > 7.8886090522101181e-31F ? 32767.0F / largest : 0.0F;
-        const float scale = largest / 32767.0F;
+        const float step = graft_packed_step(largest), factor = step > 0.0F ? 1.0F / step : 0.0F;
         __m256i sum = _mm256_setzero_si256();
         for (const int64_t end = i + block; i < end; i += line) {
             for (int v = 0; v < line / 16; v++, numbers += 16) {
@@ -111,9 +110,9 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows 
                 sum = _mm256_add_epi32(sum, _mm256_madd_epi16(rounded, _mm256_set1_epi16(1)));
             }
         }
-        *scales++ = scale;
+        *steps++ = step;
         if (self->zeros != NULL) {
-            _mm256_storeu_ps(sums, _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(scale)));
+            _mm256_storeu_ps(sums, _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(step)));
         } else {
             const __m256i begin = _mm256_mullo_epi32(sum, _mm256_set1_epi32(-self->zero));
             _mm256_storeu_si256((__m256i *)(void *)sums, begin);
