@@ -2,9 +2,9 @@
 /*
  * Few tokens times rows of integer codes as products of integers, for AVX2: packed_rows.h's `prepared`. Inputs become
  * integers of 16 bits, and one instruction multiplies 16 of them by codes and adds up pairs, where products of f32 take
- * two for 8 and have codes converted first. A block of inputs shares a scale, so an input is off by at most 2^-16 of
- * the block's largest: less, over all, than rounding to bf16 costs. Codes and their scales are exact, and so are the
- * sums of a block. Part of packed_rows_loops.h.
+ * two for 8 and have codes converted first. A block of inputs shares what an integer counts for (graft_packed_step):
+ * rounding costs less, over all, than rounding to bf16 does. Codes and their scales are exact, and so are the sums of a
+ * block. Part of packed_rows_loops.h.
  *
  * Each row has a vector of sums for each token, over blocks in their order: nothing depends on the number of tokens,
  * threads or rows.
@@ -93,8 +93,7 @@ GRAFT_ROW_INLINE __m256i graft_row_integers_round(const float *x, const int kind
 
 /* [any] graft_packed_rows_prepared.prepare. Numbers come in the order of vectors. Of each block, `sums` has what those
  * of a row begin with: the inputs' sums times the zero point, negative. Where zero points are stored, it has the
- * inputs' sums as f32 instead. Behind all blocks comes what the integers of each are multiplied by. Inputs below 2^-100
- * count as zeros. */
+ * inputs' sums as f32 instead. Behind all blocks come their steps. */
 GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows *self, const int kind, const float *x,
                                                  int16_t *numbers, float *sums) {
     const int64_t line = graft_row_integers_line(kind), block = line * graft_row_integers_lines(self, kind);
