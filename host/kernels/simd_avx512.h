@@ -14,7 +14,7 @@ enum {
     VF_WIDTH = 16,
     DOT_ROWS = 4, /* rows times tokens sums in 32 registers, with the rows themselves */
     DOT_TOKENS = 4,
-    SPLIT_ROWS = 4, /* likewise, of dot_split */
+    SPLIT_ROWS = 4,    /* likewise, of dot_split */
     MULTIPLY_ROWS = 6, /* rows times vectors sums, with one row of vectors */
     MULTIPLY_VECTORS = 4
 };
