@@ -232,8 +232,8 @@ static float step_of(float largest) {
     return ldexpf(1.0F, exponent - 15);
 }
 
-/* What input i of x is multiplied as: itself, rounded to bf16 or, with AVX2, to one of 2 * 32767 steps up to the
- * largest of its block. */
+/* What input i of x is multiplied as: itself, rounded to bf16 or, with AVX2, to an integer times the step of its block.
+ */
 static float multiplied(const struct trial *trial, int is_rounded, const float *x, int64_t i) {
     const struct graft_packed_rows *rows = &trial->rows;
     const int64_t block = rows->in_features % 128 == 0 && rows->group_size % 128 == 0 ? 128 : 64;

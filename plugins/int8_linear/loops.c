@@ -10,20 +10,6 @@ GRAFT_ROW_PREPARED(int8, INT8)
 static const struct graft_packed_rows_loops rows = {GRAFT_ROW_ISA, GRAFT_ROW_PREPARES(int8), int8_multiply, int8_widen,
                                                     int8_turn};
 
-/* As integers: without their signs numbers have the order of their bits, infinity comes next and NaN last. */
-static float largest(const float *weights, int64_t n) {
-    uint32_t most = 0;
-    float number;
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, weights + i, sizeof bits);
-        bits &= 0x7fffffff;
-        most = bits > most ? bits : most;
-    }
-    memcpy(&number, &most, sizeof number);
-    return number;
-}
-
 /* Adding and subtracting 1.5 * 2^23 rounds to an integer, in the rounding mode that there is: ties to even. */
 static void quantize(const float *weights, int64_t n, float factor, int8_t *codes) {
     const float shift = 12582912.0F;
@@ -35,4 +21,4 @@ static void quantize(const float *weights, int64_t n, float factor, int8_t *code
     }
 }
 
-const struct int8_loops GRAFT_ROW_TABLE(int8) = {&rows, largest, quantize};
+const struct int8_loops GRAFT_ROW_TABLE(int8) = {&rows, graft_packed_largest, quantize};

@@ -146,6 +146,28 @@ GRAFT_INLINE float graft_packed_step(float largest) {
     return largest < 7.8886090522101181e-31F ? 0.0F : power / 16384.0F + largest * 0.0F;
 }
 
+/* [any] The largest of n numbers without its sign; NaN if there is one among them, 0 of none. As integers, since
+ * without their signs numbers have the order of their bits, infinity comes next and NaN last: compilers do many at
+ * once. */
+GRAFT_INLINE float graft_packed_largest(const float *x, int64_t n) {
+    uint32_t most = 0;
+    float number;
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        bits &= 0x7fffffff;
+        most = bits > most ? bits : most;
+    }
+    memcpy(&number, &most, sizeof number);
+    return number;
+}
+
+/* [any] What n activations that share a step are multiplied by to become integers of 16 bits; and the step. */
+GRAFT_INLINE float graft_packed_factor(const float *x, int64_t n, float *step) {
+    *step = graft_packed_step(graft_packed_largest(x, n));
+    return *step > 0.0F ? 1.0F / *step : 0.0F;
+}
+
 /* What the bodies of parallel loops are given. */
 struct graft_packed_work {
     const struct graft_packed *self;           /* what is multiplied */

@@ -73,19 +73,6 @@ GRAFT_PACKED_INLINE void graft_packed_write_inputs(const graft_packed_eight *inp
     memcpy(out, words, rounded ? sizeof words / 2 : sizeof words);
 }
 
-/* [any] What the inputs of a group are multiplied by to become integers of 16 bits: a power of two, by which the
- * largest stays below 2^15. What these are multiplied by afterwards; NaN if an input is infinite or NaN. */
-GRAFT_PACKED_INLINE float graft_packed_factor(const float *x, int64_t n, float *after) {
-    float largest = 0.0F, odd = 0.0F;
-    for (int64_t i = 0; i < n; i++) {
-        const float size = x[i] < 0.0F ? -x[i] : x[i];
-        largest = size > largest ? size : largest;
-        odd += x[i] * 0.0F;
-    }
-    *after = graft_packed_step(largest) + odd;
-    return odd == 0.0F && *after > 0.0F ? 1.0F / *after : 0.0F;
-}
-
 /* [any] graft_packed_arithmetic.prepare. */
 GRAFT_PACKED_INLINE void graft_packed_prepare_row(const struct graft_packed *self, const int bits, const int rounded,
                                                   const float *x, struct graft_packed_input *input, int64_t t) {

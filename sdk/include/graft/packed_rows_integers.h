@@ -63,23 +63,6 @@ GRAFT_ROW_INLINE int32_t graft_row_integers_fits(const struct graft_packed_rows 
     return self->group_of == NULL && (graft_row_integers_whole(self) || (kind == GRAFT_ROW_KIND_UINT4 && lines));
 }
 
-/* [any] The largest of n inputs without its sign; NaN if one is infinite or NaN. */
-GRAFT_ROW_INLINE float graft_row_integers_largest(const float *x, int64_t n) {
-    const __m256 sign = _mm256_set1_ps(-0.0F);
-    __m256 most = _mm256_setzero_ps(), odd = _mm256_setzero_ps();
-    for (int64_t i = 0; i < n; i += GRAFT_ROW_INTEGERS_LANES) {
-        const __m256 inputs = _mm256_loadu_ps(x + i);
-        most = _mm256_max_ps(most, _mm256_andnot_ps(sign, inputs));
-        odd = _mm256_add_ps(odd, _mm256_mul_ps(inputs, _mm256_setzero_ps()));
-    }
-    float lanes[GRAFT_ROW_INTEGERS_LANES], largest = graft_row_sum((graft_row_floats)odd);
-    _mm256_storeu_ps(lanes, most);
-    for (int l = 0; l < GRAFT_ROW_INTEGERS_LANES; l++) {
-        largest = lanes[l] > largest ? lanes[l] : largest;
-    }
-    return largest;
-}
-
 /* [any] Vector v of a line of inputs, times `factor`: those that have their codes in lanes of 16 bits. */
 GRAFT_ROW_INLINE __m256i graft_row_integers_round(const float *x, const int kind, const int v, __m256 factor) {
     const int step = kind == GRAFT_ROW_KIND_UINT4 ? 4 : 1, first = kind == GRAFT_ROW_KIND_UINT4 ? v : 16 * v;
@@ -99,8 +82,8 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows 
     const int64_t line = graft_row_integers_line(kind), block = line * graft_row_integers_lines(self, kind);
     float *steps = sums + self->in_features / 8;
     for (int64_t i = 0; i < self->in_features; sums += GRAFT_ROW_INTEGERS_LANES) {
-        const float largest = graft_row_integers_largest(x + i, block);
-        const float step = graft_packed_step(largest), factor = step > 0.0F ? 1.0F / step : 0.0F;
+        float step;
+        const float factor = graft_packed_factor(x + i, block, &step);
         __m256i sum = _mm256_setzero_si256();
         for (const int64_t end = i + block; i < end; i += line) {
             for (int v = 0; v < line / 16; v++, numbers += 16) {
@@ -326,20 +309,8 @@ GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_packed_rows *sel
     }
 }
 
-/* Defines what a format's table points to, format##_prepared. */
-#define GRAFT_ROW_INTEGERS(format, kind)                                                                             \
-    static int32_t format##_fits(const struct graft_packed_rows *self) {                                             \
-        return graft_row_integers_fits(self, kind);                                                                  \
-    }                                                                                                                \
-    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums) { \
-        graft_row_integers_prepare(self, kind, x, (int16_t *)numbers, sums);                                         \
-    }                                                                                                                \
-    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,           \
-                                           const void *numbers, const float *sums, int64_t tokens, float *y) {       \
-        graft_row_integers_all(self, kind, first, n, (const int16_t *)numbers, sums, tokens, y);                     \
-    }                                                                                                                \
-    static const struct graft_packed_rows_prepared format##_prepared = {2, format##_fits, format##_prepare,          \
-                                                                        format##_multiply_prepared};
+/* Defines format##_prepared for a kind of codes. */
+#define GRAFT_ROW_INTEGERS(format, kind) GRAFT_ROW_PREPARED_AS(format, graft_row_integers, kind, int16_t)
 
 #endif
 

@@ -404,21 +404,10 @@ GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self
     }
 }
 
-/* Defines what a format's table points to, format##_prepared, for a kind of codes above. */
-#define GRAFT_ROW_ROUNDED(format, kind)                                                                              \
-    static const struct graft_row_rounding format##_rounding = GRAFT_ROW_ROUNDED_##kind;                             \
-    static int32_t format##_fits(const struct graft_packed_rows *self) {                                             \
-        return graft_row_rounded_fits(self, &format##_rounding);                                                     \
-    }                                                                                                                \
-    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums) { \
-        graft_row_rounded_prepare(self, &format##_rounding, x, (uint32_t *)numbers, sums);                           \
-    }                                                                                                                \
-    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,           \
-                                           const void *numbers, const float *sums, int64_t tokens, float *y) {       \
-        graft_row_rounded_all(self, &format##_rounding, first, n, (const uint32_t *)numbers, sums, tokens, y);       \
-    }                                                                                                                \
-    static const struct graft_packed_rows_prepared format##_prepared = {2, format##_fits, format##_prepare,          \
-                                                                        format##_multiply_prepared};
+/* Defines format##_prepared for a kind of codes above. */
+#define GRAFT_ROW_ROUNDED(format, kind)                                                  \
+    static const struct graft_row_rounding format##_rounding = GRAFT_ROW_ROUNDED_##kind; \
+    GRAFT_ROW_PREPARED_AS(format, graft_row_rounded, &format##_rounding, uint32_t)
 
 #endif
 
