@@ -49,7 +49,8 @@ struct graft_attention_products {
 extern const struct graft_attention_products graft_attention_in_f32;
 
 /* In bf16, with f32 sums: queries and probabilities are rounded. For keys and values stored in bf16, with an even
- * head_dim, on processors that multiply pairs. */
+ * head_dim, on processors that multiply pairs but have no tiles: those that do multiply pairs at half the speed of
+ * f32. */
 extern const struct graft_attention_products graft_attention_in_pairs;
 
 int graft_attention_has_pairs(const struct graft_attention_input *input, const struct graft_attention_item *item);

@@ -89,7 +89,7 @@ int64_t graft_attention_stored_bytes(const struct graft_loops *loops, const stru
 
 int graft_attention_has_pairs(const struct graft_attention_input *input, const struct graft_attention_item *item) {
     return item->sequence->dtype == GRAFT_DTYPE_BF16 && input->head_dim % 2 == 0 &&
-           graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16;
+           graft_cpu_isa() == GRAFT_ISA_AVX512_BF16;
 }
 
 /* `operands` has all but what belongs to a strip: w is the first's, y the first column. */

@@ -17,7 +17,7 @@ enum {
     GRAFT_TILE_TOKENS = 16,
     GRAFT_TILE_COLUMNS = 32,
     GRAFT_TILE_BLOCK = 1024, /* columns of x that lie together, for all tokens */
-    GRAFT_TILE_PANEL = 256   /* rows that best share what is read of x */
+    GRAFT_TILE_PANEL = 512   /* rows that best share what is read of x */
 };
 
 struct graft_tiles_product {
