@@ -28,20 +28,20 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16"))) int64_t
     return rounds * SUMS * PRODUCTS;
 }
 
-enum { TILE_NUMBERS = 16 * 32 };
+enum { LINE = 64, TILE_NUMBERS = 16 * 32 };
 
-/* Numbers of many bits and of both signs. Tiles of zeros take so little power that the processor multiplies them at a
- * higher clock than it has for any model. */
+/* Numbers of many bits and of both signs, from 0.008 to 2. Tiles of zeros take so little power that the processor
+ * multiplies them at a higher clock than it has for any model. */
 static void fill(uint16_t numbers[TILE_NUMBERS]) {
-    const unsigned small = 0x3c00; /* about 0.01 */
+    const unsigned smallest = 0x3c00;
     for (unsigned i = 0; i < TILE_NUMBERS; i++) {
-        numbers[i] = (uint16_t)(small + i * 7919u % 1021u + (i * 37u % 2u << 15));
+        numbers[i] = (uint16_t)(smallest + i * 7919u % 1021u + (i % 2u << 15));
     }
 }
 
 /* Four sums of 16 x 16 take 32 products each. */
 __attribute__((target("amx-tile,amx-bf16"))) int64_t graft_peak_tiles(int64_t rounds, float *sink) {
-    alignas(64) uint16_t numbers[TILE_NUMBERS];
+    alignas(LINE) uint16_t numbers[TILE_NUMBERS];
     (void)sink;
     fill(numbers);
     tile_configure(&tiles_whole);
@@ -49,8 +49,8 @@ __attribute__((target("amx-tile,amx-bf16"))) int64_t graft_peak_tiles(int64_t ro
     tile_zero(1);
     tile_zero(2);
     tile_zero(3);
-    tile_load(4, numbers, 64);
-    tile_load(5, numbers, 64);
+    tile_load(4, numbers, LINE);
+    tile_load(5, numbers, LINE);
     for (int64_t round = 0; round < rounds; round++) {
         tile_multiply(0, 4, 5);
         tile_multiply(1, 4, 5);
