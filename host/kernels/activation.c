@@ -10,7 +10,7 @@ struct numbers {
     float *y;       /* [count] */
 };
 
-static int check_activation(int32_t activation, struct graft_error *error) {
+int graft_activation_check(int32_t activation, struct graft_error *error) {
     return activation >= GRAFT_ACTIVATION_SILU && activation <= GRAFT_ACTIVATION_SIGMOID
                ? GRAFT_OK
                : graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "activation %d is not known to this host",
@@ -24,7 +24,7 @@ static void activate_run(void *data, int64_t begin, int64_t end) {
 
 int graft_activation(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y,
                      struct graft_error *error) {
-    int status = check_activation(activation, error);
+    int status = graft_activation_check(activation, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -66,7 +66,7 @@ static void gate_rows(void *data, int64_t begin, int64_t end) {
 int graft_gated_activation(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,
                            const float *up, int64_t up_stride, int64_t tokens, int64_t columns,
                            struct graft_error *error) {
-    int status = check_activation(activation, error);
+    int status = graft_activation_check(activation, error);
     if (status != GRAFT_OK) {
         return status;
     }

@@ -25,6 +25,7 @@ const struct graft_kernels *graft_kernels_get(void) {
         .widen = graft_widen,
         .layer_norm = graft_layer_norm,
         .linear_turned = graft_linear_turned,
+        .gated_linear = graft_gated_linear,
     };
     return &kernels;
 }

@@ -29,6 +29,8 @@ enum { SERIAL_WORK = 1 << 18 };
 struct plan {
     const struct graft_call *call;
     const struct graft_loops *loops;
+    const struct graft_product_input *made; /* [n_made]: by the caller */
+    int64_t n_made;
     struct graft_product_panel *panels;
     int64_t n_panels;
     struct graft_product_input *inputs;
@@ -52,7 +54,7 @@ static const struct graft_product *product_at(const struct graft_product *produc
     return (const struct graft_product *)(const void *)((const char *)products + (size_t)i * stride);
 }
 
-static int check_product(const struct graft_product *product, struct graft_error *error) {
+int graft_product_check(const struct graft_product *product, struct graft_error *error) {
     const struct graft_weight *weight = product->weight;
     const struct graft_weight *bias = product->bias;
     if (product->required_features != 0) {
@@ -84,19 +86,28 @@ static int takes_tiles(const struct graft_call *call, const struct graft_product
            is_rounded(call, reading) && graft_cpu_isa() == GRAFT_ISA_AMX;
 }
 
-/* Panels of tiles are large, but not so large that threads would have nothing to do. */
-static int64_t tile_panel_rows(const struct graft_product *product) {
-    int64_t share = product->rows / (2 * (int64_t)graft_parallel_workers());
-    int64_t rows = GRAFT_TILE_PANEL;
-    while (rows > FEW_PANEL_ROWS && rows > share) {
-        rows /= 2;
+int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_product *product) {
+    struct graft_row_run run = {NULL, GRAFT_DTYPE_NONE, 0};
+    for (int64_t row = 0; row < product->rows; row += run.rows) {
+        run = graft_weight_run(product->weight, product->first_row + row, product->rows - row);
+        if (run.rows == 0 || !takes_tiles(call, product, graft_reading_of(run.dtype))) {
+            return 0;
+        }
     }
-    return rows;
+    return 1;
+}
+
+int64_t graft_product_tile_rows(int64_t rows, int64_t most) {
+    int64_t share = rows / (2 * (int64_t)graft_parallel_workers());
+    while (most > FEW_PANEL_ROWS && most > share) {
+        most /= 2;
+    }
+    return most;
 }
 
 static int64_t panel_rows(const struct graft_call *call, const struct graft_product *product, graft_dtype dtype) {
     if (takes_tiles(call, product, graft_reading_of(dtype))) {
-        return tile_panel_rows(product);
+        return graft_product_tile_rows(product->rows, GRAFT_TILE_PANEL);
     }
     return graft_call_is_few(call, product->tokens) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
 }
@@ -165,7 +176,10 @@ static int find_input(struct plan *plan, struct graft_product_panel *panel) {
         .columns = product->weight->columns,
         .form = choose(plan, panel),
     };
-    panel->input = graft_product_input_get(plan->call, &wanted, plan->inputs, &plan->n_inputs);
+    panel->input = graft_product_input_find(plan->made, plan->n_made, &wanted);
+    if (panel->input == NULL) {
+        panel->input = graft_product_input_get(plan->call, &wanted, plan->inputs, &plan->n_inputs);
+    }
     return panel->input != NULL ? 0 : -1;
 }
 
@@ -264,24 +278,29 @@ static int64_t grain_of(const struct plan *plan, const struct graft_product *pro
     return multiplications < SERIAL_WORK ? plan->n_panels : 1;
 }
 
-int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
-                 uint32_t product_stride, struct graft_error *error) {
+int graft_linear_of(const struct graft_call *call, const struct graft_product *products, int32_t n, uint32_t stride,
+                    const struct graft_product_input *made, int64_t n_made, struct graft_error *error) {
     int status = GRAFT_OK;
     for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = check_product(product_at(products, product_stride, i), error);
+        status = graft_product_check(product_at(products, stride, i), error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
-    struct plan plan = {.call = call, .loops = graft_loops_get()};
+    struct plan plan = {.call = call, .loops = graft_loops_get(), .made = made, .n_made = n_made};
     int64_t mark = call->scratch_mark(call->scratch);
-    if (make_panels(&plan, products, product_stride, n) != 0 || make_inputs(&plan) != 0) {
+    if (make_panels(&plan, products, stride, n) != 0 || make_inputs(&plan) != 0) {
         status = graft_fail_memory(error, "");
     } else {
-        graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, product_stride, n), run_panels, &plan);
+        graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, stride, n), run_panels, &plan);
     }
     call->scratch_release(call->scratch, mark);
     return status;
+}
+
+int graft_linear(const struct graft_call *call, const struct graft_product *products, int32_t n,
+                 uint32_t product_stride, struct graft_error *error) {
+    return graft_linear_of(call, products, n, product_stride, NULL, 0, error);
 }
 
 static int check_turned(const struct graft_product *product, const struct graft_turned_source *source,
@@ -304,7 +323,7 @@ int graft_linear_turned(const struct graft_call *call, const struct graft_produc
     const int32_t reading = call->precision == GRAFT_PRECISION_FLOAT32 ? GRAFT_READ_F32 : GRAFT_READ_BF16;
     struct plan plan = {.call = call, .loops = graft_loops_get()};
     int64_t mark = call->scratch_mark(call->scratch);
-    int status = check_product(product, error);
+    int status = graft_product_check(product, error);
     status = status == GRAFT_OK ? check_turned(product, source, error) : status;
     *done = status == GRAFT_OK && (~source->layouts & layouts) == 0 && !takes_tiles(call, product, reading);
     if (status != GRAFT_OK || !*done) {

@@ -66,6 +66,27 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
                                                           const struct graft_product_input *wanted,
                                                           struct graft_product_input *inputs, int64_t *n_inputs);
 
+/* The one that is `wanted` among inputs[0 .. n - 1]; NULL: none. */
+const struct graft_product_input *graft_product_input_find(const struct graft_product_input *inputs, int64_t n,
+                                                           const struct graft_product_input *wanted);
+
+/* Bytes of an input's `data`. */
+int64_t graft_product_input_bytes(const struct graft_product_input *input);
+
+/* [any] Whether a product's sizes fit its weight, and kernels read that; else an error. */
+int graft_product_check(const struct graft_product *product, struct graft_error *error);
+
+/* [any] Whether all its rows are multiplied by tiles. */
+int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_product *product);
+
+/* [any] Rows of a panel of tiles: large ones, at most `most`, but not so large that threads would have nothing to do.
+ */
+int64_t graft_product_tile_rows(int64_t rows, int64_t most);
+
+/* [forward] graft_linear where some inputs are made already. */
+int graft_linear_of(const struct graft_call *call, const struct graft_product *products, int32_t n, uint32_t stride,
+                    const struct graft_product_input *made, int64_t n_made, struct graft_error *error);
+
 /* Bytes of worker scratch that graft_product_panel_run needs for `panel`. */
 int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struct graft_product_panel *panel);
 

@@ -114,7 +114,7 @@ static void convert(const struct graft_call *call, struct conversion *conversion
     }
 }
 
-static int64_t bytes_of(const struct graft_product_input *input) {
+int64_t graft_product_input_bytes(const struct graft_product_input *input) {
     if (input->form == GRAFT_INPUT_TILES) {
         return token_groups(input) * GRAFT_TILE_TOKENS * graft_round_up(input->columns, GRAFT_TILE_COLUMNS) *
                (int64_t)sizeof(uint16_t);
@@ -130,13 +130,22 @@ static int is_same(const struct graft_product_input *a, const struct graft_produ
            a->form == b->form;
 }
 
-const struct graft_product_input *graft_product_input_get(const struct graft_call *call,
-                                                          const struct graft_product_input *wanted,
-                                                          struct graft_product_input *inputs, int64_t *n_inputs) {
-    for (int64_t i = *n_inputs - 1; i >= 0; i--) { /* mostly it is that of the panel before */
+const struct graft_product_input *graft_product_input_find(const struct graft_product_input *inputs, int64_t n,
+                                                           const struct graft_product_input *wanted) {
+    for (int64_t i = n - 1; i >= 0; i--) { /* mostly it is that of the panel before */
         if (is_same(&inputs[i], wanted)) {
             return &inputs[i];
         }
+    }
+    return NULL;
+}
+
+const struct graft_product_input *graft_product_input_get(const struct graft_call *call,
+                                                          const struct graft_product_input *wanted,
+                                                          struct graft_product_input *inputs, int64_t *n_inputs) {
+    const struct graft_product_input *found = graft_product_input_find(inputs, *n_inputs, wanted);
+    if (found != NULL) {
+        return found;
     }
     struct graft_product_input *input = &inputs[*n_inputs];
     *input = *wanted;
@@ -144,7 +153,7 @@ const struct graft_product_input *graft_product_input_get(const struct graft_cal
         input->data = input->x;
         input->data_stride = input->x_stride;
     } else {
-        void *data = call->scratch_alloc(call->scratch, bytes_of(input));
+        void *data = call->scratch_alloc(call->scratch, graft_product_input_bytes(input));
         if (data == NULL) {
             return NULL;
         }

@@ -20,7 +20,7 @@ int64_t graft_product_panel_scratch(const struct graft_loops *loops, const struc
         return loops->pack_rows * (GRAFT_PAIRS_PORTION / 2) * (int64_t)sizeof(uint32_t);
     }
     if (panel->kind == GRAFT_PANEL_TILES) {
-        return graft_tiles_get()->scratch_bytes(panel->rows, panel->product->tokens);
+        return graft_tiles_get()->scratch_bytes(1, panel->rows, panel->product->tokens);
     }
     return 0;
 }

@@ -22,6 +22,10 @@ int graft_linear(const struct graft_call *call, const struct graft_product *prod
 int graft_linear_turned(const struct graft_call *call, const struct graft_product *product,
                         const struct graft_turned_source *source, int32_t *done, struct graft_error *error);
 
+/* product_gated.c */
+int graft_gated_linear(const struct graft_call *call, const struct graft_gated_products *mlps, int32_t n,
+                       uint32_t stride, struct graft_error *error);
+
 /* attention.c */
 int graft_attention(const struct graft_call *call, const struct graft_attention_args *args, struct graft_error *error);
 
@@ -41,6 +45,7 @@ int graft_layer_norm(const struct graft_call *call, const struct graft_weight *w
 int graft_rope(const struct graft_call *call, const struct graft_rope_args *args, struct graft_error *error);
 
 /* activation.c */
+int graft_activation_check(int32_t activation, struct graft_error *error);
 int graft_activation(const struct graft_call *call, int32_t activation, const float *x, int64_t count, float *y,
                      struct graft_error *error);
 int graft_gated_activation(const struct graft_call *call, int32_t activation, float *gate, int64_t gate_stride,

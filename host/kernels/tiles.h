@@ -20,6 +20,16 @@ enum {
     GRAFT_TILE_PANEL = 512   /* rows that best share what is read of x */
 };
 
+/* act(y) * (up's y), rounded and packed as `pack` would, instead of y: for the product that comes next. */
+struct graft_tiles_fold {
+    const uint16_t *up; /* as w: a second weight, which takes turns with it */
+    void (*activate_gate)(int32_t activation, float *gate, const float *up, int64_t count); /* of loops.h */
+    int32_t activation;
+    uint16_t *out;   /* [tokens, columns] */
+    int64_t columns; /* of the next product */
+    int64_t column;  /* the first that is written; a multiple of GRAFT_TILE_COLUMNS */
+};
+
 struct graft_tiles_product {
     const uint16_t *w; /* [rows, columns] bf16, one row behind the other, anywhere in memory */
     int64_t rows;
@@ -28,16 +38,17 @@ struct graft_tiles_product {
     int64_t tokens;
     float *y; /* [tokens, rows] */
     int64_t y_stride;
-    char *scratch; /* scratch_bytes on a 64-byte boundary */
+    const struct graft_tiles_fold *fold; /* NULL: y is written */
+    char *scratch;                       /* scratch_bytes on a 64-byte boundary */
 };
 
 struct graft_tiles {
     /* Rounds up to GRAFT_TILE_TOKENS tokens of up to GRAFT_TILE_BLOCK columns to bf16 and packs them: out
      * [columns / 32 rounded up, 16 pairs, 16 tokens, 2], zeros where there are none. */
     void (*pack)(const float *x, int64_t x_stride, int64_t tokens, int64_t columns, uint16_t *out);
-    /* Bytes of scratch memory for a product of so many rows and tokens. */
-    int64_t (*scratch_bytes)(int64_t rows, int64_t tokens);
-    /* y[t, r] = sum over k of x[t, k] * w[r, k]; 0 < columns. Denormals are zeros. */
+    /* Bytes of scratch memory for so many rows of each of one or two weights, and tokens. */
+    int64_t (*scratch_bytes)(int64_t weights, int64_t rows, int64_t tokens);
+    /* y[t, r] = sum over k of x[t, k] * w[r, k], or the fold of such sums; 0 < columns. Denormals are zeros. */
     void (*multiply)(const struct graft_tiles_product *operands);
 };
 

@@ -34,7 +34,7 @@ static void fill(struct small_product *product) {
 
 /* sums [TOKENS, ROWS]. 0: memory ran out. */
 static int multiply(const struct graft_tiles *tiles, struct small_product *product, float *sums) {
-    char *scratch = graft_alloc_aligned(LINE, (size_t)tiles->scratch_bytes(ROWS, TOKENS));
+    char *scratch = graft_alloc_aligned(LINE, (size_t)tiles->scratch_bytes(1, ROWS, TOKENS));
     const struct graft_tiles_product operands = {.w = product->w,
                                                  .rows = ROWS,
                                                  .columns = COLUMNS,

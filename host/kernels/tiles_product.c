@@ -31,8 +31,8 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static int64_t scratch_bytes(int64_t rows, int64_t tokens) {
-    int64_t sums = graft_round_up(rows, ROWS) * graft_round_up(smaller(tokens, MOST_TOKENS), TOKENS);
+static int64_t scratch_bytes(int64_t weights, int64_t rows, int64_t tokens) {
+    int64_t sums = weights * graft_round_up(rows, ROWS) * graft_round_up(smaller(tokens, MOST_TOKENS), TOKENS);
     return ROWS * COPY_STRIDE * (int64_t)sizeof(uint16_t) + sums * (int64_t)sizeof(float);
 }
 
@@ -135,25 +135,71 @@ static void write_sums(const float *sums, int64_t tokens, int64_t rows, float *y
     }
 }
 
-/* Some tokens of a product, MOST_TOKENS at most. */
+/* Some tokens of a product, MOST_TOKENS at most. Its rows are cut into strips of ROWS; those of two weights take turns.
+ */
 struct portion {
     const struct graft_tiles_product *product;
+    int64_t strips;
     int64_t token;
     int64_t tokens;
     uint16_t *copy; /* [ROWS, COPY_STRIDE] */
-    float *sums;    /* [rows / ROWS, tokens / TOKENS, 2, 16, TOKENS] */
+    float *sums;    /* [strips, tokens / TOKENS, 2, 16, TOKENS] */
 };
 
-static float *sums_of(const struct portion *portion, int64_t row, int64_t token) {
-    int64_t tokens = graft_round_up(portion->tokens, TOKENS);
-    return portion->sums + row * tokens + token * ROWS;
+static int weights_of(const struct graft_tiles_product *o) {
+    return o->fold != NULL ? 2 : 1;
 }
 
-static void write_tokens(const struct portion *portion, int64_t row, int64_t token, int64_t tokens) {
+static float *sums_of(const struct portion *portion, int64_t strip, int64_t token) {
+    return portion->sums + (strip * graft_round_up(portion->tokens, TOKENS) + token) * ROWS;
+}
+
+/* A strip of a weight's rows: where it begins, and how many there are. */
+static const uint16_t *strip_begin(const struct graft_tiles_product *o, int64_t strip) {
+    const int n = weights_of(o);
+    return (strip % n == 0 ? o->w : o->fold->up) + strip / n * ROWS * o->columns;
+}
+
+static int64_t strip_rows(const struct graft_tiles_product *o, int64_t strip) {
+    return smaller(o->rows - strip / weights_of(o) * ROWS, ROWS);
+}
+
+static void write_strip(const struct portion *portion, int64_t strip, int64_t token) {
     const struct graft_tiles_product *o = portion->product;
+    write_sums(sums_of(portion, strip, token), portion->tokens - token, strip_rows(o, strip),
+               o->y + (portion->token + token) * o->y_stride + strip * ROWS, o->y_stride);
+}
+
+/* act(gate) * up of a tile of tokens, for which `strip` is up's and the one before it gate's. Columns of the next
+ * product are what rows were of this, and pairs of them are next to each other: a tile of its x is made without turning
+ * anything. */
+static void fold_strip(const struct portion *portion, int64_t strip, int64_t token) {
+    const struct graft_tiles_product *o = portion->product;
+    const struct graft_tiles_fold *fold = o->fold;
+    float *gate = sums_of(portion, strip - 1, token);
+    const int64_t column = fold->column + strip / 2 * ROWS;
+    const int64_t block = column / BLOCK;
+    uint16_t *out = fold->out + graft_tiles_offset(o->tokens, fold->columns, block, portion->token + token) +
+                    (column - block * BLOCK) / STEP * X_TILE;
+    fold->activate_gate(fold->activation, gate, sums_of(portion, strip, token), ROWS * TOKENS);
+    for (int64_t i = 0; i < ROWS; i += 2, gate += 2 * TOKENS, out += 2 * TOKENS) {
+        __m512i even = _mm512_srli_epi32(_mm512_castps_si512(vf_round_bf16(vf_load(gate))), 16);
+        __m512i odd = _mm512_castps_si512(vf_round_bf16(vf_load(gate + TOKENS)));
+        _mm512_storeu_si512(out, _mm512_or_si512(even, odd));
+    }
+}
+
+/* What becomes of a strip's complete sums, for the tiles of tokens from `token` on. */
+static void finish_strip(const struct portion *portion, int64_t strip, int64_t token, int64_t tokens) {
+    if (portion->product->fold != NULL && strip % 2 == 0) {
+        return; /* with the next one */
+    }
     for (int64_t t = token; t < token + tokens && t < portion->tokens; t += TOKENS) {
-        write_sums(sums_of(portion, row, t), portion->tokens - t, smaller(o->rows - row, ROWS),
-                   o->y + (portion->token + t) * o->y_stride + row, o->y_stride);
+        if (portion->product->fold != NULL) {
+            fold_strip(portion, strip, t);
+        } else {
+            write_strip(portion, strip, t);
+        }
     }
 }
 
@@ -166,13 +212,12 @@ static void copy_rows(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t
     }
 }
 
-/* Makes the rows from `row` on ready to be loaded. A part of a step, or of the rows, has zeros beside it only in a
- * copy. */
-static struct rows get_rows(const struct portion *portion, int64_t row, int64_t column) {
+/* Makes a strip's rows ready to be loaded. A part of a step, or of the rows, has zeros beside it only in a copy. */
+static struct rows get_rows(const struct portion *portion, int64_t strip, int64_t column) {
     const struct graft_tiles_product *o = portion->product;
-    const uint16_t *w = o->w + row * o->columns + column;
+    const uint16_t *w = strip_begin(o, strip) + column;
     int64_t columns = smaller(o->columns - column, BLOCK);
-    int64_t there = smaller(o->rows - row, ROWS);
+    int64_t there = strip_rows(o, strip);
     struct rows rows = {.w = w,
                         .stride = o->columns,
                         .steps = graft_round_up(columns, STEP) / STEP,
@@ -184,46 +229,47 @@ static struct rows get_rows(const struct portion *portion, int64_t row, int64_t 
         rows.stride = COPY_STRIDE;
     }
     int64_t turns = graft_round_up(portion->tokens, 2 * TOKENS) / (2 * TOKENS);
-    if (row + there < o->rows) {
-        rows.next = w + ROWS * o->columns;
-        rows.next_rows = (smaller(o->rows - row - there, ROWS) + turns - 1) / turns;
+    if (strip + 1 < portion->strips) {
+        rows.next = strip_begin(o, strip + 1) + column;
+        rows.next_rows = (strip_rows(o, strip + 1) + turns - 1) / turns;
     } else if (column + BLOCK < o->columns) {
-        rows.next = o->w + column + BLOCK;
-        rows.next_rows = (smaller(o->rows, ROWS) + turns - 1) / turns;
+        rows.next = strip_begin(o, 0) + column + BLOCK;
+        rows.next_rows = (strip_rows(o, 0) + turns - 1) / turns;
     }
     return rows;
 }
 
-/* A block of columns, rows by rows. While rows are multiplied, the sums of those before them are written to y if they
- * are complete: by then they have left the tiles, and the processor does one beside the other. */
+/* A block of columns, strip by strip. While one is multiplied, the sums of the one before it are finished if they are
+ * complete: by then they have left the tiles, and the processor does one beside the other. */
 static void multiply_block(const struct portion *portion, int64_t column) {
     const struct graft_tiles_product *o = portion->product;
     int is_last = column + BLOCK >= o->columns;
     const uint16_t *x = o->x + graft_tiles_offset(o->tokens, o->columns, column / BLOCK, portion->token);
-    for (int64_t row = 0; row < o->rows; row += ROWS) {
-        struct rows rows = get_rows(portion, row, column);
+    for (int64_t strip = 0; strip < portion->strips; strip++) {
+        struct rows rows = get_rows(portion, strip, column);
         int64_t x_stride = rows.steps * X_TILE;
         for (int64_t t = 0; t < portion->tokens; t += 2 * TOKENS) {
             const uint16_t *from = x + t / TOKENS * x_stride;
             if (t + TOKENS < portion->tokens) {
-                multiply_rows(&rows, from, x_stride, sums_of(portion, row, t), 2, column == 0);
+                multiply_rows(&rows, from, x_stride, sums_of(portion, strip, t), 2, column == 0);
             } else {
-                multiply_rows(&rows, from, x_stride, sums_of(portion, row, t), 1, column == 0);
+                multiply_rows(&rows, from, x_stride, sums_of(portion, strip, t), 1, column == 0);
             }
             rows.next += rows.next_rows * rows.next_stride;
-            if (is_last && row > 0) {
-                write_tokens(portion, row - ROWS, t, 2 * TOKENS);
+            if (is_last && strip > 0) {
+                finish_strip(portion, strip - 1, t, 2 * TOKENS);
             }
         }
     }
     if (is_last) {
-        write_tokens(portion, (o->rows - 1) / ROWS * ROWS, 0, portion->tokens);
+        finish_strip(portion, portion->strips - 1, 0, portion->tokens);
     }
 }
 
 static void multiply(const struct graft_tiles_product *o) {
     struct portion portion = {
         .product = o,
+        .strips = weights_of(o) * (graft_round_up(o->rows, ROWS) / ROWS),
         .copy = (uint16_t *)(void *)o->scratch,
         .sums = (float *)(void *)(o->scratch + ROWS * COPY_STRIDE * (int64_t)sizeof(uint16_t)),
     };

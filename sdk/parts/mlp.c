@@ -72,33 +72,59 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
     return graft_instance_finish(self, status, instance);
 }
 
+/* gate and up as products [2] of the rows of x; 0 where they are not. */
+static int32_t as_gate_up(const struct mlp *self, const struct graft_mlp_args *args, float *inner, float *up,
+                          struct graft_product *products) {
+    const struct graft_linear_args gate_args = {sizeof gate_args, 0, args->tokens, args->hidden_states, inner};
+    const struct graft_linear_args up_args = {sizeof up_args, 0, args->tokens, args->hidden_states, up};
+    if (self->gate_up == NULL) {
+        return graft_linear_as_product(self->gate, &gate_args, &products[0]) &&
+               graft_linear_as_product(self->up, &up_args, &products[1]);
+    }
+    if (!graft_linear_as_product(self->gate_up, &gate_args, &products[0])) {
+        return 0;
+    }
+    products[0].rows = self->intermediate_size;
+    products[0].y_stride = self->intermediate_size;
+    products[1] = products[0];
+    products[1].first_row += self->intermediate_size;
+    products[1].y = up;
+    return 1;
+}
+
+/* All of it in one call, where the children are no more than products and an activation of the host's. */
+static int run_products(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                        float *inner, float *up, int *done, struct graft_error *error) {
+    const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
+    struct graft_product gate_up[2], down;
+    const struct graft_gated_products products = {sizeof products, graft_activation_as_kernel(self->act), &gate_up[0],
+                                                  &gate_up[1], &down};
+    *done = GRAFT_HAS(call->kernels, struct graft_kernels, gated_linear) && products.activation >= 0 &&
+            as_gate_up(self, args, inner, up, gate_up) && graft_linear_as_product(self->down, &down_args, &down);
+    return *done ? call->kernels->gated_linear(call, &products, 1, sizeof products, error) : GRAFT_OK;
+}
+
 /* inner [tokens, intermediate_size] = act(gate(x)) * up(x) */
 static int run_gated(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
-                     float *inner, struct graft_error *error) {
-    float *up = graft_scratch_floats(call, args->tokens, self->intermediate_size, error); /* as inner */
+                     float *inner, float *up, struct graft_error *error) {
     const struct graft_module *projections[] = {self->gate, self->up};
     const struct graft_linear_args projection_args[] = {
         {sizeof(struct graft_linear_args), 0, args->tokens, args->hidden_states, inner},
         {sizeof(struct graft_linear_args), 0, args->tokens, args->hidden_states, up},
     };
-    if (up == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
     int status = graft_linear_forward_all(projections, call, projection_args, 2, error);
     return status == GRAFT_OK
                ? graft_activation_gate(self->act, call, inner, up, args->tokens, self->intermediate_size, error)
                : status;
 }
 
-/* inner [tokens, intermediate_size] = act(gate) * up, where gate_up(x) has both in a row */
+/* inner [tokens, intermediate_size] = act(gate) * up, where gate_up(x) has both in a row of `both` */
 static int run_fused(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
-                     float *inner, struct graft_error *error) {
+                     float *inner, float *both, struct graft_error *error) {
     int64_t columns = self->intermediate_size;
-    float *both = graft_scratch_floats(call, args->tokens, 2 * columns, error); /* [tokens, 2, intermediate_size] */
     const struct graft_linear_args projection_args = {sizeof projection_args, 0, args->tokens, args->hidden_states,
                                                       both};
-    int status =
-        both != NULL ? graft_linear_forward(self->gate_up, call, &projection_args, error) : GRAFT_ERROR_INTERNAL;
+    int status = graft_linear_forward(self->gate_up, call, &projection_args, error);
     for (int64_t t = 0; t < args->tokens && status == GRAFT_OK; t++) {
         const float *row = both + t * 2 * columns;
         memcpy(inner + t * columns, row, (size_t)columns * sizeof *row);
@@ -118,17 +144,32 @@ static int run_plain(const struct mlp *self, const struct graft_call *call, cons
     return status == GRAFT_OK ? graft_activation_forward(self->act, call, &act_args, error) : status;
 }
 
+static int run_inner(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                     float *inner, float *up, struct graft_error *error) {
+    return self->gate_up != NULL ? run_fused(self, call, args, inner, up, error)
+           : self->gate != NULL  ? run_gated(self, call, args, inner, up, error)
+                                 : run_plain(self, call, args, inner, error);
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
                    struct graft_error *error) {
     const struct mlp *self = instance;
-    float *inner = graft_scratch_floats(call, args->tokens, self->intermediate_size, error);
+    const int64_t width = self->intermediate_size;
+    const int has_gate = self->gate != NULL || self->gate_up != NULL;
+    float *inner = graft_scratch_floats(call, args->tokens, width, error);
+    /* [tokens, width]: of up, or [tokens, 2, width] of both */
+    float *up =
+        has_gate ? graft_scratch_floats(call, args->tokens, (self->gate_up != NULL ? 2 : 1) * width, error) : inner;
     const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
-    if (inner == NULL) {
+    int done = 0;
+    if (inner == NULL || up == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = self->gate_up != NULL ? run_fused(self, call, args, inner, error)
-                 : self->gate != NULL  ? run_gated(self, call, args, inner, error)
-                                       : run_plain(self, call, args, inner, error);
+    int status = has_gate ? run_products(self, call, args, inner, up, &done, error) : GRAFT_OK;
+    if (status != GRAFT_OK || done) {
+        return status;
+    }
+    status = run_inner(self, call, args, inner, up, error);
     return status == GRAFT_OK ? graft_linear_forward(self->down, call, &down_args, error) : status;
 }
 

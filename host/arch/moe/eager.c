@@ -16,19 +16,15 @@ static int run_expert(const struct graft_call *call, const struct graft_experts_
                       const struct buffers *buffers, struct graft_error *error) {
     int64_t hidden = input->hidden_size;
     int64_t intermediate = input->intermediate_size;
-    const struct graft_product gate_up[] = {
+    const struct graft_product products[] = {
         graft_expert_product(input->gate_up_proj, input->gate_up_bias, 2 * e * intermediate, intermediate, tokens,
                              buffers->x, buffers->gate),
         graft_expert_product(input->gate_up_proj, input->gate_up_bias, (2 * e + 1) * intermediate, intermediate, tokens,
                              buffers->x, buffers->up),
+        graft_expert_product(input->down_proj, input->down_bias, e * hidden, hidden, tokens, buffers->gate, buffers->x),
     };
-    const struct graft_product down =
-        graft_expert_product(input->down_proj, input->down_bias, e * hidden, hidden, tokens, buffers->gate, buffers->x);
-    int status = call->kernels->linear(call, gate_up, 2, sizeof(struct graft_product), error);
-    if (status == GRAFT_OK) {
-        status = graft_experts_gate(input, call, buffers->gate, buffers->up, tokens, error);
-    }
-    return status == GRAFT_OK ? call->kernels->linear(call, &down, 1, sizeof(struct graft_product), error) : status;
+    const struct graft_expert_run run = {products, 1, buffers->gate, buffers->up, tokens};
+    return graft_expert_run(call, input, &run, error);
 }
 
 static int forward(const struct graft_experts_implementation *self, const struct graft_call *call,

@@ -50,3 +50,26 @@ struct graft_product graft_expert_product(const struct graft_weight *weight, con
         .y_stride = rows,
     };
 }
+
+static int run_gated(const struct graft_call *call, const struct graft_expert_run *run, int32_t activation,
+                     struct graft_error *error) {
+    struct graft_gated_products *mlps = call->scratch_alloc(call->scratch, run->n * (int64_t)sizeof *mlps);
+    for (int32_t i = 0; i < run->n && mlps != NULL; i++) {
+        mlps[i] = (struct graft_gated_products){sizeof mlps[i], activation, &run->products[2 * i],
+                                                &run->products[2 * i + 1], &run->products[2 * run->n + i]};
+    }
+    return mlps != NULL ? call->kernels->gated_linear(call, mlps, run->n, sizeof *mlps, error)
+                        : graft_fail_memory(error, "");
+}
+
+int graft_expert_run(const struct graft_call *call, const struct graft_experts_input *input,
+                     const struct graft_expert_run *run, struct graft_error *error) {
+    const int32_t activation = input->gating == NULL ? graft_activation_as_kernel(input->act_fn) : -1;
+    const uint32_t size = sizeof *run->products;
+    if (activation >= 0) {
+        return run_gated(call, run, activation, error);
+    }
+    int status = call->kernels->linear(call, run->products, 2 * run->n, size, error);
+    status = status == GRAFT_OK ? graft_experts_gate(input, call, run->gate, run->up, run->pairs, error) : status;
+    return status == GRAFT_OK ? call->kernels->linear(call, run->products + 2 * run->n, run->n, size, error) : status;
+}

@@ -22,4 +22,17 @@ int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_ex
 struct graft_product graft_expert_product(const struct graft_weight *weight, const struct graft_weight *bias,
                                           int64_t first_row, int64_t rows, int64_t tokens, const float *x, float *y);
 
+/* Products of some experts, and the room between them. */
+struct graft_expert_run {
+    const struct graft_product *products; /* [2 n + n]: gate and up of each, then down of each */
+    int32_t n;
+    float *gate; /* [pairs, intermediate_size]: their y, and x of down */
+    float *up;   /* likewise */
+    int64_t pairs;
+};
+
+/* [forward] Down of what gate and up give: in one call, where nothing but an activation of the host's is between. */
+int graft_expert_run(const struct graft_call *call, const struct graft_experts_input *input,
+                     const struct graft_expert_run *run, struct graft_error *error);
+
 #endif

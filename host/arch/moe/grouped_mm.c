@@ -16,7 +16,7 @@ struct buffers {
     float *x;                       /* [pairs, hidden_size]: gathered input, then the experts' output */
     float *gate;                    /* [pairs, intermediate_size] */
     float *up;                      /* [pairs, intermediate_size] */
-    struct graft_product *products; /* [2 * num_experts] */
+    struct graft_product *products; /* [3 * num_experts] */
 };
 
 /* The end of the group that begins with expert `begin`. */
@@ -40,45 +40,34 @@ static int allocate(const struct graft_experts_input *input, const struct graft_
     buffers->x = graft_scratch_floats(call, room, input->hidden_size, error);
     buffers->gate = graft_scratch_floats(call, room, input->intermediate_size, error);
     buffers->up = graft_scratch_floats(call, room, input->intermediate_size, error);
-    buffers->products = call->scratch_alloc(call->scratch, 2 * input->num_experts * (int64_t)sizeof *buffers->products);
+    buffers->products = call->scratch_alloc(call->scratch, 3 * input->num_experts * (int64_t)sizeof *buffers->products);
     if (buffers->x == NULL || buffers->gate == NULL || buffers->up == NULL || buffers->products == NULL) {
         return graft_fail_memory(error, input->path);
     }
     return GRAFT_OK;
 }
 
-/* gate and up of the experts [begin, end). Returns how many products that takes. */
-static int32_t gate_up_products(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
-                                int64_t begin, int64_t end, const struct buffers *buffers) {
-    int64_t hidden = input->hidden_size;
-    int64_t intermediate = input->intermediate_size;
+/* gate, up and down of the experts [begin, end) that have pairs, the latter back to `x`. Returns how many have. */
+static int32_t products_of(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
+                           int64_t begin, int64_t end, const struct buffers *buffers) {
+    const int64_t hidden = input->hidden_size, intermediate = input->intermediate_size;
+    struct graft_product *gate_up = buffers->products;
     int32_t n = 0;
     for (int64_t e = begin; e < end; e++) {
-        int64_t row = pairs->first[e] - pairs->first[begin];
-        int64_t tokens = pairs->first[e + 1] - pairs->first[e];
-        if (tokens > 0) {
-            buffers->products[n++] =
-                graft_expert_product(input->gate_up_proj, input->gate_up_bias, 2 * e * intermediate, intermediate,
-                                     tokens, buffers->x + row * hidden, buffers->gate + row * intermediate);
-            buffers->products[n++] =
-                graft_expert_product(input->gate_up_proj, input->gate_up_bias, (2 * e + 1) * intermediate, intermediate,
-                                     tokens, buffers->x + row * hidden, buffers->up + row * intermediate);
-        }
+        n += pairs->first[e + 1] > pairs->first[e];
     }
-    return n;
-}
-
-/* The same for down, from `gate` back to `x`. */
-static int32_t down_products(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
-                             int64_t begin, int64_t end, const struct buffers *buffers) {
-    int32_t n = 0;
+    struct graft_product *down = gate_up + 2 * n;
     for (int64_t e = begin; e < end; e++) {
-        int64_t row = pairs->first[e] - pairs->first[begin];
-        int64_t tokens = pairs->first[e + 1] - pairs->first[e];
+        const int64_t row = pairs->first[e] - pairs->first[begin];
+        const int64_t tokens = pairs->first[e + 1] - pairs->first[e];
+        float *x = buffers->x + row * hidden;
+        float *gate = buffers->gate + row * intermediate, *up = buffers->up + row * intermediate;
         if (tokens > 0) {
-            buffers->products[n++] = graft_expert_product(
-                input->down_proj, input->down_bias, e * input->hidden_size, input->hidden_size, tokens,
-                buffers->gate + row * input->intermediate_size, buffers->x + row * input->hidden_size);
+            *gate_up++ = graft_expert_product(input->gate_up_proj, input->gate_up_bias, 2 * e * intermediate,
+                                              intermediate, tokens, x, gate);
+            *gate_up++ = graft_expert_product(input->gate_up_proj, input->gate_up_bias, (2 * e + 1) * intermediate,
+                                              intermediate, tokens, x, up);
+            *down++ = graft_expert_product(input->down_proj, input->down_bias, e * hidden, hidden, tokens, gate, x);
         }
     }
     return n;
@@ -93,16 +82,10 @@ static int run_group(const struct graft_experts_input *input, const struct graft
     int64_t n = pairs->first[end] - first;
     int status = kernels->gather_rows(call, input->hidden_states, pairs->token + first, n, input->hidden_size,
                                       buffers->x, error);
-    int32_t products = gate_up_products(input, pairs, begin, end, buffers);
+    const struct graft_expert_run run = {buffers->products, products_of(input, pairs, begin, end, buffers),
+                                         buffers->gate, buffers->up, n};
     if (status == GRAFT_OK) {
-        status = kernels->linear(call, buffers->products, products, sizeof(struct graft_product), error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_experts_gate(input, call, buffers->gate, buffers->up, n, error);
-    }
-    if (status == GRAFT_OK) {
-        products = down_products(input, pairs, begin, end, buffers);
-        status = kernels->linear(call, buffers->products, products, sizeof(struct graft_product), error);
+        status = graft_expert_run(call, input, &run, error);
     }
     for (int64_t e = begin; e < end && status == GRAFT_OK; e++) {
         int64_t at = pairs->first[e];

@@ -51,15 +51,20 @@ GRAFT_INLINE int graft_activation_forward(const struct graft_module *module, con
     return graft_module_leave(module, call, &entered, status, error);
 }
 
+/* [forward] Which GRAFT_ACTIVATION_... of graft.kernels/1 a module is; -1: none of them. */
+GRAFT_INLINE int32_t graft_activation_as_kernel(const struct graft_module *module) {
+    const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
+    return GRAFT_HAS(vtable, struct graft_activation, as_kernel) && vtable->as_kernel != NULL
+               ? vtable->as_kernel(module->instance)
+               : -1;
+}
+
 /* [forward] gate = act(gate) * up, both dense [tokens, columns]: fused where the activation is one of the kernels. */
 GRAFT_INLINE int graft_activation_gate(const struct graft_module *module, const struct graft_call *call, float *gate,
                                        const float *up, int64_t tokens, int64_t columns, struct graft_error *error) {
-    const struct graft_activation *vtable = (const struct graft_activation *)module->forward;
     struct graft_activation_args args = {sizeof args, 0, tokens * columns, gate, gate};
     int status;
-    int32_t kernel = GRAFT_HAS(vtable, struct graft_activation, as_kernel) && vtable->as_kernel != NULL
-                         ? vtable->as_kernel(module->instance)
-                         : -1;
+    int32_t kernel = graft_activation_as_kernel(module);
     if (kernel >= 0) {
         return call->kernels->gated_activation(call, kernel, gate, columns, up, columns, tokens, columns, error);
     }

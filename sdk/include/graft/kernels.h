@@ -38,6 +38,15 @@ struct graft_product {
     int64_t y_stride;                  /* floats */
 };
 
+/* Three products that make a gated MLP (Shazeer 2020): down(act(gate(x)) * up(x)). */
+struct graft_gated_products {
+    uint32_t struct_size;
+    int32_t activation;               /* GRAFT_ACTIVATION_... */
+    const struct graft_product *gate; /* of x */
+    const struct graft_product *up;   /* of as many rows and tokens */
+    const struct graft_product *down; /* of gate's y, whose rows are its columns */
+};
+
 /* Which keys a query may see. Position i of a sequence may see position j when: */
 enum {
     GRAFT_MASK_NONE = 0,    /* always */
@@ -231,6 +240,13 @@ struct graft_kernels {
      * not know. */
     int (*linear_turned)(const struct graft_call *call, const struct graft_product *product,
                          const struct graft_turned_source *source, int32_t *done, struct graft_error *error);
+
+    /* `linear` of gate and up, gated_activation and `linear` of down, to the bit, for `n` MLPs that do not depend on
+     * each other; an array's elements are `stride` bytes apart. What gate's and up's y hold afterwards is not said: on
+     * some processors what is between the products never gets there. Not in hosts of 1.0 as first released: ask
+     * GRAFT_HAS. */
+    int (*gated_linear)(const struct graft_call *call, const struct graft_gated_products *mlps, int32_t n,
+                        uint32_t stride, struct graft_error *error);
 };
 
 /* [forward] A weight's elements in row order as f32, in scratch memory; on failure NULL, with an error recorded. For
@@ -242,11 +258,12 @@ GRAFT_INLINE float *graft_scratch_widened(const struct graft_call *call, const s
 }
 
 GRAFT_ASSERT_SIZE(struct graft_product, 80);
+GRAFT_ASSERT_SIZE(struct graft_gated_products, 32);
 GRAFT_ASSERT_SIZE(struct graft_mask, 48);
 GRAFT_ASSERT_SIZE(struct graft_attention_latents, 40);
 GRAFT_ASSERT_SIZE(struct graft_attention_args, 176);
 GRAFT_ASSERT_SIZE(struct graft_rope_args, 72);
-GRAFT_ASSERT_SIZE(struct graft_kernels, 136);
+GRAFT_ASSERT_SIZE(struct graft_kernels, 144);
 
 #ifdef __cplusplus
 }

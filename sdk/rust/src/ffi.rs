@@ -318,6 +318,7 @@ c_structs! {
         pub scatter_add_rows: unsafe extern "C" fn(call: *const graft_call, x: *const f32, scale: *const f32, index: *const i32, rows: i64, columns: i64, y: *mut f32, error: *mut graft_error) -> c_int,
         pub widen: unsafe extern "C" fn(call: *const graft_call, weight: *const graft_weight, out: *mut f32, error: *mut graft_error) -> c_int,
         pub linear_turned: unsafe extern "C" fn(call: *const graft_call, product: *const graft_product, source: *const c_void, done: *mut i32, error: *mut graft_error) -> c_int,
+        pub gated_linear: unsafe extern "C" fn(call: *const graft_call, mlps: *const c_void, n: i32, stride: u32, error: *mut graft_error) -> c_int,
     }
 
     pub struct graft_mlp_args {
