@@ -4,8 +4,10 @@
 
 #include "base/dtype.h"
 #include "kernels/attention_block.h"
+#include "kernels/cpu.h"
 
-enum { COLUMNS = 64 }; /* in one item, if the group is not larger */
+/* In one item, if the group is not larger. Tiles take more, since values are turned for each item. */
+enum { COLUMNS = 64, TILES_COLUMNS = 128 };
 
 static int64_t padded(int64_t columns) {
     return (columns + GRAFT_LANES - 1) / GRAFT_LANES * GRAFT_LANES;
@@ -13,7 +15,8 @@ static int64_t padded(int64_t columns) {
 
 int64_t graft_attention_block_queries(const struct graft_attention_input *input) {
     int64_t group = graft_attention_group(input);
-    return group < COLUMNS ? COLUMNS / group : 1;
+    int64_t columns = graft_cpu_isa() == GRAFT_ISA_AMX ? TILES_COLUMNS : COLUMNS;
+    return group < columns ? columns / group : 1;
 }
 
 int64_t graft_attention_block_scratch(const struct graft_loops *loops, const struct graft_attention_input *input) {
@@ -137,8 +140,7 @@ void graft_attention_block_run(const struct graft_loops *loops, const struct gra
                                           .columns = padded(item->queries * item->heads)};
     int64_t last = block.position + item->queries - 1;
     int64_t end = graft_attention_end_key(input->mask, last, item->sequence->length);
-    const struct graft_attention_products *products =
-        graft_attention_has_pairs(input, item) ? &graft_attention_in_pairs : &graft_attention_in_f32;
+    const struct graft_attention_products *products = graft_attention_products_of(input, item);
     start(&block, scratch);
     if (products->start != NULL) {
         products->start(&block);
@@ -147,6 +149,9 @@ void graft_attention_block_run(const struct graft_loops *loops, const struct gra
     int64_t first = graft_attention_first_key(input->mask, block.position);
     for (int64_t j = first - first % GRAFT_ATTENTION_KEYS; j < end; j += GRAFT_ATTENTION_KEYS) {
         run_portion(&block, products, j, end - j < GRAFT_ATTENTION_KEYS ? end - j : GRAFT_ATTENTION_KEYS);
+    }
+    if (products->end != NULL) {
+        products->end(&block);
     }
     finish(&block);
 }

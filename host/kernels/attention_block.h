@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One item of attention with many queries, as attention_block.c and its two ways to multiply see it. */
+/* One item of attention with many queries, as attention_block.c and its ways to multiply see it. */
 #ifndef GRAFT_KERNELS_ATTENTION_BLOCK_H
 #define GRAFT_KERNELS_ATTENTION_BLOCK_H
 
@@ -41,19 +41,22 @@ struct graft_attention_products {
     void (*values)(const struct graft_attention_block *block, const struct graft_attention_rows *rows, int64_t keys);
     /* Turns scores into what `values` multiplies, as columns_softmax does. */
     void (*softmax)(const struct graft_attention_block *block, int64_t keys);
-    /* Once `q` is there; NULL: nothing to do. */
+    /* Once `q` is there, and after the last portion; NULL: nothing to do. */
     void (*start)(const struct graft_attention_block *block);
+    void (*end)(const struct graft_attention_block *block);
 };
 
 /* In f32; stored numbers of another type are widened. */
 extern const struct graft_attention_products graft_attention_in_f32;
 
 /* In bf16, with f32 sums: queries and probabilities are rounded. For keys and values stored in bf16, with an even
- * head_dim, on processors that multiply pairs but have no tiles: those that do multiply pairs at half the speed of
- * f32. */
+ * head_dim, on processors that multiply pairs, or tiles of them. */
 extern const struct graft_attention_products graft_attention_in_pairs;
+extern const struct graft_attention_products graft_attention_by_tiles;
 
-int graft_attention_has_pairs(const struct graft_attention_input *input, const struct graft_attention_item *item);
+/* [any] Which of the three an item takes. */
+const struct graft_attention_products *graft_attention_products_of(const struct graft_attention_input *input,
+                                                                   const struct graft_attention_item *item);
 
 /* Bytes of `stored` for items of so many columns, whichever way they are multiplied. */
 int64_t graft_attention_stored_bytes(const struct graft_loops *loops, const struct graft_attention_input *input,

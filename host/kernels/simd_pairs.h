@@ -169,8 +169,8 @@ static void columns_softmax_pairs(const float *scores, int64_t rows, int64_t col
         vf shift = vf_if_equal(largest, hidden, vf_zero(), largest);
         vf total = vf_zero();
         for (int64_t i = 0; i < rows; i += 2, to += PAIR_ROWS) {
-            vf even = vf_exp(vf_sub(vf_load(scores + i * columns + j), shift));
-            vf odd = i + 1 < rows ? vf_exp(vf_sub(vf_load(scores + (i + 1) * columns + j), shift)) : vf_zero();
+            vf even = vf_exp_falling(vf_sub(vf_load(scores + i * columns + j), shift));
+            vf odd = i + 1 < rows ? vf_exp_falling(vf_sub(vf_load(scores + (i + 1) * columns + j), shift)) : vf_zero();
             total = vf_add(vf_add(total, even), odd);
             _mm512_storeu_si512(to, pairs_round(even, odd));
         }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "kernels/cpu.h"
+#include "kernels/tiles_attention.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 
@@ -76,6 +77,14 @@ int graft_tiles_are_right(void) {
 const struct graft_tiles *graft_tiles_get(void) {
 #if defined(__x86_64__)
     return graft_cpu_models_tiles() ? &graft_tiles_model : &graft_tiles_amx;
+#else
+    return NULL;
+#endif
+}
+
+const struct graft_tiles_attention *graft_tiles_attention_get(void) {
+#if defined(__x86_64__)
+    return graft_cpu_models_tiles() ? &graft_tiles_attention_model : &graft_tiles_attention_amx;
 #else
     return NULL;
 #endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The products of attention on processors that multiply tiles: in shape those of pairs, whose operands they take. Rows
+ * of keys are a left operand as they lie; values have to be turned. */
+#ifndef GRAFT_KERNELS_TILES_ATTENTION_H
+#define GRAFT_KERNELS_TILES_ATTENTION_H
+
+#include "kernels/loops.h"
+
+enum { GRAFT_TILES_STRIP = 64 /* pack_rows of the loops that run beside it */ };
+
+struct graft_tiles_attention {
+    /* Before and after what one thread multiplies. */
+    void (*begin)(void);
+    void (*end)(void);
+    /* multiply_pairs of loops.h, with x_step 2 and rows in multiples of 16. Sums go on in steps of 16 pairs. */
+    void (*multiply_pairs)(const struct graft_pairs *operands);
+    /* out [columns, n rounded up to 32] = rows [n, columns] turned, zeros behind them. */
+    void (*turn)(const uint16_t *rows, int64_t row_stride, int64_t n, int64_t columns, uint16_t *out,
+                 int64_t out_stride);
+};
+
+/* [any] The processor's, or the model's where graft_cpu_models_tiles(). Only with GRAFT_ISA_AMX. */
+const struct graft_tiles_attention *graft_tiles_attention_get(void);
+
+extern const struct graft_tiles_attention graft_tiles_attention_amx;
+extern const struct graft_tiles_attention graft_tiles_attention_model;
+
+#endif
