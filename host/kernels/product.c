@@ -4,24 +4,19 @@
  *
  * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products.
  * With many it is bound by arithmetic: a panel is transposed in portions that fit the cache and multiplied, in bf16 on
- * processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 take rows as they lie. Which
- * of the two it is, the whole forward decides (graft_call_is_few): the few tokens that an expert gets of many are many.
+ * processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 take rows as they lie, and
+ * turned ones where a source makes them. Which of the two it is, the whole forward decides (graft_call_is_few): the few
+ * tokens that an expert gets of many are many.
  */
 #include <string.h>
 
 #include "base/dtype.h"
 #include "kernels/blocks.h"
-#include "kernels/cpu.h"
-#include "kernels/few.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "kernels/product.h"
 #include "kernels/table.h"
 #include "kernels/tiles.h"
-
-/* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly; whole multiples of what the inner
- * loops take at once. */
-enum { FEW_PANEL_ROWS = 48, MANY_PANEL_ROWS = 64 };
 
 /* Fewer multiplications than this are not worth a second thread: about what one does while another wakes up. */
 enum { SERIAL_WORK = 1 << 18 };
@@ -76,42 +71,6 @@ int graft_product_check(const struct graft_product *product, struct graft_error 
     return status == GRAFT_OK && bias != NULL ? graft_check_types(bias, "bias", error) : status;
 }
 
-static int is_rounded(const struct graft_call *call, int32_t reading) {
-    return call->precision == GRAFT_PRECISION_BFLOAT16 ||
-           (call->precision == GRAFT_PRECISION_AUTO && reading == GRAFT_READ_BF16);
-}
-
-static int takes_tiles(const struct graft_call *call, const struct graft_product *product, int32_t reading) {
-    return !graft_call_is_few(call, product->tokens) && product->weight->columns > 0 && reading == GRAFT_READ_BF16 &&
-           is_rounded(call, reading) && graft_cpu_isa() == GRAFT_ISA_AMX;
-}
-
-int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_product *product) {
-    struct graft_row_run run = {NULL, GRAFT_DTYPE_NONE, 0};
-    for (int64_t row = 0; row < product->rows; row += run.rows) {
-        run = graft_weight_run(product->weight, product->first_row + row, product->rows - row);
-        if (run.rows == 0 || !takes_tiles(call, product, graft_reading_of(run.dtype))) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-int64_t graft_product_tile_rows(int64_t rows, int64_t most) {
-    int64_t share = rows / (2 * (int64_t)graft_parallel_workers());
-    while (most > FEW_PANEL_ROWS && most > share) {
-        most /= 2;
-    }
-    return most;
-}
-
-static int64_t panel_rows(const struct graft_call *call, const struct graft_product *product, graft_dtype dtype) {
-    if (takes_tiles(call, product, graft_reading_of(dtype))) {
-        return graft_product_tile_rows(product->rows, GRAFT_TILE_PANEL);
-    }
-    return graft_call_is_few(call, product->tokens) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
-}
-
 /* Fills the panels of one product, or only counts them if `panels` is NULL. They start anew with each block. */
 static int64_t cut(const struct graft_call *call, const struct graft_product *product,
                    struct graft_product_panel *panels) {
@@ -123,7 +82,7 @@ static int64_t cut(const struct graft_call *call, const struct graft_product *pr
         if (run.rows == 0) {
             break;
         }
-        int64_t most = panel_rows(call, product, run.dtype);
+        int64_t most = graft_product_panel_rows(call, product, run.dtype);
         for (int64_t first = 0; first < run.rows; first += most, n++) {
             if (panels != NULL) {
                 panels[n].product = product;
@@ -137,36 +96,6 @@ static int64_t cut(const struct graft_call *call, const struct graft_product *pr
     return n;
 }
 
-/* Chooses how a panel is computed, and returns the form of x that goes with it. */
-static int32_t choose(const struct plan *plan, struct graft_product_panel *panel) {
-    const int is_few = panel->source == NULL && graft_call_is_few(plan->call, panel->product->tokens);
-    panel->kind = is_few ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
-    const int is_bf16_dot = panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16;
-    const int rounds = is_rounded(plan->call, panel->reading);
-    if (is_bf16_dot && rounds && graft_few_pairs_run()) {
-        panel->kind = GRAFT_PANEL_FEW;
-        return panel->product->tokens > GRAFT_FEW_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_FEW;
-    }
-    if (is_bf16_dot && plan->loops->dot_split != NULL) {
-        panel->kind = GRAFT_PANEL_SPLIT;
-        return rounds ? GRAFT_INPUT_ROUNDED_SPLIT : GRAFT_INPUT_SPLIT;
-    }
-    if (!rounds) {
-        return GRAFT_INPUT_AS_GIVEN;
-    }
-    if (takes_tiles(plan->call, panel->product, panel->reading)) {
-        panel->kind = GRAFT_PANEL_TILES;
-        return GRAFT_INPUT_TILES;
-    }
-    if (panel->kind == GRAFT_PANEL_MULTIPLY && panel->reading == GRAFT_READ_BF16 &&
-        panel->product->weight->columns > 0 && graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16) {
-        panel->kind = GRAFT_PANEL_PAIRS;
-        return GRAFT_INPUT_PAIRS;
-    }
-    panel->reading = graft_reading_rounded(panel->reading);
-    return GRAFT_INPUT_ROUNDED;
-}
-
 static int find_input(struct plan *plan, struct graft_product_panel *panel) {
     const struct graft_product *product = panel->product;
     struct graft_product_input wanted = {
@@ -174,7 +103,7 @@ static int find_input(struct plan *plan, struct graft_product_panel *panel) {
         .x_stride = product->x_stride,
         .tokens = product->tokens,
         .columns = product->weight->columns,
-        .form = choose(plan, panel),
+        .form = graft_product_choose(plan->call, panel),
     };
     panel->input = graft_product_input_find(plan->made, plan->n_made, &wanted);
     if (panel->input == NULL) {
@@ -217,7 +146,8 @@ static int make_panels(struct plan *plan, const struct graft_product *products, 
 /* The panels of a product whose weight a source makes. */
 static int make_turned(struct plan *plan, const struct graft_product *product, const struct graft_turned_source *source,
                        int32_t reading) {
-    const int64_t n_panels = product->tokens > 0 ? product->rows / GRAFT_TURNED_ROWS : 0;
+    const int64_t most = graft_product_turned_rows(plan->call, product, reading);
+    const int64_t n_panels = product->tokens > 0 ? (product->rows + most - 1) / most : 0;
     if (make_room(plan, n_panels) != 0) {
         return -1;
     }
@@ -226,8 +156,8 @@ static int make_turned(struct plan *plan, const struct graft_product *product, c
         panel->product = product;
         panel->source = source;
         panel->reading = reading;
-        panel->row = i * GRAFT_TURNED_ROWS;
-        panel->rows = GRAFT_TURNED_ROWS;
+        panel->row = i * most;
+        panel->rows = product->rows - panel->row < most ? product->rows - panel->row : most;
     }
     plan->n_panels = n_panels;
     return 0;
@@ -325,7 +255,8 @@ int graft_linear_turned(const struct graft_call *call, const struct graft_produc
     int64_t mark = call->scratch_mark(call->scratch);
     int status = graft_product_check(product, error);
     status = status == GRAFT_OK ? check_turned(product, source, error) : status;
-    *done = status == GRAFT_OK && (~source->layouts & layouts) == 0 && !takes_tiles(call, product, reading);
+    *done = status == GRAFT_OK && (~source->layouts & layouts) == 0 &&
+            (product->weight->columns % GRAFT_TILE_COLUMNS == 0 || !graft_product_takes_tiles(call, product, reading));
     if (status != GRAFT_OK || !*done) {
         return status;
     }

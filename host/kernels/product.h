@@ -13,14 +13,15 @@
 
 /* What a panel's x looks like. */
 enum {
-    GRAFT_INPUT_AS_GIVEN = 0,     /* f32 with the caller's stride */
-    GRAFT_INPUT_ROUNDED = 1,      /* dense, rounded to bf16, kept as f32 */
-    GRAFT_INPUT_PAIRS = 2,        /* bf16, with a zero behind an odd number of columns */
-    GRAFT_INPUT_FEW = 3,          /* bf16, graft_few_stride apart */
-    GRAFT_INPUT_QUARTERS = 4,     /* bf16, packed by graft_few_pack */
-    GRAFT_INPUT_TILES = 5,        /* bf16, packed for tiles (tiles.h) */
-    GRAFT_INPUT_SPLIT = 6,        /* f32 in the order of `split` (loops.h) */
-    GRAFT_INPUT_ROUNDED_SPLIT = 7 /* the same, rounded to bf16 */
+    GRAFT_INPUT_AS_GIVEN = 0,      /* f32 with the caller's stride */
+    GRAFT_INPUT_ROUNDED = 1,       /* dense, rounded to bf16, kept as f32 */
+    GRAFT_INPUT_PAIRS = 2,         /* bf16, with a zero behind an odd number of columns */
+    GRAFT_INPUT_FEW = 3,           /* bf16, graft_few_stride apart */
+    GRAFT_INPUT_QUARTERS = 4,      /* bf16, packed by graft_few_pack */
+    GRAFT_INPUT_TILES = 5,         /* bf16, packed for tiles (tiles.h) */
+    GRAFT_INPUT_SPLIT = 6,         /* f32 in the order of `split` (loops.h) */
+    GRAFT_INPUT_ROUNDED_SPLIT = 7, /* the same, rounded to bf16 */
+    GRAFT_INPUT_TILE_ROWS = 8      /* bf16, packed for tiles of turned weights (tiles_turned.h) */
 };
 
 /* x as some panels want it. Made once for all panels of the call that want the same. */
@@ -73,15 +74,25 @@ const struct graft_product_input *graft_product_input_find(const struct graft_pr
 /* Bytes of an input's `data`. */
 int64_t graft_product_input_bytes(const struct graft_product_input *input);
 
-/* [any] Whether a product's sizes fit its weight, and kernels read that; else an error. */
-int graft_product_check(const struct graft_product *product, struct graft_error *error);
+/* --- product_choose.c --- */
 
-/* [any] Whether all its rows are multiplied by tiles. */
+/* [any] Whether rows of this reading are multiplied by tiles; whether all of a product's are. */
+int graft_product_takes_tiles(const struct graft_call *call, const struct graft_product *product, int32_t reading);
 int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_product *product);
 
-/* [any] Rows of a panel of tiles: large ones, at most `most`, but not so large that threads would have nothing to do.
- */
+/* [any] Rows of a panel: of tiles, `most` unless threads would have nothing to do; of a block of this type; of a weight
+ * that a source makes. */
 int64_t graft_product_tile_rows(int64_t rows, int64_t most);
+int64_t graft_product_panel_rows(const struct graft_call *call, const struct graft_product *product, graft_dtype dtype);
+int64_t graft_product_turned_rows(const struct graft_call *call, const struct graft_product *product, int32_t reading);
+
+/* [any] Sets how a panel is computed, and returns the form of x that goes with it. */
+int32_t graft_product_choose(const struct graft_call *call, struct graft_product_panel *panel);
+
+/* --- product.c --- */
+
+/* [any] Whether a product's sizes fit its weight, and kernels read that; else an error. */
+int graft_product_check(const struct graft_product *product, struct graft_error *error);
 
 /* [forward] graft_linear where some inputs are made already. */
 int graft_linear_of(const struct graft_call *call, const struct graft_product *products, int32_t n, uint32_t stride,

@@ -6,6 +6,7 @@
 #include "kernels/product.h"
 #include "kernels/table.h"
 #include "kernels/tiles.h"
+#include "kernels/tiles_turned.h"
 
 struct conversion {
     const struct graft_loops *loops;
@@ -20,6 +21,10 @@ static int is_bf16(const struct graft_product_input *input) {
 
 static int is_split(const struct graft_product_input *input) {
     return input->form == GRAFT_INPUT_SPLIT || input->form == GRAFT_INPUT_ROUNDED_SPLIT;
+}
+
+static int is_packed(const struct graft_product_input *input) {
+    return input->form == GRAFT_INPUT_TILES || input->form == GRAFT_INPUT_TILE_ROWS;
 }
 
 /* Numbers 4 KB apart share a set of the cache: those of tokens that are multiplied together are a line further. */
@@ -94,15 +99,16 @@ static void pack_tiles(void *data, int64_t begin, int64_t end) {
         int64_t column = i / groups * GRAFT_TILE_BLOCK;
         int64_t columns = input->columns - column;
         int64_t offset = graft_tiles_offset(input->tokens, input->columns, i / groups, token);
-        graft_tiles_get()->pack(input->x + token * input->x_stride + column, input->x_stride, input->tokens - token,
-                                columns < GRAFT_TILE_BLOCK ? columns : GRAFT_TILE_BLOCK,
-                                (uint16_t *)conversion->data + offset);
+        const int is_left = input->form == GRAFT_INPUT_TILE_ROWS;
+        (is_left ? graft_tiles_turned_get()->pack : graft_tiles_get()->pack)(
+            input->x + token * input->x_stride + column, input->x_stride, input->tokens - token,
+            columns < GRAFT_TILE_BLOCK ? columns : GRAFT_TILE_BLOCK, (uint16_t *)conversion->data + offset);
     }
 }
 
 static void convert(const struct graft_call *call, struct conversion *conversion) {
     const struct graft_product_input *input = conversion->input;
-    if (input->form == GRAFT_INPUT_TILES) {
+    if (is_packed(input)) {
         int64_t blocks = (input->columns + GRAFT_TILE_BLOCK - 1) / GRAFT_TILE_BLOCK;
         call->threads->parallel_for(token_groups(input) * blocks,
                                     graft_grain_rows(GRAFT_TILE_TOKENS * GRAFT_TILE_BLOCK), pack_tiles, conversion);
@@ -115,7 +121,7 @@ static void convert(const struct graft_call *call, struct conversion *conversion
 }
 
 int64_t graft_product_input_bytes(const struct graft_product_input *input) {
-    if (input->form == GRAFT_INPUT_TILES) {
+    if (is_packed(input)) {
         return token_groups(input) * GRAFT_TILE_TOKENS * graft_round_up(input->columns, GRAFT_TILE_COLUMNS) *
                (int64_t)sizeof(uint16_t);
     }

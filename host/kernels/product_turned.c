@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/product.h"
+#include "kernels/tiles_turned.h"
 
 static int64_t portion_of(const struct graft_product_panel *panel) {
     return panel->kind == GRAFT_PANEL_PAIRS ? GRAFT_PAIRS_PORTION : GRAFT_PORTION;
@@ -17,6 +18,9 @@ static int32_t layout_of(const struct graft_product_panel *panel) {
 }
 
 int64_t graft_product_turned_scratch(const struct graft_product_panel *panel) {
+    if (panel->kind == GRAFT_PANEL_TILES) {
+        return graft_tiles_turned_get()->scratch_bytes(panel->rows, panel->product->tokens);
+    }
     const int64_t size = panel->kind == GRAFT_PANEL_PAIRS ? 2 : 4;
     return panel->rows * portion_of(panel) * size;
 }
@@ -48,7 +52,23 @@ static void multiply_pairs(const struct graft_loops *loops, const struct graft_p
     loops->multiply_pairs(&operands);
 }
 
-void graft_product_turned_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
+static void run_tiles(const struct graft_product_panel *panel, char *scratch) {
+    const struct graft_product *product = panel->product;
+    const struct graft_tiles_turned_product operands = {
+        .source = panel->source,
+        .row = product->first_row + panel->row,
+        .rows = panel->rows,
+        .columns = product->weight->columns,
+        .x = (const uint16_t *)panel->input->data,
+        .tokens = product->tokens,
+        .y = product->y + panel->row,
+        .y_stride = product->y_stride,
+        .scratch = scratch,
+    };
+    graft_tiles_turned_get()->multiply(&operands);
+}
+
+static void run_loops(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
     const struct graft_product *product = panel->product;
     const int is_pairs = panel->kind == GRAFT_PANEL_PAIRS;
     const int64_t columns = product->weight->columns, most = portion_of(panel);
@@ -75,5 +95,13 @@ void graft_product_turned_run(const struct graft_loops *loops, const struct graf
                 multiply(loops, panel, r, k, portion.columns, (const float *)(void *)scratch + r * portion.columns);
             }
         }
+    }
+}
+
+void graft_product_turned_run(const struct graft_loops *loops, const struct graft_product_panel *panel, char *scratch) {
+    if (panel->kind == GRAFT_PANEL_TILES) {
+        run_tiles(panel, scratch);
+    } else {
+        run_loops(loops, panel, scratch);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/tiles_attention.h"
+#include "kernels/tiles_turned.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 
@@ -85,6 +86,14 @@ const struct graft_tiles *graft_tiles_get(void) {
 const struct graft_tiles_attention *graft_tiles_attention_get(void) {
 #if defined(__x86_64__)
     return graft_cpu_models_tiles() ? &graft_tiles_attention_model : &graft_tiles_attention_amx;
+#else
+    return NULL;
+#endif
+}
+
+const struct graft_tiles_turned *graft_tiles_turned_get(void) {
+#if defined(__x86_64__)
+    return graft_cpu_models_tiles() ? &graft_tiles_turned_model : &graft_tiles_turned_amx;
 #else
     return NULL;
 #endif

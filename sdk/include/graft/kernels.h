@@ -236,8 +236,8 @@ struct graft_kernels {
     /* `linear` of one product of many tokens (not graft_call_is_few) whose weight has no blocks, but a `source` that
      * makes its numbers (turned.h): F32 with GRAFT_PRECISION_FLOAT32, and else as a bf16 weight is multiplied. Rows and
      * columns of the weight and the product are multiples of GRAFT_TURNED_ROWS and GRAFT_TURNED_COLUMNS. `*done` is 0
-     * and nothing has happened where this processor's products take rows as they lie, or a layout that the source does
-     * not know. */
+     * and nothing has happened where the source lacks a layout, or this processor's products want columns in larger
+     * multiples (32 with tiles). */
     int (*linear_turned)(const struct graft_call *call, const struct graft_product *product,
                          const struct graft_turned_source *source, int32_t *done, struct graft_error *error);
 

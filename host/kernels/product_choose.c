@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which way the panels of a product go, and how many rows they have. */
+#include "kernels/blocks.h"
+#include "kernels/cpu.h"
+#include "kernels/few.h"
+#include "kernels/parallel.h"
+#include "kernels/product.h"
+#include "kernels/tiles.h"
+
+/* Rows of a panel: enough to keep a thread busy, few enough to share the work evenly; whole multiples of what the inner
+ * loops take at once. */
+enum { FEW_PANEL_ROWS = 48, MANY_PANEL_ROWS = 64 };
+
+static int is_rounded(const struct graft_call *call, int32_t reading) {
+    return call->precision == GRAFT_PRECISION_BFLOAT16 ||
+           (call->precision == GRAFT_PRECISION_AUTO && reading == GRAFT_READ_BF16);
+}
+
+int graft_product_takes_tiles(const struct graft_call *call, const struct graft_product *product, int32_t reading) {
+    return !graft_call_is_few(call, product->tokens) && product->weight->columns > 0 && reading == GRAFT_READ_BF16 &&
+           is_rounded(call, reading) && graft_cpu_isa() == GRAFT_ISA_AMX;
+}
+
+int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_product *product) {
+    struct graft_row_run run = {NULL, GRAFT_DTYPE_NONE, 0};
+    for (int64_t row = 0; row < product->rows; row += run.rows) {
+        run = graft_weight_run(product->weight, product->first_row + row, product->rows - row);
+        if (run.rows == 0 || !graft_product_takes_tiles(call, product, graft_reading_of(run.dtype))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int64_t graft_product_tile_rows(int64_t rows, int64_t most) {
+    int64_t share = rows / (2 * (int64_t)graft_parallel_workers());
+    while (most > FEW_PANEL_ROWS && most > share) {
+        most /= 2;
+    }
+    return most;
+}
+
+int64_t graft_product_panel_rows(const struct graft_call *call, const struct graft_product *product,
+                                 graft_dtype dtype) {
+    if (graft_product_takes_tiles(call, product, graft_reading_of(dtype))) {
+        return graft_product_tile_rows(product->rows, GRAFT_TILE_PANEL);
+    }
+    return graft_call_is_few(call, product->tokens) ? FEW_PANEL_ROWS : MANY_PANEL_ROWS;
+}
+
+int64_t graft_product_turned_rows(const struct graft_call *call, const struct graft_product *product, int32_t reading) {
+    const int64_t least = GRAFT_TURNED_ROWS;
+    const int64_t most = graft_product_takes_tiles(call, product, reading)
+                             ? graft_product_tile_rows(product->rows, GRAFT_TILE_PANEL)
+                             : least;
+    return most > least ? most : least;
+}
+
+int32_t graft_product_choose(const struct graft_call *call, struct graft_product_panel *panel) {
+    const int is_few = panel->source == NULL && graft_call_is_few(call, panel->product->tokens);
+    panel->kind = is_few ? GRAFT_PANEL_DOT : GRAFT_PANEL_MULTIPLY;
+    const int is_bf16_dot = panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16;
+    const int rounds = is_rounded(call, panel->reading);
+    if (is_bf16_dot && rounds && graft_few_pairs_run()) {
+        panel->kind = GRAFT_PANEL_FEW;
+        return panel->product->tokens > GRAFT_FEW_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_FEW;
+    }
+    if (is_bf16_dot && graft_loops_get()->dot_split != NULL) {
+        panel->kind = GRAFT_PANEL_SPLIT;
+        return rounds ? GRAFT_INPUT_ROUNDED_SPLIT : GRAFT_INPUT_SPLIT;
+    }
+    if (!rounds) {
+        return GRAFT_INPUT_AS_GIVEN;
+    }
+    if (graft_product_takes_tiles(call, panel->product, panel->reading)) {
+        panel->kind = GRAFT_PANEL_TILES;
+        return panel->source != NULL ? GRAFT_INPUT_TILE_ROWS : GRAFT_INPUT_TILES;
+    }
+    if (panel->kind == GRAFT_PANEL_MULTIPLY && panel->reading == GRAFT_READ_BF16 &&
+        panel->product->weight->columns > 0 && graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16) {
+        panel->kind = GRAFT_PANEL_PAIRS;
+        return GRAFT_INPUT_PAIRS;
+    }
+    panel->reading = graft_reading_rounded(panel->reading);
+    return GRAFT_INPUT_ROUNDED;
+}
