@@ -143,13 +143,13 @@ static int add(struct fold *fold, const struct graft_gated_products *products, i
     struct folded *mlp = &fold->mlps[i];
     struct graft_product_input *inner = &fold->inner[i];
     *inner = packed_input(products->down);
-    inner->data_stride = inner->columns;
-    inner->data = room(fold->call, graft_product_input_bytes(inner), 1);
     *mlp = (struct folded){
         .products = products,
         .x = graft_product_input_get(fold->call, &x, fold->inputs, &fold->n_inputs),
-        .inner = (uint16_t *)(uintptr_t)inner->data,
+        .inner = (uint16_t *)room(fold->call, graft_product_input_bytes(inner), 1),
     };
+    inner->data = mlp->inner;
+    inner->data_stride = inner->columns;
     fold->n_panels += cut(products, mlp, fold->panels + fold->n_panels);
     return mlp->x != NULL && mlp->inner != NULL ? 0 : -1;
 }

@@ -243,8 +243,7 @@ struct graft_kernels {
 
     /* `linear` of gate and up, gated_activation and `linear` of down, to the bit, for `n` MLPs that do not depend on
      * each other; an array's elements are `stride` bytes apart. What gate's and up's y hold afterwards is not said: on
-     * some processors what is between the products never gets there. Not in hosts of 1.0 as first released: ask
-     * GRAFT_HAS. */
+     * some processors what is between the products never gets there. To be asked for with GRAFT_HAS. */
     int (*gated_linear)(const struct graft_call *call, const struct graft_gated_products *mlps, int32_t n,
                         uint32_t stride, struct graft_error *error);
 };
