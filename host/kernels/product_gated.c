@@ -185,7 +185,7 @@ static int run_down(const struct graft_call *call, const struct graft_gated_prod
                     const struct graft_product_input *made, struct graft_error *error) {
     struct graft_product *down = (struct graft_product *)room(call, n, sizeof *down);
     for (int32_t i = 0; i < n && down != NULL; i++) {
-        down[i] = *at(mlps, stride, i)->down;
+        graft_struct_copy(&down[i], sizeof down[i], at(mlps, stride, i)->down);
     }
     return down != NULL ? graft_linear_of(call, down, n, sizeof *down, made, made != NULL ? n : 0, error)
                         : graft_fail_memory(error, "");
@@ -212,8 +212,8 @@ static int run_apart(const struct graft_call *call, const struct graft_gated_pro
         return graft_fail_memory(error, "");
     }
     for (int32_t i = 0; i < n; i++) {
-        gate_up[2 * i] = *at(mlps, stride, i)->gate;
-        gate_up[2 * i + 1] = *at(mlps, stride, i)->up;
+        graft_struct_copy(&gate_up[2 * i], sizeof gate_up[0], at(mlps, stride, i)->gate);
+        graft_struct_copy(&gate_up[2 * i + 1], sizeof gate_up[0], at(mlps, stride, i)->up);
     }
     int status = graft_linear_of(call, gate_up, 2 * n, sizeof *gate_up, NULL, 0, error);
     for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
