@@ -7,7 +7,7 @@
 #include "kernels/loops.h"
 
 /* Sums are kept in several partial ones: more accurate than a single one, and a compiler can vectorise them. */
-enum { PARTS = 16, PACK_ROWS = 16 };
+enum { PARTS = 16, PACK_ROWS = 16, READ = 64 };
 
 static float read_at(int32_t reading, const void *source, int64_t i) {
     switch (reading) {
@@ -59,13 +59,22 @@ static void pack(int32_t reading, const void *w, int64_t w_stride, int64_t rows,
     }
 }
 
+/* Numbers of `b` are read a few at a time, once for all rows of `a`. */
 static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
                      int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride) {
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t k = 0; k < depth; k++) {
-            float factor = a[i * a_row + k * a_step];
-            for (int64_t j = 0; j < columns; j++) {
-                c[i * c_stride + j] += factor * read_at(reading, b, k * b_stride + j);
+    float numbers[READ];
+    for (int64_t k = 0; k < depth; k++) {
+        for (int64_t first = 0; first < columns; first += READ) {
+            const int64_t n = columns - first < READ ? columns - first : READ;
+            for (int64_t j = 0; j < n; j++) {
+                numbers[j] = read_at(reading, b, k * b_stride + first + j);
+            }
+            for (int64_t i = 0; i < rows; i++) {
+                const float factor = a[i * a_row + k * a_step];
+                float *row = c + i * c_stride + first;
+                for (int64_t j = 0; j < n; j++) {
+                    row[j] += factor * numbers[j];
+                }
             }
         }
     }
