@@ -108,14 +108,14 @@ GRAFT_PACKED_INLINE __m512i load_twice(const int32_t *row, int64_t stride, int64
  * come first, then those of odd ones. A look-up puts the bytes of outputs 2 i and 2 i + 1 of each vector into number i
  * of 64 bits, and shifts of these by any number of bits take the halves apart.
  */
-GRAFT_PACKED_INLINE void pairs(const struct graft_packed *self, int64_t step, int k, int64_t first, int64_t n,
-                               graft_packed_words numbers[GRAFT_PACKED_VECTORS]) {
+GRAFT_PACKED_INLINE void pairs(const struct graft_packed *self, int64_t step, int k, const uint32_t raised,
+                               int64_t first, int64_t n, graft_packed_words numbers[GRAFT_PACKED_VECTORS]) {
     const graft_packed_words places = {0x0a080200, 0x1a181210, 0x2a282220, 0x3a383230, 0x0b090301, 0x1b191311,
                                        0x2b292321, 0x3b393331, 0x0e0c0604, 0x1e1c1614, 0x2e2c2624, 0x3e3c3634,
                                        0x0f0d0705, 0x1f1d1715, 0x2f2d2725, 0x3f3d3735};
     const __m512i odd = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 4, 4, 4, 4, 4, 4);
     const __m512i even = _mm512_xor_si512(odd, _mm512_set1_epi32(4)), lower = _mm512_set1_epi8(15);
-    const __m512i codes = _mm512_set1_epi32(0x000f000f), above = _mm512_set1_epi32(0x43004300);
+    const __m512i codes = _mm512_set1_epi32(0x000f000f), above = _mm512_set1_epi32((int)raised);
     const int64_t stride = self->out_features / SLOTS;
     const int32_t *row = self->words + (step * SLOTS + k) * stride + first / SLOTS;
     const __m512i one = _mm512_srlv_epi32(load_twice(row, stride, n), odd);

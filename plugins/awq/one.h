@@ -60,7 +60,8 @@ GRAFT_PACKED_INLINE void one_add(const struct awq_words *from, const int32_t *ro
     for (int j = 0; j < ONE_SLOTS; j++, row += from->stride) {
         const graft_packed_words words = one_row(from, row, n), input = one_input(numbers, j);
         for (int k = 0; k < ONE_SLOTS; k++) {
-            mine.of[k] = graft_packed_add(mine.of[k], 0, graft_packed_codes(words, 0, k), input);
+            mine.of[k] = graft_packed_add(mine.of[k], GRAFT_PACKED_EXACT,
+                                          graft_packed_codes(words, GRAFT_PACKED_EXACT, k), input);
         }
     }
     *sums = mine;
@@ -70,17 +71,18 @@ GRAFT_PACKED_INLINE void one_add(const struct awq_words *from, const int32_t *ro
  */
 GRAFT_PACKED_INLINE void one_add_pairs(const struct awq_words *from, const int32_t *row, const int32_t *numbers,
                                        const int n, struct awq_sums *sums) {
+    const int integers = GRAFT_PACKED_INTEGERS;
     struct awq_sums mine = *sums;
     for (int j = 0; j < ONE_PAIRS; j++, row += from->stride) {
         const graft_packed_words a = one_row(from, row, n), b = one_row(from, row + ONE_PAIRS * from->stride, n);
         const graft_packed_words lower = (a & 0xffff) | b << 16, upper = a >> 16 | (b & 0xffff0000);
         const graft_packed_words input = graft_packed_all((uint32_t)numbers[j]);
         for (int k = 0; k < ONE_PAIRS; k++) {
-            mine.of[k] = graft_packed_add(mine.of[k], 1, graft_packed_codes(lower, 1, k), input);
+            mine.of[k] = graft_packed_add(mine.of[k], integers, graft_packed_codes(lower, integers, k), input);
         }
         for (int k = 0; k < ONE_PAIRS; k++) {
             mine.of[k + ONE_PAIRS] =
-                graft_packed_add(mine.of[k + ONE_PAIRS], 1, graft_packed_codes(upper, 1, k), input);
+                graft_packed_add(mine.of[k + ONE_PAIRS], integers, graft_packed_codes(upper, integers, k), input);
         }
     }
     *sums = mine;

@@ -232,16 +232,17 @@ static float step_of(float largest) {
     return ldexpf(1.0F, exponent - 15);
 }
 
-/* What input i of x is multiplied as: itself, rounded to bf16 or, with AVX2, to an integer times the step of its block.
- */
+/* What input i of x is multiplied as: itself, rounded to bf16 for codes of float8 or, for integers, to an integer times
+ * the step of its block. */
 static float multiplied(const struct trial *trial, int is_rounded, const float *x, int64_t i) {
     const struct graft_packed_rows *rows = &trial->rows;
-    const int64_t block = rows->in_features % 128 == 0 && rows->group_size % 128 == 0 ? 128 : 64;
+    const int is_whole = rows->in_features % 128 == 0 && rows->group_size % 128 == 0;
+    const int64_t block = is_whole || strcmp(rows->loops->name, "avx2") != 0 ? 128 : 64;
     float largest = 0.0F;
     if (!is_rounded) {
         return x[i];
     }
-    if (strcmp(rows->loops->name, "avx2") != 0) {
+    if (trial->codes == CT_FLOAT8) {
         return rounded(x[i]);
     }
     for (int64_t j = i / block * block; j < (i / block + 1) * block; j++) {

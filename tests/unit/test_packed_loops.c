@@ -107,10 +107,10 @@ static float step_of(float largest) {
     return ldexpf(1.0F, exponent - 15);
 }
 
-/* What inputs are multiplied as: rounded to bf16 or, with AVX2, to integers of 16 bits times a step that their group
- * shares. */
+/* What inputs are multiplied as: rounded to integers of 16 bits times a step that their group shares or, of 8 bits and
+ * in large groups, to bf16. */
 static void round_inputs(const struct graft_packed *self, float *x) {
-    const int is_bf16 = strcmp(self->loops->name, "avx512_bf16") == 0;
+    const int is_bf16 = self->bits == 8 || self->group_size > 128;
     for (int64_t begin = 0; begin < self->in_features; begin += self->group_size) {
         const int64_t end = begin + graft_packed_left(self->in_features, begin, self->group_size);
         float largest = 0.0F;
@@ -138,7 +138,7 @@ static void check_sum(const struct graft_packed *self, const float *row, int is_
 static int rounds(const struct graft_packed *self, const struct graft_packed_arithmetic *how) {
     const char *name = self->loops->name;
     return how == &self->loops->rounded &&
-           (strcmp(name, "avx512_bf16") == 0 || (strcmp(name, "avx2") == 0 && self->bits == 4));
+           (strcmp(name, "avx512_bf16") == 0 || (strncmp(name, "avx", 3) == 0 && self->bits == 4));
 }
 
 /* One input that is no number makes no sum look like one. */

@@ -65,7 +65,10 @@ GRAFT_INLINE int32_t graft_isa_runnable(void) {
         !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq")) {
         return 2;
     }
-    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vbmi") ? 4 : 3;
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vbmi") &&
+                   __builtin_cpu_supports("avx512vnni")
+               ? 4
+               : 3;
 #else
     return 1;
 #endif

@@ -9,8 +9,9 @@
  * where they are, each as if it were alone; many are multiplied with panels of W by the host's kernels.
  *
  * With --dtype float32 both factors are f32, which holds every such weight exactly. Otherwise packed weights count as
- * bf16: activations are rounded, where the processor multiplies bf16, and so are the panels; integers and scales of few
- * tokens stay exact. With AVX2 alone activations become integers of 16 bits (graft_packed_step).
+ * bf16: panels are rounded; integers and scales of few tokens stay exact. With AVX2 and AVX-512 activations become
+ * integers of 16 bits (graft_packed_step), if codes have 4 bits and groups are small; else they are rounded to bf16
+ * where the processor multiplies that.
  */
 #ifndef GRAFT_PACKED_H
 #define GRAFT_PACKED_H
@@ -79,7 +80,7 @@ struct graft_packed_arithmetic {
 struct graft_packed_loops {
     const char *name;                       /* as GRAFT_ISA spells it */
     struct graft_packed_arithmetic exact;   /* f32 */
-    struct graft_packed_arithmetic rounded; /* bf16; few tokens integers with AVX2, f32 where there is neither */
+    struct graft_packed_arithmetic rounded; /* bf16; few tokens integers or, where there is neither, f32 */
     int64_t rounds;                         /* groups of at most so many inputs for few tokens; others are exact */
 };
 

@@ -35,7 +35,7 @@ GRAFT_PACKED_INLINE void graft_packed_read_inputs(const float *x, const int bits
             numbers[k] = x[k / 2];
         }
     }
-    if (rounded && GRAFT_PACKED_INTEGERS) {
+    if (rounded == GRAFT_PACKED_INTEGERS) {
         numbers = (numbers * factor + (none + 12582912.0F)) - 12582912.0F;
     } else if (rounded) {
         words = (graft_packed_eight_words)numbers;
@@ -62,8 +62,9 @@ GRAFT_PACKED_INLINE void graft_packed_write_inputs(const graft_packed_eight *inp
     numbers *= rounded ? places / places : places;
     if (rounded) {
         const graft_packed_eight_words shorts =
-            GRAFT_PACKED_INTEGERS ? (graft_packed_eight_words) __builtin_convertvector(numbers, graft_packed_eight_ints)
-                                  : (graft_packed_eight_words)numbers >> 16;
+            rounded == GRAFT_PACKED_INTEGERS
+                ? (graft_packed_eight_words) __builtin_convertvector(numbers, graft_packed_eight_ints)
+                : (graft_packed_eight_words)numbers >> 16;
         numbers = (graft_packed_eight)shorts;
     }
     memcpy(words, &numbers, sizeof words);
@@ -88,7 +89,7 @@ GRAFT_PACKED_INLINE void graft_packed_prepare_row(const struct graft_packed *sel
         float factor = 1.0F, after = 1.0F;
         int64_t end = graft_packed_is_scattered(self) ? self->in_features
                                                       : i + graft_packed_left(self->in_features, i, self->group_size);
-        if (rounded && GRAFT_PACKED_INTEGERS) {
+        if (rounded == GRAFT_PACKED_INTEGERS) {
             factor = graft_packed_factor(x + i, end - i, &after);
             input->factors[t * self->groups + g] = after;
         }
@@ -114,11 +115,16 @@ GRAFT_PACKED_INLINE void graft_packed_prepare_row(const struct graft_packed *sel
 /* The sums of some tokens. */
 typedef graft_packed_floats graft_packed_sums[GRAFT_PACKED_TILE_TOKENS][GRAFT_PACKED_VECTORS];
 
+/* [any] What is added to pairs of codes. */
+GRAFT_PACKED_INLINE uint32_t graft_packed_raised(const int rounded) {
+    return rounded == GRAFT_PACKED_BRAINS ? 0x43004300 : 0;
+}
+
 /* [any] Code k of a word as f32, 16^k times as large where it is not the last, or codes k and k + 4 as bf16 or integers
  * of 16 bits. */
 GRAFT_PACKED_INLINE graft_packed_words graft_packed_codes(graft_packed_words word, const int rounded, int k) {
     if (rounded) {
-        return ((word >> 4 * k) & 0x000f000f) | (GRAFT_PACKED_INTEGERS ? 0 : 0x43004300);
+        return ((word >> 4 * k) & 0x000f000f) | graft_packed_raised(rounded);
     }
     return (graft_packed_words)graft_packed_convert(k == GRAFT_PACKED_CODES - 1 ? word >> 28 : word & (15U << 4 * k));
 }
@@ -127,13 +133,23 @@ GRAFT_PACKED_INLINE graft_packed_words graft_packed_codes(graft_packed_words wor
 GRAFT_PACKED_INLINE graft_packed_floats graft_packed_add(graft_packed_floats sum, const int rounded,
                                                          graft_packed_words a, graft_packed_words b) {
 #if defined(__AVX512BF16__)
-    if (rounded) {
+    if (rounded == GRAFT_PACKED_BRAINS) {
         return (graft_packed_floats)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
     }
-#elif GRAFT_PACKED_INTEGERS
-    if (rounded) {
-        __m256i more = _mm256_add_epi32((__m256i)sum, _mm256_madd_epi16((__m256i)a, (__m256i)b));
-        __asm__("" : "+x"(more)); /* added now: it would add products to each other first, and keep many */
+#endif
+#if defined(__AVX512VNNI__)
+    if (rounded == GRAFT_PACKED_INTEGERS) {
+        return (graft_packed_floats)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+    }
+#elif defined(__AVX2__)
+    if (rounded == GRAFT_PACKED_INTEGERS) {
+#if defined(__AVX512F__)
+        graft_packed_ints more = (graft_packed_ints)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#else
+        graft_packed_ints more = (graft_packed_ints)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#endif
+        more += (graft_packed_ints)sum;
+        __asm__("" : "+v"(more)); /* added now: it would add products to each other first, and keep many */
         return (graft_packed_floats)more;
     }
 #endif
@@ -155,7 +171,7 @@ GRAFT_PACKED_INLINE void graft_packed_add_words(const struct graft_packed *self,
         }
         for (int k = 0; k < codes; k++) {
             if (!by_words) {
-                format.pairs(self, step + s, k, first, n, numbers);
+                format.pairs(self, step + s, k, graft_packed_raised(rounded), first, n, numbers);
             }
             for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
                 const graft_packed_words number = by_words ? graft_packed_codes(words[v], rounded, k) : numbers[v];
@@ -183,9 +199,7 @@ GRAFT_ASSERT_SIZE(struct graft_packed_portion, 48);
 
 /* [any] What codes are too large by in sums: those of 8 bits are two. */
 GRAFT_PACKED_INLINE float graft_packed_above(const int bits, const int rounded) {
-    return !rounded || GRAFT_PACKED_INTEGERS ? 0.0F
-           : bits == 8                       ? GRAFT_PACKED_ABOVE * 17.0F
-                                             : (float)GRAFT_PACKED_ABOVE;
+    return rounded != GRAFT_PACKED_BRAINS ? 0.0F : bits == 8 ? GRAFT_PACKED_ABOVE * 17.0F : (float)GRAFT_PACKED_ABOVE;
 }
 
 /* [any] totals += what a group's sums come to, for outputs [first, first + n): with sum(x) of the group, and what codes
@@ -203,7 +217,7 @@ GRAFT_PACKED_INLINE void graft_packed_add_group(const struct graft_packed *self,
         const float x = portion->input->sums[of];
         for (int v = 0; v < GRAFT_PACKED_VECTORS; v++) {
             graft_packed_floats sum = sums[k][v];
-            if (rounded && GRAFT_PACKED_INTEGERS) {
+            if (rounded == GRAFT_PACKED_INTEGERS) {
                 sum =
                     __builtin_convertvector((graft_packed_ints)sum, graft_packed_floats) * portion->input->factors[of];
             }
@@ -298,8 +312,8 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_scattered(const struct graft_pack
             for (int v = 0; v < GRAFT_PACKED_VECTORS; v++, mine += GRAFT_PACKED_LANES) {
                 graft_packed_floats sum;
                 memcpy(&sum, mine, sizeof sum);
-                sum =
-                    graft_packed_add(sum, 0, graft_packed_codes(words[v], 0, k), graft_packed_all((uint32_t)inputs[k]));
+                sum = graft_packed_add(sum, GRAFT_PACKED_EXACT, graft_packed_codes(words[v], GRAFT_PACKED_EXACT, k),
+                                       graft_packed_all((uint32_t)inputs[k]));
                 memcpy(mine, &sum, sizeof sum);
             }
         }
@@ -350,7 +364,7 @@ GRAFT_PACKED_INLINE void graft_packed_multiply_any(const struct graft_packed *se
     const int64_t tile = GRAFT_PACKED_TILE, whole = n / tile * tile;
     const struct graft_packed_format short_steps = {format.unpack, format.unpack_zeros, 1, format.pairs, NULL};
     const int by_one = format.one != NULL && n % GRAFT_PACKED_STRIP == 0 && !graft_packed_is_scattered(self);
-    if (by_one && rounded && GRAFT_PACKED_INTEGERS && tokens == GRAFT_PACKED_TILE_TOKENS) {
+    if (by_one && rounded == GRAFT_PACKED_INTEGERS && tokens == GRAFT_PACKED_TILE_TOKENS) {
         format.one(self, format, bits, rounded, input, t, GRAFT_PACKED_TILE_TOKENS, first, n, y);
         return;
     }

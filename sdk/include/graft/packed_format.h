@@ -27,10 +27,10 @@ typedef void (*graft_packed_unpack)(const struct graft_packed *self, int64_t ste
 typedef void (*graft_packed_unpack_zeros)(const struct graft_packed *self, int64_t group, int64_t first, int64_t n,
                                           graft_packed_words codes[GRAFT_PACKED_VECTORS]);
 
-/* [any] Codes k and k + 4 of word `step` of outputs as above, as pairs of bf16: 128 too large (GRAFT_PACKED_ABOVE), k
- * in the lower half of a lane. */
-typedef void (*graft_packed_unpack_pairs)(const struct graft_packed *self, int64_t step, int k, int64_t first,
-                                          int64_t n, graft_packed_words numbers[GRAFT_PACKED_VECTORS]);
+/* [any] Codes k and k + 4 of word `step` of outputs as above, as pairs, k in the lower half of a lane, and `raised` by
+ * bits that codes have not: 0 for integers, 0x43004300 for bf16 that are 128 too large (GRAFT_PACKED_ABOVE). */
+typedef void (*graft_packed_unpack_pairs)(const struct graft_packed *self, int64_t step, int k, const uint32_t raised,
+                                          int64_t first, int64_t n, graft_packed_words numbers[GRAFT_PACKED_VECTORS]);
 
 struct graft_packed_format;
 

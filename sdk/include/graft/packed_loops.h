@@ -49,16 +49,45 @@ extern "C" {
         }                                                       \
     } while (0)
 
-/* Products of one arithmetic. */
-#define GRAFT_PACKED_PRODUCTS(name, format, rounds)                                                                 \
+/* What few tokens multiply where f32 is not asked for: codes of 4 bits as integers, in groups that are not so large
+ * that one input makes all others small; the rest as bf16 or, where the target has no products of those, as in f32. */
+enum { GRAFT_PACKED_INTEGERS_GROUP = 128 };
+#if defined(__AVX512BF16__)
+#define GRAFT_PACKED_ELSE GRAFT_PACKED_BRAINS
+#define GRAFT_PACKED_ROUNDED_GROUPS INT64_MAX
+#else
+#define GRAFT_PACKED_ELSE GRAFT_PACKED_EXACT
+#define GRAFT_PACKED_ROUNDED_GROUPS (GRAFT_PACKED_LANES > 4 ? GRAFT_PACKED_INTEGERS_GROUP : INT64_MAX)
+#endif
+
+/* [any] Likewise `call`, in which `rounded` is a constant, too. */
+#define GRAFT_PACKED_BY_FORM(self, call)                                                                      \
+    GRAFT_PACKED_BY_BITS(self, {                                                                              \
+        if (bits == 4 &&                                                                                      \
+            (GRAFT_PACKED_ELSE == GRAFT_PACKED_EXACT || (self)->group_size <= GRAFT_PACKED_INTEGERS_GROUP)) { \
+            const int rounded = GRAFT_PACKED_INTEGERS;                                                        \
+            call;                                                                                             \
+        } else {                                                                                              \
+            const int rounded = GRAFT_PACKED_ELSE;                                                            \
+            call;                                                                                             \
+        }                                                                                                     \
+    })
+#define GRAFT_PACKED_BY_BITS_EXACT(self, call)  \
+    GRAFT_PACKED_BY_BITS(self, {                \
+        const int rounded = GRAFT_PACKED_EXACT; \
+        call;                                   \
+    })
+
+/* Products of one arithmetic, BY_FORM or BY_BITS_EXACT. */
+#define GRAFT_PACKED_PRODUCTS(name, format, by)                                                                     \
     static void name##_prepare(const struct graft_packed *self, const float *x, struct graft_packed_input *input,   \
                                int64_t t) {                                                                         \
-        GRAFT_PACKED_BY_BITS(self, graft_packed_prepare_row(self, bits, rounds, x, input, t));                      \
+        GRAFT_PACKED_##by(self, graft_packed_prepare_row(self, bits, rounded, x, input, t));                        \
     }                                                                                                               \
     static void name##_multiply(const struct graft_packed *self, const struct graft_packed_input *input, int64_t t, \
                                 int64_t tokens, int64_t first, int64_t n, float *y) {                               \
-        GRAFT_PACKED_BY_BITS(self,                                                                                  \
-                             graft_packed_multiply_any(self, format, bits, rounds, input, t, tokens, first, n, y)); \
+        GRAFT_PACKED_##by(self,                                                                                     \
+                          graft_packed_multiply_any(self, format, bits, rounded, input, t, tokens, first, n, y));   \
     }
 
 /* W in one type: rows, and portions. */
@@ -70,26 +99,19 @@ extern "C" {
         GRAFT_PACKED_BY_BITS(self, graft_packed_turned_any(self, format, bits, narrow, portion));              \
     }
 
-/* Where the target multiplies neither bf16 nor integers, few tokens are multiplied as in f32: by the same functions. As
- * integers only codes of 4 bits are, of groups that are not so large that one input makes all others small. */
-#if defined(__AVX512BF16__)
-#define GRAFT_PACKED_ROUNDED_PRODUCTS(format) GRAFT_PACKED_PRODUCTS(rounded, format, 1)
+/* Few tokens where f32 is not asked for; in plain C they are multiplied as in f32, by the same functions. */
+#if defined(__AVX2__)
+#define GRAFT_PACKED_ROUNDED_PRODUCTS(format) GRAFT_PACKED_PRODUCTS(rounded, format, BY_FORM)
 #define GRAFT_PACKED_ROUNDED(function) rounded_##function
-#define GRAFT_PACKED_ROUNDED_GROUPS INT64_MAX
-#elif GRAFT_PACKED_INTEGERS
-#define GRAFT_PACKED_ROUNDED_PRODUCTS(format) GRAFT_PACKED_PRODUCTS(rounded, format, bits == 4)
-#define GRAFT_PACKED_ROUNDED(function) rounded_##function
-#define GRAFT_PACKED_ROUNDED_GROUPS 128
 #else
 #define GRAFT_PACKED_ROUNDED_PRODUCTS(format)
 #define GRAFT_PACKED_ROUNDED(function) exact_##function
-#define GRAFT_PACKED_ROUNDED_GROUPS INT64_MAX
 #endif
 
 /* Defines it. */
 #define GRAFT_PACKED_LOOPS(name, unpack, unpack_zeros, steps, pairs, one)                             \
     static const struct graft_packed_format format = {unpack, unpack_zeros, steps, pairs, one};       \
-    GRAFT_PACKED_PRODUCTS(exact, format, 0)                                                           \
+    GRAFT_PACKED_PRODUCTS(exact, format, BY_BITS_EXACT)                                               \
     GRAFT_PACKED_ROUNDED_PRODUCTS(format)                                                             \
     GRAFT_PACKED_ROWS_OF(exact, format, 0)                                                            \
     GRAFT_PACKED_ROWS_OF(rounded, format, 1)                                                          \

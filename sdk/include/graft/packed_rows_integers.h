@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Few tokens times rows of integer codes as products of integers, for AVX2: packed_rows.h's `prepared`. Inputs become
- * integers of 16 bits, and one instruction multiplies 16 of them by codes and adds up pairs, where products of f32 take
- * two for 8 and have codes converted first. A block of inputs shares what an integer counts for (graft_packed_step):
- * rounding costs less, over all, than rounding to bf16 does. Codes and their scales are exact, and so are the sums of a
- * block. Part of packed_rows_loops.h.
+ * Few tokens times rows of integer codes as products of integers, for AVX2 and AVX-512: packed_rows.h's `prepared`.
+ * Inputs become integers of 16 bits, and one instruction multiplies a vector of them by codes and adds up pairs, where
+ * products of f32 take two and have codes converted first. A block of inputs shares what an integer counts for
+ * (graft_packed_step): rounding costs less, over all, than rounding to bf16 does. Codes and their scales are exact, and
+ * so are the sums of a block. Part of packed_rows_loops.h.
  *
  * Each row has a vector of sums for each token, over blocks in their order: nothing depends on the number of tokens,
  * threads or rows.
@@ -12,7 +12,7 @@
 #ifndef GRAFT_PACKED_ROWS_INTEGERS_H
 #define GRAFT_PACKED_ROWS_INTEGERS_H
 
-#include "packed_rows_loops.h"
+#include "packed_rows_factors.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,12 +21,22 @@ extern "C" {
 /* Kinds of codes. */
 enum { GRAFT_ROW_KIND_UINT4 = 0, GRAFT_ROW_KIND_UINT8 = 1, GRAFT_ROW_KIND_INT8 = 2 };
 
-/* Bytes of codes that are unpacked together; and inputs of a block, where groups have room for it: the sums of so many
- * stay far from overflowing. */
-enum { GRAFT_ROW_INTEGERS_BYTES = 32, GRAFT_ROW_INTEGERS_BLOCK = 128 };
+/* Bytes of codes that are unpacked together: a vector; the numbers of 16 bits in one; and inputs of a block, where
+ * groups have room for it: the sums of so many stay far from overflowing. */
+enum {
+    GRAFT_ROW_INTEGERS_BYTES = 4 * GRAFT_ROW_LANES,
+    GRAFT_ROW_INTEGERS_SHORTS = 2 * GRAFT_ROW_LANES,
+    GRAFT_ROW_INTEGERS_BLOCK = 128
+};
 
-/* Lanes of a vector of sums, and groups that have their scales widened at once. */
-enum { GRAFT_ROW_INTEGERS_LANES = 8, GRAFT_ROW_INTEGERS_GROUPS = 64 };
+/* Rows that a token alone, two and four are multiplied by: as many as there are registers for, and of one token no more
+ * streams through memory than are read fast. */
+enum {
+    GRAFT_ROW_INTEGERS_ALONE = 3,
+    GRAFT_ROW_INTEGERS_TWO = GRAFT_ROW_LANES == 16 ? 4 : 3,
+    GRAFT_ROW_INTEGERS_SHARED = GRAFT_ROW_LANES == 16 ? 3 : 2,
+    GRAFT_ROW_INTEGERS_SUMS = GRAFT_ROW_INTEGERS_SHARED * GRAFT_ROW_TOKENS /* the most of a tile */
+};
 
 /* Rows that are multiplied side by side, and the inputs as prepared. */
 struct graft_row_integers_tile {
@@ -39,11 +49,43 @@ struct graft_row_integers_tile {
 
 GRAFT_ASSERT_SIZE(struct graft_row_integers_tile, 160);
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__)
+
+/* [any] sums + products of integers of 16 bits, those of two neighbours added up. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_dot(graft_row_ints sums, graft_row_ints a, graft_row_ints b) {
+#if defined(__AVX512VNNI__)
+    return (graft_row_ints)_mm512_dpwssd_epi32((__m512i)sums, (__m512i)a, (__m512i)b);
+#elif defined(__AVX512F__)
+    sums += (graft_row_ints)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#else
+    sums += (graft_row_ints)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#endif
+    __asm__("" : "+v"(sums)); /* added now: it would add products to each other first, and keep many */
+    return sums;
+}
+
+/* [any] sum - a * b, rounded once: the compiler could as well fuse with what `sum` is a product of. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_integers_less(graft_row_floats sum, graft_row_floats a,
+                                                          graft_row_floats b) {
+#if defined(__AVX512F__)
+    return (graft_row_floats)_mm512_fnmadd_ps((__m512)a, (__m512)b, (__m512)sum);
+#else
+    return (graft_row_floats)_mm256_fnmadd_ps((__m256)a, (__m256)b, (__m256)sum);
+#endif
+}
+
+/* [any] A vector from anywhere. By memcpy it might come in halves, which takes long. */
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load(const void *from) {
+#if defined(__AVX512F__)
+    return (graft_row_ints)_mm512_loadu_si512(from);
+#else
+    return (graft_row_ints)_mm256_loadu_si256((const __m256i *)from);
+#endif
+}
 
 /* [any] Inputs of a line of codes. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_line(const int kind) {
-    return kind == GRAFT_ROW_KIND_UINT4 ? 64 : 32;
+    return kind == GRAFT_ROW_KIND_UINT4 ? 2 * GRAFT_ROW_INTEGERS_BYTES : GRAFT_ROW_INTEGERS_BYTES;
 }
 
 /* [any] Whether whole blocks make a group. */
@@ -64,14 +106,24 @@ GRAFT_ROW_INLINE int32_t graft_row_integers_fits(const struct graft_packed_rows 
 }
 
 /* [any] Vector v of a line of inputs, times `factor`: those that have their codes in lanes of 16 bits. */
-GRAFT_ROW_INLINE __m256i graft_row_integers_round(const float *x, const int kind, const int v, __m256 factor) {
-    const int step = kind == GRAFT_ROW_KIND_UINT4 ? 4 : 1, first = kind == GRAFT_ROW_KIND_UINT4 ? v : 16 * v;
-    const __m256i lanes = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(step));
-    const __m256 lower = _mm256_i32gather_ps(x + first, lanes, 4);
-    const __m256 upper = _mm256_i32gather_ps(x + first + (ptrdiff_t)8 * step, lanes, 4);
-    const __m256i both = _mm256_packs_epi32(_mm256_cvtps_epi32(_mm256_mul_ps(lower, factor)),
-                                            _mm256_cvtps_epi32(_mm256_mul_ps(upper, factor)));
-    return _mm256_permute4x64_epi64(both, 0xd8);
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_round(const float *x, const int kind, const int v, float factor) {
+    const int step = kind == GRAFT_ROW_KIND_UINT4 ? 4 : 1;
+    const float *lower = x + (kind == GRAFT_ROW_KIND_UINT4 ? v : GRAFT_ROW_INTEGERS_SHORTS * v);
+    const float *upper = lower + (ptrdiff_t)GRAFT_ROW_LANES * step;
+#if defined(__AVX512F__)
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i from = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(step));
+    const __m512i a = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_i32gather_ps(from, lower, 4), _mm512_set1_ps(factor)));
+    const __m512i b = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_i32gather_ps(from, upper, 4), _mm512_set1_ps(factor)));
+    return (graft_row_ints)_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtsepi32_epi16(a)),
+                                              _mm512_cvtsepi32_epi16(b), 1);
+#else
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i from = _mm256_mullo_epi32(lanes, _mm256_set1_epi32(step));
+    const __m256i a = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_i32gather_ps(lower, from, 4), _mm256_set1_ps(factor)));
+    const __m256i b = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_i32gather_ps(upper, from, 4), _mm256_set1_ps(factor)));
+    return (graft_row_ints)_mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8);
+#endif
 }
 
 /* [any] graft_packed_rows_prepared.prepare. Numbers come in the order of vectors. Of each block, `sums` has what those
@@ -80,139 +132,112 @@ GRAFT_ROW_INLINE __m256i graft_row_integers_round(const float *x, const int kind
 GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows *self, const int kind, const float *x,
                                                  int16_t *numbers, float *sums) {
     const int64_t line = graft_row_integers_line(kind), block = line * graft_row_integers_lines(self, kind);
+    const graft_row_ints none = {0}, ones = none + 0x00010001;
     float *steps = sums + self->in_features / 8;
-    for (int64_t i = 0; i < self->in_features; sums += GRAFT_ROW_INTEGERS_LANES) {
+    for (int64_t i = 0; i < self->in_features; sums += GRAFT_ROW_LANES) {
         float step;
         const float factor = graft_packed_factor(x + i, block, &step);
-        __m256i sum = _mm256_setzero_si256();
+        graft_row_ints sum = none;
         for (const int64_t end = i + block; i < end; i += line) {
-            for (int v = 0; v < line / 16; v++, numbers += 16) {
-                const __m256i rounded = graft_row_integers_round(x + i, kind, v, _mm256_set1_ps(factor));
-                _mm256_storeu_si256((__m256i *)(void *)numbers, rounded);
-                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(rounded, _mm256_set1_epi16(1)));
+            for (int v = 0; v < line / GRAFT_ROW_INTEGERS_SHORTS; v++, numbers += GRAFT_ROW_INTEGERS_SHORTS) {
+                const graft_row_ints rounded = graft_row_integers_round(x + i, kind, v, factor);
+                memcpy(numbers, &rounded, sizeof rounded);
+                sum = graft_row_integers_dot(sum, rounded, ones);
             }
         }
         *steps++ = step;
         if (self->zeros != NULL) {
-            _mm256_storeu_ps(sums, _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(step)));
+            const graft_row_floats inputs = __builtin_convertvector(sum, graft_row_floats) * step;
+            memcpy(sums, &inputs, sizeof inputs);
         } else {
-            const __m256i begin = _mm256_mullo_epi32(sum, _mm256_set1_epi32(-self->zero));
-            _mm256_storeu_si256((__m256i *)(void *)sums, begin);
+            const graft_row_ints begin = sum * -self->zero;
+            memcpy(sums, &begin, sizeof begin);
         }
     }
 }
 
 /* [any] Vector v of a line of codes: a constant. */
-GRAFT_ROW_INLINE __m256i graft_row_integers_codes(const unsigned char *codes, __m256i line, const int kind,
-                                                  const int v) {
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *codes, graft_row_ints line,
+                                                         const int kind, const int v) {
+    const unsigned char *bytes = codes + (ptrdiff_t)GRAFT_ROW_INTEGERS_SHORTS * v;
+    const int is_signed = kind == GRAFT_ROW_KIND_INT8;
+#if defined(__AVX512F__)
+    const __m512i shifted = v == 0 ? (__m512i)line : _mm512_srli_epi16((__m512i)line, 4 * (unsigned)v);
+    const __m512i lowest = v == 3 ? shifted : _mm512_and_si512(shifted, _mm512_set1_epi16(15));
     if (kind == GRAFT_ROW_KIND_UINT4) {
-        const __m256i lowest = v == 0 ? line : _mm256_srli_epi16(line, 4 * v);
-        return v == 3 ? lowest : _mm256_and_si256(lowest, _mm256_set1_epi16(15));
+        return (graft_row_ints)lowest;
     }
-    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(codes + (ptrdiff_t)16 * v));
-    return kind == GRAFT_ROW_KIND_INT8 ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes);
+    const __m256i some = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
+    return (graft_row_ints)(is_signed ? _mm512_cvtepi8_epi16(some) : _mm512_cvtepu8_epi16(some));
+#else
+    const __m256i shifted = v == 0 ? (__m256i)line : _mm256_srli_epi16((__m256i)line, 4 * v);
+    const __m256i lowest = v == 3 ? shifted : _mm256_and_si256(shifted, _mm256_set1_epi16(15));
+    if (kind == GRAFT_ROW_KIND_UINT4) {
+        return (graft_row_ints)lowest;
+    }
+    const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    return (graft_row_ints)(is_signed ? _mm256_cvtepi8_epi16(some) : _mm256_cvtepu8_epi16(some));
+#endif
 }
 
 /* [any] sums [n_rows, n_tokens] += line `at` of a tile. */
 GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_tile *tile, const int kind,
                                              const int n_rows, const int n_tokens, int64_t at, const int fetches,
-                                             __m256i *sums) {
+                                             graft_row_ints *sums) {
     const int64_t line = graft_row_integers_line(kind), byte = at * GRAFT_ROW_INTEGERS_BYTES;
-    __m256i lines[GRAFT_ROW_MOST];
+    graft_row_ints lines[GRAFT_ROW_MOST];
     for (int r = 0; r < n_rows; r++) {
-        lines[r] = _mm256_loadu_si256((const __m256i *)(const void *)(tile->rows[r].codes + byte));
+        lines[r] = graft_row_integers_load(tile->rows[r].codes + byte);
         if (fetches) {
             graft_row_prefetch(tile->rows[r].codes + byte);
         }
     }
-    for (int v = 0; v < line / 16; v++) {
-        __m256i codes[GRAFT_ROW_MOST];
+    for (int v = 0; v < line / GRAFT_ROW_INTEGERS_SHORTS; v++) {
+        graft_row_ints codes[GRAFT_ROW_MOST];
         for (int r = 0; r < n_rows; r++) {
             codes[r] = graft_row_integers_codes(tile->rows[r].codes + byte, lines[r], kind, v);
         }
         for (int t = 0; t < n_tokens; t++) {
-            const int16_t *numbers = tile->numbers + t * tile->self->in_features + at * line + (ptrdiff_t)16 * v;
-            __m256i inputs = _mm256_loadu_si256((const __m256i *)(const void *)numbers);
-            __asm__("" : "+x"(inputs)); /* loaded once: the compiler would load them for each row */
+            const int64_t token = t * tile->self->in_features;
+            graft_row_ints inputs =
+                graft_row_integers_load(tile->numbers + token + at * line + (ptrdiff_t)GRAFT_ROW_INTEGERS_SHORTS * v);
+            __asm__("" : "+v"(inputs)); /* loaded once: the compiler would load them for each row */
             for (int r = 0; r < n_rows; r++) {
-                __m256i *sum = &sums[r * n_tokens + t];
-                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(codes[r], inputs));
-                __asm__("" : "+x"(*sum)); /* added now: it would add products to each other first, and keep many */
+                graft_row_ints *sum = &sums[r * n_tokens + t];
+                *sum = graft_row_integers_dot(*sum, codes[r], inputs);
             }
         }
     }
 }
 
-/* [any] The numbers of a unit's groups, 1, 2 or 4, each in as many lanes. */
-GRAFT_ROW_INLINE __m256 graft_row_integers_spread(const float *numbers, const int many) {
-    const __m256i two = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1), four = _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3);
-    double both;
-    if (many == 1) {
-        return _mm256_set1_ps(*numbers);
-    }
-    if (many == 4) {
-        return _mm256_permutevar_ps(_mm256_broadcast_ps((const __m128 *)(const void *)numbers), four);
-    }
-    memcpy(&both, numbers, sizeof both);
-    return _mm256_permutevar_ps(_mm256_castpd_ps(_mm256_set1_pd(both)), two);
-}
-
-/* [any] out [n] = the scales of a row's groups from `group` on. */
-GRAFT_ROW_INLINE void graft_row_integers_scales(const struct graft_row *row, int64_t group, int64_t n, float *out) {
-    const uint16_t *halves = (const uint16_t *)row->scales->data + row->scale + group;
-    int64_t g = 0;
-    for (; row->scales->dtype != GRAFT_DTYPE_F32 && g + GRAFT_ROW_INTEGERS_LANES <= n; g += GRAFT_ROW_INTEGERS_LANES) {
-        const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(halves + g));
-        const __m256i words = _mm256_slli_epi32(_mm256_cvtepu16_epi32(eight), 16);
-        _mm256_storeu_ps(out + g,
-                         row->scales->dtype == GRAFT_DTYPE_F16 ? _mm256_cvtph_ps(eight) : _mm256_castsi256_ps(words));
-    }
-    for (; g < n; g++) {
-        out[g] = graft_row_scale(row, group + g);
-    }
-}
-
-/* [any] totals [n_rows, n_tokens] += block b of a tile, the groups of which have these scales. Counts are constants. */
+/* [any] totals [n_rows, n_tokens] += block b of a tile, whose first group is number `group` of the factors. Counts are
+ * constants. */
 GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_tile *tile, const int kind,
-                                               const int n_rows, const int n_tokens, const int lines, int64_t b,
-                                               const __m256 *scales, __m256 *totals) {
-    static const int32_t none[GRAFT_ROW_INTEGERS_LANES] = {0};
+                                               const int n_rows, const int n_tokens, const int lines, const int many,
+                                               const struct graft_row_factors *factors, int64_t group, int64_t b,
+                                               graft_row_floats *totals) {
+    static const graft_row_ints none = {0};
     const struct graft_packed_rows *self = tile->self;
     const int64_t stride = graft_packed_rows_sums(self);
-    const float *factor = tile->sums + self->in_features / 8 + b;
-    __m256i sums[2 * GRAFT_ROW_TOKENS];
+    const float *steps = tile->sums + self->in_features / 8 + b, *inputs = tile->sums + b * GRAFT_ROW_LANES;
+    graft_row_ints sums[GRAFT_ROW_INTEGERS_SUMS];
     for (int s = 0; s < n_rows * n_tokens; s++) {
-        const void *begin = tile->sums + s % n_tokens * stride + b * GRAFT_ROW_INTEGERS_LANES;
-        sums[s] = _mm256_loadu_si256((const __m256i *)(self->zeros != NULL ? none : begin));
+        sums[s] = self->zeros != NULL ? none : graft_row_integers_load(inputs + s % n_tokens * stride);
     }
     for (int l = 0; l < lines; l++) {
         graft_row_integers_add(tile, kind, n_rows, n_tokens, b * lines + l,
                                l * GRAFT_ROW_INTEGERS_BYTES % GRAFT_ROW_LINE == 0, sums);
     }
-    for (int s = 0; s < n_rows * n_tokens; s++) {
-        const __m256 scale = _mm256_mul_ps(scales[s / n_tokens], _mm256_set1_ps(factor[s % n_tokens * stride]));
-        totals[s] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[s]), scale, totals[s]);
-    }
-}
-
-/* [any] totals [n_rows, n_tokens] -= zero points times inputs, where they are stored; block by block. */
-GRAFT_ROW_INLINE void graft_row_integers_zeros(const struct graft_row_integers_tile *tile, const int n_rows,
-                                               const int n_tokens, int64_t blocks, int64_t most, const int many,
-                                               __m256 *totals) {
-    const struct graft_packed_rows *self = tile->self;
-    for (int64_t b = 0; b < blocks; b++) {
-        for (int r = 0; r < n_rows; r++) {
-            float products[4];
-            for (int g = 0; g < many; g++) {
-                const int64_t group = b / most * many + g;
-                products[g] = graft_row_scale(&tile->rows[r], group) * graft_row_zero(self, &tile->rows[r], group);
+    for (int r = 0; r < n_rows; r++) {
+        const graft_row_floats scales = graft_row_spread(&factors->scales[r][group], many);
+        for (int t = 0; t < n_tokens; t++) {
+            const int s = r * n_tokens + t;
+            graft_row_floats sum = __builtin_convertvector(sums[s], graft_row_floats) * steps[t * stride];
+            if (self->zeros != NULL) {
+                sum = graft_row_integers_less(sum, graft_row_spread(&factors->zeros[r][group], many),
+                                              (graft_row_floats)graft_row_integers_load(inputs + t * stride));
             }
-            const __m256 product = graft_row_integers_spread(products, many);
-            for (int t = 0; t < n_tokens; t++) {
-                const float *inputs = tile->sums + t * graft_packed_rows_sums(self) + b * GRAFT_ROW_INTEGERS_LANES;
-                __m256 *total = &totals[r * n_tokens + t];
-                *total = _mm256_fnmadd_ps(product, _mm256_loadu_ps(inputs), *total);
-            }
+            totals[s] += sum * scales;
         }
     }
 }
@@ -224,29 +249,20 @@ GRAFT_ROW_INLINE void graft_row_integers_multiply(const struct graft_row_integer
     const struct graft_packed_rows *self = tile->self;
     const int64_t block = graft_row_integers_line(kind) * lines, blocks = self->in_features / block;
     const int64_t most = many == 1 ? self->group_size / block : 1;
-    float scales[GRAFT_ROW_MOST][GRAFT_ROW_INTEGERS_GROUPS];
-    __m256 totals[2 * GRAFT_ROW_TOKENS] = {{0}};
+    struct graft_row_factors factors;
+    graft_row_floats totals[GRAFT_ROW_INTEGERS_SUMS] = {{0}};
     int64_t b = 0;
-    for (int64_t first = 0; first < self->groups; first += GRAFT_ROW_INTEGERS_GROUPS) {
-        const int64_t n = graft_packed_left(self->groups, first, GRAFT_ROW_INTEGERS_GROUPS);
-        for (int r = 0; r < n_rows; r++) {
-            graft_row_integers_scales(&tile->rows[r], first, n, scales[r]);
-        }
+    for (int64_t first = 0; first < self->groups; first += GRAFT_ROW_GROUPS) {
+        const int64_t n = graft_packed_left(self->groups, first, GRAFT_ROW_GROUPS);
+        graft_row_factors_at(self, tile->rows, n_rows, first, n, &factors);
         for (int64_t g = 0; g < n; g += many) {
-            __m256 these[GRAFT_ROW_MOST];
-            for (int r = 0; r < n_rows; r++) {
-                these[r] = graft_row_integers_spread(&scales[r][g], many);
-            }
             for (const int64_t end = b + graft_packed_left(blocks, b, most); b < end; b++) {
-                graft_row_integers_block(tile, kind, n_rows, n_tokens, lines, b, these, totals);
+                graft_row_integers_block(tile, kind, n_rows, n_tokens, lines, many, &factors, g, b, totals);
             }
         }
-    }
-    if (self->zeros != NULL) {
-        graft_row_integers_zeros(tile, n_rows, n_tokens, blocks, most, many, totals);
     }
     for (int s = 0; s < n_rows * n_tokens; s++) {
-        y[s % n_tokens * self->out_features + s / n_tokens * tile->part] = graft_row_sum((graft_row_floats)totals[s]);
+        y[s % n_tokens * self->out_features + s / n_tokens * tile->part] = graft_row_sum(totals[s]);
     }
 }
 
@@ -280,13 +296,14 @@ GRAFT_ROW_INLINE void graft_row_integers_tokens(const struct graft_packed_rows *
         const float *theirs = sums + t * graft_packed_rows_sums(self);
         float *out = y + t * self->out_features;
         if (left >= 4) {
-            graft_row_integers_rows(self, these, theirs, kind, 2, 4, lines, many, first, n, out);
+            graft_row_integers_rows(self, these, theirs, kind, GRAFT_ROW_INTEGERS_SHARED, 4, lines, many, first, n,
+                                    out);
             t += 4;
         } else if (left >= 2) {
-            graft_row_integers_rows(self, these, theirs, kind, 3, 2, lines, many, first, n, out);
+            graft_row_integers_rows(self, these, theirs, kind, GRAFT_ROW_INTEGERS_TWO, 2, lines, many, first, n, out);
             t += 2;
         } else {
-            graft_row_integers_rows(self, these, theirs, kind, 3, 1, lines, many, first, n, out);
+            graft_row_integers_rows(self, these, theirs, kind, GRAFT_ROW_INTEGERS_ALONE, 1, lines, many, first, n, out);
             t += 1;
         }
     }

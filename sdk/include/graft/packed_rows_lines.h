@@ -147,22 +147,8 @@ GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, 
     }
 }
 
-/* Defines what a format's table points to, format##_prepared. */
-#define GRAFT_ROW_LINES(format)                                                                                      \
-    static int32_t format##_fits(const struct graft_packed_rows *self) {                                             \
-        return graft_row_lines_fits(self);                                                                           \
-    }                                                                                                                \
-    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums) { \
-        (void)sums;                                                                                                  \
-        graft_row_lines_prepare(self, x, (float *)numbers);                                                          \
-    }                                                                                                                \
-    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,           \
-                                           const void *numbers, const float *sums, int64_t tokens, float *y) {       \
-        (void)sums;                                                                                                  \
-        graft_row_lines_all(self, first, n, (const float *)numbers, tokens, y);                                      \
-    }                                                                                                                \
-    static const struct graft_packed_rows_prepared format##_prepared = {1, format##_fits, format##_prepare,          \
-                                                                        format##_multiply_prepared};
+/* Defines format##_prepared. */
+#define GRAFT_ROW_LINES(format) GRAFT_ROW_PREPARED_FLOATS(format, graft_row_lines, float, 1)
 
 #endif
 

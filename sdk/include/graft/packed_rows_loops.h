@@ -443,20 +443,20 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
 
 /* Defines format##_prepared for a kind of codes, UINT4, UINT8, INT8 or FLOAT8; what a format's table has of it, if it
  * is built for prepared inputs of that kind. */
-#if defined(__AVX512BF16__)
-#define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_ROUNDED(format, UINT4)
-#define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_UNPREPARED(format)
-#define GRAFT_ROW_PREPARED_INT8(format) GRAFT_ROW_UNPREPARED(format)
-#define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_ROUNDED(format, FLOAT8)
-#elif defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__)
 #define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_UINT4)
 #define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_UINT8)
 #define GRAFT_ROW_PREPARED_INT8(format) GRAFT_ROW_INTEGERS(format, GRAFT_ROW_KIND_INT8)
-#define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_LINES(format)
 #else
 #define GRAFT_ROW_PREPARED_UINT4(format) GRAFT_ROW_UNPREPARED(format)
 #define GRAFT_ROW_PREPARED_UINT8(format) GRAFT_ROW_UNPREPARED(format)
 #define GRAFT_ROW_PREPARED_INT8(format) GRAFT_ROW_UNPREPARED(format)
+#endif
+#if defined(__AVX512BF16__)
+#define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_ROUNDED(format)
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+#define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_LINES(format)
+#else
 #define GRAFT_ROW_PREPARED_FLOAT8(format) GRAFT_ROW_UNPREPARED(format)
 #endif
 #define GRAFT_ROW_PREPARED(format, kind) GRAFT_ROW_PREPARED_##kind(format)
@@ -478,6 +478,23 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
     static const struct graft_packed_rows_prepared format##_prepared = {2, format##_fits, format##_prepare,          \
                                                                         format##_multiply_prepared};
 
+/* By such functions without sums, of float8; `share` inputs have 32 bits. */
+#define GRAFT_ROW_PREPARED_FLOATS(format, name, number, share)                                                       \
+    static int32_t format##_fits(const struct graft_packed_rows *self) {                                             \
+        return name##_fits(self);                                                                                    \
+    }                                                                                                                \
+    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums) { \
+        (void)sums;                                                                                                  \
+        name##_prepare(self, x, (number *)numbers);                                                                  \
+    }                                                                                                                \
+    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,           \
+                                           const void *numbers, const float *sums, int64_t tokens, float *y) {       \
+        (void)sums;                                                                                                  \
+        name##_all(self, first, n, (const number *)numbers, tokens, y);                                              \
+    }                                                                                                                \
+    static const struct graft_packed_rows_prepared format##_prepared = {share, format##_fits, format##_prepare,      \
+                                                                        format##_multiply_prepared};
+
 /* Inputs are always multiplied as they are. */
 #define GRAFT_ROW_UNPREPARED(format)                                     \
     static int32_t format##_fits(const struct graft_packed_rows *self) { \
@@ -490,6 +507,7 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
 }
 #endif
 
+#include "packed_rows_factors.h"
 #include "packed_rows_integers.h"
 #include "packed_rows_lines.h"
 #include "packed_rows_rounded.h"

@@ -65,13 +65,8 @@ typedef uint32_t graft_packed_half_words __attribute__((vector_size(GRAFT_PACKED
 /* Numbers that are multiplied. */
 typedef float graft_packed_floats __attribute__((vector_size(GRAFT_PACKED_LANES * 4)));
 
-/* Whether rounded products are of integers of 16 bits: where two of them are multiplied at once, and no two of bf16 or
- * twice as many f32. */
-#if defined(__AVX2__) && !defined(__AVX512F__)
-#define GRAFT_PACKED_INTEGERS 1
-#else
-#define GRAFT_PACKED_INTEGERS 0
-#endif
+/* What is multiplied: f32, pairs of bf16, or pairs of integers of 16 bits. */
+enum { GRAFT_PACKED_EXACT = 0, GRAFT_PACKED_BRAINS = 1, GRAFT_PACKED_INTEGERS = 2 };
 
 /* A vector that begins at any number. Copied by memcpy it may go by way of memory in parts, and to read it back as a
  * whole then takes long. */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scales and zero points of a row's groups, some at once, for AVX2 and AVX-512. Part of packed_rows_loops.h. */
+#ifndef GRAFT_PACKED_ROWS_FACTORS_H
+#define GRAFT_PACKED_ROWS_FACTORS_H
+
+#include "packed_rows_loops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Groups that have them widened at once; what may be read behind the last; and how many bytes ahead they are fetched.
+ */
+enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_BEHIND = 4, GRAFT_ROW_SCALES_AHEAD = 256 };
+
+/* Scales and zero points of some groups of a tile's rows. */
+struct graft_row_factors {
+    float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* of each row */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* likewise, where they are stored */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_factors, 2176);
+
+#if defined(__AVX2__)
+
+/* [any] Scales at `scales`, as many as there are lanes. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(graft_dtype dtype, const void *scales) {
+    graft_row_floats numbers;
+    if (dtype == GRAFT_DTYPE_F32) {
+        memcpy(&numbers, scales, sizeof numbers);
+        return numbers;
+    }
+#if defined(__AVX512F__)
+    const __m256i halves = _mm256_loadu_si256((const __m256i *)scales);
+    const __m512i words = _mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
+    return (graft_row_floats)(dtype == GRAFT_DTYPE_F16 ? _mm512_cvtph_ps(halves) : _mm512_castsi512_ps(words));
+#else
+    const __m128i halves = _mm_loadu_si128((const __m128i *)scales);
+    const __m256i words = _mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16);
+    return (graft_row_floats)(dtype == GRAFT_DTYPE_F16 ? _mm256_cvtph_ps(halves) : _mm256_castsi256_ps(words));
+#endif
+}
+
+/* [any] out [n] = the scales of a row's groups from `group` on. Those of rows below are fetched: nothing else would be
+ * done while they come. */
+GRAFT_ROW_INLINE void graft_row_scales(const struct graft_row *row, int64_t group, int64_t n, float *out) {
+    const graft_dtype dtype = row->scales->dtype;
+    const int64_t size = dtype == GRAFT_DTYPE_F32 ? 4 : 2;
+    const char *scales = (const char *)row->scales->data + (row->scale + group) * size;
+    int64_t g = 0;
+    for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
+        const graft_row_floats some = graft_row_some_scales(dtype, scales + g * size);
+        memcpy(out + g, &some, sizeof some);
+        __builtin_prefetch((const void *)((uintptr_t)(scales + g * size) + GRAFT_ROW_SCALES_AHEAD), 0, 3);
+    }
+    for (; g < n; g++) {
+        out[g] = graft_row_scale(row, group + g);
+    }
+}
+
+/* [any] Likewise their zero points. */
+GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_packed_rows *self, const struct graft_row *row, int64_t group,
+                                      int64_t n, float *out) {
+    const int32_t slots = 32 / self->bits, most = (1 << self->bits) - 1;
+    const int32_t *words = self->zeros + row->output / slots * self->groups + group;
+    const int32_t shift = (int32_t)(row->output % slots) * self->bits;
+    int64_t g = 0;
+    for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
+        graft_row_ints codes;
+        memcpy(&codes, words + g, sizeof codes);
+        const graft_row_floats some = __builtin_convertvector((codes >> shift) & most, graft_row_floats);
+        memcpy(out + g, &some, sizeof some);
+        __builtin_prefetch((const void *)((uintptr_t)(words + g) + GRAFT_ROW_SCALES_AHEAD), 0, 3);
+    }
+    for (; g < n; g++) {
+        out[g] = graft_row_zero(self, row, group + g);
+    }
+}
+
+/* [any] Fills them in for groups [group, group + n) of some rows. */
+GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_packed_rows *self, const struct graft_row *rows,
+                                           const int n_rows, int64_t group, int64_t n,
+                                           struct graft_row_factors *factors) {
+    for (int r = 0; r < n_rows; r++) {
+        graft_row_scales(&rows[r], group, n, factors->scales[r]);
+        if (self->zeros != NULL) {
+            graft_row_zeros(self, &rows[r], group, n, factors->zeros[r]);
+        }
+    }
+}
+
+/* [any] The first `many` numbers, 1, 2 or 4, each in as many lanes; four can be read. */
+GRAFT_ROW_INLINE graft_row_floats graft_row_spread(const float *numbers, const int many) {
+    const graft_row_floats all = {0};
+    if (many == 1) {
+        return all + *numbers;
+    }
+#if defined(__AVX512F__)
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return (graft_row_floats)_mm512_permutexvar_ps(_mm512_srli_epi32(lanes, many == 2 ? 3 : 2),
+                                                   _mm512_castps128_ps512(_mm_loadu_ps(numbers)));
+#else
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return (graft_row_floats)_mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(numbers)),
+                                                      _mm256_srli_epi32(lanes, many == 2 ? 2 : 1));
+#endif
+}
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
