@@ -26,6 +26,12 @@ static float read_at(int32_t reading, const void *source, int64_t i) {
     }
 }
 
+static void read_some(int32_t reading, const void *source, int64_t first, int64_t n, float *out) {
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = read_at(reading, source, first + i);
+    }
+}
+
 static float sum_parts(const float *parts) {
     float sum = 0.0f;
     for (int i = 0; i < PARTS; i++) {
@@ -66,9 +72,7 @@ static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows
     for (int64_t k = 0; k < depth; k++) {
         for (int64_t first = 0; first < columns; first += READ) {
             const int64_t n = columns - first < READ ? columns - first : READ;
-            for (int64_t j = 0; j < n; j++) {
-                numbers[j] = read_at(reading, b, k * b_stride + first + j);
-            }
+            read_some(reading, b, k * b_stride + first, n, numbers);
             for (int64_t i = 0; i < rows; i++) {
                 const float factor = a[i * a_row + k * a_step];
                 float *row = c + i * c_stride + first;
@@ -115,9 +119,7 @@ static void pair(int32_t reading, const void *even, const void *odd, int64_t cou
 }
 
 static void widen(int32_t reading, const void *source, int64_t count, float *out) {
-    for (int64_t i = 0; i < count; i++) {
-        out[i] = read_at(reading, source, i);
-    }
+    read_some(reading, source, 0, count, out);
 }
 
 static void narrow(const float *x, int64_t count, uint16_t *out) {

@@ -35,7 +35,8 @@ if [ "$5" = none ]; then # else checks stand between the instructions
     check 'four loads come before four products' 3 "$(grep -c 'tiles_.* .*llllmmmm' code)"
 fi
 
-if ! grep -qw avx512_bf16 /proc/cpuinfo || ! grep -qw avx512vbmi /proc/cpuinfo; then
+if ! grep -qw avx512_bf16 /proc/cpuinfo || ! grep -qw avx512vbmi /proc/cpuinfo ||
+    ! grep -qw avx512_vnni /proc/cpuinfo; then
     echo "1..$number"
     exit "$failed"
 fi

@@ -137,20 +137,10 @@ GRAFT_PACKED_INLINE graft_packed_floats graft_packed_add(graft_packed_floats sum
         return (graft_packed_floats)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
     }
 #endif
-#if defined(__AVX512VNNI__)
+#if defined(__AVX2__)
     if (rounded == GRAFT_PACKED_INTEGERS) {
-        return (graft_packed_floats)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
-    }
-#elif defined(__AVX2__)
-    if (rounded == GRAFT_PACKED_INTEGERS) {
-#if defined(__AVX512F__)
-        graft_packed_ints more = (graft_packed_ints)_mm512_madd_epi16((__m512i)a, (__m512i)b);
-#else
-        graft_packed_ints more = (graft_packed_ints)_mm256_madd_epi16((__m256i)a, (__m256i)b);
-#endif
-        more += (graft_packed_ints)sum;
-        __asm__("" : "+v"(more)); /* added now: it would add products to each other first, and keep many */
-        return (graft_packed_floats)more;
+        return (graft_packed_floats)graft_packed_dot((graft_packed_ints)sum, (graft_packed_ints)a,
+                                                     (graft_packed_ints)b);
     }
 #endif
     (void)rounded;

@@ -57,10 +57,11 @@ enum { GRAFT_PACKED_INTEGERS_GROUP = 128 };
 #define GRAFT_PACKED_ROUNDED_GROUPS INT64_MAX
 #else
 #define GRAFT_PACKED_ELSE GRAFT_PACKED_EXACT
-#define GRAFT_PACKED_ROUNDED_GROUPS (GRAFT_PACKED_LANES > 4 ? GRAFT_PACKED_INTEGERS_GROUP : INT64_MAX)
+#define GRAFT_PACKED_ROUNDED_GROUPS GRAFT_PACKED_INTEGERS_GROUP
 #endif
 
-/* [any] Likewise `call`, in which `rounded` is a constant, too. */
+/* [any] Likewise `call`, in which `rounded` is a constant, too. Where the rest is as in f32, large groups do not come
+ * here. */
 #define GRAFT_PACKED_BY_FORM(self, call)                                                                      \
     GRAFT_PACKED_BY_BITS(self, {                                                                              \
         if (bits == 4 &&                                                                                      \

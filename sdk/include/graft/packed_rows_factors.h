@@ -25,20 +25,14 @@ GRAFT_ASSERT_SIZE(struct graft_row_factors, 2176);
 
 /* [any] Scales at `scales`, as many as there are lanes. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(graft_dtype dtype, const void *scales) {
-    graft_row_floats numbers;
-    if (dtype == GRAFT_DTYPE_F32) {
-        memcpy(&numbers, scales, sizeof numbers);
-        return numbers;
+    switch (dtype) {
+    case GRAFT_DTYPE_F16:
+        return graft_packed_halves((const uint16_t *)scales);
+    case GRAFT_DTYPE_BF16:
+        return graft_packed_brains((const uint16_t *)scales);
+    default:
+        return (graft_row_floats)graft_packed_words_from(scales);
     }
-#if defined(__AVX512F__)
-    const __m256i halves = _mm256_loadu_si256((const __m256i *)scales);
-    const __m512i words = _mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
-    return (graft_row_floats)(dtype == GRAFT_DTYPE_F16 ? _mm512_cvtph_ps(halves) : _mm512_castsi512_ps(words));
-#else
-    const __m128i halves = _mm_loadu_si128((const __m128i *)scales);
-    const __m256i words = _mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16);
-    return (graft_row_floats)(dtype == GRAFT_DTYPE_F16 ? _mm256_cvtph_ps(halves) : _mm256_castsi256_ps(words));
-#endif
 }
 
 /* [any] out [n] = the scales of a row's groups from `group` on. Those of rows below are fetched: nothing else would be
@@ -66,8 +60,7 @@ GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_packed_rows *self, cons
     const int32_t shift = (int32_t)(row->output % slots) * self->bits;
     int64_t g = 0;
     for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
-        graft_row_ints codes;
-        memcpy(&codes, words + g, sizeof codes);
+        const graft_row_ints codes = (graft_row_ints)graft_packed_words_from(words + g);
         const graft_row_floats some = __builtin_convertvector((codes >> shift) & most, graft_row_floats);
         memcpy(out + g, &some, sizeof some);
         __builtin_prefetch((const void *)((uintptr_t)(words + g) + GRAFT_ROW_SCALES_AHEAD), 0, 3);

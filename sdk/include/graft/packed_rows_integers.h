@@ -51,19 +51,6 @@ GRAFT_ASSERT_SIZE(struct graft_row_integers_tile, 160);
 
 #if defined(__AVX2__)
 
-/* [any] sums + products of integers of 16 bits, those of two neighbours added up. */
-GRAFT_ROW_INLINE graft_row_ints graft_row_integers_dot(graft_row_ints sums, graft_row_ints a, graft_row_ints b) {
-#if defined(__AVX512VNNI__)
-    return (graft_row_ints)_mm512_dpwssd_epi32((__m512i)sums, (__m512i)a, (__m512i)b);
-#elif defined(__AVX512F__)
-    sums += (graft_row_ints)_mm512_madd_epi16((__m512i)a, (__m512i)b);
-#else
-    sums += (graft_row_ints)_mm256_madd_epi16((__m256i)a, (__m256i)b);
-#endif
-    __asm__("" : "+v"(sums)); /* added now: it would add products to each other first, and keep many */
-    return sums;
-}
-
 /* [any] sum - a * b, rounded once: the compiler could as well fuse with what `sum` is a product of. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_integers_less(graft_row_floats sum, graft_row_floats a,
                                                           graft_row_floats b) {
@@ -74,7 +61,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_integers_less(graft_row_floats sum, 
 #endif
 }
 
-/* [any] A vector from anywhere. By memcpy it might come in halves, which takes long. */
+/* [any] A vector that begins at any byte. By memcpy it might come in halves, which takes long. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load(const void *from) {
 #if defined(__AVX512F__)
     return (graft_row_ints)_mm512_loadu_si512(from);
@@ -142,7 +129,7 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows 
             for (int v = 0; v < line / GRAFT_ROW_INTEGERS_SHORTS; v++, numbers += GRAFT_ROW_INTEGERS_SHORTS) {
                 const graft_row_ints rounded = graft_row_integers_round(x + i, kind, v, factor);
                 memcpy(numbers, &rounded, sizeof rounded);
-                sum = graft_row_integers_dot(sum, rounded, ones);
+                sum = graft_packed_dot(sum, rounded, ones);
             }
         }
         *steps++ = step;
@@ -159,22 +146,17 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows 
 /* [any] Vector v of a line of codes: a constant. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *codes, graft_row_ints line,
                                                          const int kind, const int v) {
+    typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
     const unsigned char *bytes = codes + (ptrdiff_t)GRAFT_ROW_INTEGERS_SHORTS * v;
     const int is_signed = kind == GRAFT_ROW_KIND_INT8;
-#if defined(__AVX512F__)
-    const __m512i shifted = v == 0 ? (__m512i)line : _mm512_srli_epi16((__m512i)line, 4 * (unsigned)v);
-    const __m512i lowest = v == 3 ? shifted : _mm512_and_si512(shifted, _mm512_set1_epi16(15));
     if (kind == GRAFT_ROW_KIND_UINT4) {
-        return (graft_row_ints)lowest;
+        const shorts shifted = (shorts)line >> 4 * v;
+        return (graft_row_ints)(v == 3 ? shifted : shifted & 15);
     }
+#if defined(__AVX512F__)
     const __m256i some = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     return (graft_row_ints)(is_signed ? _mm512_cvtepi8_epi16(some) : _mm512_cvtepu8_epi16(some));
 #else
-    const __m256i shifted = v == 0 ? (__m256i)line : _mm256_srli_epi16((__m256i)line, 4 * v);
-    const __m256i lowest = v == 3 ? shifted : _mm256_and_si256(shifted, _mm256_set1_epi16(15));
-    if (kind == GRAFT_ROW_KIND_UINT4) {
-        return (graft_row_ints)lowest;
-    }
     const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)bytes);
     return (graft_row_ints)(is_signed ? _mm256_cvtepi8_epi16(some) : _mm256_cvtepu8_epi16(some));
 #endif
@@ -204,7 +186,7 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
             __asm__("" : "+v"(inputs)); /* loaded once: the compiler would load them for each row */
             for (int r = 0; r < n_rows; r++) {
                 graft_row_ints *sum = &sums[r * n_tokens + t];
-                *sum = graft_row_integers_dot(*sum, codes[r], inputs);
+                *sum = graft_packed_dot(*sum, codes[r], inputs);
             }
         }
     }

@@ -17,6 +17,7 @@
 
 #include "convert.h"
 #include "packed_rows.h"
+#include "packed_vectors.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -124,22 +125,6 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_uint4(const unsigned char *codes, in
 #endif
 }
 
-/* [any] Half precision widened: exponents are moved by 112, numbers below 2^-14 included. */
-GRAFT_ROW_INLINE float graft_row_half(uint16_t half) {
-#if defined(__F16C__)
-    return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)));
-#else
-    const uint32_t size = (uint32_t)(half & 0x7fff) << 13, infinite = size | 0x7f800000U;
-    float number;
-    memcpy(&number, &size, sizeof number);
-    number *= 5.192296858534828e33F; /* 2^112 */
-    if ((half & 0x7c00) == 0x7c00) {
-        memcpy(&number, &infinite, sizeof number);
-    }
-    return (half & 0x8000) != 0 ? -number : number;
-#endif
-}
-
 /* A row of the weight. */
 struct graft_row {
     const unsigned char *codes;           /* those of the first input first */
@@ -167,7 +152,7 @@ GRAFT_ROW_INLINE float graft_row_scale(const struct graft_row *row, int64_t grou
     const uint16_t *halves = (const uint16_t *)row->scales->data + row->scale + group;
     switch (row->scales->dtype) {
     case GRAFT_DTYPE_F16:
-        return graft_row_half(*halves);
+        return graft_packed_half(*halves);
     case GRAFT_DTYPE_BF16:
         return graft_f32_from_bf16(*halves);
     default:

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* Codes are done a cache line at a time: two vectors of bf16. */
-enum { GRAFT_ROW_ROUNDED_LINE = 64, GRAFT_ROW_ROUNDED_VECTORS = 2 };
+/* Codes are done a cache line at a time: so many vectors of bf16. */
+enum { GRAFT_ROW_ROUNDED_VECTORS = 2 };
 
 /* Rows and tokens that are multiplied side by side, and the inputs as prepared. */
 struct graft_row_rounded_tile {
@@ -110,7 +110,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_decode(const unsigned char *codes, __m51
     numbers[1] = _mm512_unpackhi_epi8(lower, signed_upper);
 }
 
-/* [any] Inputs of a line that are in halves h of vector v. */
+/* [any] Inputs of a line that are in half h of each lane of vector v. */
 GRAFT_ROW_INLINE __m512i graft_row_rounded_order(int v, int h) {
     int32_t inputs[GRAFT_ROW_LANES];
     for (int l = 0; l < GRAFT_ROW_LANES; l++) {
@@ -121,14 +121,13 @@ GRAFT_ROW_INLINE __m512i graft_row_rounded_order(int v, int h) {
 
 /* [any] graft_packed_rows_prepared.fits. */
 GRAFT_ROW_INLINE int32_t graft_row_rounded_fits(const struct graft_packed_rows *self) {
-    return self->group_of == NULL && self->in_features % GRAFT_ROW_ROUNDED_LINE == 0 &&
-           self->group_size % GRAFT_ROW_ROUNDED_LINE == 0;
+    return self->group_of == NULL && self->in_features % GRAFT_ROW_LINE == 0 && self->group_size % GRAFT_ROW_LINE == 0;
 }
 
 /* [any] graft_packed_rows_prepared.prepare. */
 GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *self, const float *x,
                                                 uint32_t *numbers) {
-    for (int64_t i = 0; i < self->in_features; i += GRAFT_ROW_ROUNDED_LINE) {
+    for (int64_t i = 0; i < self->in_features; i += GRAFT_ROW_LINE) {
         for (int v = 0; v < GRAFT_ROW_ROUNDED_VECTORS; v++, numbers += GRAFT_ROW_LANES) {
             __m512i halves[2];
             for (int h = 0; h < 2; h++) {
@@ -144,7 +143,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *
 GRAFT_ROW_INLINE void graft_row_rounded_line(const struct graft_row_rounded_tile *tile, const int n_rows,
                                              const int n_tokens, int64_t at, __m512 sums[][GRAFT_ROW_MOST]) {
     for (int r = 0; r < n_rows; r++) {
-        const unsigned char *codes = tile->rows[r].codes + at * GRAFT_ROW_ROUNDED_LINE;
+        const unsigned char *codes = tile->rows[r].codes + at * GRAFT_ROW_LINE;
         __m512i numbers[GRAFT_ROW_ROUNDED_VECTORS];
         graft_row_prefetch(codes);
         graft_row_rounded_decode(codes, numbers);
@@ -180,7 +179,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_group(const struct graft_row_rounded_til
 GRAFT_ROW_INLINE void graft_row_rounded_multiply(const struct graft_row_rounded_tile *tile, const int n_rows,
                                                  const int n_tokens, float *y) {
     const struct graft_packed_rows *self = tile->self;
-    const int64_t lines = self->group_size / GRAFT_ROW_ROUNDED_LINE, all = self->in_features / GRAFT_ROW_ROUNDED_LINE;
+    const int64_t lines = self->group_size / GRAFT_ROW_LINE, all = self->in_features / GRAFT_ROW_LINE;
     __m512 totals[GRAFT_ROW_TOKENS][GRAFT_ROW_MOST] = {{{0}}};
     struct graft_row_factors factors;
     for (int64_t first = 0; first < self->groups; first += GRAFT_ROW_GROUPS) {

@@ -77,6 +77,22 @@ GRAFT_PACKED_INLINE graft_packed_words graft_packed_words_from(const void *from)
     return *(const graft_packed_words_at *)from;
 }
 
+#if defined(__AVX2__)
+/* [any] sums + products of integers of 16 bits, those of two neighbours added up. */
+GRAFT_PACKED_INLINE graft_packed_ints graft_packed_dot(graft_packed_ints sums, graft_packed_ints a,
+                                                       graft_packed_ints b) {
+#if defined(__AVX512VNNI__)
+    return (graft_packed_ints)_mm512_dpwssd_epi32((__m512i)sums, (__m512i)a, (__m512i)b);
+#elif defined(__AVX512F__)
+    sums += (graft_packed_ints)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#else
+    sums += (graft_packed_ints)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#endif
+    __asm__("" : "+v"(sums)); /* added now: it would add products to each other first, and keep many */
+    return sums;
+}
+#endif
+
 /* [any] All lanes the same. */
 GRAFT_PACKED_INLINE graft_packed_words graft_packed_all(uint32_t number) {
     const graft_packed_words zero = {0};
@@ -128,6 +144,9 @@ GRAFT_PACKED_INLINE graft_packed_words graft_packed_round(graft_packed_floats nu
 
 /* [any] Half precision widened: exponents are moved by 112, numbers below 2^-14 included. */
 GRAFT_PACKED_INLINE float graft_packed_half(uint16_t half) {
+#if defined(__F16C__)
+    return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)));
+#else
     const uint32_t size = (uint32_t)(half & 0x7fff) << 13, sign = (uint32_t)(half & 0x8000) << 16;
     const uint32_t infinite = size | 0x7f800000U;
     float number;
@@ -137,6 +156,7 @@ GRAFT_PACKED_INLINE float graft_packed_half(uint16_t half) {
         memcpy(&number, &infinite, sizeof number);
     }
     return sign != 0 ? -number : number;
+#endif
 }
 
 /* [any] A vector of half precision numbers. */
