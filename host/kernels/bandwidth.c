@@ -14,7 +14,7 @@
 enum { PASSES = 4, PART_BYTES = 1 << 20, PART_FLOATS = PART_BYTES / sizeof(float) };
 
 /* Fewer bytes than this say little about any machine; of larger caches, this many times their size. */
-enum { LEAST_BYTES = 256 << 20, CACHES = 8 };
+enum { LEAST_BYTES = 256 << 20, CACHES = 4 };
 
 struct memory {
     float *floats;

@@ -81,6 +81,9 @@ const struct graft_tensor_view *graft_presence_find(const struct graft_presence 
 
 int graft_presence_is_absent(const struct graft_presence *presence, const char *path, const char *name) {
     char full[GRAFT_NAME_BYTES];
+    if (graft_checkpoint_absent_count(presence->plan->checkpoint) == 0) {
+        return 0;
+    }
     int length = snprintf(full, sizeof full, "%s%s%s", path, path[0] != '\0' ? "." : "", name);
     return length > 0 && length < GRAFT_NAME_BYTES &&
            graft_lookup_is_absent(&presence->lookup, presence->plan->checkpoint, full);
