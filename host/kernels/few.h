@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of a few tokens with bf16 rows as they lie, on processors that multiply pairs of bf16. A sequence that
- * generates alone is bound by reading the weights; so are sixteen together, as long as multiplying takes no longer than
- * reading. Widening both to f32 first takes three times as long.
+ * Products of a few tokens with bf16 rows as they lie, on processors that multiply pairs of bf16; those that multiply
+ * tiles have tiles_few.h. A sequence that generates alone is bound by reading the weights; so are sixteen together, as
+ * long as multiplying takes no longer than reading. Widening both to f32 first takes three times as long.
  */
 #ifndef GRAFT_KERNELS_FEW_H
 #define GRAFT_KERNELS_FEW_H

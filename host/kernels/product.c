@@ -2,11 +2,11 @@
 /*
  * linear: cuts the products of a call into panels and hands them to the threads in one loop.
  *
- * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products.
- * With many it is bound by arithmetic: a panel is transposed in portions that fit the cache and multiplied, in bf16 on
- * processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 take rows as they lie, and
- * turned ones where a source makes them. Which of the two it is, the whole forward decides (graft_call_is_few): the few
- * tokens that an expert gets of many are many.
+ * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products
+ * or by tiles. With many it is bound by arithmetic: a panel is transposed in portions that fit the cache and
+ * multiplied, in bf16 on processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 take
+ * rows as they lie, and turned ones where a source makes them. Which of the two it is, the whole forward decides
+ * (graft_call_is_few): the few tokens that an expert gets of many are many.
  */
 #include <string.h>
 

@@ -41,7 +41,7 @@ enum {
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
     GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, where the processor multiplies pairs */
     GRAFT_PANEL_TILES = 3,    /* many, of bf16, where it multiplies tiles: the file's rows as they lie (tiles.h) */
-    GRAFT_PANEL_FEW = 4,      /* few, of bf16, where it multiplies pairs of them: dot products in bf16 (few.h) */
+    GRAFT_PANEL_FEW = 4,      /* few, of bf16, where it multiplies pairs (few.h) or tiles (tiles_few.h) of them */
     GRAFT_PANEL_SPLIT = 5     /* few, of bf16, elsewhere: dot products in f32 of numbers in the order of `split` */
 };
 

@@ -63,6 +63,9 @@ int32_t graft_product_choose(const struct graft_call *call, struct graft_product
     const int rounds = is_rounded(call, panel->reading);
     if (is_bf16_dot && rounds && graft_few_pairs_run()) {
         panel->kind = GRAFT_PANEL_FEW;
+        if (graft_cpu_isa() == GRAFT_ISA_AMX) {
+            return GRAFT_INPUT_TILES;
+        }
         return panel->product->tokens > GRAFT_FEW_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_FEW;
     }
     if (is_bf16_dot && graft_loops_get()->dot_split != NULL) {

@@ -6,6 +6,7 @@
 #include "kernels/few.h"
 #include "kernels/product.h"
 #include "kernels/tiles.h"
+#include "kernels/tiles_few.h"
 
 enum { BIAS_RUN = 64 };
 
@@ -127,7 +128,9 @@ static void run_few(const struct graft_product_panel *panel) {
         .y = product->y + panel->row,
         .y_stride = product->y_stride,
     };
-    if (panel->input->form == GRAFT_INPUT_QUARTERS) {
+    if (panel->input->form == GRAFT_INPUT_TILES) {
+        graft_tiles_few_get()->multiply(&operands);
+    } else if (panel->input->form == GRAFT_INPUT_QUARTERS) {
         graft_few_quarters(&operands);
     } else {
         graft_few_pairs(&operands);

@@ -7,6 +7,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/tiles_attention.h"
+#include "kernels/tiles_few.h"
 #include "kernels/tiles_turned.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -86,6 +87,14 @@ const struct graft_tiles *graft_tiles_get(void) {
 const struct graft_tiles_attention *graft_tiles_attention_get(void) {
 #if defined(__x86_64__)
     return graft_cpu_models_tiles() ? &graft_tiles_attention_model : &graft_tiles_attention_amx;
+#else
+    return NULL;
+#endif
+}
+
+const struct graft_tiles_few *graft_tiles_few_get(void) {
+#if defined(__x86_64__)
+    return graft_cpu_models_tiles() ? &graft_tiles_few_model : &graft_tiles_few_amx;
 #else
     return NULL;
 #endif

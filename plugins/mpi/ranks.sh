@@ -12,7 +12,7 @@ export OMPI_MCA_orte_tmpdir_base="$scratch"
 # As root in containers, more ranks than cores, and no waiting in spinning loops. MPI leaves memory behind when it ends.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
-# All ranks are here: looking for networks takes longer than most of these runs.
+# All ranks are on this machine: looking for networks takes longer than most of these runs.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 
 fail() {

@@ -14,6 +14,7 @@ clean_up() {
 trap clean_up EXIT
 # shellcheck source=ranks.sh
 . "$(dirname "$0")/ranks.sh"
+export OMPI_MCA_btl=self,tcp
 if ! { ip netns add "$first" && ip netns add "$second" && ip netns exec "$first" unshare --uts true; } 2>/dev/null; then
     echo "skipped: no permission to make network namespaces, or no ip"
     exit 77

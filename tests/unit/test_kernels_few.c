@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of a few tokens in pairs of bf16: right, and each token's the same to the bit whichever are with it. */
+/* Products of a few tokens in pairs of bf16 and in tiles: right, and each token's the same to the bit whichever are
+ * with it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +10,11 @@
 
 #include <cmocka.h>
 
+#include "graft/isa.h"
 #include "kernels/few.h"
 #include "kernels/table.h"
+#include "kernels/tiles.h"
+#include "kernels/tiles_few.h"
 
 enum { MAX_ROWS = 41, TOKENS = 16 };
 
@@ -153,7 +157,101 @@ static void test_rounding(void **state) {
     }
 }
 
+/* Bytes that end where what may be read does. */
+static uint16_t *packed_for(const struct graft_tiles *tiles, const struct graft_few *few, const float *x) {
+    const int64_t columns = graft_round_up(few->columns, GRAFT_TILE_COLUMNS);
+    uint16_t *out = aligned_alloc(64, (size_t)(GRAFT_TILE_TOKENS * columns) * sizeof *out);
+    assert_non_null(out);
+    for (int64_t block = 0; block * GRAFT_TILE_BLOCK < few->columns; block++) {
+        const int64_t left = few->columns - block * GRAFT_TILE_BLOCK;
+        tiles->pack(x + block * GRAFT_TILE_BLOCK, few->columns, few->tokens,
+                    left < GRAFT_TILE_BLOCK ? left : GRAFT_TILE_BLOCK,
+                    out + graft_tiles_offset(few->tokens, few->columns, block, 0));
+    }
+    return out;
+}
+
+struct by_tiles {
+    const struct graft_tiles_few *few;
+    const struct graft_tiles *many;
+};
+
+/* What a product of any number of tokens gives, to the bit: the first so many tokens of each are the same. */
+static void check_tiles(const struct by_tiles *tiles, const struct shape *shape) {
+    static float y[TOKENS * MAX_ROWS], many[TOKENS * MAX_ROWS];
+    float *x = malloc((size_t)(TOKENS * shape->columns) * sizeof *x);
+    uint16_t *w = malloc((size_t)(shape->shift + shape->rows * shape->columns) * sizeof *w);
+    char *scratch = aligned_alloc(64, (size_t)tiles->many->scratch_bytes(1, MAX_ROWS, TOKENS));
+    assert_true(x != NULL && w != NULL && scratch != NULL);
+    for (int64_t i = 0; i < TOKENS * shape->columns; i++) {
+        x[i] = (float)(i * 7919 % 1009 - 500) / 357.0f;
+    }
+    for (int64_t i = 0; i < shape->rows * shape->columns; i++) {
+        w[shape->shift + i] = (uint16_t)(0x3d00 + i * 104729 % 701 + (i % 5 == 0 ? 0x8000 : 0));
+    }
+    struct graft_few few = {w + shape->shift, shape->rows, shape->columns, NULL, 0, TOKENS, y, MAX_ROWS};
+    uint16_t *all = packed_for(tiles->many, &few, x);
+    tiles->many->multiply(
+        &(struct graft_tiles_product){few.w, few.rows, few.columns, all, few.tokens, many, MAX_ROWS, NULL, scratch});
+    for (few.tokens = 1; few.tokens <= TOKENS; few.tokens += few.tokens < 2 ? 1 : 7) {
+        uint16_t *some = packed_for(tiles->many, &few, x);
+        few.x = some;
+        memset(y, 0xff, sizeof y);
+        tiles->few->multiply(&few);
+        for (int64_t t = 0; t < few.tokens; t++) {
+            assert_memory_equal(y + t * MAX_ROWS, many + t * MAX_ROWS, (size_t)shape->rows * sizeof y[0]);
+        }
+        free(some);
+    }
+    free(all);
+    free(scratch);
+    free(w);
+    free(x);
+}
+
+static void check_tiles_of_shapes(const struct by_tiles *tiles) {
+    static const int64_t columns[] = {1, 31, 32, 33, 160, 1024, 1100, 2080};
+    static const int64_t rows[] = {1, 15, 16, 17, 32, MAX_ROWS};
+    static const int64_t shifts[] = {0, 1, 31};
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
+        for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+            for (size_t s = 0; s < sizeof shifts / sizeof shifts[0]; s++) {
+                check_tiles(tiles, &(struct shape){rows[r], columns[c], shifts[s]});
+            }
+        }
+    }
+}
+
+static void test_tiles(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    if (graft_tiles_are_right()) {
+        check_tiles_of_shapes(&(struct by_tiles){&graft_tiles_few_amx, &graft_tiles_amx});
+        return;
+    }
+#endif
+    print_message("skipped: this processor does not multiply tiles of bf16\n");
+    skip();
+}
+
+static void test_tiles_of_model(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    if (graft_isa_runnable() >= 4) {
+        check_tiles_of_shapes(&(struct by_tiles){&graft_tiles_few_model, &graft_tiles_model});
+        return;
+    }
+#endif
+    print_message("skipped: this processor has no AVX-512\n");
+    skip();
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_rounding)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_tiles_of_model),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled twice, as tiles_product.c is. */
+#include "kernels/tiles_few.h"
+
+#include <string.h>
+
+#include "kernels/simd_avx512.h"
+#include "kernels/tile_ops.h"
+#include "kernels/tiles.h"
+
+#ifdef GRAFT_TILE_MODEL
+#define TABLE graft_tiles_few_model
+#else
+#define TABLE graft_tiles_few_amx
+#endif
+
+/* Rows of a strip: one tile. With two, memory is read in more streams than the processor follows, and a sequence alone
+ * takes a sixth longer. */
+enum { ROWS = 16, TOKENS = GRAFT_TILE_TOKENS, STEP = GRAFT_TILE_COLUMNS, X_TILE = TOKENS * STEP, LINE = 64 };
+
+/* Numbers of a row. So far ahead lines are fetched into the first-level cache: what tiles wait for is seen too late. */
+enum { AHEAD = 4 * STEP };
+
+/* Some rows of a product, ROWS at most. */
+struct strip {
+    const struct graft_few *few;
+    int64_t row;
+    int64_t rows;
+};
+
+INLINE void add_step(const uint16_t *w, int64_t stride, const uint16_t *x) {
+    tile_load(1, w, stride * (int64_t)sizeof *w);
+    tile_load(2, x, LINE);
+    tile_multiply(0, 1, 2);
+}
+
+/* A step of which not all rows or columns are there: the others are zeros. */
+static void add_part(const struct strip *strip, int64_t column, const uint16_t *x) {
+    const struct graft_few *o = strip->few;
+    const int64_t columns = o->columns - column < STEP ? o->columns - column : STEP;
+    uint16_t copy[ROWS * STEP] __attribute__((aligned(LINE))) = {0};
+    for (int64_t r = 0; r < strip->rows; r++) {
+        memcpy(copy + r * STEP, o->w + (strip->row + r) * o->columns + column, (size_t)columns * sizeof *copy);
+    }
+    add_step(copy, STEP, x);
+}
+
+/* y [tokens, rows] = sums [rows, tokens]. */
+static void write_sums(const struct strip *strip, const float *sums) {
+    const struct graft_few *o = strip->few;
+    vf square[ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        square[r] = vf_load(sums + r * TOKENS);
+    }
+    vf_transpose(square);
+    for (int64_t t = 0; t < o->tokens; t++) {
+        vf_store_part(o->y + t * o->y_stride + strip->row, square[t], strip->rows);
+    }
+}
+
+static void multiply_strip(const struct strip *strip) {
+    const struct graft_few *o = strip->few;
+    const uint16_t *w = o->w + strip->row * o->columns, *x = o->x;
+    const int64_t whole = strip->rows == ROWS ? o->columns / STEP * STEP : 0;
+    float sums[ROWS * TOKENS] __attribute__((aligned(LINE)));
+    tile_zero(0);
+    for (int64_t column = 0; column < whole; column += STEP, w += STEP, x += X_TILE) {
+        for (int64_t r = 0; r < ROWS; r++) {
+            _mm_prefetch((const char *)(w + r * o->columns + AHEAD), _MM_HINT_T0);
+        }
+        add_step(w, o->columns, x);
+    }
+    for (int64_t column = whole; column < o->columns; column += STEP, x += X_TILE) {
+        add_part(strip, column, x);
+    }
+    tile_store(0, sums, LINE);
+    write_sums(strip, sums);
+}
+
+static void multiply(const struct graft_few *o) {
+    tile_configure(&tiles_whole);
+    for (int64_t row = 0; row < o->rows; row += ROWS) {
+        multiply_strip(&(struct strip){o, row, o->rows - row < ROWS ? o->rows - row : ROWS});
+    }
+    tile_release();
+}
+
+const struct graft_tiles_few TABLE = {.multiply = multiply};
