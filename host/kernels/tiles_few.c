@@ -6,6 +6,7 @@
 
 #include "kernels/simd_avx512.h"
 #include "kernels/tile_ops.h"
+#include "kernels/tile_sums.h"
 #include "kernels/tiles.h"
 
 #ifdef GRAFT_TILE_MODEL
@@ -45,19 +46,6 @@ static void add_part(const struct strip *strip, int64_t column, const uint16_t *
     add_step(copy, STEP, x);
 }
 
-/* y [tokens, rows] = sums [rows, tokens]. */
-static void write_sums(const struct strip *strip, const float *sums) {
-    const struct graft_few *o = strip->few;
-    vf square[ROWS];
-    for (int r = 0; r < ROWS; r++) {
-        square[r] = vf_load(sums + r * TOKENS);
-    }
-    vf_transpose(square);
-    for (int64_t t = 0; t < o->tokens; t++) {
-        vf_store_part(o->y + t * o->y_stride + strip->row, square[t], strip->rows);
-    }
-}
-
 static void multiply_strip(const struct strip *strip) {
     const struct graft_few *o = strip->few;
     const uint16_t *w = o->w + strip->row * o->columns, *x = o->x;
@@ -74,7 +62,7 @@ static void multiply_strip(const struct strip *strip) {
         add_part(strip, column, x);
     }
     tile_store(0, sums, LINE);
-    write_sums(strip, sums);
+    tile_sums_write(sums, o->tokens, strip->rows, o->y + strip->row, o->y_stride);
 }
 
 static void multiply(const struct graft_few *o) {

@@ -7,6 +7,7 @@
 
 #include "kernels/simd_avx512.h"
 #include "kernels/tile_ops.h"
+#include "kernels/tile_sums.h"
 
 #ifdef GRAFT_TILE_MODEL
 #define TABLE graft_tiles_model
@@ -120,21 +121,6 @@ INLINE void multiply_rows(const struct rows *rows, const uint16_t *x, int64_t x_
     }
 }
 
-/* y [tokens, rows] = a tile's sums [2, 16 rows, 16 tokens], of which so many tokens and rows are there. */
-static void write_sums(const float *sums, int64_t tokens, int64_t rows, float *y, int64_t y_stride) {
-    for (int64_t r = 0; r < rows; r += VF_WIDTH, sums += Y_TILE) {
-        int64_t lanes = smaller(rows - r, VF_WIDTH);
-        vf square[VF_WIDTH];
-        for (int i = 0; i < VF_WIDTH; i++) {
-            square[i] = vf_load(sums + i * TOKENS);
-        }
-        vf_transpose(square);
-        for (int64_t t = 0; t < tokens && t < TOKENS; t++) {
-            vf_store_part(y + t * y_stride + r, square[t], lanes);
-        }
-    }
-}
-
 /* Some tokens of a product, MOST_TOKENS at most. Its rows are cut into strips of ROWS; those of two weights take turns.
  */
 struct portion {
@@ -166,8 +152,8 @@ static int64_t strip_rows(const struct graft_tiles_product *o, int64_t strip) {
 
 static void write_strip(const struct portion *portion, int64_t strip, int64_t token) {
     const struct graft_tiles_product *o = portion->product;
-    write_sums(sums_of(portion, strip, token), portion->tokens - token, strip_rows(o, strip),
-               o->y + (portion->token + token) * o->y_stride + strip * ROWS, o->y_stride);
+    tile_sums_write(sums_of(portion, strip, token), portion->tokens - token, strip_rows(o, strip),
+                    o->y + (portion->token + token) * o->y_stride + strip * ROWS, o->y_stride);
 }
 
 /* act(gate) * up of a tile of tokens, for which `strip` is up's and the one before it gate's. Columns of the next
