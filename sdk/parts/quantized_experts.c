@@ -93,9 +93,7 @@ static void multiply(const struct graft_packed_stack_job *job) {
         rows->loops->multiply(rows, job->first, job->rows, job->x, job->tokens, job->y);
         return;
     }
-    const struct graft_packed_rows_prepared *prepared = rows->loops->prepared;
-    const float *sums = (const float *)(const void *)(job->prepared + job->tokens * (job->columns / prepared->share));
-    prepared->multiply(rows, job->first, job->rows, job->prepared, sums, job->tokens, job->y);
+    rows->loops->prepared->multiply(rows, job->first, job->rows, job->prepared, job->tokens, job->y);
 }
 
 static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, void *out) {
@@ -103,21 +101,17 @@ static void widen(const struct graft_packed_stack_job *job, graft_dtype dtype, v
     rows->loops->widen(rows, job->first, job->rows, dtype, out);
 }
 
-/* Inputs, then sums. */
 static int64_t count_numbers(const void *weight) {
     const struct graft_packed_rows *rows = weight;
     const struct graft_packed_rows_prepared *prepared = rows->loops->prepared;
-    return prepared != NULL && prepared->fits(rows) ? rows->in_features / prepared->share + graft_packed_rows_sums(rows)
-                                                    : 0;
+    return prepared != NULL ? prepared->size(rows) / (int64_t)sizeof(int32_t) : 0;
 }
 
 static void prepare(const struct graft_packed_stack_job *job) {
     const struct graft_packed_rows *rows = job->weight;
-    const int64_t numbers = job->columns / rows->loops->prepared->share;
-    float *sums = (float *)(void *)(job->prepared + job->tokens * numbers);
+    const int64_t numbers = count_numbers(rows);
     for (int64_t t = 0; t < job->tokens; t++) {
-        rows->loops->prepared->prepare(rows, job->x + t * job->columns, job->prepared + t * numbers,
-                                       sums + t * graft_packed_rows_sums(rows));
+        rows->loops->prepared->prepare(rows, job->x + t * job->columns, job->prepared + t * numbers);
     }
 }
 

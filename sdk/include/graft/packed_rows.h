@@ -48,14 +48,14 @@ struct graft_packed_rows {
 /* Few tokens with inputs in another order, with --dtype other than float32. Where products are of bf16 or of integers,
  * inputs are rounded; codes and scales are not. */
 struct graft_packed_rows_prepared {
-    int64_t share; /* inputs in 32 bits: 2 of bf16 or of 16-bit integers, or 1 of f32 */
-    /* [any] Whether groups have sizes that these loops are for. */
-    int32_t (*fits)(const struct graft_packed_rows *self);
-    /* [any] For x [in_features] fills in numbers [in_features / share] and sums [graft_packed_rows_sums]. */
-    void (*prepare)(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums);
+    /* [any] Bytes of a token's inputs as prepared, a multiple of 64; 0 if groups have sizes that these loops are not
+     * for. */
+    int64_t (*size)(const struct graft_packed_rows *self);
+    /* [any] Fills in `inputs` for x [in_features]. */
+    void (*prepare)(const struct graft_packed_rows *self, const float *x, void *inputs);
     /* [any] As `multiply` below, with inputs as prepared, token after token. */
-    void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const void *numbers,
-                     const float *sums, int64_t tokens, float *y);
+    void (*multiply)(const struct graft_packed_rows *self, int64_t first, int64_t n, const void *inputs, int64_t tokens,
+                     float *y);
 };
 
 /* One for each instruction set. */
@@ -79,19 +79,14 @@ struct graft_packed_rows_work {
     const float *x;                       /* [tokens, in_features] */
     int64_t tokens;                       /* rows of x and y */
     float *y;                             /* [tokens, out_features] */
-    int32_t *numbers;                     /* [tokens, in_features / share] as prepared; NULL: x itself is multiplied */
-    float *sums;                          /* [tokens, graft_packed_rows_sums] likewise */
+    char *inputs;                         /* [tokens, size] as prepared; NULL: x itself is multiplied */
+    int64_t size;                         /* of a token's, in bytes */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_prepared, 32);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_prepared, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 40);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 48);
-
-/* [any] How many sums there are of a token's prepared inputs. */
-GRAFT_INLINE int64_t graft_packed_rows_sums(const struct graft_packed_rows *self) {
-    return self->in_features / 4;
-}
 
 /* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
 GRAFT_INLINE int64_t graft_packed_rows_blocks(int64_t count, int64_t size) {
@@ -201,9 +196,7 @@ GRAFT_INLINE void graft_packed_rows_prepare(void *data, int64_t begin, int64_t e
     const struct graft_packed_rows *self = work->self;
     const struct graft_packed_rows_prepared *prepared = self->loops->prepared;
     for (int64_t t = begin; t < end; t++) {
-        prepared->prepare(self, work->x + t * self->in_features,
-                          work->numbers + t * (self->in_features / prepared->share),
-                          work->sums + t * graft_packed_rows_sums(self));
+        prepared->prepare(self, work->x + t * self->in_features, work->inputs + t * work->size);
     }
 }
 
@@ -213,8 +206,8 @@ GRAFT_INLINE void graft_packed_rows_tiles(void *data, int64_t begin, int64_t end
     const struct graft_packed_rows *self = work->self;
     const int64_t first = begin * GRAFT_PACKED_ROWS_TILE, last = end * GRAFT_PACKED_ROWS_TILE;
     const int64_t n = (last < self->out_features ? last : self->out_features) - first;
-    if (work->numbers != NULL) {
-        self->loops->prepared->multiply(self, first, n, work->numbers, work->sums, work->tokens, work->y + first);
+    if (work->inputs != NULL) {
+        self->loops->prepared->multiply(self, first, n, work->inputs, work->tokens, work->y + first);
     } else {
         self->loops->multiply(self, first, n, work->x, work->tokens, work->y + first);
     }
@@ -248,10 +241,10 @@ GRAFT_INLINE int graft_packed_rows_few(const struct graft_packed_rows *self, con
     work.x = x;
     work.tokens = tokens;
     work.y = y;
-    if (prepared != NULL && call->precision != GRAFT_PRECISION_FLOAT32 && prepared->fits(self)) {
-        work.numbers = graft_scratch_ints(call, tokens * (self->in_features / prepared->share), error);
-        work.sums = graft_scratch_floats(call, tokens, graft_packed_rows_sums(self), error);
-        if (work.numbers == NULL || work.sums == NULL) {
+    work.size = prepared != NULL && call->precision != GRAFT_PRECISION_FLOAT32 ? prepared->size(self) : 0;
+    if (work.size > 0) {
+        work.inputs = (char *)graft_scratch_floats(call, tokens, work.size / (int64_t)sizeof(float), error);
+        if (work.inputs == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
         call->threads->parallel_for(tokens, 4, graft_packed_rows_prepare, &work);

@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* Groups that have them widened at once; what may be read behind the last; and how many bytes ahead they are fetched.
- */
-enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_BEHIND = 4, GRAFT_ROW_SCALES_AHEAD = 256 };
+/* Groups that have them widened at once; what may be read or written behind the last; how many bytes ahead they are
+ * fetched; and the most rows times tokens of a tile whose inputs are integers. */
+enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_BEHIND = 16, GRAFT_ROW_SCALES_AHEAD = 256, GRAFT_ROW_SUMS = 12 };
 
 /* Scales and zero points of some groups of a tile's rows. */
 struct graft_row_factors {
@@ -19,7 +19,15 @@ struct graft_row_factors {
     float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* likewise, where they are stored */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_row_factors, 2176);
+/* Of the rows and tokens of a tile, where inputs are integers: of each part, which is a group or a block of a larger
+ * one. */
+struct graft_row_steps {
+    float steps[GRAFT_ROW_SUMS][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* what an integer counts for, times the scale */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* of rows, where they are stored */
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_factors, 2560);
+GRAFT_ASSERT_SIZE(struct graft_row_steps, 5120);
 
 #if defined(__AVX2__)
 
@@ -84,9 +92,9 @@ GRAFT_ROW_INLINE void graft_row_factors_at(const struct graft_packed_rows *self,
 
 /* [any] The first `many` numbers, 1, 2 or 4, each in as many lanes; four can be read. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_spread(const float *numbers, const int many) {
-    const graft_row_floats all = {0};
+    const graft_row_floats none = {0};
     if (many == 1) {
-        return all + *numbers;
+        return *numbers - none; /* adding 0 would change the sign of -0, so the compiler would do it */
     }
 #if defined(__AVX512F__)
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

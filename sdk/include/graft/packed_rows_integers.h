@@ -34,8 +34,15 @@ enum {
 enum {
     GRAFT_ROW_INTEGERS_ALONE = 3,
     GRAFT_ROW_INTEGERS_TWO = GRAFT_ROW_LANES == 16 ? 4 : 3,
-    GRAFT_ROW_INTEGERS_SHARED = GRAFT_ROW_LANES == 16 ? 3 : 2,
-    GRAFT_ROW_INTEGERS_SUMS = GRAFT_ROW_INTEGERS_SHARED * GRAFT_ROW_TOKENS /* the most of a tile */
+    GRAFT_ROW_INTEGERS_SHARED = GRAFT_ROW_LANES == 16 ? 3 : 2
+};
+
+/* What loops are compiled for: constants. */
+struct graft_row_integers_shape {
+    int32_t kind;   /* of codes */
+    int32_t lines;  /* of a block */
+    int32_t many;   /* groups of a block, 1 for larger ones */
+    int32_t stored; /* whether groups have zero points of their own */
 };
 
 /* Rows that are multiplied side by side, and the inputs as prepared. */
@@ -43,23 +50,15 @@ struct graft_row_integers_tile {
     const struct graft_packed_rows *self;  /* whose they are */
     struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
     int64_t part;                          /* outputs from one to the next */
-    const int16_t *numbers;                /* [n_tokens, in_features] */
-    const float *sums;                     /* [n_tokens, graft_packed_rows_sums]: see graft_row_integers_prepare */
+    const char *inputs;                    /* [n_tokens, size]: see graft_row_integers_prepare */
+    int64_t size;                          /* of a token's inputs, in bytes */
+    const float *steps;                    /* in those of the first token */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_row_integers_tile, 160);
+GRAFT_ASSERT_SIZE(struct graft_row_integers_shape, 16);
+GRAFT_ASSERT_SIZE(struct graft_row_integers_tile, 168);
 
 #if defined(__AVX2__)
-
-/* [any] sum - a * b, rounded once: the compiler could as well fuse with what `sum` is a product of. */
-GRAFT_ROW_INLINE graft_row_floats graft_row_integers_less(graft_row_floats sum, graft_row_floats a,
-                                                          graft_row_floats b) {
-#if defined(__AVX512F__)
-    return (graft_row_floats)_mm512_fnmadd_ps((__m512)a, (__m512)b, (__m512)sum);
-#else
-    return (graft_row_floats)_mm256_fnmadd_ps((__m256)a, (__m256)b, (__m256)sum);
-#endif
-}
 
 /* [any] A vector that begins at any byte. By memcpy it might come in halves, which takes long. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load(const void *from) {
@@ -85,11 +84,33 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_lines(const struct graft_packed_rows
     return graft_row_integers_whole(self) ? GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind) : 1;
 }
 
-/* [any] graft_packed_rows_prepared.fits. */
-GRAFT_ROW_INLINE int32_t graft_row_integers_fits(const struct graft_packed_rows *self, const int kind) {
+/* [any] Groups of a block, 1 for larger ones. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_many(const struct graft_packed_rows *self, const int kind) {
+    const int64_t line = graft_row_integers_line(kind);
+    return self->group_size < line ? line / self->group_size : 1;
+}
+
+/* [any] Bytes of a block of inputs: a vector of its sums, then its numbers. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_bytes(const int kind, int64_t lines) {
+    return GRAFT_ROW_INTEGERS_BYTES + lines * graft_row_integers_line(kind) * (int64_t)sizeof(int16_t);
+}
+
+/* [any] Bytes of all blocks of a token, whose steps come behind them. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_blocks(const struct graft_packed_rows *self, const int kind) {
+    const int64_t lines = graft_row_integers_lines(self, kind);
+    return self->in_features / (lines * graft_row_integers_line(kind)) * graft_row_integers_bytes(kind, lines);
+}
+
+/* [any] graft_packed_rows_prepared.size. */
+GRAFT_ROW_INLINE int64_t graft_row_integers_size(const struct graft_packed_rows *self, const int kind) {
     const int64_t line = graft_row_integers_line(kind), size = self->group_size;
     const int lines = self->in_features % line == 0 && (size % line == 0 || size == line / 2 || size == line / 4);
-    return self->group_of == NULL && (graft_row_integers_whole(self) || (kind == GRAFT_ROW_KIND_UINT4 && lines));
+    if (self->group_of != NULL || !(graft_row_integers_whole(self) || (kind == GRAFT_ROW_KIND_UINT4 && lines))) {
+        return 0;
+    }
+    const int64_t blocks = self->in_features / (line * graft_row_integers_lines(self, kind));
+    const int64_t steps = blocks * graft_row_integers_many(self, kind) * (int64_t)sizeof(float);
+    return (graft_row_integers_blocks(self, kind) + steps + GRAFT_ROW_LINE - 1) / GRAFT_ROW_LINE * GRAFT_ROW_LINE;
 }
 
 /* [any] Vector v of a line of inputs, times `factor`: those that have their codes in lanes of 16 bits. */
@@ -113,44 +134,44 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_round(const float *x, const i
 #endif
 }
 
-/* [any] graft_packed_rows_prepared.prepare. Numbers come in the order of vectors. Of each block, `sums` has what those
- * of a row begin with: the inputs' sums times the zero point, negative. Where zero points are stored, it has the
- * inputs' sums as f32 instead. Behind all blocks come their steps. */
+/* [any] graft_packed_rows_prepared.prepare. Numbers come in the order of vectors. Before those of a block there is what
+ * its sums of a row begin with: the inputs' sums times the zero point, negative. Where zero points are stored, it is
+ * the inputs' sums as f32 instead. Behind all blocks come the steps of their parts. */
 GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows *self, const int kind, const float *x,
-                                                 int16_t *numbers, float *sums) {
+                                                 void *inputs) {
     const int64_t line = graft_row_integers_line(kind), block = line * graft_row_integers_lines(self, kind);
+    const int64_t many = graft_row_integers_many(self, kind);
     const graft_row_ints none = {0}, ones = none + 0x00010001;
-    float *steps = sums + self->in_features / 8;
-    for (int64_t i = 0; i < self->in_features; sums += GRAFT_ROW_LANES) {
+    char *out = (char *)inputs;
+    float *steps = (float *)(void *)(out + graft_row_integers_blocks(self, kind));
+    for (int64_t i = 0; i < self->in_features;) {
         float step;
         const float factor = graft_packed_factor(x + i, block, &step);
         graft_row_ints sum = none;
+        char *begin = out;
+        out += sizeof sum;
         for (const int64_t end = i + block; i < end; i += line) {
-            for (int v = 0; v < line / GRAFT_ROW_INTEGERS_SHORTS; v++, numbers += GRAFT_ROW_INTEGERS_SHORTS) {
+            for (int v = 0; v < line / GRAFT_ROW_INTEGERS_SHORTS; v++, out += sizeof sum) {
                 const graft_row_ints rounded = graft_row_integers_round(x + i, kind, v, factor);
-                memcpy(numbers, &rounded, sizeof rounded);
+                memcpy(out, &rounded, sizeof rounded);
                 sum = graft_packed_dot(sum, rounded, ones);
             }
         }
-        *steps++ = step;
-        if (self->zeros != NULL) {
-            const graft_row_floats inputs = __builtin_convertvector(sum, graft_row_floats) * step;
-            memcpy(sums, &inputs, sizeof inputs);
-        } else {
-            const graft_row_ints begin = sum * -self->zero;
-            memcpy(sums, &begin, sizeof begin);
+        for (int64_t k = 0; k < many; k++) {
+            *steps++ = step;
         }
+        sum = self->zeros != NULL ? (graft_row_ints) __builtin_convertvector(sum, graft_row_floats) : sum * -self->zero;
+        memcpy(begin, &sum, sizeof sum);
     }
 }
 
 /* [any] Vector v of a line of codes: a constant. */
-GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *codes, graft_row_ints line,
-                                                         const int kind, const int v) {
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *codes, const int kind, const int v) {
     typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
     const unsigned char *bytes = codes + (ptrdiff_t)GRAFT_ROW_INTEGERS_SHORTS * v;
     const int is_signed = kind == GRAFT_ROW_KIND_INT8;
     if (kind == GRAFT_ROW_KIND_UINT4) {
-        const shorts shifted = (shorts)line >> 4 * v;
+        const shorts shifted = (shorts)graft_row_integers_load(codes) >> 4 * v;
         return (graft_row_ints)(v == 3 ? shifted : shifted & 15);
     }
 #if defined(__AVX512F__)
@@ -162,27 +183,26 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *co
 #endif
 }
 
-/* [any] sums [n_rows, n_tokens] += line `at` of a tile. */
-GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_tile *tile, const int kind,
-                                             const int n_rows, const int n_tokens, int64_t at, const int fetches,
+/* [any] sums [n_rows, n_tokens] += a line of a tile: byte `byte` of the rows and its first numbers, of token 0. */
+GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_tile *tile,
+                                             const struct graft_row_integers_shape shape, const int n_rows,
+                                             const int n_tokens, int64_t byte, const char *numbers, const int fetches,
                                              graft_row_ints *sums) {
-    const int64_t line = graft_row_integers_line(kind), byte = at * GRAFT_ROW_INTEGERS_BYTES;
-    graft_row_ints lines[GRAFT_ROW_MOST];
+    const unsigned char *lines[GRAFT_ROW_MOST];
     for (int r = 0; r < n_rows; r++) {
-        lines[r] = graft_row_integers_load(tile->rows[r].codes + byte);
+        lines[r] = tile->rows[r].codes + byte;
         if (fetches) {
-            graft_row_prefetch(tile->rows[r].codes + byte);
+            graft_row_prefetch(lines[r]);
         }
     }
-    for (int v = 0; v < line / GRAFT_ROW_INTEGERS_SHORTS; v++) {
+    for (int v = 0; v < graft_row_integers_line(shape.kind) / GRAFT_ROW_INTEGERS_SHORTS; v++) {
         graft_row_ints codes[GRAFT_ROW_MOST];
         for (int r = 0; r < n_rows; r++) {
-            codes[r] = graft_row_integers_codes(tile->rows[r].codes + byte, lines[r], kind, v);
+            __asm__("" : "+r"(lines[r])); /* loaded anew: sums leave no registers to keep it */
+            codes[r] = graft_row_integers_codes(lines[r], shape.kind, v);
         }
         for (int t = 0; t < n_tokens; t++) {
-            const int64_t token = t * tile->self->in_features;
-            graft_row_ints inputs =
-                graft_row_integers_load(tile->numbers + token + at * line + (ptrdiff_t)GRAFT_ROW_INTEGERS_SHORTS * v);
+            graft_row_ints inputs = graft_row_integers_load(numbers + t * tile->size + v * (int)sizeof inputs);
             __asm__("" : "+v"(inputs)); /* loaded once: the compiler would load them for each row */
             for (int r = 0; r < n_rows; r++) {
                 graft_row_ints *sum = &sums[r * n_tokens + t];
@@ -192,55 +212,99 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
     }
 }
 
-/* [any] totals [n_rows, n_tokens] += block b of a tile, whose first group is number `group` of the factors. Counts are
- * constants. */
-GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_tile *tile, const int kind,
-                                               const int n_rows, const int n_tokens, const int lines, const int many,
-                                               const struct graft_row_factors *factors, int64_t group, int64_t b,
-                                               graft_row_floats *totals) {
-    static const graft_row_ints none = {0};
-    const struct graft_packed_rows *self = tile->self;
-    const int64_t stride = graft_packed_rows_sums(self);
-    const float *steps = tile->sums + self->in_features / 8 + b, *inputs = tile->sums + b * GRAFT_ROW_LANES;
-    graft_row_ints sums[GRAFT_ROW_INTEGERS_SUMS];
-    for (int s = 0; s < n_rows * n_tokens; s++) {
-        sums[s] = self->zeros != NULL ? none : graft_row_integers_load(inputs + s % n_tokens * stride);
-    }
-    for (int l = 0; l < lines; l++) {
-        graft_row_integers_add(tile, kind, n_rows, n_tokens, b * lines + l,
-                               l * GRAFT_ROW_INTEGERS_BYTES % GRAFT_ROW_LINE == 0, sums);
-    }
-    for (int r = 0; r < n_rows; r++) {
-        const graft_row_floats scales = graft_row_spread(&factors->scales[r][group], many);
-        for (int t = 0; t < n_tokens; t++) {
-            const int s = r * n_tokens + t;
-            graft_row_floats sum = __builtin_convertvector(sums[s], graft_row_floats) * steps[t * stride];
-            if (self->zeros != NULL) {
-                sum = graft_row_integers_less(sum, graft_row_spread(&factors->zeros[r][group], many),
-                                              (graft_row_floats)graft_row_integers_load(inputs + t * stride));
-            }
-            totals[s] += sum * scales;
+/* [any] out [n] = of each block from b on the number of its group, the first of `numbers` being that of b: `most`
+ * blocks are in a group. Writes whole vectors. */
+GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t b, int64_t n, int64_t most, float *out) {
+    const graft_row_floats none = {0};
+    int64_t left = most - b % most;
+    for (int64_t i = 0; i < n; i += left, left = most) {
+        const graft_row_floats all = none + *numbers++;
+        for (int64_t k = 0; k < graft_packed_left(n, i, left); k += GRAFT_ROW_LANES) {
+            memcpy(out + i + k, &all, sizeof all);
         }
     }
 }
 
-/* [any] y of a tile; `many` groups are in a line, or a group has whole blocks. */
-GRAFT_ROW_INLINE void graft_row_integers_multiply(const struct graft_row_integers_tile *tile, const int kind,
-                                                  const int n_rows, const int n_tokens, const int lines, const int many,
-                                                  float *y) {
+/* [any] out [n] = a * b. */
+GRAFT_ROW_INLINE void graft_row_integers_weigh(const float *a, const float *b, int64_t n, float *out) {
+    int64_t i = 0;
+    for (; i + GRAFT_ROW_LANES <= n; i += GRAFT_ROW_LANES) {
+        const graft_row_floats both = graft_row_load(a + i, GRAFT_ROW_LANES) * graft_row_load(b + i, GRAFT_ROW_LANES);
+        memcpy(out + i, &both, sizeof both);
+    }
+    for (; i < n; i++) {
+        out[i] = a[i] * b[i];
+    }
+}
+
+/* [any] Fills them in for the parts of n blocks from b on; `most` blocks are in a group. */
+GRAFT_ROW_INLINE void graft_row_integers_steps_at(const struct graft_row_integers_tile *tile,
+                                                    const struct graft_row_integers_shape shape, const int n_rows,
+                                                    const int n_tokens, int64_t most, int64_t b, int64_t n,
+                                                    struct graft_row_steps *factors) {
     const struct graft_packed_rows *self = tile->self;
-    const int64_t block = graft_row_integers_line(kind) * lines, blocks = self->in_features / block;
-    const int64_t most = many == 1 ? self->group_size / block : 1;
-    struct graft_row_factors factors;
-    graft_row_floats totals[GRAFT_ROW_INTEGERS_SUMS] = {{0}};
-    int64_t b = 0;
-    for (int64_t first = 0; first < self->groups; first += GRAFT_ROW_GROUPS) {
-        const int64_t n = graft_packed_left(self->groups, first, GRAFT_ROW_GROUPS);
-        graft_row_factors_at(self, tile->rows, n_rows, first, n, &factors);
-        for (int64_t g = 0; g < n; g += many) {
-            for (const int64_t end = b + graft_packed_left(blocks, b, most); b < end; b++) {
-                graft_row_integers_block(tile, kind, n_rows, n_tokens, lines, many, &factors, g, b, totals);
-            }
+    const int64_t group = b * shape.many / most, end = (b + n - 1) * shape.many / most + shape.many;
+    const float *steps = tile->steps + b * shape.many;
+    struct graft_row_factors own;
+    graft_row_factors_at(self, tile->rows, n_rows, group, end - group, &own);
+    for (int r = 0; r < n_rows; r++) {
+        float scales[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
+        if (most > 1) {
+            graft_row_integers_repeat(own.scales[r], b, n, most, scales);
+        }
+        for (int t = 0; t < n_tokens; t++) {
+            graft_row_integers_weigh(most > 1 ? scales : own.scales[r], steps + t * tile->size / (int64_t)sizeof *steps,
+                                     n * shape.many, factors->steps[r * n_tokens + t]);
+        }
+        if (shape.stored && most > 1) {
+            graft_row_integers_repeat(own.zeros[r], b, n, most, factors->zeros[r]);
+        } else if (shape.stored) {
+            memcpy(factors->zeros[r], own.zeros[r], (size_t)(n * shape.many) * sizeof *own.zeros[r]);
+        }
+    }
+}
+
+/* [any] totals [n_rows, n_tokens] += block b of a tile, whose first part is number `part` of the factors. */
+GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_tile *tile,
+                                               const struct graft_row_integers_shape shape, const int n_rows,
+                                               const int n_tokens, const struct graft_row_steps *factors, int64_t part,
+                                               int64_t b, graft_row_floats *totals) {
+    static const graft_row_ints none = {0};
+    const char *inputs = tile->inputs + b * graft_row_integers_bytes(shape.kind, shape.lines);
+    graft_row_ints sums[GRAFT_ROW_SUMS];
+    for (int s = 0; s < n_rows * n_tokens; s++) {
+        sums[s] = shape.stored ? none : graft_row_integers_load(inputs + s % n_tokens * tile->size);
+    }
+    for (int l = 0; l < shape.lines; l++) {
+        const int64_t byte = (b * shape.lines + l) * GRAFT_ROW_INTEGERS_BYTES;
+        const char *numbers = inputs + GRAFT_ROW_INTEGERS_BYTES + l * 2 * graft_row_integers_line(shape.kind);
+        graft_row_integers_add(tile, shape, n_rows, n_tokens, byte, numbers,
+                               l * GRAFT_ROW_INTEGERS_BYTES % GRAFT_ROW_LINE == 0, sums);
+    }
+    for (int s = 0; s < n_rows * n_tokens; s++) {
+        graft_row_floats sum = __builtin_convertvector(sums[s], graft_row_floats);
+        if (shape.stored) {
+            sum -= graft_row_spread(&factors->zeros[s / n_tokens][part], shape.many) *
+                   (graft_row_floats)graft_row_integers_load(inputs + s % n_tokens * tile->size);
+        }
+        totals[s] += sum * graft_row_spread(&factors->steps[s][part], shape.many);
+    }
+}
+
+/* [any] y of a tile. */
+GRAFT_ROW_INLINE void graft_row_integers_multiply(const struct graft_row_integers_tile *tile,
+                                                  const struct graft_row_integers_shape shape, const int n_rows,
+                                                  const int n_tokens, float *y) {
+    const struct graft_packed_rows *self = tile->self;
+    const int64_t block = graft_row_integers_line(shape.kind) * shape.lines, blocks = self->in_features / block;
+    const int64_t most = shape.many == 1 ? self->group_size / block : 1;
+    struct graft_row_steps factors;
+    graft_row_floats totals[GRAFT_ROW_SUMS] = {{0}};
+    for (int64_t b = 0; b < blocks;) {
+        const int64_t n = graft_packed_left(blocks, b, GRAFT_ROW_GROUPS / shape.many);
+        graft_row_integers_steps_at(tile, shape, n_rows, n_tokens, most, b, n, &factors);
+        for (int64_t part = 0; part < n * shape.many; part += shape.many, b++) {
+            graft_row_integers_block(tile, shape, n_rows, n_tokens, &factors, part, b, totals);
         }
     }
     for (int s = 0; s < n_rows * n_tokens; s++) {
@@ -248,68 +312,82 @@ GRAFT_ROW_INLINE void graft_row_integers_multiply(const struct graft_row_integer
     }
 }
 
-/* [any] y of n rows and `n_tokens` tokens: tiles of `n_rows`, then what is left one by one. */
-GRAFT_ROW_INLINE void graft_row_integers_rows(const struct graft_packed_rows *self, const int16_t *numbers,
-                                              const float *sums, const int kind, const int n_rows, const int n_tokens,
-                                              const int lines, const int many, int64_t first, int64_t n, float *y) {
+/* [any] y of n rows and `n_tokens` tokens by tiles of `n_rows`; of the rows that are left, none is done. */
+GRAFT_ROW_INLINE void graft_row_integers_rows(const struct graft_packed_rows *self, const char *inputs,
+                                              const struct graft_row_integers_shape shape, const int n_rows,
+                                              const int n_tokens, int64_t first, int64_t n, float *y) {
     struct graft_row_integers_tile tile;
     tile.self = self;
     tile.part = n / n_rows;
-    tile.numbers = numbers;
-    tile.sums = sums;
+    tile.inputs = inputs;
+    tile.size = graft_row_integers_size(self, shape.kind);
+    tile.steps = (const float *)(const void *)(inputs + graft_row_integers_blocks(self, shape.kind));
     for (int64_t at = 0; at < tile.part; at++) {
         graft_row_each_part(self, first + at, tile.part, n_rows, tile.rows);
-        graft_row_integers_multiply(&tile, kind, n_rows, n_tokens, lines, many, y + at);
-    }
-    for (int64_t at = tile.part * n_rows; at < n; at++) {
-        tile.rows[0] = graft_row_at(self, first + at);
-        graft_row_integers_multiply(&tile, kind, 1, n_tokens, lines, many, y + at);
+        graft_row_integers_multiply(&tile, shape, n_rows, n_tokens, y + at);
     }
 }
 
-/* [any] Any number of tokens: as many rows with each as there are registers for. */
-GRAFT_ROW_INLINE void graft_row_integers_tokens(const struct graft_packed_rows *self, const int16_t *numbers,
-                                                const float *sums, int64_t tokens, const int kind, const int lines,
-                                                const int many, int64_t first, int64_t n, float *y) {
-    const int64_t in = self->in_features;
-    for (int64_t t = 0; t < tokens;) {
-        const int64_t left = tokens - t;
-        const int16_t *these = numbers + t * in;
-        const float *theirs = sums + t * graft_packed_rows_sums(self);
-        float *out = y + t * self->out_features;
-        if (left >= 4) {
-            graft_row_integers_rows(self, these, theirs, kind, GRAFT_ROW_INTEGERS_SHARED, 4, lines, many, first, n,
-                                    out);
-            t += 4;
-        } else if (left >= 2) {
-            graft_row_integers_rows(self, these, theirs, kind, GRAFT_ROW_INTEGERS_TWO, 2, lines, many, first, n, out);
-            t += 2;
+/* [any] Any number of tokens: as many rows with each as there are registers for, and what is left of them one by one.
+ */
+GRAFT_ROW_INLINE void graft_row_integers_tokens(const struct graft_packed_rows *self, const char *inputs,
+                                                int64_t tokens, const struct graft_row_integers_shape shape,
+                                                int64_t first, int64_t n, float *y) {
+    const int64_t out = self->out_features, size = graft_row_integers_size(self, shape.kind);
+    for (int64_t t = 0, done = 0; t < tokens; t += done) {
+        const char *these = inputs + t * size;
+        int64_t left;
+        if (tokens - t >= 4) {
+            graft_row_integers_rows(self, these, shape, GRAFT_ROW_INTEGERS_SHARED, 4, first, n, y + t * out);
+            done = 4;
+            left = n % GRAFT_ROW_INTEGERS_SHARED;
+        } else if (tokens - t >= 2) {
+            graft_row_integers_rows(self, these, shape, GRAFT_ROW_INTEGERS_TWO, 2, first, n, y + t * out);
+            done = 2;
+            left = n % GRAFT_ROW_INTEGERS_TWO;
         } else {
-            graft_row_integers_rows(self, these, theirs, kind, GRAFT_ROW_INTEGERS_ALONE, 1, lines, many, first, n, out);
-            t += 1;
+            graft_row_integers_rows(self, these, shape, GRAFT_ROW_INTEGERS_ALONE, 1, first, n, y + t * out);
+            done = 1;
+            left = n % GRAFT_ROW_INTEGERS_ALONE;
         }
+        for (int64_t k = t; k < t + done; k++) {
+            graft_row_integers_rows(self, inputs + k * size, shape, 1, 1, first + n - left, left,
+                                    y + k * out + n - left);
+        }
+    }
+}
+
+/* [any] The same of codes of one kind, whose blocks have some number of lines and of groups. */
+GRAFT_ROW_INLINE void graft_row_integers_shaped(const struct graft_packed_rows *self, const char *inputs,
+                                                int64_t tokens, const int kind, const int lines, const int many,
+                                                int64_t first, int64_t n, float *y) {
+    const struct graft_row_integers_shape stored = {kind, lines, many, 1}, same = {kind, lines, many, 0};
+    if (self->zeros != NULL) {
+        graft_row_integers_tokens(self, inputs, tokens, stored, first, n, y);
+    } else {
+        graft_row_integers_tokens(self, inputs, tokens, same, first, n, y);
     }
 }
 
 /* [any] graft_packed_rows_prepared.multiply. */
 GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_packed_rows *self, const int kind, int64_t first,
-                                             int64_t n, const int16_t *numbers, const float *sums, int64_t tokens,
-                                             float *y) {
+                                             int64_t n, const void *inputs, int64_t tokens, float *y) {
     const int64_t line = graft_row_integers_line(kind);
     const int most = (int)(GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind));
+    const char *from = (const char *)inputs;
     if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 4) {
-        graft_row_integers_tokens(self, numbers, sums, tokens, kind, 1, 4, first, n, y);
+        graft_row_integers_shaped(self, from, tokens, kind, 1, 4, first, n, y);
     } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 2) {
-        graft_row_integers_tokens(self, numbers, sums, tokens, kind, 1, 2, first, n, y);
-    } else if (kind == GRAFT_ROW_KIND_UINT4 && !graft_row_integers_whole(self)) {
-        graft_row_integers_tokens(self, numbers, sums, tokens, kind, 1, 1, first, n, y);
+        graft_row_integers_shaped(self, from, tokens, kind, 1, 2, first, n, y);
+    } else if (kind == GRAFT_ROW_KIND_UINT4 && most > 1 && !graft_row_integers_whole(self)) {
+        graft_row_integers_shaped(self, from, tokens, kind, 1, 1, first, n, y);
     } else {
-        graft_row_integers_tokens(self, numbers, sums, tokens, kind, most, 1, first, n, y);
+        graft_row_integers_shaped(self, from, tokens, kind, most, 1, first, n, y);
     }
 }
 
 /* Defines format##_prepared for a kind of codes. */
-#define GRAFT_ROW_INTEGERS(format, kind) GRAFT_ROW_PREPARED_AS(format, graft_row_integers, kind, int16_t)
+#define GRAFT_ROW_INTEGERS(format, kind) GRAFT_ROW_PREPARED_AS(format, graft_row_integers, kind)
 
 #endif
 

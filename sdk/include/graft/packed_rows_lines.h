@@ -43,21 +43,25 @@ GRAFT_ROW_INLINE __m256i graft_row_lines_nan(__m256i nan, __m256i line) {
     return _mm256_max_epu8(nan, _mm256_or_si256(line, _mm256_set1_epi8((char)0x80)));
 }
 
-/* [any] graft_packed_rows_prepared.fits. */
-GRAFT_ROW_INLINE int32_t graft_row_lines_fits(const struct graft_packed_rows *self) {
-    return self->group_of == NULL && self->in_features % GRAFT_ROW_LINES_BYTES == 0 &&
-           self->group_size % GRAFT_ROW_LINES_BYTES == 0;
+/* [any] graft_packed_rows_prepared.size. */
+GRAFT_ROW_INLINE int64_t graft_row_lines_size(const struct graft_packed_rows *self, int kind) {
+    const int whole = self->in_features % GRAFT_ROW_LINES_BYTES == 0 && self->group_size % GRAFT_ROW_LINES_BYTES == 0;
+    (void)kind;
+    return self->group_of == NULL && whole ? self->in_features * (int64_t)sizeof(float) : 0;
 }
 
 /* [any] graft_packed_rows_prepared.prepare: even inputs of a line, the first half of them and the second, then odd
  * ones. */
-GRAFT_ROW_INLINE void graft_row_lines_prepare(const struct graft_packed_rows *self, const float *x, float *numbers) {
+GRAFT_ROW_INLINE void graft_row_lines_prepare(const struct graft_packed_rows *self, int kind, const float *x,
+                                              void *inputs) {
     static const int32_t first[GRAFT_ROW_LINES_VECTORS] = {0, 16, 1, 17};
     const __m256i even = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
+    float *numbers = (float *)inputs;
+    (void)kind;
     for (int64_t i = 0; i < self->in_features; i += GRAFT_ROW_LINES_BYTES) {
         for (int v = 0; v < GRAFT_ROW_LINES_VECTORS; v++, numbers += GRAFT_ROW_LANES) {
-            const __m256 inputs = _mm256_i32gather_ps(x + i + first[v], even, 4);
-            _mm256_storeu_ps(numbers, _mm256_mul_ps(inputs, _mm256_set1_ps(256.0F)));
+            const __m256 some = _mm256_i32gather_ps(x + i + first[v], even, 4);
+            _mm256_storeu_ps(numbers, _mm256_mul_ps(some, _mm256_set1_ps(256.0F)));
         }
     }
 }
@@ -134,10 +138,12 @@ GRAFT_ROW_INLINE void graft_row_lines_rows(const struct graft_packed_rows *self,
 }
 
 /* [any] graft_packed_rows_prepared.multiply. */
-GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, int64_t first, int64_t n,
-                                          const float *numbers, int64_t tokens, float *y) {
+GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, int kind, int64_t first, int64_t n,
+                                          const void *inputs, int64_t tokens, float *y) {
+    const float *numbers = (const float *)inputs;
     const int64_t in = self->in_features;
     int64_t t = 0;
+    (void)kind;
     for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
         graft_row_lines_rows(self, numbers + t * in, GRAFT_ROW_LINES_SUMS / GRAFT_ROW_TOKENS, GRAFT_ROW_TOKENS, first,
                              n, y + t * self->out_features);
@@ -148,7 +154,7 @@ GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, 
 }
 
 /* Defines format##_prepared. */
-#define GRAFT_ROW_LINES(format) GRAFT_ROW_PREPARED_FLOATS(format, graft_row_lines, float, 1)
+#define GRAFT_ROW_LINES(format) GRAFT_ROW_PREPARED_AS(format, graft_row_lines, 0)
 
 #endif
 

@@ -447,46 +447,28 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
 #define GRAFT_ROW_PREPARED(format, kind) GRAFT_ROW_PREPARED_##kind(format)
 #define GRAFT_ROW_PREPARES(format) &format##_prepared
 
-/* By functions name##_fits, name##_prepare and name##_all, which are told which codes `of`; two inputs, as `number`s,
- * have 32 bits. */
-#define GRAFT_ROW_PREPARED_AS(format, name, of, number)                                                              \
-    static int32_t format##_fits(const struct graft_packed_rows *self) {                                             \
-        return name##_fits(self, of);                                                                                \
-    }                                                                                                                \
-    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums) { \
-        name##_prepare(self, of, x, (number *)numbers, sums);                                                        \
-    }                                                                                                                \
-    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,           \
-                                           const void *numbers, const float *sums, int64_t tokens, float *y) {       \
-        name##_all(self, of, first, n, (const number *)numbers, sums, tokens, y);                                    \
-    }                                                                                                                \
-    static const struct graft_packed_rows_prepared format##_prepared = {2, format##_fits, format##_prepare,          \
-                                                                        format##_multiply_prepared};
-
-/* By such functions without sums, of float8; `share` inputs have 32 bits. */
-#define GRAFT_ROW_PREPARED_FLOATS(format, name, number, share)                                                       \
-    static int32_t format##_fits(const struct graft_packed_rows *self) {                                             \
-        return name##_fits(self);                                                                                    \
-    }                                                                                                                \
-    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *numbers, float *sums) { \
-        (void)sums;                                                                                                  \
-        name##_prepare(self, x, (number *)numbers);                                                                  \
-    }                                                                                                                \
-    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,           \
-                                           const void *numbers, const float *sums, int64_t tokens, float *y) {       \
-        (void)sums;                                                                                                  \
-        name##_all(self, first, n, (const number *)numbers, tokens, y);                                              \
-    }                                                                                                                \
-    static const struct graft_packed_rows_prepared format##_prepared = {share, format##_fits, format##_prepare,      \
+/* By functions name##_size, name##_prepare and name##_all, which are told the `kind` of codes. */
+#define GRAFT_ROW_PREPARED_AS(format, name, kind)                                                          \
+    static int64_t format##_size(const struct graft_packed_rows *self) {                                   \
+        return name##_size(self, kind);                                                                    \
+    }                                                                                                      \
+    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *inputs) {     \
+        name##_prepare(self, kind, x, inputs);                                                             \
+    }                                                                                                      \
+    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n, \
+                                           const void *inputs, int64_t tokens, float *y) {                 \
+        name##_all(self, kind, first, n, inputs, tokens, y);                                               \
+    }                                                                                                      \
+    static const struct graft_packed_rows_prepared format##_prepared = {format##_size, format##_prepare,   \
                                                                         format##_multiply_prepared};
 
 /* Inputs are always multiplied as they are. */
 #define GRAFT_ROW_UNPREPARED(format)                                     \
-    static int32_t format##_fits(const struct graft_packed_rows *self) { \
+    static int64_t format##_size(const struct graft_packed_rows *self) { \
         (void)self;                                                      \
         return 0;                                                        \
     }                                                                    \
-    static const struct graft_packed_rows_prepared format##_prepared = {1, format##_fits, NULL, NULL};
+    static const struct graft_packed_rows_prepared format##_prepared = {format##_size, NULL, NULL};
 
 #ifdef __cplusplus
 }

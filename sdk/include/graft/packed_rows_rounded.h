@@ -119,20 +119,24 @@ GRAFT_ROW_INLINE __m512i graft_row_rounded_order(int v, int h) {
     return _mm512_loadu_si512(inputs);
 }
 
-/* [any] graft_packed_rows_prepared.fits. */
-GRAFT_ROW_INLINE int32_t graft_row_rounded_fits(const struct graft_packed_rows *self) {
-    return self->group_of == NULL && self->in_features % GRAFT_ROW_LINE == 0 && self->group_size % GRAFT_ROW_LINE == 0;
+/* [any] graft_packed_rows_prepared.size. */
+GRAFT_ROW_INLINE int64_t graft_row_rounded_size(const struct graft_packed_rows *self, int kind) {
+    const int64_t in = self->in_features;
+    (void)kind;
+    return self->group_of == NULL && in % GRAFT_ROW_LINE == 0 && self->group_size % GRAFT_ROW_LINE == 0 ? 2 * in : 0;
 }
 
 /* [any] graft_packed_rows_prepared.prepare. */
-GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *self, const float *x,
-                                                uint32_t *numbers) {
+GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *self, int kind, const float *x,
+                                                void *inputs) {
+    uint32_t *numbers = (uint32_t *)inputs;
+    (void)kind;
     for (int64_t i = 0; i < self->in_features; i += GRAFT_ROW_LINE) {
         for (int v = 0; v < GRAFT_ROW_ROUNDED_VECTORS; v++, numbers += GRAFT_ROW_LANES) {
             __m512i halves[2];
             for (int h = 0; h < 2; h++) {
-                const __m512 inputs = _mm512_i32gather_ps(graft_row_rounded_order(v, h), x + i, 4);
-                halves[h] = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(inputs));
+                const __m512 some = _mm512_i32gather_ps(graft_row_rounded_order(v, h), x + i, 4);
+                halves[h] = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(some));
             }
             _mm512_storeu_si512(numbers, _mm512_or_si512(halves[0], _mm512_slli_epi32(halves[1], 16)));
         }
@@ -215,10 +219,12 @@ GRAFT_ROW_INLINE void graft_row_rounded_rows(const struct graft_packed_rows *sel
 }
 
 /* [any] graft_packed_rows_prepared.multiply. */
-GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self, int64_t first, int64_t n,
-                                            const uint32_t *numbers, int64_t tokens, float *y) {
+GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self, int kind, int64_t first, int64_t n,
+                                            const void *inputs, int64_t tokens, float *y) {
+    const uint32_t *numbers = (const uint32_t *)inputs;
     const int64_t in = self->in_features;
     int64_t t = 0;
+    (void)kind;
     for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
         graft_row_rounded_rows(self, numbers + t * (in / 2), GRAFT_ROW_SHARED, GRAFT_ROW_TOKENS, first, n,
                                y + t * self->out_features);
@@ -229,7 +235,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self
 }
 
 /* Defines format##_prepared. */
-#define GRAFT_ROW_ROUNDED(format) GRAFT_ROW_PREPARED_FLOATS(format, graft_row_rounded, uint32_t, 2)
+#define GRAFT_ROW_ROUNDED(format) GRAFT_ROW_PREPARED_AS(format, graft_row_rounded, 0)
 
 #endif
 
