@@ -55,8 +55,19 @@ struct graft_row_integers_tile {
     const float *steps;                    /* in those of the first token */
 };
 
+/* Some blocks that have their steps and zero points ready. */
+struct graft_row_integers_run {
+    int64_t b;      /* the first of them */
+    int64_t n;      /* how many */
+    int64_t group;  /* that of the first; `many` to each, if blocks have several */
+    int64_t groups; /* how many they are of, likewise */
+    int64_t left;   /* blocks of the first group from here on */
+    int64_t most;   /* blocks of a group */
+};
+
 GRAFT_ASSERT_SIZE(struct graft_row_integers_shape, 16);
 GRAFT_ASSERT_SIZE(struct graft_row_integers_tile, 168);
+GRAFT_ASSERT_SIZE(struct graft_row_integers_run, 48);
 
 #if defined(__AVX2__)
 
@@ -166,12 +177,13 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_packed_rows 
 }
 
 /* [any] Vector v of a line of codes: a constant. */
-GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *codes, const int kind, const int v) {
+GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *codes, graft_row_ints line,
+                                                         const int kind, const int v) {
     typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
     const unsigned char *bytes = codes + (ptrdiff_t)GRAFT_ROW_INTEGERS_SHORTS * v;
     const int is_signed = kind == GRAFT_ROW_KIND_INT8;
     if (kind == GRAFT_ROW_KIND_UINT4) {
-        const shorts shifted = (shorts)graft_row_integers_load(codes) >> 4 * v;
+        const shorts shifted = (shorts)line >> 4 * v;
         return (graft_row_ints)(v == 3 ? shifted : shifted & 15);
     }
 #if defined(__AVX512F__)
@@ -183,23 +195,38 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *co
 #endif
 }
 
+/* [any] Whether a line of each row fits into registers beside its vector, sums, totals and two more. Lines begin at any
+ * byte, and those that touch two of the cache's take twice as long to load. */
+GRAFT_ROW_INLINE int graft_row_integers_keeps(const int n_rows, const int n_tokens) {
+    return 2 * n_rows * n_tokens + 2 * n_rows + 2 < (GRAFT_ROW_LANES == 16 ? 32 : 16);
+}
+
 /* [any] sums [n_rows, n_tokens] += a line of a tile: byte `byte` of the rows and its first numbers, of token 0. */
 GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_tile *tile,
                                              const struct graft_row_integers_shape shape, const int n_rows,
                                              const int n_tokens, int64_t byte, const char *numbers, const int fetches,
                                              graft_row_ints *sums) {
-    const unsigned char *lines[GRAFT_ROW_MOST];
+    const int whole = shape.kind == GRAFT_ROW_KIND_UINT4, keeps = graft_row_integers_keeps(n_rows, n_tokens);
+    const unsigned char *at[GRAFT_ROW_MOST];
+    graft_row_ints lines[GRAFT_ROW_MOST];
     for (int r = 0; r < n_rows; r++) {
-        lines[r] = tile->rows[r].codes + byte;
+        at[r] = tile->rows[r].codes + byte;
+        if (whole && keeps) {
+            lines[r] = graft_row_integers_load(at[r]);
+            __asm__("" : "+v"(lines[r])); /* loaded once: the compiler would load it for each vector */
+        }
         if (fetches) {
-            graft_row_prefetch(lines[r]);
+            graft_row_prefetch(at[r]);
         }
     }
     for (int v = 0; v < graft_row_integers_line(shape.kind) / GRAFT_ROW_INTEGERS_SHORTS; v++) {
         graft_row_ints codes[GRAFT_ROW_MOST];
         for (int r = 0; r < n_rows; r++) {
-            __asm__("" : "+r"(lines[r])); /* loaded anew: sums leave no registers to keep it */
-            codes[r] = graft_row_integers_codes(lines[r], shape.kind, v);
+            if (whole && !keeps) {
+                __asm__("" : "+r"(at[r])); /* anew for each: else it would be stored to be loaded from there */
+                lines[r] = graft_row_integers_load(at[r]);
+            }
+            codes[r] = graft_row_integers_codes(at[r], lines[r], shape.kind, v);
         }
         for (int t = 0; t < n_tokens; t++) {
             graft_row_ints inputs = graft_row_integers_load(numbers + t * tile->size + v * (int)sizeof inputs);
@@ -212,13 +239,13 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
     }
 }
 
-/* [any] out [n] = of each block from b on the number of its group, the first of `numbers` being that of b: `most`
- * blocks are in a group. Writes whole vectors. */
-GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t b, int64_t n, int64_t most, float *out) {
+/* [any] out [n] = of each of n blocks the number of its group. A group has `most` blocks, of the first one `left` are
+ * left. Writes whole vectors. */
+GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t left, int64_t most, int64_t n,
+                                                float *out) {
     const graft_row_floats none = {0};
-    int64_t left = most - b % most;
     for (int64_t i = 0; i < n; i += left, left = most) {
-        const graft_row_floats all = none + *numbers++;
+        const graft_row_floats all = *numbers++ - none;
         for (int64_t k = 0; k < graft_packed_left(n, i, left); k += GRAFT_ROW_LANES) {
             memcpy(out + i + k, &all, sizeof all);
         }
@@ -237,27 +264,27 @@ GRAFT_ROW_INLINE void graft_row_integers_weigh(const float *a, const float *b, i
     }
 }
 
-/* [any] Fills them in for the parts of n blocks from b on; `most` blocks are in a group. */
+/* [any] Fills in what the parts of a run have. */
 GRAFT_ROW_INLINE void graft_row_integers_steps_at(const struct graft_row_integers_tile *tile,
-                                                    const struct graft_row_integers_shape shape, const int n_rows,
-                                                    const int n_tokens, int64_t most, int64_t b, int64_t n,
-                                                    struct graft_row_steps *factors) {
+                                                  const struct graft_row_integers_shape shape, const int n_rows,
+                                                  const int n_tokens, const struct graft_row_integers_run *run,
+                                                  struct graft_row_steps *factors) {
     const struct graft_packed_rows *self = tile->self;
-    const int64_t group = b * shape.many / most, end = (b + n - 1) * shape.many / most + shape.many;
-    const float *steps = tile->steps + b * shape.many;
+    const int64_t most = run->most, n = run->n, left = run->left;
+    const float *steps = tile->steps + run->b * shape.many;
     struct graft_row_factors own;
-    graft_row_factors_at(self, tile->rows, n_rows, group, end - group, &own);
+    graft_row_factors_at(self, tile->rows, n_rows, run->group * shape.many, run->groups * shape.many, &own);
     for (int r = 0; r < n_rows; r++) {
         float scales[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
         if (most > 1) {
-            graft_row_integers_repeat(own.scales[r], b, n, most, scales);
+            graft_row_integers_repeat(own.scales[r], left, most, n, scales);
         }
         for (int t = 0; t < n_tokens; t++) {
             graft_row_integers_weigh(most > 1 ? scales : own.scales[r], steps + t * tile->size / (int64_t)sizeof *steps,
                                      n * shape.many, factors->steps[r * n_tokens + t]);
         }
         if (shape.stored && most > 1) {
-            graft_row_integers_repeat(own.zeros[r], b, n, most, factors->zeros[r]);
+            graft_row_integers_repeat(own.zeros[r], left, most, n, factors->zeros[r]);
         } else if (shape.stored) {
             memcpy(factors->zeros[r], own.zeros[r], (size_t)(n * shape.many) * sizeof *own.zeros[r]);
         }
@@ -300,12 +327,17 @@ GRAFT_ROW_INLINE void graft_row_integers_multiply(const struct graft_row_integer
     const int64_t most = shape.many == 1 ? self->group_size / block : 1;
     struct graft_row_steps factors;
     graft_row_floats totals[GRAFT_ROW_SUMS] = {{0}};
-    for (int64_t b = 0; b < blocks;) {
-        const int64_t n = graft_packed_left(blocks, b, GRAFT_ROW_GROUPS / shape.many);
-        graft_row_integers_steps_at(tile, shape, n_rows, n_tokens, most, b, n, &factors);
-        for (int64_t part = 0; part < n * shape.many; part += shape.many, b++) {
-            graft_row_integers_block(tile, shape, n_rows, n_tokens, &factors, part, b, totals);
+    struct graft_row_integers_run run = {0, 0, 0, 0, most, most};
+    for (; run.b < blocks; run.b += run.n) {
+        run.n = graft_packed_left(blocks, run.b, GRAFT_ROW_GROUPS / shape.many);
+        run.groups = run.n <= run.left ? 1 : 1 + (run.n - run.left + most - 1) / most;
+        graft_row_integers_steps_at(tile, shape, n_rows, n_tokens, &run, &factors);
+        for (int64_t i = 0; i < run.n; i++) {
+            graft_row_integers_block(tile, shape, n_rows, n_tokens, &factors, i * shape.many, run.b + i, totals);
         }
+        run.left += (run.groups - 1) * most - run.n;
+        run.group += run.groups - (run.left > 0);
+        run.left = run.left > 0 ? run.left : most;
     }
     for (int s = 0; s < n_rows * n_tokens; s++) {
         y[s % n_tokens * self->out_features + s / n_tokens * tile->part] = graft_row_sum(totals[s]);
