@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a joined module one by one, for classes that add to the outputs of some. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -89,6 +88,5 @@ int graft_join_name(const struct graft_node *node, const char *name, char full[G
             break;
         }
     }
-    const int length = snprintf(full, GRAFT_NAME_BYTES, "%s%s%s", path, path[0] != '\0' ? "." : "", name);
-    return length > 0 && length < GRAFT_NAME_BYTES;
+    return graft_name_below(path, name, full);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/node.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -83,10 +82,9 @@ int graft_node_alias(const struct graft_node *node, char alias[GRAFT_NAME_BYTES]
     const int is_below_another = graft_node_alias(node->parent, alias);
     const char *above = is_below_another ? alias : node->parent->path, *name = name_in_checkpoints(node);
     char full[GRAFT_NAME_BYTES];
-    const int length = snprintf(full, sizeof full, "%s%s%s", above, above[0] != '\0' ? "." : "", name);
-    if ((!is_below_another && strcmp(name, node->name) == 0) || length < 0 || length >= GRAFT_NAME_BYTES) {
+    if ((!is_below_another && strcmp(name, node->name) == 0) || !graft_name_below(above, name, full)) {
         return 0;
     }
-    memcpy(alias, full, (size_t)length + 1);
+    memcpy(alias, full, strlen(full) + 1);
     return 1;
 }

@@ -23,30 +23,32 @@ int graft_name_indexed(const char *name, int64_t index, char indexed[GRAFT_NAME_
     return length >= 0 && length < GRAFT_NAME_BYTES;
 }
 
-int graft_name_spell(const char *prefix, const char *name, enum graft_spelling spelling,
-                     char spelled[GRAFT_NAME_BYTES]) {
-    size_t length = strlen(name), behind = strlen(prefix), before = 0;
-    if (spelling != GRAFT_SPELLED_AS_IS && behind == 0) {
-        return 0;
-    }
-    if (spelling == GRAFT_SPELLED_WITHOUT_PREFIX) {
-        if (strncmp(name, prefix, behind) != 0 || name[behind] != '.') {
-            return 0;
-        }
-        name += behind + 1;
-        length -= behind + 1;
-    }
-    if (spelling == GRAFT_SPELLED_WITH_PREFIX) {
-        before = behind + 1;
-    }
+int graft_name_below(const char *path, const char *name, char full[GRAFT_NAME_BYTES]) {
+    const size_t above = strlen(path), before = above > 0 ? above + 1 : 0, length = strlen(name);
     if (before + length >= GRAFT_NAME_BYTES) {
         return 0;
     }
-    memcpy(spelled + before, name, length + 1);
-    for (size_t i = 0; i < before; i++) {
-        spelled[i] = i < behind ? prefix[i] : '.';
+    if (above > 0) {
+        memcpy(full, path, above + 1);
+        full[above] = '.';
     }
+    memcpy(full + before, name, length + 1);
     return 1;
+}
+
+int graft_name_spell(const char *prefix, const char *name, enum graft_spelling spelling,
+                     char spelled[GRAFT_NAME_BYTES]) {
+    const size_t length = strlen(prefix);
+    if (spelling != GRAFT_SPELLED_AS_IS && length == 0) {
+        return 0;
+    }
+    if (spelling == GRAFT_SPELLED_WITHOUT_PREFIX) {
+        if (strncmp(name, prefix, length) != 0 || name[length] != '.') {
+            return 0;
+        }
+        name += length + 1;
+    }
+    return graft_name_below(spelling == GRAFT_SPELLED_WITH_PREFIX ? prefix : "", name, spelled);
 }
 
 int graft_name_in_model(const char *prefix, const char *name, graft_name_known known, void *data,

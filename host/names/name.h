@@ -17,6 +17,9 @@ int64_t graft_name_index(const char *digits, size_t length);
 /* A name with its `*`, if it has one, replaced by an index. Returns 0 where that takes GRAFT_NAME_BYTES or more. */
 int graft_name_indexed(const char *name, int64_t index, char indexed[GRAFT_NAME_BYTES]);
 
+/* A name below a module's path, which is empty for the model. Returns 0 where that takes GRAFT_NAME_BYTES or more. */
+int graft_name_below(const char *path, const char *name, char full[GRAFT_NAME_BYTES]);
+
 /* How a name may stand in a checkpoint, or in a model, beside the other's: published checkpoints have or lack the base
  * model's prefix. */
 enum graft_spelling {

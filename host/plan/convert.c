@@ -2,11 +2,11 @@
 /* One conversion at one module: its targets in the tree, its sources in the checkpoint, its result into the plan. */
 #include "plan/convert.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "names/name.h"
 
 /* The parameter a target means (for index `index` of its `*`), or NULL. */
 static struct graft_parameter *target_parameter(const struct conversion_site *site, int32_t target, int64_t index) {
@@ -153,8 +153,7 @@ static int gather(struct conversion_site *site, struct conversion_use *use, int3
     for (int32_t i = 0; i < use->n_sources && status == GRAFT_OK; i++) {
         const char *source = use->source_names[i];
         char name[GRAFT_NAME_BYTES];
-        int length = snprintf(name, sizeof name, "%s%s%s", path, path[0] != '\0' ? "." : "", source);
-        if (length >= 0 && length < GRAFT_NAME_BYTES) {
+        if (graft_name_below(path, source, name)) {
             if (!graft_conversion_is_changed_above(site, name)) {
                 status = graft_lookup_gather(site->lookup, name, &use->gathered[i], error);
                 note_list(site, &use->gathered[i]);

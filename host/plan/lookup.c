@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/lookup.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "names/name.h"
@@ -106,8 +105,7 @@ static int hits_below(const struct conversion_filter *filter, const struct graft
     int hits = 0;
     for (int32_t i = 0; i < n; i++) {
         char name[GRAFT_NAME_BYTES];
-        int length = snprintf(name, sizeof name, "%s%s%s", node->path, node->path[0] != '\0' ? "." : "", names[i]);
-        hits |= length > 0 && length < GRAFT_NAME_BYTES && graft_conversion_filter_hits(filter, name);
+        hits |= graft_name_below(node->path, names[i], name) && graft_conversion_filter_hits(filter, name);
     }
     return hits;
 }

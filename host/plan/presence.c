@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/presence.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "names/name.h"
 #include "plan/lookup.h"
 #include "plan/source_list.h"
 
@@ -56,25 +56,26 @@ void graft_presence_free(struct graft_presence *presence) {
     }
 }
 
-static const struct graft_tensor_view *find(const struct graft_presence *presence, const char *path,
-                                            const char *adapter, const char *name) {
+static const struct graft_tensor_view *find(const struct graft_presence *presence, const char *path, const char *name) {
     const struct graft_conversion *renaming;
     char full[GRAFT_NAME_BYTES];
-    int length = snprintf(full, sizeof full, "%s%s%s%s%s", path, path[0] != '\0' ? "." : "",
-                          adapter != NULL ? "adapter." : "", adapter != NULL ? adapter : "", name);
-    return length > 0 && length < GRAFT_NAME_BYTES ? graft_lookup_find(&presence->lookup, full, &renaming) : NULL;
+    return graft_name_below(path, name, full) ? graft_lookup_find(&presence->lookup, full, &renaming) : NULL;
 }
 
 const struct graft_tensor_view *graft_presence_find(const struct graft_presence *presence, const char *path,
                                                     const char *name) {
-    static const char any[] = "adapter.*";
+    static const char any[] = "adapter.*.";
     const struct graft_adapters *adapters = presence->lookup.adapters;
     if (strncmp(name, any, strlen(any)) != 0) {
-        return find(presence, path, NULL, name);
+        return find(presence, path, name);
     }
     const struct graft_tensor_view *found = NULL;
-    for (size_t i = 0; adapters != NULL && i < adapters->n && found == NULL; i++) {
-        found = find(presence, path, adapters->items[i].name, name + strlen(any));
+    char all[GRAFT_NAME_BYTES], one[GRAFT_NAME_BYTES];
+    if (adapters == NULL || !graft_name_below(path, "adapter", all)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < adapters->n && found == NULL; i++) {
+        found = graft_name_below(all, adapters->items[i].name, one) ? find(presence, one, name + strlen(any)) : NULL;
     }
     return found;
 }
@@ -84,7 +85,6 @@ int graft_presence_is_absent(const struct graft_presence *presence, const char *
     if (graft_checkpoint_absent_count(presence->plan->checkpoint) == 0) {
         return 0;
     }
-    int length = snprintf(full, sizeof full, "%s%s%s", path, path[0] != '\0' ? "." : "", name);
-    return length > 0 && length < GRAFT_NAME_BYTES &&
+    return graft_name_below(path, name, full) &&
            graft_lookup_is_absent(&presence->lookup, presence->plan->checkpoint, full);
 }

@@ -42,6 +42,23 @@ static void test_star(void **state) {
     assert_false(graft_name_indexed(longest, 12, name));
 }
 
+static void test_below(void **state) {
+    char full[GRAFT_NAME_BYTES], longest[GRAFT_NAME_BYTES];
+    (void)state;
+    assert_true(graft_name_below("model.layers.0", "mlp.weight", full));
+    assert_string_equal(full, "model.layers.0.mlp.weight");
+    assert_true(graft_name_below("", "lm_head.weight", full));
+    assert_string_equal(full, "lm_head.weight");
+    memset(longest, 'a', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_true(graft_name_below("", longest, full));
+    assert_string_equal(full, longest);
+    assert_false(graft_name_below("m", longest, full));
+    assert_false(graft_name_below("m", longest + 1, full));
+    assert_true(graft_name_below("m", longest + 2, full));
+    assert_int_equal(strlen(full), sizeof full - 1);
+}
+
 static void test_spellings(void **state) {
     char name[GRAFT_NAME_BYTES], longest[GRAFT_NAME_BYTES];
     (void)state;
@@ -95,10 +112,8 @@ static void test_in_model(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_indices),
-        cmocka_unit_test(test_star),
-        cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_in_model),
+        cmocka_unit_test(test_indices),   cmocka_unit_test(test_star),     cmocka_unit_test(test_below),
+        cmocka_unit_test(test_spellings), cmocka_unit_test(test_in_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
