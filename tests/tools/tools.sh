@@ -142,8 +142,8 @@ check 'inspect: nothing' 2 "$status"
 host bench --model "$moe" --plugins-dir plugins --prompt-tokens 8 --new-tokens 3 --repeat 2 --modules --json
 check 'bench: exit status' 0 "$status"
 for key in threads prompt_tokens new_tokens repeat load_seconds prompt_tokens_per_second generation_tokens_per_second \
-    median minimum maximum weights bits_per_weight bytes_per_token cache_bytes_per_token state_bytes_per_token \
-    machine processor read_bandwidth matrix_peak matrix_instructions class sequences operations_per_token \
+    median minimum maximum weights bits_per_weight bytes_per_token bytes_per_step cache_bytes_per_token \
+    state_bytes_per_token machine processor read_bandwidth matrix_peak matrix_instructions class sequences operations_per_token \
     bandwidth_share matrix_share modules replaced original_milliseconds \
     original_bytes; do
     has "bench: has $key" "\"$key\":" out
@@ -163,6 +163,17 @@ weights() { # weights MODEL OPTIONS: count, bits of each, bytes read per token
 check 'bench: bf16, all but an embedding for a token' '37872 16.0 63552 ' "$(weights "$goldens/plain/llama_bf16")"
 check 'bench: tied weights count once' '15104 32.0 60544 ' "$(weights "$goldens/plain/llama_tied")"
 check 'bench: two of six experts' '212544 32.0 506368 ' "$(weights "$goldens/plain/qwen2_moe")"
+# Five tokens of a step share the weights, but each may have its own row of the embedding (96 bytes), and experts;
+# no more than sixteen share a forward.
+step_bytes() { # step_bytes MODEL SEQUENCES LEAST MOST: whether a step reads so much
+    host bench --model "$1" --prompt-tokens 2 --new-tokens 3 --repeat 1 --sequences "$2" --json
+    bytes=$(sed -n 's/^ *"bytes_per_step": \([0-9]*\),$/\1/p' out)
+    [ "$bytes" -ge "$3" ] && [ "$bytes" -le "$4" ] && echo yes || echo "$bytes bytes"
+}
+check 'bench: a step of one' yes "$(step_bytes "$goldens/plain/llama_bf16" 1 63552 63552)"
+check 'bench: a step of five' yes "$(step_bytes "$goldens/plain/llama_bf16" 5 63553 $((63552 + 4 * 96)))"
+check 'bench: a step of sixty-four' yes "$(step_bytes "$goldens/plain/llama_bf16" 64 $((4 * 63552)) $((4 * 63552 + 60 * 96)))"
+check 'bench: experts of sixteen' yes "$(step_bytes "$goldens/plain/qwen2_moe" 16 $((506368 + 15 * 256 + 1)) $((212544 * 4)))"
 # Two for each weight, but for those of the last product, which only the last token of a prompt needs.
 check 'bench: operations of a token' '"operations_per_token": 51264,' "$(
     host bench --model "$goldens/plain/llama_bf16" --prompt-tokens 2 --new-tokens 1 --repeat 1 --json

@@ -124,7 +124,7 @@ static int run_timed(const struct graft_options *options, struct graft_bench *be
         double steps = (double)bench->new_tokens / (timing.last - timing.first);
         double bandwidth = larger(before.bandwidth, after.bandwidth), peak = larger(before.peak, after.peak);
         const double found[] = {prompt,    n * steps,
-                                bandwidth, share((double)bench->weights.bytes_per_token * steps, bandwidth),
+                                bandwidth, share((double)bench->step_bytes * steps, bandwidth),
                                 peak,      share(bench->token_operations * prompt, peak)};
         for (size_t k = 0; k < sizeof found / sizeof found[0]; k++) {
             samples->values[k][i] = found[k];
@@ -240,13 +240,27 @@ static int measure_token(struct graft_bench *bench, struct graft_error *error) {
     return status;
 }
 
+/* A run to warm up. Several sequences share what they read, and of experts each has its own: it is watched for that. */
+static int warm_up(struct graft_bench *bench, struct graft_error *error) {
+    struct timing timing;
+    bench->step_bytes = bench->weights.bytes_per_token;
+    if (bench->sequences == 1) {
+        return run_once(bench, bench->model, NULL, &timing, error);
+    }
+    int status = run_profiled(bench, bench->model, GRAFT_BENCH_STEPS, error);
+    if (status == GRAFT_OK) {
+        const struct graft_profile *profile = bench->profiles[GRAFT_BENCH_STEPS];
+        bench->step_bytes = graft_profile_bytes(profile, GRAFT_PHASE_TOKEN) / bench->new_tokens;
+    }
+    return status;
+}
+
 /* A run to warm up, the timed ones, and those that are watched: hooks take time. */
 static int measure(const struct graft_options *options, struct graft_bench *bench, struct graft_library **plain,
                    struct graft_error *error) {
-    struct timing timing;
     int status = measure_token(bench, error);
     if (status == GRAFT_OK) {
-        status = run_once(bench, bench->model, NULL, &timing, error);
+        status = warm_up(bench, error);
     }
     if (status == GRAFT_OK) {
         status = run_repeats(options, bench, error);

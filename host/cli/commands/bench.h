@@ -23,6 +23,7 @@ enum {
     GRAFT_BENCH_ORIGINAL,       /* what was replaced, `repeat` runs */
     GRAFT_BENCH_ORIGINAL_BYTES, /* every module of the original model, for the bytes */
     GRAFT_BENCH_ONE_TOKEN,      /* every module, while a prompt of one token is read */
+    GRAFT_BENCH_STEPS,          /* every module, while several sequences generate */
     GRAFT_BENCH_PROFILES
 };
 
@@ -37,6 +38,7 @@ struct graft_bench {
     struct graft_spread prompt_speed; /* tokens per second of all sequences */
     struct graft_spread token_speed;
     struct graft_weight_use weights;
+    int64_t step_bytes;     /* of weights, that a token of each sequence reads */
     double bandwidth;       /* bytes per second; the median of what was seen beside the runs, as are the two below */
     double bandwidth_share; /* how much of it reading the weights took */
     double peak;            /* operations per second */
