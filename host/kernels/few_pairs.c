@@ -4,14 +4,24 @@
  *
  * Up to GRAFT_FEW_BY_ROWS tokens are bound by reading memory. Two rows take turns, a cache line each, and what comes
  * AHEAD later is fetched meanwhile, into the second-level cache: more lines can be under way to it than to the first.
+ * Where that does not count (graft_isa_fetches_near), what comes NEAR later is fetched into the first.
  */
 #include "kernels/simd_avx512.h"
 
+#include "graft/isa.h"
 #include "kernels/few.h"
 
 enum { PAIRS = 32 }; /* numbers of a vector, and of a cache line */
 
-enum { AHEAD = 1024 }; /* in numbers */
+enum { AHEAD = 1024, NEAR = 1536 }; /* in numbers */
+
+INLINE void fetch(const uint16_t *line, const int is_near) {
+    if (is_near) {
+        _mm_prefetch(line + NEAR, _MM_HINT_T0);
+    } else {
+        _mm_prefetch(line + AHEAD, _MM_HINT_T1);
+    }
+}
 
 INLINE __m512bh load(const uint16_t *p) {
     return (__m512bh)_mm512_loadu_si512(p);
@@ -71,7 +81,7 @@ INLINE __m512bh numbers_of(struct stream *s, int64_t k) {
 }
 
 /* Rows upper and lower with all tokens. */
-INLINE void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower, const int tokens) {
+INLINE void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower, const int tokens, const int is_near) {
     const int64_t columns = o->columns;
     const uint16_t *above = o->w + upper * columns, *below = o->w + lower * columns;
     struct stream a = stream_of(above), b = stream_of(below);
@@ -83,12 +93,12 @@ INLINE void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower
     }
     /* The line that follows is in the row, too. What is fetched is, or in the row below, whose turn is next. */
     for (; k + 2 * PAIRS <= columns; k += PAIRS) {
-        _mm_prefetch(a.next + k + AHEAD, _MM_HINT_T1);
+        fetch(a.next + k, is_near);
         __m512bh numbers = numbers_of(&a, k);
         for (int t = 0; t < tokens; t++) {
             a_sums[t] = _mm512_dpbf16_ps(a_sums[t], numbers, load(o->x + t * o->x_stride + k));
         }
-        _mm_prefetch(b.next + k + AHEAD, _MM_HINT_T1);
+        fetch(b.next + k, is_near);
         numbers = numbers_of(&b, k);
         for (int t = 0; t < tokens; t++) {
             b_sums[t] = _mm512_dpbf16_ps(b_sums[t], numbers, load(o->x + t * o->x_stride + k));
@@ -104,9 +114,9 @@ INLINE void multiply_two(const struct graft_few *o, int64_t upper, int64_t lower
 
 /* The first `rows` rows, an even number: a row of either half by turns. So memory is read in two long streams, which
  * the processor follows better than four, or steps from row to row. */
-INLINE void multiply_halves(const struct graft_few *o, int64_t rows, const int tokens) {
+INLINE void multiply_halves(const struct graft_few *o, int64_t rows, const int tokens, const int is_near) {
     for (int64_t r = 0; r < rows / 2; r++) {
-        multiply_two(o, r, rows / 2 + r, tokens);
+        multiply_two(o, r, rows / 2 + r, tokens, is_near);
     }
 }
 
@@ -118,27 +128,36 @@ static void multiply_last(const struct graft_few *o, int64_t row) {
     }
 }
 
-void graft_few_pairs(const struct graft_few *o) {
-    const int64_t even = o->rows / 2 * 2;
+/* The first `rows` rows with any number of tokens. `is_near` is a constant: loops have no time to ask. */
+INLINE void multiply_even(const struct graft_few *o, int64_t rows, const int is_near) {
     switch (o->tokens) {
     case 1:
-        multiply_halves(o, even, 1);
+        multiply_halves(o, rows, 1, is_near);
         break;
     case 2:
-        multiply_halves(o, even, 2);
+        multiply_halves(o, rows, 2, is_near);
         break;
     case 3:
-        multiply_halves(o, even, 3);
+        multiply_halves(o, rows, 3, is_near);
         break;
     case 4:
-        multiply_halves(o, even, 4);
+        multiply_halves(o, rows, 4, is_near);
         break;
     case 5:
-        multiply_halves(o, even, 5);
+        multiply_halves(o, rows, 5, is_near);
         break;
     default:
-        multiply_halves(o, even, GRAFT_FEW_BY_ROWS);
+        multiply_halves(o, rows, GRAFT_FEW_BY_ROWS, is_near);
         break;
+    }
+}
+
+void graft_few_pairs(const struct graft_few *o) {
+    const int64_t even = o->rows / 2 * 2;
+    if (graft_isa_fetches_near()) {
+        multiply_even(o, even, 1);
+    } else {
+        multiply_even(o, even, 0);
     }
     if (even < o->rows) {
         multiply_last(o, even);

@@ -11,7 +11,7 @@ extern "C" {
 
 /* Groups that have them widened at once; what may be read or written behind the last; how many bytes ahead they are
  * fetched; and the most rows times tokens of a tile whose inputs are integers. */
-enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_BEHIND = 16, GRAFT_ROW_SCALES_AHEAD = 256, GRAFT_ROW_SUMS = 12 };
+enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_BEHIND = 16, GRAFT_ROW_SCALES_AHEAD = 384, GRAFT_ROW_SUMS = 12 };
 
 /* Scales and zero points of some groups of a tile's rows. */
 struct graft_row_factors {

@@ -29,20 +29,13 @@ enum {
     GRAFT_ROW_INTEGERS_BLOCK = 128
 };
 
-/* Rows that a token alone, two and four are multiplied by: as many as there are registers for, and of one token no more
- * streams through memory than are read fast. */
-enum {
-    GRAFT_ROW_INTEGERS_ALONE = 3,
-    GRAFT_ROW_INTEGERS_TWO = GRAFT_ROW_LANES == 16 ? 4 : 3,
-    GRAFT_ROW_INTEGERS_SHARED = GRAFT_ROW_LANES == 16 ? 3 : 2
-};
-
 /* What loops are compiled for: constants. */
 struct graft_row_integers_shape {
-    int32_t kind;   /* of codes */
-    int32_t lines;  /* of a block */
-    int32_t many;   /* groups of a block, 1 for larger ones */
-    int32_t stored; /* whether groups have zero points of their own */
+    int32_t kind;    /* of codes */
+    int32_t lines;   /* of a block */
+    int32_t many;    /* groups of a block, 1 for larger ones */
+    int32_t stored;  /* whether groups have zero points of their own */
+    int32_t is_near; /* graft_row_is_near */
 };
 
 /* Rows that are multiplied side by side, and the inputs as prepared. */
@@ -65,7 +58,7 @@ struct graft_row_integers_run {
     int64_t most;   /* blocks of a group */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_row_integers_shape, 16);
+GRAFT_ASSERT_SIZE(struct graft_row_integers_shape, 20);
 GRAFT_ASSERT_SIZE(struct graft_row_integers_tile, 168);
 GRAFT_ASSERT_SIZE(struct graft_row_integers_run, 48);
 
@@ -216,7 +209,7 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
             __asm__("" : "+v"(lines[r])); /* loaded once: the compiler would load it for each vector */
         }
         if (fetches) {
-            graft_row_prefetch(at[r]);
+            graft_row_prefetch(at[r], shape.is_near);
         }
     }
     for (int v = 0; v < graft_row_integers_line(shape.kind) / GRAFT_ROW_INTEGERS_SHORTS; v++) {
@@ -360,66 +353,116 @@ GRAFT_ROW_INLINE void graft_row_integers_rows(const struct graft_packed_rows *se
     }
 }
 
-/* [any] Any number of tokens: as many rows with each as there are registers for, and what is left of them one by one.
- */
-GRAFT_ROW_INLINE void graft_row_integers_tokens(const struct graft_packed_rows *self, const char *inputs,
-                                                int64_t tokens, const struct graft_row_integers_shape shape,
-                                                int64_t first, int64_t n, float *y) {
-    const int64_t out = self->out_features, size = graft_row_integers_size(self, shape.kind);
-    for (int64_t t = 0, done = 0; t < tokens; t += done) {
-        const char *these = inputs + t * size;
-        int64_t left;
-        if (tokens - t >= 4) {
-            graft_row_integers_rows(self, these, shape, GRAFT_ROW_INTEGERS_SHARED, 4, first, n, y + t * out);
-            done = 4;
-            left = n % GRAFT_ROW_INTEGERS_SHARED;
-        } else if (tokens - t >= 2) {
-            graft_row_integers_rows(self, these, shape, GRAFT_ROW_INTEGERS_TWO, 2, first, n, y + t * out);
-            done = 2;
-            left = n % GRAFT_ROW_INTEGERS_TWO;
-        } else {
-            graft_row_integers_rows(self, these, shape, GRAFT_ROW_INTEGERS_ALONE, 1, first, n, y + t * out);
-            done = 1;
-            left = n % GRAFT_ROW_INTEGERS_ALONE;
-        }
-        for (int64_t k = t; k < t + done; k++) {
-            graft_row_integers_rows(self, inputs + k * size, shape, 1, 1, first + n - left, left,
-                                    y + k * out + n - left);
-        }
+/* [any] Rows that 1, 2 or 4 tokens are multiplied by side by side: as many as there are registers for, and of one token
+ * no more streams through memory than are read fast. */
+GRAFT_ROW_INLINE int graft_row_integers_side(const struct graft_row_integers_shape shape, const int n_tokens) {
+    if (n_tokens == 1) {
+        return shape.is_near && shape.kind != GRAFT_ROW_KIND_UINT4 ? GRAFT_ROW_NEAR_ROWS : 3;
+    }
+    return n_tokens == 2 ? (GRAFT_ROW_LANES == 16 ? 4 : 3) : (GRAFT_ROW_LANES == 16 ? 3 : 2);
+}
+
+/* [any] 1, 2 or 4 tokens: tiles, then what is left of the rows one by one. */
+GRAFT_ROW_INLINE void graft_row_integers_some(const struct graft_packed_rows *self, const char *inputs,
+                                              const struct graft_row_integers_shape shape, const int n_tokens,
+                                              int64_t first, int64_t n, float *y) {
+    const int n_rows = graft_row_integers_side(shape, n_tokens);
+    const int64_t size = graft_row_integers_size(self, shape.kind), left = n % n_rows, done = n - left;
+    graft_row_integers_rows(self, inputs, shape, n_rows, n_tokens, first, n, y);
+    for (int t = 0; t < n_tokens; t++) {
+        graft_row_integers_rows(self, inputs + t * size, shape, 1, 1, first + done, left,
+                                y + t * self->out_features + done);
+    }
+}
+
+/* [any] The same, with codes fetched as this processor wants them. Several tokens of 4 bits are bound by arithmetic. */
+GRAFT_ROW_INLINE void graft_row_integers_fetched(const struct graft_packed_rows *self, const char *inputs,
+                                                 const struct graft_row_integers_shape shape, const int n_tokens,
+                                                 int64_t first, int64_t n, float *y) {
+    const struct graft_row_integers_shape near = {shape.kind, shape.lines, shape.many, shape.stored, 1};
+    if ((n_tokens == 1 || shape.kind != GRAFT_ROW_KIND_UINT4) && graft_row_is_near()) {
+        graft_row_integers_some(self, inputs, near, n_tokens, first, n, y);
+    } else {
+        graft_row_integers_some(self, inputs, shape, n_tokens, first, n, y);
     }
 }
 
 /* [any] The same of codes of one kind, whose blocks have some number of lines and of groups. */
 GRAFT_ROW_INLINE void graft_row_integers_shaped(const struct graft_packed_rows *self, const char *inputs,
-                                                int64_t tokens, const int kind, const int lines, const int many,
+                                                const int kind, const int lines, const int many, const int n_tokens,
                                                 int64_t first, int64_t n, float *y) {
-    const struct graft_row_integers_shape stored = {kind, lines, many, 1}, same = {kind, lines, many, 0};
+    const struct graft_row_integers_shape stored = {kind, lines, many, 1, 0}, same = {kind, lines, many, 0, 0};
     if (self->zeros != NULL) {
-        graft_row_integers_tokens(self, inputs, tokens, stored, first, n, y);
+        graft_row_integers_fetched(self, inputs, stored, n_tokens, first, n, y);
     } else {
-        graft_row_integers_tokens(self, inputs, tokens, same, first, n, y);
+        graft_row_integers_fetched(self, inputs, same, n_tokens, first, n, y);
     }
 }
 
-/* [any] graft_packed_rows_prepared.multiply. */
-GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_packed_rows *self, const int kind, int64_t first,
-                                             int64_t n, const void *inputs, int64_t tokens, float *y) {
+/* [any] The same of codes of one kind. */
+GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_packed_rows *self, const char *inputs, const int kind,
+                                            const int n_tokens, int64_t first, int64_t n, float *y) {
     const int64_t line = graft_row_integers_line(kind);
-    const int most = (int)(GRAFT_ROW_INTEGERS_BLOCK / graft_row_integers_line(kind));
-    const char *from = (const char *)inputs;
+    const int most = (int)(GRAFT_ROW_INTEGERS_BLOCK / line);
     if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 4) {
-        graft_row_integers_shaped(self, from, tokens, kind, 1, 4, first, n, y);
+        graft_row_integers_shaped(self, inputs, kind, 1, 4, n_tokens, first, n, y);
     } else if (kind == GRAFT_ROW_KIND_UINT4 && self->group_size == line / 2) {
-        graft_row_integers_shaped(self, from, tokens, kind, 1, 2, first, n, y);
+        graft_row_integers_shaped(self, inputs, kind, 1, 2, n_tokens, first, n, y);
     } else if (kind == GRAFT_ROW_KIND_UINT4 && most > 1 && !graft_row_integers_whole(self)) {
-        graft_row_integers_shaped(self, from, tokens, kind, 1, 1, first, n, y);
+        graft_row_integers_shaped(self, inputs, kind, 1, 1, n_tokens, first, n, y);
     } else {
-        graft_row_integers_shaped(self, from, tokens, kind, most, 1, first, n, y);
+        graft_row_integers_shaped(self, inputs, kind, most, 1, n_tokens, first, n, y);
     }
 }
+
+/* [any] What format##_multiply_1, _2 and _4 do, below. */
+typedef void (*graft_row_integers_body)(const struct graft_packed_rows *self, const char *inputs, int64_t first,
+                                        int64_t n, float *y);
+
+/* [any] graft_packed_rows_prepared.multiply: as many tokens at a time as share what is read. */
+GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_packed_rows *self, const int kind,
+                                             graft_row_integers_body one, graft_row_integers_body two,
+                                             graft_row_integers_body four, int64_t first, int64_t n, const void *inputs,
+                                             int64_t tokens, float *y) {
+    const int64_t out = self->out_features, size = graft_row_integers_size(self, kind);
+    const char *from = (const char *)inputs;
+    int64_t t = 0;
+    for (; t + 4 <= tokens; t += 4) {
+        four(self, from + t * size, first, n, y + t * out);
+    }
+    for (; t + 2 <= tokens; t += 2) {
+        two(self, from + t * size, first, n, y + t * out);
+    }
+    if (t < tokens) {
+        one(self, from + t * size, first, n, y + t * out);
+    }
+}
+
+/* A function for so many tokens: where one has the loops of all, the compiler keeps sums on the stack. */
+#define GRAFT_ROW_INTEGERS_SOME(format, kind, n_tokens)                                                 \
+    static __attribute__((noinline)) void format##_multiply_##n_tokens(                                 \
+        const struct graft_packed_rows *self, const char *inputs, int64_t first, int64_t n, float *y) { \
+        graft_row_integers_of(self, inputs, kind, n_tokens, first, n, y);                               \
+    }
 
 /* Defines format##_prepared for a kind of codes. */
-#define GRAFT_ROW_INTEGERS(format, kind) GRAFT_ROW_PREPARED_AS(format, graft_row_integers, kind)
+#define GRAFT_ROW_INTEGERS(format, kind)                                                                            \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 1)                                                                        \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 2)                                                                        \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 4)                                                                        \
+    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n,          \
+                                           const void *inputs, int64_t tokens, float *y) {                          \
+        graft_row_integers_all(self, kind, format##_multiply_1, format##_multiply_2, format##_multiply_4, first, n, \
+                               inputs, tokens, y);                                                                  \
+    }                                                                                                               \
+    static int64_t format##_size(const struct graft_packed_rows *self) {                                            \
+        return graft_row_integers_size(self, kind);                                                                 \
+    }                                                                                                               \
+    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *inputs) {              \
+        graft_row_integers_prepare(self, kind, x, inputs);                                                          \
+    }                                                                                                               \
+    static const struct graft_packed_rows_prepared format##_prepared = {format##_size, format##_prepare,            \
+                                                                        format##_multiply_prepared};
 
 #endif
 

@@ -44,20 +44,17 @@ GRAFT_ROW_INLINE __m256i graft_row_lines_nan(__m256i nan, __m256i line) {
 }
 
 /* [any] graft_packed_rows_prepared.size. */
-GRAFT_ROW_INLINE int64_t graft_row_lines_size(const struct graft_packed_rows *self, int kind) {
+GRAFT_ROW_INLINE int64_t graft_row_lines_size(const struct graft_packed_rows *self) {
     const int whole = self->in_features % GRAFT_ROW_LINES_BYTES == 0 && self->group_size % GRAFT_ROW_LINES_BYTES == 0;
-    (void)kind;
     return self->group_of == NULL && whole ? self->in_features * (int64_t)sizeof(float) : 0;
 }
 
 /* [any] graft_packed_rows_prepared.prepare: even inputs of a line, the first half of them and the second, then odd
  * ones. */
-GRAFT_ROW_INLINE void graft_row_lines_prepare(const struct graft_packed_rows *self, int kind, const float *x,
-                                              void *inputs) {
+GRAFT_ROW_INLINE void graft_row_lines_prepare(const struct graft_packed_rows *self, const float *x, void *inputs) {
     static const int32_t first[GRAFT_ROW_LINES_VECTORS] = {0, 16, 1, 17};
     const __m256i even = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
     float *numbers = (float *)inputs;
-    (void)kind;
     for (int64_t i = 0; i < self->in_features; i += GRAFT_ROW_LINES_BYTES) {
         for (int v = 0; v < GRAFT_ROW_LINES_VECTORS; v++, numbers += GRAFT_ROW_LANES) {
             const __m256 some = _mm256_i32gather_ps(x + i + first[v], even, 4);
@@ -100,7 +97,7 @@ GRAFT_ROW_INLINE void graft_row_lines_multiply(const struct graft_row_lines_tile
                 const unsigned char *codes = tile->rows[r].codes + i;
                 const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)codes);
                 if (i % GRAFT_ROW_LINE == 0) {
-                    graft_row_prefetch(codes);
+                    graft_row_prefetch(codes, 0);
                 }
                 nan[r] = graft_row_lines_nan(nan[r], bytes);
                 graft_row_lines_step(tile->numbers + i, stride, n_tokens, bytes, sums + r * n_tokens);
@@ -138,12 +135,11 @@ GRAFT_ROW_INLINE void graft_row_lines_rows(const struct graft_packed_rows *self,
 }
 
 /* [any] graft_packed_rows_prepared.multiply. */
-GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, int kind, int64_t first, int64_t n,
+GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, int64_t first, int64_t n,
                                           const void *inputs, int64_t tokens, float *y) {
     const float *numbers = (const float *)inputs;
     const int64_t in = self->in_features;
     int64_t t = 0;
-    (void)kind;
     for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
         graft_row_lines_rows(self, numbers + t * in, GRAFT_ROW_LINES_SUMS / GRAFT_ROW_TOKENS, GRAFT_ROW_TOKENS, first,
                              n, y + t * self->out_features);
@@ -154,7 +150,9 @@ GRAFT_ROW_INLINE void graft_row_lines_all(const struct graft_packed_rows *self, 
 }
 
 /* Defines format##_prepared. */
-#define GRAFT_ROW_LINES(format) GRAFT_ROW_PREPARED_AS(format, graft_row_lines, 0)
+#define GRAFT_ROW_LINES(format)                                                                                        \
+    static const struct graft_packed_rows_prepared format##_prepared = {graft_row_lines_size, graft_row_lines_prepare, \
+                                                                        graft_row_lines_all};
 
 #endif
 

@@ -214,13 +214,29 @@ GRAFT_ROW_INLINE void graft_row_each_part(const struct graft_packed_rows *self, 
     }
 }
 
-/* Codes are fetched so many bytes ahead into the second-level cache: those of the row or, at its end, of the one below,
- * whose turn is next. */
-enum { GRAFT_ROW_LINE = 64, GRAFT_ROW_AHEAD = 2048 };
+/* Codes are fetched so many bytes ahead into the second-level cache, or into the first where that is better
+ * (graft_isa_fetches_near): those of the row or, at its end, of the one below, whose turn is next. */
+enum { GRAFT_ROW_LINE = 64, GRAFT_ROW_AHEAD = 2048, GRAFT_ROW_NEAR = 3072 };
 
-/* [any] Fetches what is wanted a while after these. */
-GRAFT_ROW_INLINE void graft_row_prefetch(const unsigned char *codes) {
-    __builtin_prefetch((const void *)((uintptr_t)codes + GRAFT_ROW_AHEAD), 0, 2);
+/* Rows of 8 bits that a token alone is multiplied by where they are fetched near. */
+enum { GRAFT_ROW_NEAR_ROWS = 2 };
+
+/* [any] Fetches what is wanted a while after these. `is_near` is a constant: loops have no time to ask. */
+GRAFT_ROW_INLINE void graft_row_prefetch(const unsigned char *codes, const int is_near) {
+    if (is_near) {
+        __builtin_prefetch((const void *)((uintptr_t)codes + GRAFT_ROW_NEAR), 0, 3);
+    } else {
+        __builtin_prefetch((const void *)((uintptr_t)codes + GRAFT_ROW_AHEAD), 0, 2);
+    }
+}
+
+/* [any] Whether a token's codes are fetched near; a constant in builds that no such processor takes. */
+GRAFT_ROW_INLINE int graft_row_is_near(void) {
+#if defined(__AVX512BF16__)
+    return graft_isa_fetches_near();
+#else
+    return 0;
+#endif
 }
 
 /* A tile: so many rows times so many tokens. */
@@ -267,7 +283,7 @@ GRAFT_ROW_INLINE void graft_row_multiply(const struct graft_row_tile *tile, graf
         }
         for (; i + GRAFT_ROW_LANES <= end; i += GRAFT_ROW_LANES) {
             for (int r = 0; r < n_rows && (i & (line - 1)) < GRAFT_ROW_LANES; r++) {
-                graft_row_prefetch(tile->rows[r].codes + i * self->bits / 8);
+                graft_row_prefetch(tile->rows[r].codes + i * self->bits / 8, 0);
             }
             graft_row_step(tile, unpack, n_rows, n_tokens, zeros, i, GRAFT_ROW_LANES, sums);
         }
@@ -446,21 +462,6 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_packed_rows *self, graf
 #endif
 #define GRAFT_ROW_PREPARED(format, kind) GRAFT_ROW_PREPARED_##kind(format)
 #define GRAFT_ROW_PREPARES(format) &format##_prepared
-
-/* By functions name##_size, name##_prepare and name##_all, which are told the `kind` of codes. */
-#define GRAFT_ROW_PREPARED_AS(format, name, kind)                                                          \
-    static int64_t format##_size(const struct graft_packed_rows *self) {                                   \
-        return name##_size(self, kind);                                                                    \
-    }                                                                                                      \
-    static void format##_prepare(const struct graft_packed_rows *self, const float *x, void *inputs) {     \
-        name##_prepare(self, kind, x, inputs);                                                             \
-    }                                                                                                      \
-    static void format##_multiply_prepared(const struct graft_packed_rows *self, int64_t first, int64_t n, \
-                                           const void *inputs, int64_t tokens, float *y) {                 \
-        name##_all(self, kind, first, n, inputs, tokens, y);                                               \
-    }                                                                                                      \
-    static const struct graft_packed_rows_prepared format##_prepared = {format##_size, format##_prepare,   \
-                                                                        format##_multiply_prepared};
 
 /* Inputs are always multiplied as they are. */
 #define GRAFT_ROW_UNPREPARED(format)                                     \

@@ -120,17 +120,14 @@ GRAFT_ROW_INLINE __m512i graft_row_rounded_order(int v, int h) {
 }
 
 /* [any] graft_packed_rows_prepared.size. */
-GRAFT_ROW_INLINE int64_t graft_row_rounded_size(const struct graft_packed_rows *self, int kind) {
+GRAFT_ROW_INLINE int64_t graft_row_rounded_size(const struct graft_packed_rows *self) {
     const int64_t in = self->in_features;
-    (void)kind;
     return self->group_of == NULL && in % GRAFT_ROW_LINE == 0 && self->group_size % GRAFT_ROW_LINE == 0 ? 2 * in : 0;
 }
 
 /* [any] graft_packed_rows_prepared.prepare. */
-GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *self, int kind, const float *x,
-                                                void *inputs) {
+GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *self, const float *x, void *inputs) {
     uint32_t *numbers = (uint32_t *)inputs;
-    (void)kind;
     for (int64_t i = 0; i < self->in_features; i += GRAFT_ROW_LINE) {
         for (int v = 0; v < GRAFT_ROW_ROUNDED_VECTORS; v++, numbers += GRAFT_ROW_LANES) {
             __m512i halves[2];
@@ -145,11 +142,12 @@ GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_packed_rows *
 
 /* [any] sums [n_tokens][n_rows] += line `at` of a tile. */
 GRAFT_ROW_INLINE void graft_row_rounded_line(const struct graft_row_rounded_tile *tile, const int n_rows,
-                                             const int n_tokens, int64_t at, __m512 sums[][GRAFT_ROW_MOST]) {
+                                             const int n_tokens, const int is_near, int64_t at,
+                                             __m512 sums[][GRAFT_ROW_MOST]) {
     for (int r = 0; r < n_rows; r++) {
         const unsigned char *codes = tile->rows[r].codes + at * GRAFT_ROW_LINE;
         __m512i numbers[GRAFT_ROW_ROUNDED_VECTORS];
-        graft_row_prefetch(codes);
+        graft_row_prefetch(codes, is_near);
         graft_row_rounded_decode(codes, numbers);
         for (int t = 0; t < n_tokens; t++) {
             const uint32_t *inputs =
@@ -165,11 +163,11 @@ GRAFT_ROW_INLINE void graft_row_rounded_line(const struct graft_row_rounded_tile
 /* [any] totals [n_tokens][n_rows] += lines [at, end), a group whose scales these are. */
 GRAFT_ROW_INLINE void graft_row_rounded_group(const struct graft_row_rounded_tile *tile,
                                               const struct graft_row_factors *factors, const int n_rows,
-                                              const int n_tokens, int64_t group, int64_t at, int64_t end,
-                                              __m512 totals[][GRAFT_ROW_MOST]) {
+                                              const int n_tokens, const int is_near, int64_t group, int64_t at,
+                                              int64_t end, __m512 totals[][GRAFT_ROW_MOST]) {
     __m512 sums[GRAFT_ROW_TOKENS][GRAFT_ROW_MOST] = {{{0}}};
     for (; at < end; at++) {
-        graft_row_rounded_line(tile, n_rows, n_tokens, at, sums);
+        graft_row_rounded_line(tile, n_rows, n_tokens, is_near, at, sums);
     }
     for (int r = 0; r < n_rows; r++) {
         const __m512 scale = _mm512_set1_ps(factors->scales[r][group]);
@@ -181,7 +179,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_group(const struct graft_row_rounded_til
 
 /* [any] y of a tile. Counts are constants. */
 GRAFT_ROW_INLINE void graft_row_rounded_multiply(const struct graft_row_rounded_tile *tile, const int n_rows,
-                                                 const int n_tokens, float *y) {
+                                                 const int n_tokens, const int is_near, float *y) {
     const struct graft_packed_rows *self = tile->self;
     const int64_t lines = self->group_size / GRAFT_ROW_LINE, all = self->in_features / GRAFT_ROW_LINE;
     __m512 totals[GRAFT_ROW_TOKENS][GRAFT_ROW_MOST] = {{{0}}};
@@ -191,7 +189,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_multiply(const struct graft_row_rounded_
         graft_row_factors_at(self, tile->rows, n_rows, first, n, &factors);
         for (int64_t g = 0; g < n; g++) {
             const int64_t at = (first + g) * lines, end = at + graft_packed_left(all, at, lines);
-            graft_row_rounded_group(tile, &factors, n_rows, n_tokens, g, at, end, totals);
+            graft_row_rounded_group(tile, &factors, n_rows, n_tokens, is_near, g, at, end, totals);
         }
     }
     for (int t = 0; t < n_tokens; t++) {
@@ -203,39 +201,52 @@ GRAFT_ROW_INLINE void graft_row_rounded_multiply(const struct graft_row_rounded_
 
 /* [any] y of n rows and `n_tokens` tokens: tiles of `n_rows`, then what is left one by one. */
 GRAFT_ROW_INLINE void graft_row_rounded_rows(const struct graft_packed_rows *self, const uint32_t *numbers,
-                                             const int n_rows, const int n_tokens, int64_t first, int64_t n, float *y) {
+                                             const int n_rows, const int n_tokens, const int is_near, int64_t first,
+                                             int64_t n, float *y) {
     struct graft_row_rounded_tile tile;
     tile.self = self;
     tile.part = n / n_rows;
     tile.numbers = numbers;
     for (int64_t at = 0; at < tile.part; at++) {
         graft_row_each_part(self, first + at, tile.part, n_rows, tile.rows);
-        graft_row_rounded_multiply(&tile, n_rows, n_tokens, y + at);
+        graft_row_rounded_multiply(&tile, n_rows, n_tokens, is_near, y + at);
     }
     for (int64_t at = tile.part * n_rows; at < n; at++) {
         tile.rows[0] = graft_row_at(self, first + at);
-        graft_row_rounded_multiply(&tile, 1, n_tokens, y + at);
+        graft_row_rounded_multiply(&tile, 1, n_tokens, is_near, y + at);
+    }
+}
+
+/* [any] Any number of tokens, with codes fetched near or not: a constant. Near, fewer rows are read faster. */
+GRAFT_ROW_INLINE void graft_row_rounded_tokens(const struct graft_packed_rows *self, const int is_near, int64_t first,
+                                               int64_t n, const uint32_t *numbers, int64_t tokens, float *y) {
+    const int64_t in = self->in_features, out = self->out_features;
+    int64_t t = 0;
+    for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
+        graft_row_rounded_rows(self, numbers + t * (in / 2), GRAFT_ROW_SHARED, GRAFT_ROW_TOKENS, is_near, first, n,
+                               y + t * out);
+    }
+    for (; t < tokens; t++) {
+        graft_row_rounded_rows(self, numbers + t * (in / 2), is_near ? GRAFT_ROW_NEAR_ROWS : GRAFT_ROW_MOST, 1, is_near,
+                               first, n, y + t * out);
     }
 }
 
 /* [any] graft_packed_rows_prepared.multiply. */
-GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self, int kind, int64_t first, int64_t n,
+GRAFT_ROW_INLINE void graft_row_rounded_all(const struct graft_packed_rows *self, int64_t first, int64_t n,
                                             const void *inputs, int64_t tokens, float *y) {
     const uint32_t *numbers = (const uint32_t *)inputs;
-    const int64_t in = self->in_features;
-    int64_t t = 0;
-    (void)kind;
-    for (; t + GRAFT_ROW_TOKENS <= tokens; t += GRAFT_ROW_TOKENS) {
-        graft_row_rounded_rows(self, numbers + t * (in / 2), GRAFT_ROW_SHARED, GRAFT_ROW_TOKENS, first, n,
-                               y + t * self->out_features);
-    }
-    for (; t < tokens; t++) {
-        graft_row_rounded_rows(self, numbers + t * (in / 2), GRAFT_ROW_MOST, 1, first, n, y + t * self->out_features);
+    if (graft_row_is_near()) {
+        graft_row_rounded_tokens(self, 1, first, n, numbers, tokens, y);
+    } else {
+        graft_row_rounded_tokens(self, 0, first, n, numbers, tokens, y);
     }
 }
 
 /* Defines format##_prepared. */
-#define GRAFT_ROW_ROUNDED(format) GRAFT_ROW_PREPARED_AS(format, graft_row_rounded, 0)
+#define GRAFT_ROW_ROUNDED(format)                                        \
+    static const struct graft_packed_rows_prepared format##_prepared = { \
+        graft_row_rounded_size, graft_row_rounded_prepare, graft_row_rounded_all};
 
 #endif
 
