@@ -9,8 +9,10 @@
 
 #include "graft/packed_loops.h"
 
-/* Vectors of sums that there are registers for; the tiles of one token that have as many. */
-enum { ONE_SUMS = 8, ONE_TILES = ONE_SUMS / GRAFT_PACKED_VECTORS };
+/* Vectors of outputs that are read side by side, and the tiles that have as many; vectors of sums, of all tokens, that
+ * there are registers for. */
+enum { ONE_VECTORS = 8, ONE_TILES = ONE_VECTORS / GRAFT_PACKED_VECTORS };
+enum { ONE_SUMS = GRAFT_PACKED_LANES == 16 ? 16 : 8 };
 
 /* The words of a group, of some outputs. */
 struct gptq_words {
