@@ -143,8 +143,8 @@ host bench --model "$moe" --plugins-dir plugins --prompt-tokens 8 --new-tokens 3
 check 'bench: exit status' 0 "$status"
 for key in threads prompt_tokens new_tokens repeat load_seconds prompt_tokens_per_second generation_tokens_per_second \
     median minimum maximum weights bits_per_weight bytes_per_token bytes_per_step cache_bytes_per_token \
-    state_bytes_per_token machine processor read_bandwidth matrix_peak matrix_instructions class sequences operations_per_token \
-    bandwidth_share matrix_share modules replaced original_milliseconds \
+    state_bytes_per_token machine processor read_bandwidth matrix_peak matrix_instructions class sequences \
+    operations_per_token bandwidth_share matrix_share modules replaced original_milliseconds \
     original_bytes; do
     has "bench: has $key" "\"$key\":" out
 done

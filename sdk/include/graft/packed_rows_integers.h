@@ -379,7 +379,8 @@ GRAFT_ROW_INLINE void graft_row_integers_some(const struct graft_packed_rows *se
 GRAFT_ROW_INLINE void graft_row_integers_fetched(const struct graft_packed_rows *self, const char *inputs,
                                                  const struct graft_row_integers_shape shape, const int n_tokens,
                                                  int64_t first, int64_t n, float *y) {
-    const struct graft_row_integers_shape near = {shape.kind, shape.lines, shape.many, shape.stored, 1};
+    struct graft_row_integers_shape near = shape;
+    near.is_near = 1;
     if ((n_tokens == 1 || shape.kind != GRAFT_ROW_KIND_UINT4) && graft_row_is_near()) {
         graft_row_integers_some(self, inputs, near, n_tokens, first, n, y);
     } else {
