@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "kernels/loops.h"
 
 struct candidate {
     float logit;
@@ -64,13 +65,14 @@ static double next_uniform(struct graft_sampler_state *state) {
     return (double)(next_random(state) >> 11) * 0x1p-53;
 }
 
-/* scores = logits with the penalty on the history. A token that occurs several times is punished once. */
-static void apply_penalty(struct graft_sampler *sampler, double penalty, const float *logits, const int32_t *history,
-                          size_t n) {
-    memcpy(sampler->scores, logits, (size_t)sampler->vocab_size * sizeof *logits);
+/* The logits with the penalty on the history: themselves where there is none. A token that occurs several times is
+ * punished once. */
+static const float *punished(struct graft_sampler *sampler, double penalty, const float *logits, const int32_t *history,
+                             size_t n) {
     if (penalty == 1.0) {
-        return;
+        return logits;
     }
+    memcpy(sampler->scores, logits, (size_t)sampler->vocab_size * sizeof *logits);
     for (size_t i = 0; i < n; i++) {
         float *score = &sampler->scores[history[i]];
         if (!sampler->seen[history[i]]) {
@@ -81,17 +83,28 @@ static void apply_penalty(struct graft_sampler *sampler, double penalty, const f
     for (size_t i = 0; i < n; i++) {
         sampler->seen[history[i]] = 0;
     }
+    return sampler->scores;
 }
 
 /* The first of the largest; NaN counts as smallest. */
 static int32_t argmax(const float *scores, int64_t n) {
-    int64_t best = 0;
-    for (int64_t i = 1; i < n; i++) {
-        if (scores[i] > scores[best] || (isnan(scores[best]) && !isnan(scores[i]))) {
-            best = i;
+    enum { BLOCK = 1024 };
+    const struct graft_loops *loops = graft_loops_get();
+    float largest = -INFINITY;
+    int64_t first = 0; /* no earlier block has the largest */
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        float here = loops->maximum(scores + i, n - i < BLOCK ? n - i : BLOCK);
+        if (here > largest) {
+            largest = here;
+            first = i;
         }
     }
-    return (int32_t)best;
+    for (int64_t i = first; i < n; i++) {
+        if (scores[i] == largest) {
+            return (int32_t)i;
+        }
+    }
+    return 0;
 }
 
 /* Largest first; of equals the smaller id first, so that a draw does not depend on the sort. */
@@ -136,13 +149,13 @@ static float kth_largest(const float *scores, int64_t n, int64_t k, float *heap)
 }
 
 /* The candidates that top_k leaves, largest first. Returns how many; at least one. */
-static int64_t take_top_k(struct graft_sampler *sampler, int64_t k, float *heap) {
+static int64_t take_top_k(struct graft_sampler *sampler, const float *scores, int64_t k, float *heap) {
     int64_t n = sampler->vocab_size;
-    float threshold = k > 0 && k < n ? kth_largest(sampler->scores, n, k, heap) : -INFINITY;
+    float threshold = k > 0 && k < n ? kth_largest(scores, n, k, heap) : -INFINITY;
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (sampler->scores[i] >= threshold) {
-            sampler->candidates[count++] = (struct candidate){sampler->scores[i], (int32_t)i, 0.0};
+        if (scores[i] >= threshold) {
+            sampler->candidates[count++] = (struct candidate){scores[i], (int32_t)i, 0.0};
         }
     }
     qsort(sampler->candidates, (size_t)count, sizeof *sampler->candidates, by_logit);
@@ -186,13 +199,13 @@ static int32_t draw(const struct candidate *candidates, int64_t count, struct gr
 
 int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation,
                            const float *logits, const int32_t *history, size_t n, struct graft_sampler_state *state) {
-    apply_penalty(sampler, generation->repetition_penalty, logits, history, n);
-    int32_t best = argmax(sampler->scores, sampler->vocab_size);
-    if (!generation->do_sample || !isfinite(sampler->scores[best])) {
+    const float *scores = punished(sampler, generation->repetition_penalty, logits, history, n);
+    int32_t best = argmax(scores, sampler->vocab_size);
+    if (!generation->do_sample || !isfinite(scores[best])) {
         return best;
     }
     /* The candidates are not filled yet: their memory serves as the heap. */
-    int64_t count = take_top_k(sampler, generation->top_k, (float *)(void *)sampler->candidates);
+    int64_t count = take_top_k(sampler, scores, generation->top_k, (float *)(void *)sampler->candidates);
     count = take_top_p(sampler->candidates, count, generation->temperature, generation->top_p);
     return draw(sampler->candidates, count, state);
 }
