@@ -6,7 +6,8 @@
 #include "kernels/attention_block.h"
 #include "kernels/kernels.h"
 
-enum { KEYS = 256 }; /* in one portion */
+/* In one portion: so few that keys and values stay in the cache from when they are fetched until they are read. */
+enum { KEYS = 128 };
 
 /* One query, with heads that share a key/value head. */
 struct direct {
@@ -90,7 +91,30 @@ static void finish(const struct direct *direct) {
     }
 }
 
-/* Portion number `index` of the keys that the query sees. */
+static const char *keys_at(const struct direct *direct, int64_t kv_head, int64_t j) {
+    const struct graft_attention_sequence *sequence = direct->item->sequence;
+    int64_t number = kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
+    return (const char *)(const void *)sequence->keys + number * graft_dtype_size(sequence->dtype);
+}
+
+static const char *values_at(const struct direct *direct, int64_t j) {
+    const struct graft_attention_sequence *sequence = direct->item->sequence;
+    int64_t number = direct->item->kv_head * sequence->value_head_stride + j * sequence->value_row_stride;
+    return (const char *)(const void *)sequence->values + number * graft_dtype_size(sequence->dtype);
+}
+
+/* The keys behind number j of the item's head, or those of the next head: mostly this thread's next item. NULL behind
+ * the last. */
+static const char *keys_after(const struct direct *direct, int64_t j) {
+    int64_t kv_head = direct->item->kv_head;
+    if (j + 1 < direct->end_key) {
+        return keys_at(direct, kv_head, j + 1);
+    }
+    return kv_head + 1 < direct->input->kv_heads ? keys_at(direct, kv_head + 1, direct->first_key) : NULL;
+}
+
+/* Portion number `index` of the keys that the query sees. What is read next is fetched meanwhile: while keys are
+ * multiplied, their values, and then the keys of the next portion. */
 static void run_portion(struct direct *direct, int64_t index) {
     const struct graft_loops *loops = direct->loops;
     const struct graft_attention_input *input = direct->input;
@@ -100,23 +124,19 @@ static void run_portion(struct direct *direct, int64_t index) {
     if (n <= 0) {
         return;
     }
-    int64_t size = graft_dtype_size(sequence->dtype);
-    int64_t k = direct->item->kv_head * sequence->key_head_stride + j * sequence->key_row_stride;
-    int64_t v = direct->item->kv_head * sequence->value_head_stride + j * sequence->value_row_stride;
-    const char *keys = (const char *)(const void *)sequence->keys + k * size;
-    const char *values = (const char *)(const void *)sequence->values + v * size;
+    const char *values = values_at(direct, j);
     int32_t reading = graft_reading_of(sequence->dtype);
     const float *bias = NULL;
     if (input->mask->kind == GRAFT_MASK_DENSE) {
         bias = input->mask->bias + direct->token * input->mask->bias_stride + j;
     }
-    loops->dot(reading, keys, sequence->key_row_stride, n, input->head_dim, direct->q, input->head_dim,
-               direct->item->heads, direct->scores, KEYS);
+    loops->dot(reading, keys_at(direct, direct->item->kv_head, j), sequence->key_row_stride, n, input->head_dim,
+               direct->q, input->head_dim, direct->item->heads, direct->scores, KEYS, values);
     for (int64_t g = 0; g < direct->item->heads; g++) {
         weigh(direct, g, bias, n);
     }
     loops->multiply(direct->scores, KEYS, 1, direct->item->heads, reading, values, sequence->value_row_stride, n,
-                    input->v_head_dim, direct->out, input->v_head_dim);
+                    input->v_head_dim, direct->out, input->v_head_dim, keys_after(direct, j + n - 1));
 }
 
 /* Each portion is read for all queries while it is in the cache. */

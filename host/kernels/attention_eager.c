@@ -60,7 +60,7 @@ static void run_item(const struct work *work, const struct item *item, float *sc
         scores = sequence->weights + (item->head * sequence->tokens + item->first) * length;
     }
     loops->dot(GRAFT_READ_F32, keys, sequence->key_row_stride, length, input->head_dim, q, input->q_stride,
-               item->queries, scores, length);
+               item->queries, scores, length, NULL);
     for (int64_t i = 0; i < item->queries; i++) {
         float *row = scores + i * length;
         loops->scale(row, input->scaling, length);
@@ -70,7 +70,7 @@ static void run_item(const struct work *work, const struct item *item, float *sc
         memset(output + i * input->output_stride, 0, (size_t)input->v_head_dim * sizeof *output);
     }
     loops->multiply(scores, length, 1, item->queries, GRAFT_READ_F32, values, sequence->value_row_stride, length,
-                    input->v_head_dim, output, input->output_stride);
+                    input->v_head_dim, output, input->output_stride, NULL);
 }
 
 static void run_items(void *data, int32_t worker, int64_t begin, int64_t end) {

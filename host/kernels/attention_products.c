@@ -31,7 +31,7 @@ static void keys_in_f32(const struct graft_attention_block *block, const struct 
     const struct graft_attention_rows k = as_f32(block, rows, keys, head_dim);
     memset(block->scores, 0, (size_t)(keys * columns) * sizeof(float));
     block->loops->multiply((const float *)k.data, k.row_stride, 1, keys, GRAFT_READ_F32, block->q, columns, head_dim,
-                           columns, block->scores, columns);
+                           columns, block->scores, columns, NULL);
 }
 
 static void values_in_f32(const struct graft_attention_block *block, const struct graft_attention_rows *rows,
@@ -40,7 +40,7 @@ static void values_in_f32(const struct graft_attention_block *block, const struc
     int64_t v_head_dim = block->input->v_head_dim;
     const struct graft_attention_rows v = as_f32(block, rows, keys, v_head_dim);
     block->loops->multiply((const float *)v.data, 1, v.row_stride, v_head_dim, GRAFT_READ_F32, block->scores, columns,
-                           keys, columns, block->out, columns);
+                           keys, columns, block->out, columns, NULL);
 }
 
 static void softmax_in_f32(const struct graft_attention_block *block, int64_t keys) {

@@ -48,9 +48,9 @@ struct graft_loops {
     int64_t pack_rows; /* columns that `multiply` handles at once: how wide what `pack` makes should be */
 
     /* y[t, r] = sum over k of w[r, k] * x[t, k]. w [rows, columns] as `reading` says; x [tokens, columns]; strides in
-     * elements. */
+     * elements. As many bytes as are read of w are fetched from `next` on meanwhile; NULL: what follows in w. */
     void (*dot)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
-                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride);
+                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride, const void *next);
 
     /* The same of bf16, with x in the order that widening gives: `split` writes a token's numbers so, as they are
      * (GRAFT_READ_F32) or rounded (GRAFT_READ_F32_AS_BF16), and zeros up to a multiple of GRAFT_SPLIT_COLUMNS. NULL
@@ -64,9 +64,10 @@ struct graft_loops {
     void (*pack)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, float *out);
 
     /* c[i, j] += sum over k of a[i * a_row + k * a_step] * b[k, j]. b [depth, columns] of f32, f16 or bf16, as
-     * `reading` says; c [rows, columns]. */
+     * `reading` says; c [rows, columns]. As many bytes as are read of b are fetched from `next` on meanwhile; NULL:
+     * none. */
     void (*multiply)(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
-                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride);
+                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride, const void *next);
 
     /* The same two steps in bf16, for multiplying instructions that take two numbers at once. NULL where there are
      * none; the scalar form is a reference for tests and not otherwise run. Each product of a pair is added to its sum

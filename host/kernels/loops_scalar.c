@@ -49,7 +49,8 @@ static float dot_one(int32_t reading, const void *w, int64_t offset, const float
 }
 
 static void dot(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
-                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride) {
+                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride, const void *next) {
+    (void)next;
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t t = 0; t < tokens; t++) {
             y[t * y_stride + r] = dot_one(reading, w, r * w_stride, x + t * x_stride, columns);
@@ -67,7 +68,8 @@ static void pack(int32_t reading, const void *w, int64_t w_stride, int64_t rows,
 
 /* Numbers of `b` are read a few at a time, once for all rows of `a`. */
 static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
-                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride) {
+                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride, const void *next) {
+    (void)next;
     float numbers[READ];
     for (int64_t k = 0; k < depth; k++) {
         for (int64_t first = 0; first < columns; first += READ) {

@@ -30,7 +30,7 @@ static void run_dot(const struct graft_loops *loops, const struct graft_product_
     const struct graft_product *product = panel->product;
     int64_t columns = product->weight->columns;
     loops->dot(panel->reading, panel->weights, columns, panel->rows, columns, (const float *)panel->input->data,
-               panel->input->data_stride, product->tokens, product->y + panel->row, product->y_stride);
+               panel->input->data_stride, product->tokens, product->y + panel->row, product->y_stride, NULL);
 }
 
 static void run_split(const struct graft_loops *loops, const struct graft_product_panel *panel) {
@@ -55,7 +55,7 @@ static void run_multiply(const struct graft_loops *loops, const struct graft_pro
             const char *weights = (const char *)panel->weights + (r * columns + k) * element;
             loops->pack(panel->reading, weights, columns, rows, depth, packed);
             loops->multiply(x + k, panel->input->data_stride, 1, product->tokens, GRAFT_READ_F32, packed,
-                            loops->pack_rows, depth, rows, product->y + panel->row + r, product->y_stride);
+                            loops->pack_rows, depth, rows, product->y + panel->row + r, product->y_stride, NULL);
         }
     }
 }

@@ -31,7 +31,7 @@ static void multiply(const struct graft_loops *loops, const struct graft_product
     const struct graft_product *product = panel->product;
     loops->multiply((const float *)panel->input->data + k, panel->input->data_stride, 1, product->tokens,
                     GRAFT_READ_F32, turned, loops->pack_rows, depth, loops->pack_rows, product->y + panel->row + r,
-                    product->y_stride);
+                    product->y_stride, NULL);
 }
 
 static void multiply_pairs(const struct graft_loops *loops, const struct graft_product_panel *panel, int64_t r,

@@ -13,21 +13,24 @@ struct dot_operands {
     int64_t x_stride;
     float *y; /* [tokens, rows] */
     int64_t y_stride;
+    const char *next; /* [rows * columns] to be fetched; or NULL */
 };
 
-/* What lies so far behind what is read is fetched meanwhile, in bytes of a row. */
+/* What lies so far behind what is read is fetched meanwhile, in bytes of a row, unless there is something else to. */
 enum { STREAM_AHEAD = 2048 };
 
 /* Rows r .. r + rows - 1, DOT_ROWS or 1, with tokens t .. t + tokens - 1; both numbers are constants where this is
- * inlined. Each output has one vector of sums, filled in the order of the columns whatever the size of the tile. The
- * rows below are fetched meanwhile, or where rows are short those further down: each is often a page of its own, where
- * the processor would start anew to guess what comes next. */
+ * inlined, and so is `fetches` here and below: whether there is a `next`. Each output has one vector of sums, filled in
+ * the order of the columns whatever the size of the tile. The rows below are fetched meanwhile, or where rows are short
+ * those further down: each is often a page of its own, where the processor would start anew to guess what comes next.
+ * What `next` has is fetched in its order. */
 INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_t r, const int rows, int64_t t,
-                     const int tokens) {
+                     const int tokens, const int fetches) {
     const char *w = o->w + r * o->w_bytes;
     const float *x = o->x + t * o->x_stride;
     const int64_t size = graft_reading_size(reading);
     const int64_t ahead = rows * o->w_bytes > STREAM_AHEAD ? rows * o->w_bytes : STREAM_AHEAD;
+    const char *next = fetches ? o->next + r * o->columns * size : NULL;
     vf sums[DOT_ROWS][DOT_TOKENS];
     vf row[DOT_ROWS];
     int64_t k = 0;
@@ -38,7 +41,8 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
     }
     for (; k + VF_WIDTH <= o->columns; k += VF_WIDTH) {
         for (int i = 0; i < rows; i++) {
-            _mm_prefetch(w + i * o->w_bytes + k * size + ahead, _MM_HINT_T0);
+            const char *line = w + i * o->w_bytes + k * size + ahead;
+            _mm_prefetch(fetches ? next + (k * rows + i * VF_WIDTH) * size : line, _MM_HINT_T0);
             row[i] = vf_read(reading, w + i * o->w_bytes, k);
         }
         for (int j = 0; j < tokens; j++) {
@@ -82,27 +86,32 @@ INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const i
     return sum;
 }
 
-/* The same of a whole turn. What is fetched is of this row, or of the one below: its turn is next. */
-INLINE vf dot_turn_ahead(const int32_t reading, const char *w, const float *x, vf sum) {
-    _mm_prefetch(w + STREAM_AHEAD, _MM_HINT_T1);
+/* The same of a whole turn, while another line is fetched. */
+INLINE vf dot_turn_ahead(const int32_t reading, const char *fetched, const char *w, const float *x, vf sum) {
+    _mm_prefetch(fetched, _MM_HINT_T1);
     __asm__ volatile("" ::: "memory"); /* the compiler would mix the turns */
     return dot_turn(reading, w, x, STREAM_TURN / graft_reading_size(reading), sum);
 }
 
-/* Rows r, r + part, r + 2 part and r + 3 part with the only token: the same sums as dot_tile's. */
-INLINE void dot_streams(const int32_t reading, const struct dot_operands *o, int64_t r, int64_t part) {
+/* Rows r, r + part, r + 2 part and r + 3 part with the only token: the same sums as dot_tile's. What is fetched of
+ * these rows lies in each, or in the one below: its turn is next. */
+INLINE void dot_streams(const int32_t reading, const struct dot_operands *o, int64_t r, int64_t part,
+                        const int fetches) {
     const int64_t step = part * o->w_bytes;
     const int64_t size = graft_reading_size(reading);
     const char *w = o->w + r * o->w_bytes;
     const char *end = w + o->columns * size;
+    const char *next = fetches ? o->next + r * STREAMS * o->columns * size : NULL;
     const float *x = o->x;
     float *y = o->y + r;
     vf a = vf_zero(), b = vf_zero(), c = vf_zero(), d = vf_zero();
     for (; w + STREAM_TURN <= end; w += STREAM_TURN, x += STREAM_TURN / size) {
-        a = dot_turn_ahead(reading, w, x, a);
-        b = dot_turn_ahead(reading, w + step, x, b);
-        c = dot_turn_ahead(reading, w + 2 * step, x, c);
-        d = dot_turn_ahead(reading, w + 3 * step, x, d);
+        const char *ahead = w + STREAM_AHEAD;
+        a = dot_turn_ahead(reading, fetches ? next : ahead, w, x, a);
+        b = dot_turn_ahead(reading, fetches ? next + STREAM_TURN : ahead + step, w + step, x, b);
+        c = dot_turn_ahead(reading, fetches ? next + 2 * STREAM_TURN : ahead + 2 * step, w + 2 * step, x, c);
+        d = dot_turn_ahead(reading, fetches ? next + 3 * STREAM_TURN : ahead + 3 * step, w + 3 * step, x, d);
+        next = fetches ? next + STREAMS * STREAM_TURN : NULL;
     }
     const int64_t rest = (end - w) / size;
     y[0] = vf_sum(dot_turn(reading, w, x, rest, a));
@@ -113,60 +122,69 @@ INLINE void dot_streams(const int32_t reading, const struct dot_operands *o, int
 
 /* The first `rows` rows, a multiple of STREAMS, with the only token: a row of each quarter by turns. So memory is read
  * in long streams, which the processor follows better than steps from row to row. */
-INLINE void dot_quarters(const int32_t reading, const struct dot_operands *o, int64_t rows) {
+INLINE void dot_quarters(const int32_t reading, const struct dot_operands *o, int64_t rows, const int fetches) {
     const int64_t part = rows / STREAMS;
     for (int64_t r = 0; r < part; r++) {
-        dot_streams(reading, o, r, part);
+        dot_streams(reading, o, r, part, fetches);
     }
 }
 
-INLINE void dot_rows(const int32_t reading, const struct dot_operands *o, int64_t rows, int64_t tokens) {
+INLINE void dot_rows(const int32_t reading, const struct dot_operands *o, int64_t rows, int64_t tokens,
+                     const int fetches) {
     int64_t r = tokens == 1 ? rows / STREAMS * STREAMS : 0;
     if (tokens == 1) {
-        dot_quarters(reading, o, r);
+        dot_quarters(reading, o, r, fetches);
     }
     for (; r + DOT_ROWS <= rows; r += DOT_ROWS) {
         int64_t t = 0;
         for (; t + DOT_TOKENS <= tokens; t += DOT_TOKENS) {
-            dot_tile(reading, o, r, DOT_ROWS, t, DOT_TOKENS);
+            dot_tile(reading, o, r, DOT_ROWS, t, DOT_TOKENS, fetches);
         }
         if (DOT_TOKENS > 2 && t + 2 <= tokens) {
-            dot_tile(reading, o, r, DOT_ROWS, t, 2);
+            dot_tile(reading, o, r, DOT_ROWS, t, 2, fetches);
             t += 2;
         }
         if (t < tokens) {
-            dot_tile(reading, o, r, DOT_ROWS, t, 1);
+            dot_tile(reading, o, r, DOT_ROWS, t, 1, fetches);
         }
     }
     for (; r < rows; r++) {
         for (int64_t t = 0; t < tokens; t++) {
-            dot_tile(reading, o, r, 1, t, 1);
+            dot_tile(reading, o, r, 1, t, 1, fetches);
         }
     }
 }
 
+INLINE void dot_reading(const int32_t reading, const struct dot_operands *o, int64_t rows, int64_t tokens) {
+    if (o->next != NULL) {
+        dot_rows(reading, o, rows, tokens, 1);
+    } else {
+        dot_rows(reading, o, rows, tokens, 0);
+    }
+}
+
 static void dot(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
-                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride) {
-    struct dot_operands o = {(const char *)w, w_stride * graft_reading_size(reading), columns, x, x_stride, y,
-                             y_stride};
+                int64_t x_stride, int64_t tokens, float *y, int64_t y_stride, const void *next) {
+    struct dot_operands o = {
+        (const char *)w, w_stride * graft_reading_size(reading), columns, x, x_stride, y, y_stride, (const char *)next};
     switch (reading) {
     case GRAFT_READ_F32:
-        dot_rows(GRAFT_READ_F32, &o, rows, tokens);
+        dot_reading(GRAFT_READ_F32, &o, rows, tokens);
         break;
     case GRAFT_READ_F16:
-        dot_rows(GRAFT_READ_F16, &o, rows, tokens);
+        dot_reading(GRAFT_READ_F16, &o, rows, tokens);
         break;
     case GRAFT_READ_BF16:
-        dot_rows(GRAFT_READ_BF16, &o, rows, tokens);
+        dot_reading(GRAFT_READ_BF16, &o, rows, tokens);
         break;
     case GRAFT_READ_F32_AS_BF16:
-        dot_rows(GRAFT_READ_F32_AS_BF16, &o, rows, tokens);
+        dot_reading(GRAFT_READ_F32_AS_BF16, &o, rows, tokens);
         break;
     case GRAFT_READ_F16_AS_BF16:
-        dot_rows(GRAFT_READ_F16_AS_BF16, &o, rows, tokens);
+        dot_reading(GRAFT_READ_F16_AS_BF16, &o, rows, tokens);
         break;
     default:
-        graft_loops_scalar.dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, y, y_stride);
+        graft_loops_scalar.dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, y, y_stride, next);
         break;
     }
 }
@@ -258,11 +276,16 @@ struct multiply_operands {
     int64_t depth;
     float *c; /* [rows, columns] */
     int64_t c_stride;
+    const char *next; /* [depth * columns] to be fetched; or NULL */
 };
 
-/* `rows` rows from row i on, and `vectors` vectors of columns from column j on, the last of which has `last` lanes. */
+/* `rows` rows from row i on, and `vectors` vectors of columns from column j on, the last of which has `last` lanes.
+ * `next` is fetched in its order, as if tiles lay one behind the other. */
 INLINE void multiply_tile(const int32_t reading, const struct multiply_operands *o, int64_t i, const int rows,
-                          int64_t j, const int vectors, const int64_t last) {
+                          int64_t j, const int vectors, const int64_t last, const int fetches) {
+    const int64_t size = graft_reading_size(reading);
+    const int64_t width = VF_WIDTH * size;
+    const char *next = fetches ? o->next + j * o->depth * size : NULL;
     const float *a = o->a + i * o->a_row;
     float *c = o->c + i * o->c_stride + j;
     vf sums[MULTIPLY_ROWS][MULTIPLY_VECTORS];
@@ -275,6 +298,9 @@ INLINE void multiply_tile(const int32_t reading, const struct multiply_operands 
     for (int64_t k = 0; k < o->depth; k++) {
         for (int n = 0; n < vectors; n++) {
             const int64_t from = k * o->b_stride + j + n * VF_WIDTH;
+            if (fetches && n * width % 64 == 0) {
+                _mm_prefetch(next + (k * vectors + n) * width, _MM_HINT_T0);
+            }
             row[n] = n + 1 < vectors || last == VF_WIDTH ? vf_read(reading, o->b, from)
                                                          : vf_read_part(reading, o->b, from, last);
         }
@@ -299,49 +325,58 @@ INLINE void multiply_tile(const int32_t reading, const struct multiply_operands 
 
 /* All rows for the columns of one tile. */
 INLINE void multiply_columns(const int32_t reading, const struct multiply_operands *o, int64_t rows, int64_t j,
-                             const int vectors, const int64_t last) {
+                             const int vectors, const int64_t last, const int fetches) {
     int64_t i = 0;
     for (; i + MULTIPLY_ROWS <= rows; i += MULTIPLY_ROWS) {
-        multiply_tile(reading, o, i, MULTIPLY_ROWS, j, vectors, last);
+        multiply_tile(reading, o, i, MULTIPLY_ROWS, j, vectors, last, fetches);
     }
     if (i + 4 <= rows) {
-        multiply_tile(reading, o, i, 4, j, vectors, last);
+        multiply_tile(reading, o, i, 4, j, vectors, last, fetches);
         i += 4;
     }
     if (i + 2 <= rows) {
-        multiply_tile(reading, o, i, 2, j, vectors, last);
+        multiply_tile(reading, o, i, 2, j, vectors, last, fetches);
         i += 2;
     }
     if (i < rows) {
-        multiply_tile(reading, o, i, 1, j, vectors, last);
+        multiply_tile(reading, o, i, 1, j, vectors, last, fetches);
     }
 }
 
-INLINE void multiply_rows(const int32_t reading, const struct multiply_operands *o, int64_t rows, int64_t columns) {
+INLINE void multiply_rows(const int32_t reading, const struct multiply_operands *o, int64_t rows, int64_t columns,
+                          const int fetches) {
     int64_t j = 0;
     for (; j + MULTIPLY_VECTORS * VF_WIDTH <= columns; j += MULTIPLY_VECTORS * VF_WIDTH) {
-        multiply_columns(reading, o, rows, j, MULTIPLY_VECTORS, VF_WIDTH);
+        multiply_columns(reading, o, rows, j, MULTIPLY_VECTORS, VF_WIDTH, fetches);
     }
     for (; j + VF_WIDTH <= columns; j += VF_WIDTH) {
-        multiply_columns(reading, o, rows, j, 1, VF_WIDTH);
+        multiply_columns(reading, o, rows, j, 1, VF_WIDTH, fetches);
     }
     if (j < columns) {
-        multiply_columns(reading, o, rows, j, 1, columns - j);
+        multiply_columns(reading, o, rows, j, 1, columns - j, fetches);
+    }
+}
+
+INLINE void multiply_reading(const int32_t reading, const struct multiply_operands *o, int64_t rows, int64_t columns) {
+    if (o->next != NULL) {
+        multiply_rows(reading, o, rows, columns, 1);
+    } else {
+        multiply_rows(reading, o, rows, columns, 0);
     }
 }
 
 static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows, int32_t reading, const void *b,
-                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride) {
-    struct multiply_operands o = {a, a_row, a_step, b, b_stride, depth, c, c_stride};
+                     int64_t b_stride, int64_t depth, int64_t columns, float *c, int64_t c_stride, const void *next) {
+    struct multiply_operands o = {a, a_row, a_step, b, b_stride, depth, c, c_stride, (const char *)next};
     switch (reading) {
     case GRAFT_READ_F32:
-        multiply_rows(GRAFT_READ_F32, &o, rows, columns);
+        multiply_reading(GRAFT_READ_F32, &o, rows, columns);
         break;
     case GRAFT_READ_F16:
-        multiply_rows(GRAFT_READ_F16, &o, rows, columns);
+        multiply_reading(GRAFT_READ_F16, &o, rows, columns);
         break;
     default:
-        multiply_rows(GRAFT_READ_BF16, &o, rows, columns);
+        multiply_reading(GRAFT_READ_BF16, &o, rows, columns);
         break;
     }
 }

@@ -35,13 +35,14 @@ static void check_dot(int32_t reading, int64_t rows, int64_t columns, int64_t to
     float *y = numbers_floats(tokens * y_stride);
     float *expected = numbers_alloc(tokens * y_stride, 4);
     memcpy(expected, y, (size_t)(tokens * y_stride) * sizeof *y);
-    loops->dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, y, y_stride);
-    scalar->dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, expected, y_stride);
+    loops->dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, y, y_stride, rows % 2 == 0 ? w : NULL);
+    scalar->dot(reading, w, w_stride, rows, columns, x, x_stride, tokens, expected, y_stride, NULL);
     assert_int_equal(numbers_differ(y, expected, tokens * y_stride, 2e-5f, 1e-5f), -1);
     for (int64_t r = 0; r < rows; r++) { /* alone, the same bits */
         float one = 0.0f;
         int64_t t = r % tokens;
-        loops->dot(reading, (char *)w + r * w_stride * size, w_stride, 1, columns, x + t * x_stride, 1, 1, &one, 1);
+        loops->dot(reading, (char *)w + r * w_stride * size, w_stride, 1, columns, x + t * x_stride, 1, 1, &one, 1,
+                   NULL);
         assert_memory_equal(&one, &y[t * y_stride + r], sizeof one);
     }
     numbers_free(w, size);
@@ -87,7 +88,7 @@ static void check_dot_split(int64_t rows, int64_t columns, int64_t tokens) {
     float *split = split_of(GRAFT_READ_F32, x, x_stride, columns, tokens, stride);
     memcpy(expected, y, (size_t)(tokens * y_stride) * sizeof *y);
     loops->dot_split(w, w_stride, rows, columns, split, stride, tokens, y, y_stride);
-    scalar->dot(GRAFT_READ_BF16, w, w_stride, rows, columns, x, x_stride, tokens, expected, y_stride);
+    scalar->dot(GRAFT_READ_BF16, w, w_stride, rows, columns, x, x_stride, tokens, expected, y_stride, NULL);
     assert_int_equal(numbers_differ(y, expected, tokens * y_stride, 2e-5f, 1e-5f), -1);
     for (int64_t r = 0; r < rows; r++) { /* alone, the same bits */
         float one = 0.0f;
@@ -154,8 +155,8 @@ static void check_multiply(int32_t reading, int64_t rows, int64_t depth, int64_t
     float *c = numbers_floats(rows * c_stride);
     float *expected = numbers_alloc(rows * c_stride, 4);
     memcpy(expected, c, (size_t)(rows * c_stride) * sizeof *c);
-    loops->multiply(a, a_row, a_step, rows, reading, b, b_stride, depth, columns, c, c_stride);
-    scalar->multiply(a, a_row, a_step, rows, reading, b, b_stride, depth, columns, expected, c_stride);
+    loops->multiply(a, a_row, a_step, rows, reading, b, b_stride, depth, columns, c, c_stride, transposed ? b : NULL);
+    scalar->multiply(a, a_row, a_step, rows, reading, b, b_stride, depth, columns, expected, c_stride, NULL);
     assert_int_equal(numbers_differ(c, expected, rows * c_stride, 2e-5f, 1e-5f), -1);
     numbers_free(a, 4);
     numbers_free(b, graft_reading_size(reading));
@@ -550,10 +551,10 @@ static void test_not_finite(void **state) {
     float w[20] = {INFINITY, 1.0f};
     float x[20] = {1.0f};
     float y;
-    loops->dot(GRAFT_READ_F32, w, 20, 1, 20, x, 20, 1, &y, 1);
+    loops->dot(GRAFT_READ_F32, w, 20, 1, 20, x, 20, 1, &y, 1, NULL);
     assert_true(y == INFINITY);
     x[0] = 0.0f;
-    loops->dot(GRAFT_READ_F32, w, 20, 1, 20, x, 20, 1, &y, 1);
+    loops->dot(GRAFT_READ_F32, w, 20, 1, 20, x, 20, 1, &y, 1, NULL);
     assert_true(isnan(y));
     float numbers[3] = {1.0f, NAN, 2.0f};
     assert_true(loops->maximum(numbers, 3) == 2.0f);
