@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "graft/host/process.h"
+#include "graft/host/profile.h"
 #include "validate/compare.h"
 
 /* What is there on request may compute something else, and is not at fault for it; one that does not is compared. */
@@ -70,6 +71,38 @@ static int threads(struct graft_subject *subject, struct graft_error *error) {
 
 static int batches(struct graft_subject *subject, struct graft_error *error) {
     return graft_subject_has_logits(subject) ? graft_same_in_batch(subject, subject->model, error) : GRAFT_OK;
+}
+
+/* A profile calls each module's forward and none of its optional slots. Sums may be in another order then: a wrapper
+ * that adds to its original's outputs may add to those of all that run together. */
+static int slots_with(struct graft_subject *subject, size_t count, struct graft_error *error) {
+    const struct graft_prompt prompt = {.ids = graft_validation_ids(), .count = count};
+    struct graft_profile *profile = NULL;
+    float *together = NULL, *alone = NULL;
+    int status = graft_make_logits(subject, subject->model, &prompt, 1, &together, error);
+    if (status == GRAFT_OK) {
+        status = graft_model_profile(subject->model, NULL, &profile, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_make_logits(subject, subject->model, &prompt, 1, &alone, error);
+    }
+    graft_profile_free(profile);
+    if (status == GRAFT_OK) {
+        status = graft_compare_numbers(
+            subject, together, alone, (int64_t)count * graft_model_vocab_size(subject->model),
+            GRAFT_VALIDATION_TOLERANCE, "logits of modules that run together and one by one", error);
+    }
+    graft_free(together);
+    graft_free(alone);
+    return status;
+}
+
+static int slots(struct graft_subject *subject, struct graft_error *error) {
+    if (!graft_subject_has_logits(subject)) {
+        return GRAFT_OK;
+    }
+    int status = slots_with(subject, GRAFT_FEW_TOKENS / 2, error);
+    return status == GRAFT_OK ? slots_with(subject, GRAFT_VALIDATION_IDS, error) : status;
 }
 
 static int bfloat16(struct graft_subject *subject, struct graft_error *error) {
@@ -176,6 +209,7 @@ EACH(check_repeat, repeat)
 EACH(check_another, another)
 EACH(check_threads, threads)
 EACH(check_batches, batches)
+EACH(check_slots, slots)
 EACH(check_bfloat16, bfloat16)
 EACH(check_environment, environment)
 EACH(check_at_once, at_once)
@@ -186,6 +220,9 @@ const struct graft_validation_check graft_forward_checks[] = {
     GRAFT_CHECK("forward.repeats", "the same prompt gives the same bits, and finite ones", check_repeat),
     GRAFT_CHECK("forward.instances", "two instances of a model give the same bits", check_another),
     GRAFT_CHECK("forward.threads", "one, two and three threads give the same bits", check_threads),
+    GRAFT_CHECK("forward.slots",
+                "modules give the same, within 5e-5, together (as_product, as_loop, as_kernel) and one by one",
+                check_slots),
     GRAFT_CHECK("forward.batches", "prompts of several lengths in a batch give what they give alone", check_batches),
     GRAFT_CHECK("forward.bfloat16", "it runs where products are in bfloat16", check_bfloat16),
     GRAFT_CHECK("forward.environment", "it leaves the floating-point environment as it was", check_environment),

@@ -184,7 +184,13 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return graft_packed_rows_forward(&self->rows, call, args, error);
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_loop *loop, struct graft_error *error) {
+    const struct ct_linear *self = instance;
+    return graft_packed_rows_as_loop(&self->rows, call, args, loop, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop};
 
 static const struct graft_class compressed_linear_class = {
     .struct_size = sizeof compressed_linear_class,

@@ -60,7 +60,12 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return graft_packed_rows_forward(instance, call, args, error);
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_loop *loop, struct graft_error *error) {
+    return graft_packed_rows_as_loop(instance, call, args, loop, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop};
 
 static const char *const sources[] = {"weight"};
 static const char *const targets[] = {"qweight", "scales"};

@@ -86,7 +86,7 @@ static int multiply_whole(const struct graft_packed_rows *self, const struct gra
     struct graft_packed_rows unscaled = *self;
     unscaled.scales = &all;
     unscaled.block_rows = self->out_features;
-    int status = graft_packed_rows_multiply(&unscaled, call, args->x, args->tokens, args->y, error);
+    int status = graft_packed_rows_many(&unscaled, call, args, error);
     if (status == GRAFT_OK) {
         struct scaled scaled = {graft_weight_block(self->scales, 0)->data, self->out_features, args->y};
         call->threads->parallel_for(args->tokens, 8, scale_tokens, &scaled);
@@ -106,7 +106,12 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                : status;
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
+static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_loop *loop, struct graft_error *error) {
+    return graft_packed_rows_as_loop(instance, call, args, loop, error);
+}
+
+static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop};
 
 static const char *const sources[] = {"weight"};
 static const char *const targets[] = {"qweight", "scales"};

@@ -217,13 +217,24 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                                                              : graft_linear_forward(self->super, call, args, error);
 }
 
-static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
-    const struct linear *self = instance;
-    int is_whole = !sums(self) && self->kept.style != STYLE_COLWISE_GATHER_OUTPUT;
-    return is_whole ? graft_linear_as_product(self->super, args, product) : 0;
+/* Whether nothing is left to do behind the part that is here. */
+static int is_whole(const struct linear *self) {
+    return !sums(self) && self->kept.style != STYLE_COLWISE_GATHER_OUTPUT;
 }
 
-static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_product = as_product};
+static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
+    const struct linear *self = instance;
+    return is_whole(self) ? graft_linear_as_product(self->super, args, product) : 0;
+}
+
+static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_loop *loop, struct graft_error *error) {
+    const struct linear *self = instance;
+    return is_whole(self) ? graft_linear_as_loop(self->super, call, args, loop, error) : GRAFT_OK;
+}
+
+static const struct graft_linear vtable = {
+    .struct_size = sizeof vtable, .forward = forward, .as_product = as_product, .as_loop = as_loop};
 
 const struct graft_class tensor_parallel_linear = {
     .struct_size = sizeof tensor_parallel_linear,

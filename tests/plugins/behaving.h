@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Linear that lets the original do the work. What the file that includes this does itself it names before, by
  * `#define FORWARD forward` and the like: FORWARD, DESCRIBE, CREATE, DESTROY, INIT and DEINIT, each a function that
- * follows. FEATURES are the vtable's, ENTRY says that it has a graft_plugin_entry of its own, and TYPE is the one model
- * type that it is for. */
+ * follows. AS_LOOP is a slot of the vtable, FEATURES are the vtable's, ENTRY says that it has a graft_plugin_entry of
+ * its own, TYPE is the one model type that it is for, and MODULES are those that it replaces. */
 #ifndef GRAFT_TEST_BEHAVING_H
 #define GRAFT_TEST_BEHAVING_H
 
@@ -12,6 +12,9 @@
 
 #ifndef TYPE
 #define TYPE "llama"
+#endif
+#ifndef MODULES
+#define MODULES "mlp\\.down_proj$"
 #endif
 #ifndef FEATURES
 #define FEATURES 0
@@ -40,6 +43,13 @@ static int CREATE(const struct graft_class *self, const struct graft_build *buil
 static void DESTROY(void *instance);
 #else
 #define DESTROY NULL
+#endif
+
+#ifdef AS_LOOP
+static int AS_LOOP(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_loop *loop, struct graft_error *error);
+#else
+#define AS_LOOP NULL
 #endif
 
 #ifdef INIT
@@ -77,7 +87,7 @@ static inline int behaving_create(const struct graft_class *self, const struct g
 }
 
 static const struct graft_linear behaving_vtable = {
-    .struct_size = sizeof behaving_vtable, .features = FEATURES, .forward = FORWARD};
+    .struct_size = sizeof behaving_vtable, .features = FEATURES, .forward = FORWARD, .as_loop = AS_LOOP};
 static const struct graft_class behaving_class = {.struct_size = sizeof behaving_class,
                                                   .flags = GRAFT_CLASS_CALLS_SUPER,
                                                   .name = "BehavingLinear",
@@ -91,7 +101,7 @@ static const struct graft_replacement behaving_replacement = {.struct_size = siz
                                                               .key = GRAFT_KEY_NAME,
                                                               .target = "Linear",
                                                               .replacement = &behaving_class,
-                                                              .module_path = "mlp\\.down_proj$",
+                                                              .module_path = MODULES,
                                                               .model_types = behaving_types};
 static struct graft_plugin behaving_plugin = {GRAFT_PLUGIN_HEADER,
                                               .id = "behaving",

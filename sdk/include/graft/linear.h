@@ -15,6 +15,7 @@
 #include "error.h"
 #include "kernels.h"
 #include "module.h"
+#include "threads.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,10 +43,17 @@ struct graft_linear {
      * returns. A parent with several such children runs them as one. Whoever wants to know the weights only may ask
      * with `args` without x and y. */
     int32_t (*as_product)(void *self, const struct graft_linear_args *args, struct graft_product *product);
+    /* [forward] Optional: does what comes before the last loop of `forward`, and fills in that loop (threads.h), so
+     * that running it is all that is left to do; or, where more is, leaves `loop` as it is, and `forward` is called.
+     * The caller has zeroed `loop` and set its struct_size, which bounds what may be written. What the loop points to
+     * is scratch memory, which the caller gives back when the loop has run. A parent with several such children runs
+     * their loops as one. */
+    int (*as_loop)(void *self, const struct graft_call *call, const struct graft_linear_args *args,
+                   struct graft_loop *loop, struct graft_error *error);
 };
 
 GRAFT_ASSERT_SIZE(struct graft_linear_args, 32);
-GRAFT_ASSERT_SIZE(struct graft_linear, 24);
+GRAFT_ASSERT_SIZE(struct graft_linear, 32);
 
 /* [any] Whether the module's call is a product, and `product` it: 1 or 0. Zeroes the product first and sets its
  * size. */
@@ -59,6 +67,20 @@ GRAFT_INLINE int32_t graft_linear_as_product(const struct graft_module *module, 
     memset(product, 0, sizeof *product);
     product->struct_size = (uint32_t)sizeof *product;
     return vtable->as_product(module->instance, args, product);
+}
+
+/* [forward] The last loop of the module's call, when what comes before is done; loop->items is 0 where there is none,
+ * and nothing is done. Zeroes the loop first and sets its size. Scratch memory that the module takes stays taken. */
+GRAFT_INLINE int graft_linear_as_loop(const struct graft_module *module, const struct graft_call *call,
+                                      const struct graft_linear_args *args, struct graft_loop *loop,
+                                      struct graft_error *error) {
+    const struct graft_linear *vtable = (const struct graft_linear *)module->forward;
+    *loop = graft_loop_none();
+    if (!GRAFT_HAS(vtable, struct graft_linear, as_loop) || vtable->as_loop == NULL ||
+        (args->required_features & ~vtable->features) != 0) {
+        return GRAFT_OK;
+    }
+    return vtable->as_loop(module->instance, call, args, loop, error);
 }
 
 /* [forward] Calls a module of this interface; scratch memory that it takes is given back. */
@@ -80,19 +102,34 @@ GRAFT_INLINE int graft_linear_forward(const struct graft_module *module, const s
  */
 GRAFT_INLINE int graft_linear_forward_all(const struct graft_module *const *modules, const struct graft_call *call,
                                           const struct graft_linear_args *args, int32_t n, struct graft_error *error) {
+    const int64_t mark = call->scratch_mark(call->scratch);
     struct graft_product products[GRAFT_LINEAR_ALL];
-    int32_t together = 0;
-    for (int32_t i = 0; i < n; i++) {
-        if (together < GRAFT_LINEAR_ALL && graft_linear_as_product(modules[i], &args[i], &products[together])) {
-            together++;
-        } else {
-            int status = graft_linear_forward(modules[i], call, &args[i], error);
-            if (status != GRAFT_OK) {
-                return status;
-            }
+    struct graft_loop loops[GRAFT_LINEAR_ALL];
+    int32_t n_products = 0, n_loops = 0;
+    int status = GRAFT_OK;
+    for (int32_t i = 0; i < n && status == GRAFT_OK; i++) {
+        if (n_products < GRAFT_LINEAR_ALL && graft_linear_as_product(modules[i], &args[i], &products[n_products])) {
+            n_products++;
+            continue;
+        }
+        int32_t is_loop = 0;
+        if (n_loops < GRAFT_LINEAR_ALL) {
+            status = graft_linear_as_loop(modules[i], call, &args[i], &loops[n_loops], error);
+            is_loop = status == GRAFT_OK && loops[n_loops].items > 0;
+            n_loops += is_loop;
+        }
+        if (status == GRAFT_OK && !is_loop) {
+            status = graft_linear_forward(modules[i], call, &args[i], error);
         }
     }
-    return together > 0 ? call->kernels->linear(call, products, together, sizeof products[0], error) : GRAFT_OK;
+    if (status == GRAFT_OK && n_products > 0) {
+        status = call->kernels->linear(call, products, n_products, sizeof products[0], error);
+    }
+    if (status == GRAFT_OK && n_loops > 0) {
+        graft_loops_run(call->threads, loops, n_loops);
+    }
+    call->scratch_release(call->scratch, mark);
+    return status;
 }
 
 #ifdef __cplusplus

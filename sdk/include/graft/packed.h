@@ -176,10 +176,33 @@ struct graft_packed_work {
     const float *x;                            /* [tokens, in_features] */
     int64_t tokens;                            /* rows of x and y */
     float *y;                                  /* [tokens, out_features] */
+    const float *bias;                         /* [out_features]; NULL: there is none */
     struct graft_packed_input input;           /* of few tokens */
 };
 
-GRAFT_ASSERT_SIZE(struct graft_packed_work, 80);
+GRAFT_ASSERT_SIZE(struct graft_packed_work, 88);
+
+/* [any] y [tokens, n] += bias [n]; rows of y lie `stride` apart. */
+GRAFT_INLINE void graft_packed_add_row(const float *bias, int64_t n, int64_t tokens, float *y, int64_t stride) {
+    for (int64_t t = 0; t < tokens; t++) {
+        for (int64_t r = 0; r < n; r++) {
+            y[t * stride + r] += bias[r];
+        }
+    }
+}
+
+/* [forward] A bias [rows] as f32, in scratch memory; NULL stays NULL. */
+GRAFT_INLINE int graft_packed_bias(const struct graft_weight *bias, const struct graft_call *call, int64_t rows,
+                                   const float **numbers, struct graft_error *error) {
+    float *widened = NULL;
+    *numbers = NULL;
+    if (bias == NULL) {
+        return GRAFT_OK;
+    }
+    widened = graft_scratch_floats(call, rows, 1, error);
+    *numbers = widened;
+    return widened != NULL ? call->kernels->widen(call, bias, widened, error) : GRAFT_ERROR_INTERNAL;
+}
 
 /* [any] A body: tokens [begin, end) of the input. */
 GRAFT_INLINE void graft_packed_prepare(void *data, int64_t begin, int64_t end) {
@@ -200,6 +223,9 @@ GRAFT_INLINE void graft_packed_strips(void *data, int64_t begin, int64_t end) {
         for (int64_t t = 0; t < work->tokens; t += GRAFT_PACKED_TILE_TOKENS) {
             int64_t tokens = graft_packed_left(work->tokens, t, GRAFT_PACKED_TILE_TOKENS);
             work->how->multiply(self, &work->input, t, tokens, first, n, work->y + t * self->out_features + first);
+        }
+        if (work->bias != NULL) {
+            graft_packed_add_row(work->bias + first, n, work->tokens, work->y + first, self->out_features);
         }
     }
 }
@@ -234,26 +260,15 @@ GRAFT_ASSERT_SIZE(struct graft_packed_biased, 24);
 /* [any] A body: tokens [begin, end). */
 GRAFT_INLINE void graft_packed_add_to(void *data, int64_t begin, int64_t end) {
     const struct graft_packed_biased *biased = (const struct graft_packed_biased *)data;
-    const int64_t rows = biased->rows;
-    for (int64_t t = begin; t < end; t++) {
-        for (int64_t r = 0; r < rows; r++) {
-            biased->y[t * rows + r] += biased->bias[r];
-        }
-    }
+    graft_packed_add_row(biased->bias, biased->rows, end - begin, biased->y + begin * biased->rows, biased->rows);
 }
 
 /* [forward] y [tokens, rows] += bias [rows]; NULL: there is none. */
 GRAFT_INLINE int graft_packed_add_bias(const struct graft_weight *bias, const struct graft_call *call, int64_t rows,
                                        int64_t tokens, float *y, struct graft_error *error) {
     struct graft_packed_biased biased;
-    float *numbers = NULL;
-    if (bias == NULL) {
-        return GRAFT_OK;
-    }
-    numbers = graft_scratch_floats(call, rows, 1, error);
-    int status = numbers != NULL ? call->kernels->widen(call, bias, numbers, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        biased.bias = numbers;
+    int status = graft_packed_bias(bias, call, rows, &biased.bias, error);
+    if (status == GRAFT_OK && bias != NULL) {
         biased.rows = rows;
         biased.y = y;
         call->threads->parallel_for(tokens, 8, graft_packed_add_to, &biased);
@@ -261,33 +276,53 @@ GRAFT_INLINE int graft_packed_add_bias(const struct graft_weight *bias, const st
     return status;
 }
 
-/* [forward] Few tokens: the input, then the strips. */
-GRAFT_INLINE int graft_packed_few(const struct graft_packed *self, const struct graft_call *call,
-                                  const struct graft_linear_args *args, struct graft_error *error) {
-    const int64_t strips = graft_packed_strip_count(self->out_features);
+/* [forward] Room for the inputs of few tokens. */
+GRAFT_INLINE int graft_packed_make_input(const struct graft_packed *self, const struct graft_call *call, int64_t tokens,
+                                         struct graft_packed_input *input, struct graft_error *error) {
     const int is_scattered = graft_packed_is_scattered(self);
-    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || !graft_packed_rounds(self);
-    struct graft_packed_work work;
-    memset(&work, 0, sizeof work);
-    work.self = self;
-    work.how = is_exact ? &self->loops->exact : &self->loops->rounded;
-    work.x = args->x;
-    work.tokens = args->tokens;
-    work.y = args->y;
-    work.input.codes = self->in_features * self->bits / 4;
-    work.input.numbers = graft_scratch_ints(call, work.tokens * work.input.codes, error);
-    work.input.sums = graft_scratch_floats(call, work.tokens, self->groups, error);
-    work.input.factors = graft_scratch_floats(call, work.tokens, self->groups, error);
+    input->codes = self->in_features * self->bits / 4;
+    input->numbers = graft_scratch_ints(call, tokens * input->codes, error);
+    input->sums = graft_scratch_floats(call, tokens, self->groups, error);
+    input->factors = graft_scratch_floats(call, tokens, self->groups, error);
     if (is_scattered) {
-        work.input.scattered = graft_scratch_floats(call, strips * self->groups, GRAFT_PACKED_STRIP, error);
+        const int64_t strips = graft_packed_strip_count(self->out_features);
+        input->scattered = graft_scratch_floats(call, strips * self->groups, GRAFT_PACKED_STRIP, error);
     }
-    if (work.input.numbers == NULL || work.input.sums == NULL || work.input.factors == NULL ||
-        (is_scattered && work.input.scattered == NULL)) {
-        return GRAFT_ERROR_INTERNAL;
+    return input->numbers == NULL || input->sums == NULL || input->factors == NULL ||
+                   (is_scattered && input->scattered == NULL)
+               ? GRAFT_ERROR_INTERNAL
+               : GRAFT_OK;
+}
+
+/* [forward] What graft_linear.as_loop of such a class does. Few tokens: the input, then the strips in one loop. */
+GRAFT_INLINE int graft_packed_as_loop(const struct graft_packed *self, const struct graft_call *call,
+                                      const struct graft_linear_args *args, struct graft_loop *loop,
+                                      struct graft_error *error) {
+    const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32 || !graft_packed_rounds(self);
+    struct graft_packed_work *work = NULL;
+    if (!graft_call_is_few(call, args->tokens)) {
+        return GRAFT_OK;
     }
-    call->threads->parallel_for(work.tokens, 4, graft_packed_prepare, &work);
-    call->threads->parallel_for(strips, graft_packed_grain(self, call), graft_packed_strips, &work);
-    return GRAFT_OK;
+    work = (struct graft_packed_work *)call->scratch_alloc(call->scratch, (int64_t)sizeof *work);
+    if (work == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    memset(work, 0, sizeof *work);
+    work->self = self;
+    work->how = is_exact ? &self->loops->exact : &self->loops->rounded;
+    work->x = args->x;
+    work->tokens = args->tokens;
+    work->y = args->y;
+    int status = graft_packed_make_input(self, call, args->tokens, &work->input, error);
+    if (status == GRAFT_OK) {
+        status = graft_packed_bias(self->bias, call, self->out_features, &work->bias, error);
+    }
+    if (status == GRAFT_OK) {
+        call->threads->parallel_for(work->tokens, 4, graft_packed_prepare, work);
+        graft_loop_set(loop, graft_packed_strip_count(self->out_features), graft_packed_grain(self, call),
+                       graft_packed_strips, work);
+    }
+    return status;
 }
 
 /* [forward] Many tokens: panels, one after the other. */
@@ -306,8 +341,16 @@ GRAFT_INLINE int graft_packed_many(const struct graft_packed *self, const struct
 /* [forward] What graft_linear.forward of such a class does. */
 GRAFT_INLINE int graft_packed_forward(const struct graft_packed *self, const struct graft_call *call,
                                       const struct graft_linear_args *args, struct graft_error *error) {
-    int status = graft_call_is_few(call, args->tokens) ? graft_packed_few(self, call, args, error)
-                                                       : graft_packed_many(self, call, args, error);
+    struct graft_loop loop = graft_loop_none();
+    int status = graft_packed_as_loop(self, call, args, &loop, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (loop.items > 0) {
+        graft_loops_run(call->threads, &loop, 1);
+        return GRAFT_OK;
+    }
+    status = graft_packed_many(self, call, args, error);
     return status == GRAFT_OK
                ? graft_packed_add_bias(self->bias, call, self->out_features, args->tokens, args->y, error)
                : status;

@@ -81,12 +81,13 @@ struct graft_packed_rows_work {
     float *y;                             /* [tokens, out_features] */
     char *inputs;                         /* [tokens, size] as prepared; NULL: x itself is multiplied */
     int64_t size;                         /* of a token's, in bytes */
+    const float *bias;                    /* [out_features]; NULL: there is none */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_packed_rows, 104);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_prepared, 24);
 GRAFT_ASSERT_SIZE(struct graft_packed_rows_loops, 40);
-GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 48);
+GRAFT_ASSERT_SIZE(struct graft_packed_rows_work, 56);
 
 /* [any] How many blocks of `size` there are in `count`, the last perhaps smaller. */
 GRAFT_INLINE int64_t graft_packed_rows_blocks(int64_t count, int64_t size) {
@@ -211,6 +212,9 @@ GRAFT_INLINE void graft_packed_rows_tiles(void *data, int64_t begin, int64_t end
     } else {
         self->loops->multiply(self, first, n, work->x, work->tokens, work->y + first);
     }
+    if (work->bias != NULL) {
+        graft_packed_add_row(work->bias + first, n, work->tokens, work->y + first, self->out_features);
+    }
 }
 
 /* [any] Whether portions can be made of the weight: its groups have to end where portions may. */
@@ -231,50 +235,76 @@ GRAFT_INLINE void graft_packed_rows_widen(const void *weight, int64_t first, int
     self->loops->widen(self, first, n, dtype, out);
 }
 
-/* [forward] Few tokens: the input, if it is to be prepared, then tiles. */
-GRAFT_INLINE int graft_packed_rows_few(const struct graft_packed_rows *self, const struct graft_call *call,
-                                       const float *x, int64_t tokens, float *y, struct graft_error *error) {
-    const struct graft_packed_rows_prepared *prepared = self->loops->prepared;
-    struct graft_packed_rows_work work;
-    memset(&work, 0, sizeof work);
-    work.self = self;
-    work.x = x;
-    work.tokens = tokens;
-    work.y = y;
-    work.size = prepared != NULL && call->precision != GRAFT_PRECISION_FLOAT32 ? prepared->size(self) : 0;
-    if (work.size > 0) {
-        work.inputs = (char *)graft_scratch_floats(call, tokens, work.size / (int64_t)sizeof(float), error);
-        if (work.inputs == NULL) {
+/* [forward] The inputs as prepared, if they are to be. */
+GRAFT_INLINE int graft_packed_rows_make_inputs(const struct graft_call *call, struct graft_packed_rows_work *work,
+                                               struct graft_error *error) {
+    const struct graft_packed_rows_prepared *prepared = work->self->loops->prepared;
+    work->size = prepared != NULL && call->precision != GRAFT_PRECISION_FLOAT32 ? prepared->size(work->self) : 0;
+    if (work->size > 0) {
+        work->inputs = (char *)graft_scratch_floats(call, work->tokens, work->size / (int64_t)sizeof(float), error);
+        if (work->inputs == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
-        call->threads->parallel_for(tokens, 4, graft_packed_rows_prepare, &work);
+        call->threads->parallel_for(work->tokens, 4, graft_packed_rows_prepare, work);
     }
-    call->threads->parallel_for(graft_packed_rows_blocks(self->out_features, GRAFT_PACKED_ROWS_TILE),
-                                1 + GRAFT_PACKED_ROWS_GRAIN / (GRAFT_PACKED_ROWS_TILE * self->row_bytes),
-                                graft_packed_rows_tiles, &work);
     return GRAFT_OK;
 }
 
-/* [forward] y [tokens, out_features] = x W^T. */
-GRAFT_INLINE int graft_packed_rows_multiply(const struct graft_packed_rows *self, const struct graft_call *call,
-                                            const float *x, int64_t tokens, float *y, struct graft_error *error) {
-    struct graft_panels panels;
-    if (graft_call_is_few(call, tokens)) {
-        return graft_packed_rows_few(self, call, x, tokens, y, error);
+/* [forward] What graft_linear.as_loop of such a class does. Few tokens: the inputs, then tiles in one loop. */
+GRAFT_INLINE int graft_packed_rows_as_loop(const struct graft_packed_rows *self, const struct graft_call *call,
+                                           const struct graft_linear_args *args, struct graft_loop *loop,
+                                           struct graft_error *error) {
+    struct graft_packed_rows_work *work = NULL;
+    if (!graft_call_is_few(call, args->tokens)) {
+        return GRAFT_OK;
     }
+    work = (struct graft_packed_rows_work *)call->scratch_alloc(call->scratch, (int64_t)sizeof *work);
+    if (work == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    memset(work, 0, sizeof *work);
+    work->self = self;
+    work->x = args->x;
+    work->tokens = args->tokens;
+    work->y = args->y;
+    int status = graft_packed_bias(self->bias, call, self->out_features, &work->bias, error);
+    if (status == GRAFT_OK) {
+        status = graft_packed_rows_make_inputs(call, work, error);
+    }
+    if (status == GRAFT_OK) {
+        graft_loop_set(loop, graft_packed_rows_blocks(self->out_features, GRAFT_PACKED_ROWS_TILE),
+                       1 + GRAFT_PACKED_ROWS_GRAIN / (GRAFT_PACKED_ROWS_TILE * self->row_bytes),
+                       graft_packed_rows_tiles, work);
+    }
+    return status;
+}
+
+/* [forward] Many tokens, without the bias. */
+GRAFT_INLINE int graft_packed_rows_many(const struct graft_packed_rows *self, const struct graft_call *call,
+                                        const struct graft_linear_args *args, struct graft_error *error) {
+    struct graft_panels panels;
     panels.weight = self;
     panels.rows = self->out_features;
     panels.columns = self->in_features;
     panels.unit = 1;
     panels.widen = graft_packed_rows_widen;
     panels.turn = graft_packed_rows_turns(self) ? graft_packed_rows_turn : NULL;
-    return graft_panels_multiply(&panels, call, x, tokens, y, error);
+    return graft_panels_multiply(&panels, call, args->x, args->tokens, args->y, error);
 }
 
-/* [forward] What graft_linear.forward of such a class does. */
+/* [forward] What graft_linear.forward of such a class does: y [tokens, out_features] = x W^T + b. */
 GRAFT_INLINE int graft_packed_rows_forward(const struct graft_packed_rows *self, const struct graft_call *call,
                                            const struct graft_linear_args *args, struct graft_error *error) {
-    int status = graft_packed_rows_multiply(self, call, args->x, args->tokens, args->y, error);
+    struct graft_loop loop = graft_loop_none();
+    int status = graft_packed_rows_as_loop(self, call, args, &loop, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    if (loop.items > 0) {
+        graft_loops_run(call->threads, &loop, 1);
+        return GRAFT_OK;
+    }
+    status = graft_packed_rows_many(self, call, args, error);
     return status == GRAFT_OK
                ? graft_packed_add_bias(self->bias, call, self->out_features, args->tokens, args->y, error)
                : status;

@@ -28,7 +28,72 @@ struct graft_threads {
     int32_t (*count)(void);
 };
 
+/* A loop that has not run yet: what parallel_for is given. */
+struct graft_loop {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t items;            /* 0: there is none */
+    int64_t grain;            /* items of a run, at least */
+    graft_parallel_body body; /* with no error to return */
+    void *data;               /* of the body */
+};
+
+/* What the body of several loops is given. */
+struct graft_loops_all {
+    const struct graft_loop *loops; /* [n] */
+    int32_t n;                      /* of them */
+};
+
 GRAFT_ASSERT_SIZE(struct graft_threads, 24);
+GRAFT_ASSERT_SIZE(struct graft_loop, 40);
+GRAFT_ASSERT_SIZE(struct graft_loops_all, 16);
+
+/* [any] A loop of no items, to be filled in by others. */
+GRAFT_INLINE struct graft_loop graft_loop_none(void) {
+    struct graft_loop loop;
+    memset(&loop, 0, sizeof loop);
+    loop.struct_size = (uint32_t)sizeof loop;
+    return loop;
+}
+
+/* [any] Fills in a loop that somebody else has made. */
+GRAFT_INLINE void graft_loop_set(struct graft_loop *loop, int64_t items, int64_t grain, graft_parallel_body body,
+                                 void *data) {
+    struct graft_loop value = graft_loop_none();
+    value.items = items;
+    value.grain = grain;
+    value.body = body;
+    value.data = data;
+    graft_struct_copy(loop, loop->struct_size, &value);
+}
+
+/* [any] A body: items [begin, end) of all loops, one behind the other. */
+GRAFT_INLINE void graft_loops_body(void *data, int64_t begin, int64_t end) {
+    const struct graft_loops_all *all = (const struct graft_loops_all *)data;
+    for (int32_t i = 0; i < all->n && end > 0; i++) {
+        const struct graft_loop *loop = &all->loops[i];
+        const int64_t last = end < loop->items ? end : loop->items;
+        if (begin < last) {
+            loop->body(loop->data, begin, last);
+        }
+        begin = begin > loop->items ? begin - loop->items : 0;
+        end -= loop->items;
+    }
+}
+
+/* [any] Runs n loops that do not depend on each other as one, in runs of at least the largest grain; of a loop's last
+ * items and the next one's first there may be fewer. */
+GRAFT_INLINE void graft_loops_run(const struct graft_threads *threads, const struct graft_loop *loops, int32_t n) {
+    struct graft_loops_all all;
+    int64_t items = 0, grain = 1;
+    all.loops = loops;
+    all.n = n;
+    for (int32_t i = 0; i < n; i++) {
+        items += loops[i].items;
+        grain = loops[i].grain > grain ? loops[i].grain : grain;
+    }
+    threads->parallel_for(items, grain, graft_loops_body, &all);
+}
 
 #ifdef __cplusplus
 }

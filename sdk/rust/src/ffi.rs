@@ -267,6 +267,15 @@ c_structs! {
         pub count: unsafe extern "C" fn() -> i32,
     }
 
+    pub struct graft_loop {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub items: i64,
+        pub grain: i64,
+        pub body: Option<unsafe extern "C" fn(data: *mut c_void, begin: i64, end: i64)>,
+        pub data: *mut c_void,
+    }
+
     pub struct graft_call {
         pub struct_size: u32,
         pub precision: i32,
@@ -348,6 +357,7 @@ c_structs! {
         pub features: u32,
         pub forward: unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_linear_args, error: *mut graft_error) -> c_int,
         pub as_product: Option<unsafe extern "C" fn(instance: *mut c_void, args: *const graft_linear_args, product: *mut graft_product) -> i32>,
+        pub as_loop: Option<unsafe extern "C" fn(instance: *mut c_void, call: *const graft_call, args: *const graft_linear_args, run: *mut graft_loop, error: *mut graft_error) -> c_int>,
     }
 
     pub struct graft_activation_args {
