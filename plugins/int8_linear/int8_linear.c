@@ -86,6 +86,7 @@ static int multiply_whole(const struct graft_packed_rows *self, const struct gra
     struct graft_packed_rows unscaled = *self;
     unscaled.scales = &all;
     unscaled.block_rows = self->out_features;
+    unscaled.bias = NULL; /* comes after the scale */
     int status = graft_packed_rows_many(&unscaled, call, args, error);
     if (status == GRAFT_OK) {
         struct scaled scaled = {graft_weight_block(self->scales, 0)->data, self->out_features, args->y};

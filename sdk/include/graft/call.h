@@ -106,6 +106,17 @@ GRAFT_INLINE int32_t *graft_scratch_ints(const struct graft_call *call, int64_t 
     return (int32_t *)(void *)graft_scratch_floats(call, count, 1, error);
 }
 
+/* [forward] Scratch of `bytes` zeros; on failure NULL, with an error recorded. */
+GRAFT_INLINE void *graft_scratch_zeroed(const struct graft_call *call, int64_t bytes, struct graft_error *error) {
+    void *memory = call->scratch_alloc(call->scratch, bytes);
+    if (memory == NULL) {
+        (void)graft_fail_memory(error, "");
+        return NULL;
+    }
+    memset(memory, 0, (size_t)bytes);
+    return memory;
+}
+
 /* Space for a call that graft_call_gather makes; of the plugin's own, so that it holds structs by value. */
 struct graft_gathered_call {
     struct graft_call call;                 /* the other one, but for its row_adapters and `among` */

@@ -303,11 +303,10 @@ GRAFT_INLINE int graft_packed_as_loop(const struct graft_packed *self, const str
     if (!graft_call_is_few(call, args->tokens)) {
         return GRAFT_OK;
     }
-    work = (struct graft_packed_work *)call->scratch_alloc(call->scratch, (int64_t)sizeof *work);
+    work = (struct graft_packed_work *)graft_scratch_zeroed(call, (int64_t)sizeof *work, error);
     if (work == NULL) {
-        return graft_fail_memory(error, "");
+        return GRAFT_ERROR_INTERNAL;
     }
-    memset(work, 0, sizeof *work);
     work->self = self;
     work->how = is_exact ? &self->loops->exact : &self->loops->rounded;
     work->x = args->x;
@@ -335,7 +334,10 @@ GRAFT_INLINE int graft_packed_many(const struct graft_packed *self, const struct
     panels.unit = GRAFT_PACKED_STRIP;
     panels.widen = graft_packed_widen;
     panels.turn = graft_packed_turn;
-    return graft_panels_multiply(&panels, call, args->x, args->tokens, args->y, error);
+    int status = graft_panels_multiply(&panels, call, args->x, args->tokens, args->y, error);
+    return status == GRAFT_OK
+               ? graft_packed_add_bias(self->bias, call, self->out_features, args->tokens, args->y, error)
+               : status;
 }
 
 /* [forward] What graft_linear.forward of such a class does. */
@@ -343,17 +345,12 @@ GRAFT_INLINE int graft_packed_forward(const struct graft_packed *self, const str
                                       const struct graft_linear_args *args, struct graft_error *error) {
     struct graft_loop loop = graft_loop_none();
     int status = graft_packed_as_loop(self, call, args, &loop, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    if (loop.items > 0) {
+    if (status == GRAFT_OK && loop.items > 0) {
         graft_loops_run(call->threads, &loop, 1);
-        return GRAFT_OK;
+    } else if (status == GRAFT_OK) {
+        status = graft_packed_many(self, call, args, error);
     }
-    status = graft_packed_many(self, call, args, error);
-    return status == GRAFT_OK
-               ? graft_packed_add_bias(self->bias, call, self->out_features, args->tokens, args->y, error)
-               : status;
+    return status;
 }
 
 #ifdef __cplusplus

@@ -13,9 +13,9 @@ static void twice(void *data, int64_t begin, int64_t end) {
 
 static int as_loop(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_loop *loop, struct graft_error *error) {
-    int status = graft_call_is_few(call, args->tokens) ? original(self, call, args, error) : GRAFT_OK;
-    if (status == GRAFT_OK && graft_call_is_few(call, args->tokens)) {
-        graft_loop_set(loop, 1, 1, twice, args->y);
+    if (!graft_call_is_few(call, args->tokens)) {
+        return GRAFT_OK;
     }
-    return status;
+    graft_loop_set(loop, 1, 1, twice, args->y);
+    return original(self, call, args, error);
 }
