@@ -9,7 +9,6 @@
 #include "graft/expert_parts.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
-#include "loops.h"
 #include "scheme.h"
 
 static const struct graft_host *host;
@@ -69,7 +68,7 @@ static int describe_tensors(const struct graft_sink *sink, struct ct_linear *sel
     if (ct_is_packed(&self->scheme)) {
         status = describe_packed(sink, self, error);
     } else {
-        const graft_dtype dtype = self->scheme.codes == CT_INT8 ? GRAFT_DTYPE_I8 : GRAFT_DTYPE_F8_E4M3;
+        const graft_dtype dtype = self->scheme.kind == GRAFT_ROW_KIND_INT8 ? GRAFT_DTYPE_I8 : GRAFT_DTYPE_F8_E4M3;
         rows->row_bytes = rows->in_features;
         status = graft_packed_rows_codes(sink, "weight", rows->out_features, rows->in_features, dtype, error);
     }
@@ -100,17 +99,17 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return status == GRAFT_OK ? graft_packed_rows_describe(sink, &self->rows, args, error) : status;
 }
 
-/* The loops of the scheme's codes. */
-static const struct graft_packed_rows_loops *choose_loops(enum ct_codes codes) {
-    const struct graft_packed_rows_loops *const tables[] = {
-        &ct_loops_scalar[codes],
-#if defined(__x86_64__)
-        &ct_loops_avx2[codes],
-        &ct_loops_avx512[codes],
-        &ct_loops_avx512_bf16[codes],
-#endif
-    };
-    return graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
+static const struct graft_packed_rows_loops *choose_loops(int32_t kind) {
+    switch (kind) {
+    case GRAFT_ROW_KIND_UINT4:
+        return graft_packed_rows_choose(graft_packed_rows_uint4);
+    case GRAFT_ROW_KIND_UINT8:
+        return graft_packed_rows_choose(graft_packed_rows_uint8);
+    case GRAFT_ROW_KIND_INT8:
+        return graft_packed_rows_choose(graft_packed_rows_int8);
+    default:
+        return graft_packed_rows_choose(graft_packed_rows_float8);
+    }
 }
 
 /* `weight_shape` says what the last word of a row, which codes may not fill, cannot; of joined modules each says it. */
@@ -163,7 +162,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return graft_fail_memory(error, build->path);
     }
     memcpy(self, build->kept, sizeof *self);
-    self->rows.loops = choose_loops(self->scheme.codes);
+    self->rows.loops = choose_loops(self->scheme.kind);
     const int is_packed = ct_is_packed(&self->scheme);
     int status =
         graft_packed_rows_bind(build, is_packed ? "weight_packed" : "weight", "weight_scale", &self->rows, error);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graft/packed_rows.h"
+
 enum { MAX_FIELD = 320, MAX_KEY = 128, MAX_PATTERN = 1024 };
 
 /* One of config_groups. */
@@ -24,11 +26,11 @@ static int unread(const struct graft_config *config, const char *path, const cha
 }
 
 int32_t ct_is_packed(const struct ct_scheme *scheme) {
-    return scheme->codes == CT_UINT4 || scheme->codes == CT_UINT8;
+    return scheme->kind == GRAFT_ROW_KIND_UINT4 || scheme->kind == GRAFT_ROW_KIND_UINT8;
 }
 
 int32_t ct_bits(const struct ct_scheme *scheme) {
-    return scheme->codes == CT_UINT4 ? 4 : 8;
+    return scheme->kind == GRAFT_ROW_KIND_UINT4 ? 4 : 8;
 }
 
 /* --- What concerns all modules --- */
@@ -158,7 +160,10 @@ static int read_codes(const struct group *group, struct ct_scheme *scheme, struc
                                                        : "8",
                                (long long)bits);
     }
-    scheme->codes = is_float ? CT_FLOAT8 : !is_packed ? CT_INT8 : bits == 4 ? CT_UINT4 : CT_UINT8;
+    scheme->kind = is_float     ? GRAFT_ROW_KIND_FLOAT8
+                   : !is_packed ? GRAFT_ROW_KIND_INT8
+                   : bits == 4  ? GRAFT_ROW_KIND_UINT4
+                                : GRAFT_ROW_KIND_UINT8;
     return GRAFT_OK;
 }
 

@@ -5,13 +5,12 @@
 
 #include "graft/config.h"
 #include "graft/regex.h"
-#include "loops.h"
 
 /* What shares a scale. */
 enum ct_strategy { CT_TENSOR, CT_CHANNEL, CT_GROUP, CT_BLOCK };
 
 struct ct_scheme {
-    enum ct_codes codes;
+    int32_t kind; /* of codes: GRAFT_ROW_KIND_... */
     enum ct_strategy strategy;
     int64_t group_size;      /* CT_GROUP */
     int64_t block[2];        /* CT_BLOCK: rows and columns */

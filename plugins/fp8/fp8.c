@@ -9,16 +9,6 @@
 #include "graft/expert_parts.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
-#include "loops.h"
-
-static const struct graft_packed_rows_loops *const tables[] = {
-    &fp8_loops_scalar,
-#if defined(__x86_64__)
-    &fp8_loops_avx2,
-    &fp8_loops_avx512,
-    &fp8_loops_avx512_bf16,
-#endif
-};
 
 enum { MAX_SIZE = 1 << 30 };
 
@@ -93,7 +83,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    const struct graft_packed_rows_loops *loops = graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
+    const struct graft_packed_rows_loops *loops = graft_packed_rows_choose(graft_packed_rows_float8);
     (void)cls;
     return graft_packed_rows_create(build, loops, "weight", "weight_scale_inv", instance, error);
 }

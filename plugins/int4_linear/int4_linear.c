@@ -6,21 +6,12 @@
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
+#include "graft/packed_rows.h"
 #include "graft/plugin.h"
-#include "loops.h"
 #include "quantize.h"
 
-static const struct graft_packed_rows_loops *const tables[] = {
-    &int4_loops_scalar,
-#if defined(__x86_64__)
-    &int4_loops_avx2,
-    &int4_loops_avx512,
-    &int4_loops_avx512_bf16,
-#endif
-};
-
 static const struct graft_packed_rows_loops *loops(void) {
-    return graft_packed_rows_choose(tables, sizeof tables / sizeof tables[0]);
+    return graft_packed_rows_choose(graft_packed_rows_uint4);
 }
 
 /* --- Linears --- */

@@ -4,18 +4,8 @@
 #include "graft/isa.h"
 
 GRAFT_ISA_DECLARE(const struct int8_loops, int8_loops);
-#if defined(__x86_64__)
-extern const struct int8_loops int8_loops_avx512_bf16;
-#endif
 
-static const struct int8_loops *const tables[] = {
-    &int8_loops_scalar,
-#if defined(__x86_64__)
-    &int8_loops_avx2,
-    &int8_loops_avx512,
-    &int8_loops_avx512_bf16,
-#endif
-};
+static const struct int8_loops *const tables[] = GRAFT_ISA_TABLES(int8_loops);
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "graft/describe.h"
-#include "loops.h"
+#include "graft/packed_rows.h"
 #include "quantize.h"
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
@@ -41,7 +41,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         free(self);
         return status;
     }
-    self->loops = int8_loops_get()->rows;
+    self->loops = graft_packed_rows_choose(graft_packed_rows_int8);
     self->in_features = self->codes->columns;
     self->out_features = self->codes->rows;
     self->row_bytes = self->in_features;

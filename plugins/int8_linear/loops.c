@@ -2,13 +2,8 @@
 /* One build of it for each instruction set. */
 #include "loops.h"
 
-#include "graft/packed_rows_loops.h"
-
-GRAFT_ROW_FUNCTIONS(int8, graft_row_int8)
-GRAFT_ROW_PREPARED(int8, INT8)
-
-static const struct graft_packed_rows_loops rows = {GRAFT_ROW_ISA, GRAFT_ROW_PREPARES(int8), int8_multiply, int8_widen,
-                                                    int8_turn};
+#include "graft/isa.h"
+#include "graft/packed.h"
 
 /* Adding and subtracting 1.5 * 2^23 rounds to an integer, in the rounding mode that there is: ties to even. */
 static void quantize(const float *weights, int64_t n, float factor, int8_t *codes) {
@@ -21,4 +16,4 @@ static void quantize(const float *weights, int64_t n, float factor, int8_t *code
     }
 }
 
-const struct int8_loops GRAFT_ROW_TABLE(int8) = {&rows, graft_packed_largest, quantize};
+const struct int8_loops GRAFT_ISA_NAME(int8_loops) = {graft_packed_largest, quantize};

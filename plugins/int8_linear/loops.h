@@ -2,11 +2,10 @@
 #ifndef INT8_LINEAR_LOOPS_H
 #define INT8_LINEAR_LOOPS_H
 
-#include "graft/packed_rows.h"
+#include <stdint.h>
 
 /* One for each instruction set. */
 struct int8_loops {
-    const struct graft_packed_rows_loops *rows; /* products; activations stay f32 where there are few tokens */
     /* [any] The largest absolute value of weights [n]; NaN if there is one among them, 0 if there are none. */
     float (*largest)(const float *weights, int64_t n);
     /* [any] codes[i] = weights[i] * factor rounded to the nearest integer, ties to even, within -127 to 127. */

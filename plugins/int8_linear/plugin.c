@@ -9,7 +9,6 @@
 #include "graft/expert_parts.h"
 #include "graft/option.h"
 #include "int8_linear.h"
-#include "loops.h"
 #include "quantize.h"
 
 #ifdef INT8_LINEAR_HEAD
@@ -24,7 +23,7 @@
 
 #ifndef INT8_LINEAR_HEAD
 static const struct graft_packed_rows_loops *rows(void) {
-    return int8_loops_get()->rows;
+    return graft_packed_rows_choose(graft_packed_rows_int8);
 }
 
 GRAFT_PARTS_QUANTIZED_EXPERTS(experts, &int8_quantize_rows);

@@ -4,10 +4,11 @@
  *
  *     W[o, i] = scales[o / block_rows, g] * (code[o, i] - z[o, g]),   g the group of input i
  *
- * Codes have 4 or 8 bits, integers or float8; packed_rows_loops.h has what reads them. A class of that kind
- * (plugins/fp8, plugins/compressed_tensors) describes how the tensors lie, and graft_packed_rows_forward does the rest.
- * Few tokens (graft_call_is_few) read the codes where they are, in one block of rows or in several, each as if it were
- * alone; many are multiplied with portions or panels (packed_panels.h).
+ * Codes have 4 or 8 bits, integers or float8; libgraft-sdk.a has the loops that read them, compiled for each
+ * instruction set (other codes: packed_rows_loops.h). A class of that kind (plugins/fp8, plugins/compressed_tensors)
+ * describes how the tensors lie, and graft_packed_rows_forward does the rest. Few tokens (graft_call_is_few) read the
+ * codes where they are, in one block of rows or in several, each as if it were alone; many are multiplied with portions
+ * or panels (packed_panels.h).
  */
 #ifndef GRAFT_PACKED_ROWS_H
 #define GRAFT_PACKED_ROWS_H
@@ -19,6 +20,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Kinds of codes: integers from 0 on, with a zero point, and such that have a sign; F8_E4M3. */
+enum { GRAFT_ROW_KIND_UINT4 = 0, GRAFT_ROW_KIND_UINT8 = 1, GRAFT_ROW_KIND_INT8 = 2, GRAFT_ROW_KIND_FLOAT8 = 3 };
 
 enum {
     GRAFT_PACKED_ROWS_GRAIN = 1 << 16, /* fewer bytes of codes are not worth waking a thread */
@@ -38,7 +42,7 @@ struct graft_packed_rows {
     int64_t group_size;                          /* inputs that follow each other: of 4 bits, whole bytes */
     const int32_t *group_of;                     /* [in_features] each below `groups`; NULL: input / group_size */
     int32_t bits;                                /* of a code */
-    int32_t zero;                                /* the zero point where `zeros` is NULL */
+    int32_t zero;                                /* the zero point or, with `zeros`, what is to be added to those */
     const int32_t *zeros;                        /* [ceil(out_features * bits / 32), groups], words along outputs */
     const struct graft_weight *codes;            /* [out_features, ..] */
     const struct graft_weight *scales;           /* [ceil(out_features / block_rows), groups] F32, F16 or BF16 */
@@ -104,11 +108,24 @@ GRAFT_INLINE const struct graft_row_block *graft_packed_rows_block(const struct 
     return graft_weight_block(weight, i);
 }
 
-/* [any] Of `n` tables (scalar, avx2, avx512, avx512_bf16: as many as there are, in this order) the best that this
- * processor runs and GRAFT_ISA, if it is set, allows. */
+/* How many builds of its loops a kind of codes has: scalar, avx2, avx512 and avx512_bf16 or, on other architectures,
+ * the first alone. */
+#if defined(__x86_64__)
+enum { GRAFT_PACKED_ROWS_BUILDS = 4 };
+#else
+enum { GRAFT_PACKED_ROWS_BUILDS = 1 };
+#endif
+
+/* Those of libgraft-sdk.a. */
+extern const struct graft_packed_rows_loops *const graft_packed_rows_uint4[GRAFT_PACKED_ROWS_BUILDS];
+extern const struct graft_packed_rows_loops *const graft_packed_rows_uint8[GRAFT_PACKED_ROWS_BUILDS];
+extern const struct graft_packed_rows_loops *const graft_packed_rows_int8[GRAFT_PACKED_ROWS_BUILDS];
+extern const struct graft_packed_rows_loops *const graft_packed_rows_float8[GRAFT_PACKED_ROWS_BUILDS];
+
+/* [any] The best build that this processor runs and GRAFT_ISA, if it is set, allows. */
 GRAFT_INLINE const struct graft_packed_rows_loops *
-graft_packed_rows_choose(const struct graft_packed_rows_loops *const *tables, int32_t n) {
-    return tables[graft_isa_choose(n)];
+graft_packed_rows_choose(const struct graft_packed_rows_loops *const builds[GRAFT_PACKED_ROWS_BUILDS]) {
+    return builds[graft_isa_choose(GRAFT_PACKED_ROWS_BUILDS)];
 }
 
 /* --- Describing and binding --- */

@@ -69,7 +69,7 @@ GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_packed_rows *self, cons
     int64_t g = 0;
     for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
         const graft_row_ints codes = (graft_row_ints)graft_packed_words_from(words + g);
-        const graft_row_floats some = __builtin_convertvector((codes >> shift) & most, graft_row_floats);
+        const graft_row_floats some = __builtin_convertvector(((codes >> shift) & most) + self->zero, graft_row_floats);
         memcpy(out + g, &some, sizeof some);
         __builtin_prefetch((const void *)((uintptr_t)(words + g) + GRAFT_ROW_SCALES_AHEAD), 0, 3);
     }

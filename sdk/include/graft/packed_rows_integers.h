@@ -18,9 +18,6 @@
 extern "C" {
 #endif
 
-/* Kinds of codes. */
-enum { GRAFT_ROW_KIND_UINT4 = 0, GRAFT_ROW_KIND_UINT8 = 1, GRAFT_ROW_KIND_INT8 = 2 };
-
 /* Bytes of codes that are unpacked together: a vector; the numbers of 16 bits in one; and inputs of a block, where
  * groups have room for it: the sums of so many stay far from overflowing. */
 enum {

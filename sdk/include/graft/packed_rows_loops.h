@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loops of packed_rows.h, for a format that says how to unpack. To be included by a file that is compiled once for
+ * The loops of packed_rows.h, for codes that a file says how to unpack. To be included by one that is compiled once for
  * each instruction set: they are written in the compiler's vectors (gcc 12, clang), as wide as the target has them.
  *
- * That file names a graft_row_unpack, one of those here or its own, and so defines its table (GRAFT_ROW_LOOPS). A sum
- * goes over groups, and the inputs in each, in their order, as many sums side by side as there are lanes: nothing
+ * That file names a graft_row_unpack (GRAFT_ROW_FUNCTIONS) and perhaps what prepares inputs for such codes
+ * (GRAFT_ROW_PREPARED), and makes its table of both (GRAFT_ROW_TABLE): libgraft-sdk.a has those of the kinds here. A
+ * sum goes over groups, and the inputs in each, in their order, as many sums side by side as there are lanes: nothing
  * depends on the number of tokens, threads or rows.
  */
 #ifndef GRAFT_PACKED_ROWS_LOOPS_H
@@ -168,7 +169,7 @@ GRAFT_ROW_INLINE float graft_row_zero(const struct graft_packed_rows *self, cons
     }
     const int32_t slots = 32 / self->bits;
     const int32_t word = self->zeros[row->output / slots * self->groups + group];
-    return (float)((word >> (row->output % slots * self->bits)) & ((1 << self->bits) - 1));
+    return (float)(((word >> (row->output % slots * self->bits)) & ((1 << self->bits) - 1)) + self->zero);
 }
 
 /* [any] As `unpack`, of a row that ends after n codes; zeros behind them. */

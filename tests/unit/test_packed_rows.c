@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each table of loops against plain words on what codes, scales and zero points mean, on odd sizes: rows in several
- * blocks, ragged groups, groups of single inputs, a few tokens alone and together. */
+/* The SDK's loops of codes in rows, each build against plain words on what codes, scales and zero points mean, on odd
+ * sizes: rows in several blocks, ragged groups, groups of single inputs, a few tokens alone and together. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "loops.h"
+#include "graft/packed_rows.h"
 
 enum { MOST_BLOCKS = 2, MOST_TOKENS = 6 };
 
@@ -48,7 +48,7 @@ struct trial {
     struct graft_packed_rows rows;
     struct graft_row_block blocks[2][MOST_BLOCKS]; /* of codes and of scales */
     struct graft_weight weights[2];
-    enum ct_codes codes;
+    int32_t kind; /* of codes */
 };
 
 /* Cuts `rows` rows in two where there are that many, which lie apart. */
@@ -116,14 +116,14 @@ static float weight_at(const struct trial *trial, int64_t output, int64_t input)
     int32_t zero = rows->zero;
     if (rows->zeros != NULL) {
         const uint32_t word = (uint32_t)rows->zeros[output / slots * rows->groups + group];
-        zero = (int32_t)(word >> (output % slots * rows->bits) & ((1U << rows->bits) - 1));
+        zero += (int32_t)(word >> (output % slots * rows->bits) & ((1U << rows->bits) - 1));
     }
-    switch (trial->codes) {
-    case CT_FLOAT8:
+    switch (trial->kind) {
+    case GRAFT_ROW_KIND_FLOAT8:
         return scale * float8(codes[input]);
-    case CT_INT8:
+    case GRAFT_ROW_KIND_INT8:
         return scale * (float)((int8_t)codes[input] - zero);
-    case CT_UINT8:
+    case GRAFT_ROW_KIND_UINT8:
         return scale * (float)(codes[input] - zero);
     default:
         return scale * (float)((codes[input / 2] >> (input % 2 * 4) & 15) - zero);
@@ -240,7 +240,7 @@ static float multiplied(const struct trial *trial, int is_rounded, const float *
     if (!is_rounded) {
         return x[i];
     }
-    if (trial->codes == CT_FLOAT8) {
+    if (trial->kind == GRAFT_ROW_KIND_FLOAT8) {
         return rounded(x[i]);
     }
     for (int64_t j = i / block * block; j < (i / block + 1) * block; j++) {
@@ -308,16 +308,15 @@ static void check_multiply(const struct trial *trial, int is_prepared) {
     free(alone);
 }
 
-static const struct graft_packed_rows_loops *table(int isa, enum ct_codes codes) {
-    const struct graft_packed_rows_loops *const tables[] = {
-        &ct_loops_scalar[codes],
-#if defined(__x86_64__)
-        &ct_loops_avx2[codes],
-        &ct_loops_avx512[codes],
-        &ct_loops_avx512_bf16[codes],
-#endif
+/* Build number `isa`; NULL: this processor does not run it. */
+static const struct graft_packed_rows_loops *table(int isa, int32_t kind) {
+    static const struct graft_packed_rows_loops *const *const builds[] = {
+        [GRAFT_ROW_KIND_UINT4] = graft_packed_rows_uint4,
+        [GRAFT_ROW_KIND_UINT8] = graft_packed_rows_uint8,
+        [GRAFT_ROW_KIND_INT8] = graft_packed_rows_int8,
+        [GRAFT_ROW_KIND_FLOAT8] = graft_packed_rows_float8,
     };
-    return isa < graft_isa_runnable() && (size_t)isa < sizeof tables / sizeof tables[0] ? tables[isa] : NULL;
+    return isa < graft_isa_runnable() && isa < GRAFT_PACKED_ROWS_BUILDS ? builds[kind][isa] : NULL;
 }
 
 /* How a weight is cut. */
@@ -328,7 +327,7 @@ struct cut {
 
 /* Every sum would be one else. */
 static void leave_few_nans(const struct trial *trial) {
-    for (int b = 0; trial->codes == CT_FLOAT8 && b < MOST_BLOCKS; b++) {
+    for (int b = 0; trial->kind == GRAFT_ROW_KIND_FLOAT8 && b < MOST_BLOCKS; b++) {
         const struct graft_row_block *block = &trial->blocks[0][b];
         unsigned char *codes = (unsigned char *)(uintptr_t)block->data;
         for (int64_t i = 0; i < block->rows * trial->rows.row_bytes; i++) {
@@ -337,17 +336,17 @@ static void leave_few_nans(const struct trial *trial) {
     }
 }
 
-static void set_up(struct trial *trial, const struct cut *cut, enum ct_codes codes, graft_dtype scales) {
+static void set_up(struct trial *trial, const struct cut *cut, int32_t kind, graft_dtype scales) {
     struct graft_packed_rows *rows = &trial->rows;
-    *trial = (struct trial){.codes = codes};
+    *trial = (struct trial){.kind = kind};
     rows->out_features = cut->out;
     rows->in_features = cut->in;
-    rows->bits = codes == CT_UINT4 ? 4 : 8;
+    rows->bits = kind == GRAFT_ROW_KIND_UINT4 ? 4 : 8;
     rows->row_bytes = graft_packed_rows_blocks(cut->in * rows->bits, 8);
     rows->block_rows = cut->block_rows;
     rows->group_size = cut->group_size;
     rows->groups = graft_packed_rows_blocks(cut->in, cut->group_size);
-    rows->zero = codes == CT_UINT4 ? 8 : codes == CT_UINT8 ? 128 : 0;
+    rows->zero = kind == GRAFT_ROW_KIND_UINT4 ? 8 : kind == GRAFT_ROW_KIND_UINT8 ? 128 : 0;
     const int64_t scale_rows = graft_packed_rows_blocks(cut->out, cut->block_rows);
     set_weight(trial, 0, cut->out, rows->row_bytes, GRAFT_DTYPE_U8);
     set_weight(trial, 1, scale_rows, rows->groups * (scales == GRAFT_DTYPE_F32 ? 4 : 2), scales);
@@ -355,7 +354,8 @@ static void set_up(struct trial *trial, const struct cut *cut, enum ct_codes cod
     leave_few_nans(trial);
     rows->codes = &trial->weights[0];
     rows->scales = &trial->weights[1];
-    if (cut->has_zeros && (codes == CT_UINT4 || codes == CT_UINT8)) {
+    if (cut->has_zeros && (kind == GRAFT_ROW_KIND_UINT4 || kind == GRAFT_ROW_KIND_UINT8)) {
+        rows->zero = (int32_t)(cut->out % 2); /* some formats store them less one */
         rows->zeros = any_bytes(graft_packed_rows_blocks(cut->out * rows->bits, 32) * rows->groups * 4);
     }
     if (cut->is_ordered) {
@@ -390,11 +390,11 @@ static void test_loops(void **state) {
     static const graft_dtype types[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
     int n_prepared = 0;
     (void)state;
-    for (int codes = 0; codes < CT_CODES; codes++) {
+    for (int32_t kind = 0; kind <= GRAFT_ROW_KIND_FLOAT8; kind++) {
         for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] * 3; i++) {
             struct trial trial;
-            set_up(&trial, &cuts[i / 3], (enum ct_codes)codes, types[i % 3]);
-            for (int isa = 0; (trial.rows.loops = table(isa, trial.codes)) != NULL; isa++) {
+            set_up(&trial, &cuts[i / 3], kind, types[i % 3]);
+            for (int isa = 0; (trial.rows.loops = table(isa, trial.kind)) != NULL; isa++) {
                 check_widen(&trial);
                 if (cuts[i / 3].out % GRAFT_TURNED_ROWS == 0) {
                     assert_true(graft_packed_rows_turns(&trial.rows));

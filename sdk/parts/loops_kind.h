@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loops of one kind of codes that lie in rows (graft/packed_rows.h), for a file that is compiled once for each
+ * instruction set; the plain build lists all. There is a file for each kind, so that plugins link no others. */
+#ifndef GRAFT_PARTS_LOOPS_KIND_H
+#define GRAFT_PARTS_LOOPS_KIND_H
+
+#include "graft/packed_rows_loops.h"
+
+#if defined(__AVX2__)
+#define LOOPS_LIST(kind)
+#elif defined(__x86_64__)
+#define LOOPS_LIST(kind)                                                                                        \
+    extern const struct graft_packed_rows_loops graft_row_##kind##_loops_avx2, graft_row_##kind##_loops_avx512; \
+    extern const struct graft_packed_rows_loops graft_row_##kind##_loops_avx512_bf16;                           \
+    const struct graft_packed_rows_loops *const graft_packed_rows_##kind[GRAFT_PACKED_ROWS_BUILDS] = {          \
+        &graft_row_##kind##_loops_scalar, &graft_row_##kind##_loops_avx2, &graft_row_##kind##_loops_avx512,     \
+        &graft_row_##kind##_loops_avx512_bf16};
+#else
+#define LOOPS_LIST(kind)                                                                               \
+    const struct graft_packed_rows_loops *const graft_packed_rows_##kind[GRAFT_PACKED_ROWS_BUILDS] = { \
+        &graft_row_##kind##_loops_scalar};
+#endif
+
+/* `kind` as in graft_row_..., `prepared` as in GRAFT_ROW_PREPARED_... */
+#define LOOPS_KIND(kind, prepared)                                                            \
+    GRAFT_ROW_FUNCTIONS(kind, graft_row_##kind)                                               \
+    GRAFT_ROW_PREPARED(kind, prepared)                                                        \
+    extern const struct graft_packed_rows_loops GRAFT_ROW_TABLE(graft_row_##kind);            \
+    const struct graft_packed_rows_loops GRAFT_ROW_TABLE(graft_row_##kind) = {                \
+        GRAFT_ROW_ISA, GRAFT_ROW_PREPARES(kind), kind##_multiply, kind##_widen, kind##_turn}; \
+    LOOPS_LIST(kind)
+
+#endif
