@@ -54,6 +54,7 @@
 #include "graft/packed.h"
 #include "graft/packed_experts.h"
 #include "graft/packed_panels.h"
+#include "graft/packed_linear.h"
 #include "graft/packed_rows.h"
 #include "graft/packed_tensors.h"
 #include "graft/patch_embed.h"

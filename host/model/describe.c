@@ -17,7 +17,7 @@
 #include "plugin/host_services.h"
 
 /* Bounds on what a config can make a class describe. */
-enum { MAX_NODES = 1 << 20, MAX_PARAMETERS = 1 << 21, MAX_STATES = 1 << 20, MAX_NAME = 256 };
+enum { MAX_NODES = 1 << 20, MAX_SOURCES = 64, MAX_PARAMETERS = 1 << 21, MAX_STATES = 1 << 20, MAX_NAME = 256 };
 static const int64_t MAX_STATE_BYTES = INT64_C(1) << 40; /* of one: their sum fits */
 
 static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
@@ -64,17 +64,14 @@ static int is_shape(const int64_t *shape, int32_t rank) {
     return 1;
 }
 
-static int add_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
-    if (graft_grow(&node->parameters, &node->parameters_capacity, node->n_parameters,
-                   sizeof(struct graft_parameter *)) != 0) {
-        return -1;
-    }
+/* A parameter, or a source of some; NULL if memory ran out. */
+static struct graft_parameter *make_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
     struct graft_parameter *parameter = graft_alloc(1, sizeof *parameter);
     char *name = node->path[0] != '\0' ? graft_format("%s.%s", node->path, info->name) : graft_strdup(info->name);
     if (parameter == NULL || name == NULL) {
         graft_free(parameter);
         graft_free(name);
-        return -1;
+        return NULL;
     }
     parameter->name = name;
     parameter->own_name = name + strlen(name) - strlen(info->name);
@@ -90,7 +87,19 @@ static int add_parameter(struct graft_node *node, const struct graft_parameter_i
     if (info->join.kind == GRAFT_JOIN_EACH || info->join.kind == GRAFT_JOIN_EQUAL) {
         parameter->shape[0] *= graft_join_count(node);
     }
-    node->parameters[node->n_parameters++] = parameter;
+    return parameter;
+}
+
+static int add_parameter(struct graft_node *node, const struct graft_parameter_info *info) {
+    const int is_source = (info->flags & GRAFT_PARAMETER_SOURCE) != 0;
+    struct graft_parameter ***list = is_source ? &node->sources : &node->parameters;
+    size_t *n = is_source ? &node->n_sources : &node->n_parameters;
+    size_t *capacity = is_source ? &node->sources_capacity : &node->parameters_capacity;
+    struct graft_parameter *parameter = NULL;
+    if (graft_grow(list, capacity, *n, sizeof **list) != 0 || (parameter = make_parameter(node, info)) == NULL) {
+        return -1;
+    }
+    (*list)[(*n)++] = parameter;
     return 0;
 }
 
@@ -127,6 +136,17 @@ static int is_join(const struct graft_parameter_info *info) {
            (by_rows ? join->dim >= 0 && join->dim < info->rank && join->rows > 0 : join->dim == 0 && join->rows == 0);
 }
 
+static int on_source(struct builder *builder, const struct graft_parameter_info *info, struct graft_error *error) {
+    struct graft_node *node = builder->describing;
+    if (info->init != GRAFT_INIT_NONE) {
+        return refuse(builder, error, "an initial value for source", info->name);
+    }
+    if (node->n_sources == MAX_SOURCES) {
+        return refuse(builder, error, "too many sources, from", info->name);
+    }
+    return add_parameter(node, info) == 0 ? GRAFT_OK : out_of_memory(builder, error);
+}
+
 static int on_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
@@ -136,7 +156,8 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     if (!is_name(info->name, 1)) {
         return refuse(builder, error, "a parameter with the invalid name", info->name);
     }
-    if (graft_flags_unknown(info->flags, GRAFT_PARAMETER_CONTIGUOUS | GRAFT_PARAMETER_SCALAR) != 0) {
+    if (graft_flags_unknown(info->flags,
+                            GRAFT_PARAMETER_CONTIGUOUS | GRAFT_PARAMETER_SCALAR | GRAFT_PARAMETER_SOURCE) != 0) {
         return refuse(builder, error, "unknown requirements for parameter", info->name);
     }
     if (!is_shape(info->shape, info->rank)) {
@@ -152,6 +173,9 @@ static int on_parameter(void *data, const struct graft_parameter_info *info, str
     int has_value = info->init == GRAFT_INIT_ZEROS || info->init == GRAFT_INIT_ONES;
     if (dtype != GRAFT_DTYPE_NONE && (graft_dtype_size(dtype) == 0 || (has_value && dtype != GRAFT_DTYPE_F32))) {
         return refuse(builder, error, "an invalid type for parameter", info->name);
+    }
+    if ((info->flags & GRAFT_PARAMETER_SOURCE) != 0) {
+        return on_source(builder, info, error);
     }
     if (graft_node_parameter(node, info->name) != NULL) {
         return refuse(builder, error, "two parameters with the name", info->name);

@@ -171,12 +171,13 @@ static int derive(struct joining *joining, const struct graft_parameter *paramet
     return 0;
 }
 
-/* The parameters that the parts have tensors for, in turn, until one does not fit; how many are joined here. */
-static int join_all(struct joining *joining, size_t *n_joined, struct graft_error *error) {
+/* Those of a list that the parts have tensors for, in turn, until one does not fit; how many are joined here. */
+static int join_all(struct joining *joining, struct graft_parameter *const *list, size_t n, size_t *n_joined,
+                    struct graft_error *error) {
     const struct graft_model_facts *facts = joining->builder->options->facts;
-    struct graft_node *node = joining->node;
-    for (size_t p = 0; p < node->n_parameters; p++) {
-        const struct graft_parameter *parameter = node->parameters[p];
+    const struct graft_node *node = joining->node;
+    for (size_t p = 0; p < n && joining->why.length == 0; p++) {
+        const struct graft_parameter *parameter = list[p];
         const char *name = parameter->own_name;
         if (is_made(joining, name) || facts->tensor(facts->data, node->path, name) != NULL ||
             (name = find_tensors(joining, name)) == NULL) {
@@ -196,7 +197,11 @@ static int join_all(struct joining *joining, size_t *n_joined, struct graft_erro
 static int join(struct joining *joining, struct graft_error *error) {
     const char *other = NULL;
     size_t n_joined = 0;
-    int status = join_all(joining, &n_joined, error);
+    const struct graft_node *node = joining->node;
+    int status = join_all(joining, node->parameters, node->n_parameters, &n_joined, error);
+    if (status == GRAFT_OK) {
+        status = join_all(joining, node->sources, node->n_sources, &n_joined, error);
+    }
     if (status == GRAFT_OK && joining->why.length == 0 && n_joined > 0) {
         status = graft_join_compare_parts(joining->builder, joining->node, &other, error);
     }

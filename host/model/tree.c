@@ -132,6 +132,14 @@ static void free_derived(struct graft_derived *derived) {
     graft_free(derived);
 }
 
+static void free_parameters(struct graft_parameter **parameters, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        graft_free(parameters[i]->name);
+        graft_free(parameters[i]);
+    }
+    graft_free(parameters);
+}
+
 void graft_node_free(struct graft_node *node) {
     if (node == NULL) {
         return;
@@ -140,10 +148,8 @@ void graft_node_free(struct graft_node *node) {
         graft_node_free(node->children[i]);
     }
     graft_node_free(node->super);
-    for (size_t i = 0; i < node->n_parameters; i++) {
-        graft_free(node->parameters[i]->name);
-        graft_free(node->parameters[i]);
-    }
+    free_parameters(node->parameters, node->n_parameters);
+    free_parameters(node->sources, node->n_sources);
     for (size_t i = 0; i < node->n_attributes; i++) {
         graft_free(node->attributes[i].name);
     }
@@ -163,7 +169,6 @@ void graft_node_free(struct graft_node *node) {
     graft_free(node->kept);
     graft_free(node->attributes);
     graft_free(node->states);
-    graft_free(node->parameters);
     graft_free(node->children);
     graft_free(node->name);
     graft_free(node->path);

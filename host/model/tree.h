@@ -90,6 +90,9 @@ struct graft_node {
     struct graft_parameter **parameters;
     size_t n_parameters;
     size_t parameters_capacity;
+    struct graft_parameter **sources; /* what its conversions make some of them of, if `describe` says so */
+    size_t n_sources;
+    size_t sources_capacity;
     struct graft_attribute *attributes;
     size_t n_attributes;
     size_t attributes_capacity;

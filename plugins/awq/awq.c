@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linears of AWQ checkpoints (quant_method "awq", version "gemm"), read where they lie in the file. */
+/* Linears of AWQ checkpoints (quant_method "awq", version "gemm"), read where they lie in the file or, with the option
+ * `rows`, laid in rows while the model is loaded. */
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
-#include "graft/packed_tensors.h"
+#include "graft/option.h"
+#include "graft/packed_linear.h"
 #include "graft/plugin.h"
 #include "loops.h"
+#include "rows.h"
+
+static const struct graft_host *host;
+static int32_t wants_rows;
 
 static const struct graft_packed_loops *const tables[] = {
     &awq_loops_scalar,
@@ -33,41 +39,66 @@ static int check_format(const struct graft_config *config, const struct graft_pa
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_packed *packed = sink->keep(sink->data, sizeof *packed, error); /* for `create` */
+    struct graft_packed_linear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
     (void)cls;
-    int status = packed != NULL ? graft_packed_sizes(config, "quantization_config", args, sink->path, packed, error)
-                                : GRAFT_ERROR_INTERNAL;
+    int status = self != NULL ? graft_packed_sizes(config, "quantization_config", args, sink->path, &self->words, error)
+                              : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = check_format(config, packed, error);
+        status = check_format(config, &self->words, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
-    const int64_t words[2] = {packed->in_features, packed->out_features / 8};
-    return graft_packed_describe(sink, packed, args, words, 8, error);
+    if (wants_rows) {
+        graft_packed_linear_lay(self);
+    }
+    const int64_t words[2] = {self->words.in_features, self->words.out_features / 8};
+    return graft_packed_linear_describe(sink, self, args, words, 8, error);
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    struct graft_packed *self = NULL;
+    struct graft_packed_linear *self = NULL;
     (void)cls;
-    int status =
-        graft_packed_create(build, graft_packed_choose(tables, sizeof tables / sizeof tables[0]), &self, error);
+    int status = graft_packed_linear_create(build, graft_packed_choose(tables, sizeof tables / sizeof tables[0]),
+                                            graft_packed_rows_choose(graft_packed_rows_uint4), &self, error);
     *instance = self;
     return status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
-    return graft_packed_forward(instance, call, args, error);
+    return graft_packed_linear_forward(instance, call, args, error);
 }
 
 static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_loop *loop, struct graft_error *error) {
-    return graft_packed_as_loop(instance, call, args, loop, error);
+    return graft_packed_linear_as_loop(instance, call, args, loop, error);
 }
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop};
+
+/* --- Rows --- */
+
+static const char *const sources[][1] = {{"qweight"}, {"qzeros"}, {"scales"}};
+static const char *const targets[][1] = {{"weight_packed"}, {"weight_zero_point"}, {"weight_scale"}};
+
+static const struct graft_operation operations[] = {
+    {.struct_size = sizeof operations[0], .kind = GRAFT_OP_CUSTOM, .custom = &awq_operations[AWQ_CODES]},
+    {.struct_size = sizeof operations[0], .kind = GRAFT_OP_CUSTOM, .custom = &awq_operations[AWQ_ZEROS]},
+    {.struct_size = sizeof operations[0], .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1},
+};
+
+#define IN_ROWS(i)                                                                                             \
+    {                                                                                                          \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = 1, .sources = sources[i], .n_targets = 1, \
+        .targets = targets[i], .n_operations = 1, .operations = &operations[i],                                \
+        .operation_stride = sizeof operations[0]                                                               \
+    }
+
+static const struct graft_conversion conversions[] = {IN_ROWS(0), IN_ROWS(1), IN_ROWS(2)};
+
+/* --- What the host is told --- */
 
 static const struct graft_class awq_linear_class = {
     .struct_size = sizeof awq_linear_class,
@@ -77,6 +108,9 @@ static const struct graft_class awq_linear_class = {
     .create = create,
     .destroy = free,
     .forward = &vtable,
+    .conversions = conversions,
+    .n_conversions = sizeof conversions / sizeof conversions[0],
+    .conversion_stride = sizeof conversions[0],
 };
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
@@ -88,8 +122,9 @@ static const struct graft_class experts_class = {
     GRAFT_PARTS_CLASS("AWQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
 static const char *const methods[] = {"awq", NULL};
-static const char *const packed_tensors[] = {"qweight", NULL};
-static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", NULL};
+static const char *const packed_tensors[] = {"qweight", "weight_packed", NULL};
+static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", "0.gate_proj.weight_packed",
+                                             "0.w1.weight_packed", NULL};
 
 static const struct graft_condition conditions[][2] = {
     {
@@ -115,23 +150,52 @@ static const struct graft_replacement replacements[] = {
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
 };
 
+static const struct graft_option options[] = {
+    {
+        .struct_size = sizeof options[0],
+        .kind = GRAFT_OPTION_BOOL,
+        .name = "rows",
+        .help = "Lays codes in rows while the model is loaded, which makes it generate faster",
+        .default_value = "false",
+    },
+};
+
+static const char *const required[] = {GRAFT_THREADS_ID, NULL};
+
+static const struct graft_plugin plugin;
+
+static int init(struct graft_error *error) {
+    (void)error;
+    wants_rows = (int32_t)graft_args_int(host->options(&plugin), "rows", 0);
+    awq_set_threads(host->get_extension(GRAFT_THREADS_ID));
+    return GRAFT_OK;
+}
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "awq",
     .version = "1.0.0",
     .license = "Apache-2.0",
     .description = "Linears of AWQ checkpoints, multiplied from their packed form",
+    .requires_extensions = required,
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],
     .classes = &expert_class,
     .n_classes = 1,
     .class_stride = sizeof expert_class,
+    .init = init,
+    .custom_operations = awq_operations,
+    .n_custom_operations = AWQ_OPERATIONS,
+    .custom_operation_stride = sizeof awq_operations[0],
+    .options = options,
+    .n_options = 1,
+    .option_stride = sizeof options[0],
     .quant_methods = methods,
 };
 
-const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
-    (void)host;
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {
     (void)error;
+    host = given;
     return &plugin;
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linears of GPTQ checkpoints (quant_method "gptq"), read where they lie in the file. Version 1 stores zero points less
- * one, version 2 as they are. With act-order (`desc_act`) groups are any inputs, as `g_idx` says.
+ * Linears of GPTQ checkpoints (quant_method "gptq"), read where they lie in the file or, with the option `rows`, laid
+ * in rows while the model is loaded. Version 1 stores zero points less one, version 2 as they are. With act-order
+ * (`desc_act`) groups are any inputs, as `g_idx` says.
  */
 #include <stdlib.h>
 
 #include "dynamic.h"
 #include "graft/expert_parts.h"
-#include "graft/packed_tensors.h"
+#include "graft/option.h"
+#include "graft/packed_linear.h"
 #include "graft/plugin.h"
 #include "loops.h"
 
 static const struct graft_host *host;
 static const struct graft_regexes *regexes;
+static int32_t wants_rows;
 
 static const struct graft_packed_loops *const tables[] = {
     &gptq_loops_scalar,
@@ -37,31 +40,39 @@ static int read_format(const struct graft_config *config, struct graft_packed *p
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_packed *packed = sink->keep(sink->data, sizeof *packed, error); /* for `create` */
+    struct graft_packed_linear *self = sink->keep(sink->data, sizeof *self, error); /* for `create` */
     char place[GPTQ_PLACE];
+    int32_t is_ordered = 0;
     (void)cls;
     int status =
-        packed != NULL ? gptq_find_place(config, regexes, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
+        self != NULL ? gptq_find_place(config, regexes, sink->config_path, place, error) : GRAFT_ERROR_INTERNAL;
     if (status == GRAFT_OK) {
-        status = graft_packed_sizes(config, place, args, sink->path, packed, error);
+        status = graft_packed_sizes(config, place, args, sink->path, &self->words, error);
     }
     if (status == GRAFT_OK) {
-        status = read_format(config, packed, error);
+        status = read_format(config, &self->words, error);
+    }
+    if (status == GRAFT_OK) {
+        status = graft_config_bool(config, "quantization_config.desc_act", &is_ordered, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
-    const int64_t words[2] = {packed->in_features * packed->bits / 32, packed->out_features};
-    status = graft_packed_describe(sink, packed, args, words, 1, error);
+    if (wants_rows && !is_ordered) {
+        graft_packed_linear_lay(self);
+    }
+    const int64_t words[2] = {self->words.in_features * self->words.bits / 32, self->words.out_features};
+    status = graft_packed_linear_describe(sink, self, args, words, 1, error);
     return status == GRAFT_OK
-               ? graft_describe_joined(sink, "g_idx", 1, &packed->in_features, GRAFT_DTYPE_I32,
+               ? graft_describe_joined(sink, "g_idx", 1, &self->words.in_features, GRAFT_DTYPE_I32,
                                        GRAFT_PARAMETER_CONTIGUOUS, graft_join_whole(GRAFT_JOIN_EQUAL), error)
                : status;
 }
 
 /* Checks g_idx, which counts where it is not input / group_size. Of a part of the inputs it begins with a later group.
  */
-static int read_groups(struct graft_packed *self, const struct graft_build *build, struct graft_error *error) {
+static int read_groups(struct graft_packed_linear *linear, const struct graft_build *build, struct graft_error *error) {
+    struct graft_packed *self = &linear->words;
     int in_order = 1, status = GRAFT_OK;
     const struct graft_weight *weight = graft_build_weight(build, "g_idx", &status, error);
     const int32_t *g_idx = weight != NULL ? graft_weight_block(weight, 0)->data : NULL;
@@ -78,15 +89,16 @@ static int read_groups(struct graft_packed *self, const struct graft_build *buil
         }
     }
     self->group_of = in_order ? NULL : g_idx;
+    linear->rows.group_of = self->group_of;
     return status;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
-    struct graft_packed *self = NULL;
+    struct graft_packed_linear *self = NULL;
     (void)cls;
-    int status =
-        graft_packed_create(build, graft_packed_choose(tables, sizeof tables / sizeof tables[0]), &self, error);
+    int status = graft_packed_linear_create(build, graft_packed_choose(tables, sizeof tables / sizeof tables[0]),
+                                            graft_packed_rows_choose(graft_packed_rows_uint4), &self, error);
     if (status == GRAFT_OK) {
         status = read_groups(self, build, error);
     }
@@ -100,15 +112,34 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
-    return graft_packed_forward(instance, call, args, error);
+    return graft_packed_linear_forward(instance, call, args, error);
 }
 
 static int as_loop(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_loop *loop, struct graft_error *error) {
-    return graft_packed_as_loop(instance, call, args, loop, error);
+    return graft_packed_linear_as_loop(instance, call, args, loop, error);
 }
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward, .as_loop = as_loop};
+
+/* --- Rows: an output's words, from the first input on, are a column --- */
+
+static const char *const sources[][1] = {{"qweight"}, {"qzeros"}, {"scales"}};
+static const char *const targets[][1] = {{"weight_packed"}, {"weight_zero_point"}, {"weight_scale"}};
+
+static const struct graft_operation transpose[] = {
+    {.struct_size = sizeof transpose[0], .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1},
+};
+
+#define TRANSPOSED(i)                                                                                              \
+    {                                                                                                              \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = 1, .sources = sources[i], .n_targets = 1,     \
+        .targets = targets[i], .n_operations = 1, .operations = transpose, .operation_stride = sizeof transpose[0] \
+    }
+
+static const struct graft_conversion conversions[] = {TRANSPOSED(0), TRANSPOSED(1), TRANSPOSED(2)};
+
+/* --- What the host is told --- */
 
 static const struct graft_class gptq_linear_class = {
     .struct_size = sizeof gptq_linear_class,
@@ -118,6 +149,9 @@ static const struct graft_class gptq_linear_class = {
     .create = create,
     .destroy = free,
     .forward = &vtable,
+    .conversions = conversions,
+    .n_conversions = sizeof conversions / sizeof conversions[0],
+    .conversion_stride = sizeof conversions[0],
 };
 
 /* Experts that the checkpoint has one by one: stacked parameters cannot hold them. */
@@ -129,8 +163,9 @@ static const struct graft_class experts_class = {
     GRAFT_PARTS_CLASS("GPTQExperts", GRAFT_INTERFACE_EXPERTS, graft_parts_expert_list), .data = &list};
 
 static const char *const methods[] = {"gptq", NULL};
-static const char *const packed_tensors[] = {"qweight", NULL};
-static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", NULL};
+static const char *const packed_tensors[] = {"qweight", "weight_packed", NULL};
+static const char *const expert_tensors[] = {"0.gate_proj.qweight", "0.w1.qweight", "0.gate_proj.weight_packed",
+                                             "0.w1.weight_packed", NULL};
 
 static const struct graft_condition conditions[][2] = {
     {
@@ -156,10 +191,23 @@ static const struct graft_replacement replacements[] = {
     {GRAFT_PARTS_LISTED_EXPERTS(&experts_class, conditions[1])},
 };
 
+static const struct graft_option options[] = {
+    {
+        .struct_size = sizeof options[0],
+        .kind = GRAFT_OPTION_BOOL,
+        .name = "rows",
+        .help = "Lays codes of 4 bits in rows while the model is loaded, which makes it generate faster",
+        .default_value = "false",
+    },
+};
+
 static const char *const required[] = {GRAFT_REGEX_ID, NULL};
+
+static const struct graft_plugin plugin;
 
 static int init(struct graft_error *error) {
     (void)error;
+    wants_rows = (int32_t)graft_args_int(host->options(&plugin), "rows", 0);
     regexes = host->get_extension(GRAFT_REGEX_ID);
     return GRAFT_OK;
 }
@@ -178,6 +226,9 @@ static const struct graft_plugin plugin = {
     .n_classes = 1,
     .class_stride = sizeof expert_class,
     .init = init,
+    .options = options,
+    .n_options = 1,
+    .option_stride = sizeof options[0],
     .quant_methods = methods,
 };
 

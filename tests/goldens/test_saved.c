@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_saved CASE-DIRECTORY PLUGINS-DIRECTORY: a model saved, with classes replaced and without, has the tensors it was
- * read from; in the runtime layout it has the same logits, and leads back. */
+/* test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed [OPTION]]: a model saved, with classes replaced and without, has
+ * the tensors it was read from; in the runtime layout it has the same logits, and leads back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,13 +152,14 @@ static void check_saving(const struct golden *golden, const char *plugins) {
 
 int main(int argc, char **argv) {
     struct golden golden;
-    int needs_plugins =
-        argc == 4 && strcmp(argv[3], "needed") == 0; /* the family is a plugin's, or the weights are quantized */
+    int needs_plugins = (argc == 4 || argc == 5) &&
+                        strcmp(argv[3], "needed") == 0; /* the family is a plugin's, or the weights are quantized */
     if (argc != 3 && !needs_plugins) {
-        (void)fputs("usage: test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed]\n", stderr);
+        (void)fputs("usage: test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed [OPTION]]\n", stderr);
         return 2;
     }
     golden_open(&golden, argv[1]);
+    runner_set_plugin_option(argc == 5 ? argv[4] : NULL);
     if (!needs_plugins) {
         check_saving(&golden, NULL);
     }

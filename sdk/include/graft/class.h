@@ -36,7 +36,10 @@ enum {
 
 enum {
     GRAFT_PARAMETER_CONTIGUOUS = 1 << 16, /* wants one row block; without this flag it accepts several */
-    GRAFT_PARAMETER_SCALAR = 1 << 17      /* of shape [1]: a tensor without dimensions fits as well */
+    GRAFT_PARAMETER_SCALAR = 1 << 17,     /* of shape [1]: a tensor without dimensions fits as well */
+    /* No parameter, but a tensor of the checkpoint that conversions of the class make parameters of: described so that
+     * those of several modules can be joined (struct graft_join). There is nothing to bind, and `init` is none. */
+    GRAFT_PARAMETER_SOURCE = 1 << 18
 };
 
 enum {

@@ -60,31 +60,37 @@ GRAFT_INLINE int graft_packed_sizes(const struct graft_config *config, const cha
     return GRAFT_OK;
 }
 
-/* [load] Describes the module's tensors, but for those of one format only. `words` is the shape of qweight, whose
- * columns are `word_rows` outputs each. A bias may be in the checkpoint where the architecture has none: old tools
- * wrote zeros, and some corrections are kept there. */
+/* [load] Describes those tensors but the bias. `words` is the shape of qweight, whose columns are `word_rows` outputs
+ * each; `flags` are GRAFT_PARAMETER_... */
+GRAFT_INLINE int graft_packed_describe_tensors(const struct graft_sink *sink, const struct graft_packed *self,
+                                               const int64_t words[2], int64_t word_rows, uint32_t flags,
+                                               struct graft_error *error) {
+    const int64_t zeros[2] = {self->groups, self->out_features * self->bits / 32};
+    const int64_t scales[2] = {self->groups, self->out_features};
+    int status =
+        graft_describe_joined(sink, "qweight", 2, words, GRAFT_DTYPE_I32, flags, graft_join_rows(1, word_rows), error);
+    if (status == GRAFT_OK) {
+        status = graft_describe_joined(sink, "qzeros", 2, zeros, GRAFT_DTYPE_I32, flags,
+                                       graft_join_rows(1, 32 / self->bits), error);
+    }
+    return status == GRAFT_OK
+               ? graft_describe_joined(sink, "scales", 2, scales, GRAFT_DTYPE_NONE, flags, graft_join_rows(1, 1), error)
+               : status;
+}
+
+/* [load] Describes the module's tensors, but for those of one format only. A bias may be in the checkpoint where the
+ * architecture has none: old tools wrote zeros, and some corrections are kept there. */
 GRAFT_INLINE int graft_packed_describe(const struct graft_sink *sink, const struct graft_packed *self,
                                        const struct graft_args *args, const int64_t words[2], int64_t word_rows,
                                        struct graft_error *error) {
     const int64_t sizes[2] = {self->in_features, self->out_features};
-    const int64_t zeros[2] = {self->groups, self->out_features * self->bits / 32};
-    const int64_t scales[2] = {self->groups, self->out_features};
     int32_t bias = graft_args_int(args, "bias", 1) != 0 ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT;
     int status = sink->attribute(sink->data, "in_features", &sizes[0], 1, error);
     if (status == GRAFT_OK) {
         status = sink->attribute(sink->data, "out_features", &sizes[1], 1, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_describe_joined(sink, "qweight", 2, words, GRAFT_DTYPE_I32, GRAFT_PARAMETER_CONTIGUOUS,
-                                       graft_join_rows(1, word_rows), error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_joined(sink, "qzeros", 2, zeros, GRAFT_DTYPE_I32, GRAFT_PARAMETER_CONTIGUOUS,
-                                       graft_join_rows(1, 32 / self->bits), error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_describe_joined(sink, "scales", 2, scales, GRAFT_DTYPE_NONE, GRAFT_PARAMETER_CONTIGUOUS,
-                                       graft_join_rows(1, 1), error);
+        status = graft_packed_describe_tensors(sink, self, words, word_rows, GRAFT_PARAMETER_CONTIGUOUS, error);
     }
     return status == GRAFT_OK ? graft_describe_parameter(sink, "bias", 1, &sizes[1], 0, bias, error) : status;
 }
