@@ -16,7 +16,7 @@ struct candidate {
 
 struct graft_sampler {
     int64_t vocab_size;
-    float *scores;                /* [vocab_size] */
+    float *scores;                /* [vocab_size]: with a penalty, then what they weigh */
     unsigned char *seen;          /* [vocab_size]: in the history; all 0 between picks */
     struct candidate *candidates; /* [vocab_size] */
 };
@@ -149,9 +149,10 @@ static float kth_largest(const float *scores, int64_t n, int64_t k, float *heap)
 }
 
 /* The candidates that top_k leaves, largest first. Returns how many; at least one. */
-static int64_t take_top_k(struct graft_sampler *sampler, const float *scores, int64_t k, float *heap) {
+static int64_t take_top_k(struct graft_sampler *sampler, const float *scores, int64_t k) {
     int64_t n = sampler->vocab_size;
-    float threshold = k > 0 && k < n ? kth_largest(scores, n, k, heap) : -INFINITY;
+    float *heap = (float *)(void *)sampler->candidates; /* which are not filled yet */
+    float threshold = kth_largest(scores, n, k, heap);
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
         if (scores[i] >= threshold) {
@@ -197,6 +198,95 @@ static int32_t draw(const struct candidate *candidates, int64_t count, struct gr
     return candidates[count - 1].id;
 }
 
+/* --- Without top_k: of a whole vocabulary, which takes long to sort --- */
+
+/* weights [n] = exp((scores - largest) / temperature), 0 of NaN. */
+static void weigh(const float *scores, int64_t n, float largest, double temperature, float *weights) {
+    for (int64_t i = 0; i < n; i++) {
+        weights[i] = isnan(scores[i]) ? -INFINITY : (scores[i] - largest) / (float)temperature;
+    }
+    (void)graft_loops_get()->exp_sum(weights, 0.0F, n);
+}
+
+static double sum_of(const float *weights, int64_t n) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += (double)weights[i];
+    }
+    return sum;
+}
+
+/* Weights from 0 to 1 have the order of their bits. */
+static uint32_t bits_of(float weight) {
+    uint32_t bits;
+    memcpy(&bits, &weight, sizeof bits);
+    return bits;
+}
+
+/* What top_p leaves: the first of the heaviest tokens, all that are heavier than the threshold, and the first `n`
+ * others that are as heavy. */
+struct nucleus {
+    int64_t best;
+    uint32_t threshold; /* as bits */
+    int64_t n;
+    double total; /* what they weigh together */
+};
+
+/* Drops the lightest, as many as weigh no more than `left` together; of equals those behind. The threshold's bits are
+ * found ten at a time, from what tokens weigh whose bits are the same so far. */
+static void drop(struct nucleus *nucleus, const float *weights, int64_t n, double left) {
+    enum { DIGIT = 10, VALUES = 1 << DIGIT };
+    uint32_t known = 0;
+    float equal;
+    for (int shift = 2 * DIGIT; shift >= 0; shift -= DIGIT) {
+        double masses[VALUES] = {0.0};
+        uint32_t digit = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const uint32_t bits = bits_of(weights[i]);
+            if ((bits & known) == nucleus->threshold && i != nucleus->best) {
+                masses[bits >> shift & (VALUES - 1)] += (double)weights[i];
+            }
+        }
+        for (; digit < VALUES - 1 && masses[digit] <= left; digit++) {
+            left -= masses[digit];
+            nucleus->total -= masses[digit];
+        }
+        nucleus->threshold |= digit << shift;
+        known |= (uint32_t)(VALUES - 1) << shift;
+    }
+    int64_t equals = 0;
+    for (int64_t i = 0; i < n; i++) {
+        equals += bits_of(weights[i]) == nucleus->threshold && i != nucleus->best;
+    }
+    memcpy(&equal, &nucleus->threshold, sizeof equal);
+    const double most = equal > 0.0F ? floor(left / (double)equal) : 0.0;
+    const double dropped = most < (double)equals ? most : (double)equals;
+    nucleus->n = equals - (int64_t)dropped;
+    nucleus->total -= dropped * (double)equal;
+}
+
+/* The token in it up to which the weights come to more than `left`. */
+static int32_t find(const float *weights, int64_t n, struct nucleus nucleus, double left) {
+    int64_t last = nucleus.best;
+    for (int64_t i = 0; i < n && left >= 0.0; i++) {
+        const uint32_t bits = bits_of(weights[i]);
+        if (i == nucleus.best || bits > nucleus.threshold || (bits == nucleus.threshold && nucleus.n-- > 0)) {
+            left -= (double)weights[i];
+            last = i;
+        }
+    }
+    return (int32_t)last;
+}
+
+static int32_t draw_of_all(const float *weights, int64_t n, int64_t best, double top_p,
+                           struct graft_sampler_state *state) {
+    struct nucleus nucleus = {best, 0, n, sum_of(weights, n)};
+    if (top_p < 1.0) {
+        drop(&nucleus, weights, n, (1.0 - top_p) * nucleus.total);
+    }
+    return find(weights, n, nucleus, next_uniform(state) * nucleus.total);
+}
+
 int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_generation *generation,
                            const float *logits, const int32_t *history, size_t n, struct graft_sampler_state *state) {
     const float *scores = punished(sampler, generation->repetition_penalty, logits, history, n);
@@ -204,8 +294,11 @@ int32_t graft_sampler_pick(struct graft_sampler *sampler, const struct graft_gen
     if (!generation->do_sample || !isfinite(scores[best])) {
         return best;
     }
-    /* The candidates are not filled yet: their memory serves as the heap. */
-    int64_t count = take_top_k(sampler, scores, generation->top_k, (float *)(void *)sampler->candidates);
+    if (generation->top_k <= 0 || generation->top_k >= sampler->vocab_size) {
+        weigh(scores, sampler->vocab_size, scores[best], generation->temperature, sampler->scores);
+        return draw_of_all(sampler->scores, sampler->vocab_size, best, generation->top_p, state);
+    }
+    int64_t count = take_top_k(sampler, scores, generation->top_k);
     count = take_top_p(sampler->candidates, count, generation->temperature, generation->top_p);
     return draw(sampler->candidates, count, state);
 }

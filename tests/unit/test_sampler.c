@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choosing the next token without chance, with every instruction set: the first of the largest logits, whatever else
- * there is. */
+/* Choosing the next token with every instruction set. Without chance it is the first of the largest logits, whatever
+ * else there is; by chance all of the vocabulary can be drawn, as often as softmax says, unless top_k and top_p leave
+ * fewer. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -11,7 +14,7 @@
 #include "kernels/cpu.h"
 #include "numbers.h"
 
-enum { MOST = 5000 };
+enum { MOST = 5000, FEWER = 1000 };
 
 static const int64_t sizes[] = {1, 2, 15, 17, 1023, 1024, 1025, MOST};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
@@ -85,11 +88,128 @@ static void test_punished(void **state) {
     assert_int_equal(pick(logits, MOST, 1.5, history, 3), 0);
 }
 
+/* How often each of n tokens is drawn. */
+static void count_draws(const struct graft_generation *generation, const float *logits, int64_t n, int draws,
+                        int *counts) {
+    struct graft_sampler_state state;
+    struct graft_sampler *sampler;
+    graft_sampler_state_init(&state, 7, 0);
+    memset(counts, 0, (size_t)n * sizeof *counts);
+    assert_int_equal(graft_sampler_create(n, &sampler, NULL), GRAFT_OK);
+    for (int i = 0; i < draws; i++) {
+        counts[graft_sampler_pick(sampler, generation, logits, NULL, 0, &state)]++;
+    }
+    graft_sampler_free(sampler);
+}
+
+/* Logits that fall by `fall` in all. Tokens 7 i are the ones that they fall along: 7 divides no size here. */
+static void fill_falling(float *logits, int64_t n, float fall) {
+    for (int64_t i = 0; i < n; i++) {
+        logits[i * 7 % n] = -fall * (float)i / (float)n;
+    }
+}
+
+/* As many of the first tokens as top_p leaves have each eighth of them drawn as often as it weighs, within five
+ * standard deviations; and none behind them, but for one where f32 may see another end. */
+static void check_frequencies(double temperature, float fall, double top_p) {
+    enum { DRAWS = 2000, EIGHTHS = 8 };
+    static float logits[FEWER];
+    static int counts[FEWER];
+    const struct graft_generation generation = {.struct_size = sizeof generation,
+                                                .do_sample = 1,
+                                                .temperature = temperature,
+                                                .top_p = top_p,
+                                                .repetition_penalty = 1.0};
+    double weights[EIGHTHS] = {0}, total = 0.0, kept = 0.0;
+    int drawn[EIGHTHS] = {0}, all = 0;
+    fill_falling(logits, FEWER, fall);
+    count_draws(&generation, logits, FEWER, DRAWS, counts);
+    for (int64_t i = 0; i < FEWER; i++) {
+        total += exp(-(double)fall * (double)i / FEWER / temperature);
+    }
+    int64_t n = 0;
+    for (; n < FEWER && (n == 0 || kept < top_p * total); n++) {
+        kept += exp(-(double)fall * (double)n / FEWER / temperature);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        weights[i * EIGHTHS / n] += exp(-(double)fall * (double)i / FEWER / temperature);
+        drawn[i * EIGHTHS / n] += counts[i * 7 % FEWER];
+        all += counts[i * 7 % FEWER];
+    }
+    assert_true(all + (n < FEWER ? counts[n * 7 % FEWER] : 0) == DRAWS);
+    for (int e = 0; e < EIGHTHS; e++) {
+        const double share = weights[e] / kept, wanted = DRAWS * share;
+        assert_true(fabs(drawn[e] - wanted) <= 5.0 * sqrt(wanted * (1.0 - share)) + 1.0);
+    }
+}
+
+static void test_frequencies(void **state) {
+    static const double shares[] = {1.0, 0.999, 0.9, 0.5, 0.01, 0.0};
+    (void)state;
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        check_frequencies(1.0, 3.0F, shares[i]);
+        check_frequencies(0.5, 10.0F, shares[i]);
+        check_frequencies(2.0, 100.0F, shares[i]);
+        check_frequencies(1.0, 90000.0F, shares[i]);
+    }
+}
+
+/* Of tokens that weigh the same the first stay; NaN is never drawn. */
+static void test_equal(void **state) {
+    enum { DRAWS = 1000, N = 16 };
+    float logits[N];
+    int counts[N];
+    struct graft_generation generation = {
+        .struct_size = sizeof generation, .do_sample = 1, .temperature = 0.7, .top_p = 0.5, .repetition_penalty = 1.0};
+    (void)state;
+    fill(logits, N, 1.5F);
+    count_draws(&generation, logits, N, DRAWS, counts);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(counts[i] > 0, i < N / 2);
+    }
+    generation.top_p = 1.0;
+    logits[3] = NAN;
+    count_draws(&generation, logits, N, DRAWS, counts);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(counts[i] > 0, i != 3);
+    }
+}
+
+/* top_p leaves the fewest tokens that weigh so much together; the last may weigh more than is missing. */
+static void test_top_p(void **state) {
+    enum { DRAWS = 500 };
+    static float logits[MOST];
+    static int counts[MOST];
+    struct graft_generation generation = {
+        .struct_size = sizeof generation, .do_sample = 1, .temperature = 1.0, .repetition_penalty = 1.0};
+    (void)state;
+    fill(logits, MOST, -INFINITY);
+    logits[4000] = logf(0.5F);
+    logits[3] = logf(0.3F);
+    logits[4999] = logf(0.15F);
+    logits[0] = logf(0.05F);
+    static const struct {
+        double top_p;
+        int32_t left[4]; /* of tokens 4000, 3, 4999, 0 */
+    } cases[] = {
+        {0.4, {1, 0, 0, 0}}, {0.7, {1, 1, 0, 0}}, {0.9, {1, 1, 1, 0}}, {0.96, {1, 1, 1, 1}}, {1.0, {1, 1, 1, 1}}};
+    static const int32_t ids[] = {4000, 3, 4999, 0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int others = DRAWS;
+        generation.top_p = cases[i].top_p;
+        count_draws(&generation, logits, MOST, DRAWS, counts);
+        for (int t = 0; t < 4; t++) {
+            assert_int_equal(counts[ids[t]] > 0, cases[i].left[t]);
+            others -= counts[ids[t]];
+        }
+        assert_int_equal(others, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_punished),
+        cmocka_unit_test(test_alone),       cmocka_unit_test(test_none),  cmocka_unit_test(test_punished),
+        cmocka_unit_test(test_frequencies), cmocka_unit_test(test_equal), cmocka_unit_test(test_top_p),
     };
     int failures = 0;
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
