@@ -116,6 +116,7 @@ static const struct spec specs[] = {
     {"list", FLAG, offsetof(struct graft_options, list), VALIDATE},
     {"fuzz", NUMBER, offsetof(struct graft_options, fuzz), VALIDATE},
     {"thorough", FLAG, offsetof(struct graft_options, thorough), VALIDATE},
+    {"only", TEXTS, offsetof(struct graft_options, only), VALIDATE},
     {"decode", FLAG, offsetof(struct graft_options, decode), TOKENIZE},
     {"classes", FLAG, offsetof(struct graft_options, classes), LIST},
     {"families", FLAG, offsetof(struct graft_options, families), LIST},
@@ -589,4 +590,5 @@ void graft_options_finish(struct graft_options *options) {
     graft_free(options->prompt_adapters.items);
     graft_free(options->token_type_ids.items);
     graft_free(options->text_pairs.items);
+    graft_free(options->only.items);
 }

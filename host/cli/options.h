@@ -120,9 +120,10 @@ struct graft_options {
     int64_t max_shard_bytes; /* 0: the default size */
 
     int json;
-    int list;     /* of `validate`: the checks there are */
-    int64_t fuzz; /* likewise: models of random sizes */
-    int thorough; /* likewise: every allocation fails */
+    int list;                  /* of `validate`: the checks there are */
+    int64_t fuzz;              /* likewise: models of random sizes */
+    int thorough;              /* likewise: every allocation fails */
+    struct graft_strings only; /* likewise: names of checks and groups; all if there are none */
     int decode;
     int classes;
     int families;

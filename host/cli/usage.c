@@ -92,6 +92,7 @@ static const char *const sections[] = {
     "  --modules              bench: time and bytes by class, and of each replaced class\n"
     "  --list, --fuzz N       validate: list the checks; build N models of random sizes as well\n"
     "  --thorough             validate: let every allocation fail, not a sample of them\n"
+    "  --only NAME            validate: make this check or group of checks alone; repeatable\n"
     "  --text FILE, --window N          perplexity: the text; tokens per window (default 512)\n"
     "\n",
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of checks, and making all of them. */
+/* The table of checks, and making all or some of them. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
 
 #include <errno.h>
@@ -69,14 +69,61 @@ static void name_cause(struct cause **causes, const struct graft_check_result *r
     }
 }
 
-static int run_all(struct graft_validation *validation, int32_t limit_ms, graft_check_function on_result, void *data,
-                   struct graft_error *error) {
+/* Whether a check is the one of that name, or in the group. */
+static int is_called(const struct graft_validation_check *check, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(check->info.name, name, length) == 0 &&
+           (check->info.name[length] == '\0' || check->info.name[length] == '.');
+}
+
+static int is_named(const struct graft_check_options *options, const struct graft_validation_check *check) {
+    int named = options->n_only == 0;
+    for (int32_t i = 0; i < options->n_only; i++) {
+        named |= is_called(check, options->only[i]);
+    }
+    return named;
+}
+
+/* Those behind it find the models that it makes. */
+static int makes_models(const struct graft_validation_check *check) {
+    return strcmp(check->info.name, "build.describes") == 0;
+}
+
+static int is_wanted(const struct graft_check_options *options, size_t i) {
+    const struct graft_validation_check *check = find(i);
+    int wanted = is_named(options, check);
+    for (const int makes = makes_models(check); makes && !wanted && (check = find(++i)) != NULL;) {
+        wanted = is_named(options, check);
+    }
+    return wanted;
+}
+
+static int check_names(const struct graft_check_options *options, struct graft_error *error) {
+    for (int32_t i = 0; i < options->n_only; i++) {
+        const struct graft_validation_check *check;
+        size_t k = 0;
+        while ((check = find(k)) != NULL && !is_called(check, options->only[i])) {
+            k++;
+        }
+        if (check == NULL) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, options->only[i],
+                                   "no check and no group of checks has this name; see validate --list");
+        }
+    }
+    return GRAFT_OK;
+}
+
+static int run(struct graft_validation *validation, const struct graft_check_options *options,
+               graft_check_function on_result, void *data, struct graft_error *error) {
     const struct graft_validation_check *check;
     struct cause *causes = NULL;
     int status = GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && (check = find(i)) != NULL; i++) {
         struct graft_check_result result;
-        graft_validation_run(validation, check, limit_ms, &result);
+        if (!is_wanted(options, i)) {
+            continue;
+        }
+        graft_validation_run(validation, check, options->limit_ms, &result);
         if (result.outcome == GRAFT_CHECK_FAILED && validation->notes->is_done) {
             name_cause(&causes, &result, validation->notes->text);
         }
@@ -111,6 +158,9 @@ static int read_options(const struct graft_check_options *given, struct graft_ch
     if (options->limit_ms <= 0) {
         options->limit_ms = options->thorough ? THOROUGH_MS : LIMIT_MS;
     }
+    if (status == GRAFT_OK) {
+        status = check_names(options, error);
+    }
     return status == GRAFT_OK && options->model != NULL
                ? graft_given_check(options->model, options->directories, options->n_directories, error)
                : status;
@@ -141,8 +191,7 @@ int graft_plugin_check(const char *file, const struct graft_check_options *optio
     }
     validation.folder = folder;
     validation.notes = graft_child_memory(sizeof *validation.notes);
-    status = validation.notes != NULL ? run_all(&validation, own.limit_ms, on_result, data, error)
-                                      : graft_fail_memory(error, file);
+    status = validation.notes != NULL ? run(&validation, &own, on_result, data, error) : graft_fail_memory(error, file);
     (void)nftw(folder, remove_one, MAX_FOLDERS, FTW_DEPTH | FTW_PHYS);
     if (validation.notes != NULL) {
         graft_child_memory_free(validation.notes, sizeof *validation.notes);

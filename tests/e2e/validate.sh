@@ -21,11 +21,13 @@ first_found() { # the check that fails first: what is wrong with a plugin that n
     sed -n 's/^not ok [0-9]* - \([a-z_.]*\): .*/\1/p' "$scratch/out" | head -n 1 >>"$scratch/found"
 }
 
-validate_faulty() { # NAME: on tiny models, or on the checkpoint that it names
+validate_faulty() { # NAME: the check made for it, on tiny models or on the checkpoint that it names
+    only=$(cat "$source/$1/check.txt")
     if [ -e "$source/$1/model.txt" ]; then
-        timeout 300 "$host" validate "$plugins/$1/$1.so" --quiet --model "$goldens/$(cat "$source/$1/model.txt")"
+        timeout 300 "$host" validate "$plugins/$1/$1.so" --quiet --only "$only" \
+            --model "$goldens/$(cat "$source/$1/model.txt")"
     else
-        timeout 300 "$host" validate "$plugins/$1/$1.so" --quiet --fuzz 6
+        timeout 300 "$host" validate "$plugins/$1/$1.so" --quiet --only "$only" --fuzz 6
     fi
 }
 
@@ -123,6 +125,19 @@ for plugin; do
     esac
 done
 check 'checkpoints are only read' "$(cat "$scratch/sums")" "$(sums)"
+faulty=$plugins/does_crash/does_crash.so
+names_of() { # the checks made with these options
+    "$host" validate "$faulty" "$@" 2>"$scratch/err" |
+        sed -n 's/^\(not \)\{0,1\}ok [0-9]* - \([a-z_.]*\):.*/\2/p' | paste -sd ' '
+}
+check 'a check alone: with the one that makes its models' 'build.describes call.bounds' "$(names_of --only call.bounds)"
+check 'one that needs none' 'descriptor.entry' "$(names_of --only descriptor.entry)"
+check 'a group' "$(awk '/^build/ { print $1 }' "$scratch/list" | paste -sd ' ')" "$(names_of --only build)"
+check 'several, in the order of all' 'file.exports options.defaults' \
+    "$(names_of --only options.defaults --only file.exports)"
+"$host" validate "$faulty" --only call --only cal >"$scratch/out" 2>"$scratch/err"
+check 'a name that there is not: exit status' "2 0 1" "$? $(wc -l <"$scratch/out") $(wc -l <"$scratch/err")"
+has 'it is named' 'graft: cal: no check' "$scratch/err"
 faulty=$plugins/unpacks_partly/unpacks_partly.so
 "$host" validate "$faulty" --quiet >"$scratch/out" 2>"$scratch/err"
 check 'a fault in what only checkpoints have is not found without one' 0 $?

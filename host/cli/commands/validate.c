@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `validate`: all checks on a plugin's file, as TAP or JSON. */
+/* `validate`: checks on a plugin's file, as TAP or JSON. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -74,7 +74,9 @@ static int make_checks(const struct graft_options *options, struct report *repor
                                          .fuzz = options->fuzz,
                                          .thorough = options->thorough,
                                          .model = options->model,
-                                         .n_directories = (int32_t)options->plugins_dirs.count};
+                                         .n_directories = (int32_t)options->plugins_dirs.count,
+                                         .only = options->only.items,
+                                         .n_only = (int32_t)options->only.count};
     const char **directories = NULL;
     char *installed = NULL;
     int status = graft_setup_directories(&options->plugins_dirs, &directories, &installed, error);

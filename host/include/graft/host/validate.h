@@ -55,7 +55,11 @@ struct graft_check_options {
     /* Where the plugins are that this model needs besides, such as the one that brings its type. */
     const char *const *directories; /* [n_directories] */
     int32_t n_directories;
-    uint32_t reserved_2;
+    int32_t n_only; /* 0: all checks are made */
+    /* [n_only] Names of checks ("forward.batches") and groups ("forward") to be made, with build.describes where a
+     * check behind it is among them: it makes the models. What is the name of none is an error of graft_plugin_check.
+     */
+    const char *const *only;
 };
 
 #define GRAFT_CHECK_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_check_options, reserved)
@@ -63,7 +67,7 @@ struct graft_check_options {
 /* [any] Takes the result of a check, valid during the call. Any status but GRAFT_OK stops. */
 typedef int (*graft_check_function)(void *data, const struct graft_check_result *result, struct graft_error *error);
 
-/* [load, in a process with one thread and without other children] Makes all checks on a plugin's file. GRAFT_OK: all
+/* [load, in a process with one thread and without other children] Makes the checks on a plugin's file. GRAFT_OK: all
  * were made, whatever came of them; errors are those of the host itself. `options` may be NULL. */
 int graft_plugin_check(const char *file, const struct graft_check_options *options, graft_check_function on_result,
                        void *data, struct graft_error *error);
