@@ -39,6 +39,7 @@ count() { # count ISA TOKENS MODEL OPTIONS...: the instructions of generating so
 compare() { # compare NAME ISA RECORDED MODEL OPTIONS...: a step, from two runs of other lengths
     name=$1 isa=$2 recorded=$3
     shift 3
+    "$host" --quiet --model "$@" --max-new-tokens 1 >/dev/null 2>&1 # tries the plugin, if nobody has
     short=$(count "$isa" 3 "$@") long=$(count "$isa" 11 "$@")
     check "$name, $isa: no sequence ends early" '' "$(awk -F, 'NF != 11' ids)$(head -c 2000 log | grep -v '^==')"
     now=$(((${long:-0} - ${short:-0}) / 8))
