@@ -107,7 +107,7 @@ static int check_names(const struct graft_check_options *options, struct graft_e
         }
         if (check == NULL) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, options->only[i],
-                                   "no check and no group of checks has this name; see validate --list");
+                                   "no check and no group of checks has this name");
         }
     }
     return GRAFT_OK;

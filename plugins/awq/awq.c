@@ -80,23 +80,15 @@ static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forwar
 
 /* --- Rows --- */
 
-static const char *const sources[][1] = {{"qweight"}, {"qzeros"}, {"scales"}};
-static const char *const targets[][1] = {{"weight_packed"}, {"weight_zero_point"}, {"weight_scale"}};
+static const struct graft_operation codes_in_rows = {
+    .struct_size = sizeof codes_in_rows, .kind = GRAFT_OP_CUSTOM, .custom = &awq_operations[AWQ_CODES]};
+static const struct graft_operation zeros_in_rows = {
+    .struct_size = sizeof zeros_in_rows, .kind = GRAFT_OP_CUSTOM, .custom = &awq_operations[AWQ_ZEROS]};
+static const struct graft_operation transpose = {
+    .struct_size = sizeof transpose, .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1};
 
-static const struct graft_operation operations[] = {
-    {.struct_size = sizeof operations[0], .kind = GRAFT_OP_CUSTOM, .custom = &awq_operations[AWQ_CODES]},
-    {.struct_size = sizeof operations[0], .kind = GRAFT_OP_CUSTOM, .custom = &awq_operations[AWQ_ZEROS]},
-    {.struct_size = sizeof operations[0], .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1},
-};
-
-#define IN_ROWS(i)                                                                                             \
-    {                                                                                                          \
-        .struct_size = sizeof(struct graft_conversion), .n_sources = 1, .sources = sources[i], .n_targets = 1, \
-        .targets = targets[i], .n_operations = 1, .operations = &operations[i],                                \
-        .operation_stride = sizeof operations[0]                                                               \
-    }
-
-static const struct graft_conversion conversions[] = {IN_ROWS(0), IN_ROWS(1), IN_ROWS(2)};
+static const struct graft_conversion conversions[] =
+    GRAFT_PACKED_LINEAR_CONVERSIONS(&codes_in_rows, &zeros_in_rows, &transpose);
 
 /* --- What the host is told --- */
 

@@ -124,20 +124,11 @@ static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forwar
 
 /* --- Rows: an output's words, from the first input on, are a column --- */
 
-static const char *const sources[][1] = {{"qweight"}, {"qzeros"}, {"scales"}};
-static const char *const targets[][1] = {{"weight_packed"}, {"weight_zero_point"}, {"weight_scale"}};
+static const struct graft_operation transpose = {
+    .struct_size = sizeof transpose, .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1};
 
-static const struct graft_operation transpose[] = {
-    {.struct_size = sizeof transpose[0], .kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1},
-};
-
-#define TRANSPOSED(i)                                                                                              \
-    {                                                                                                              \
-        .struct_size = sizeof(struct graft_conversion), .n_sources = 1, .sources = sources[i], .n_targets = 1,     \
-        .targets = targets[i], .n_operations = 1, .operations = transpose, .operation_stride = sizeof transpose[0] \
-    }
-
-static const struct graft_conversion conversions[] = {TRANSPOSED(0), TRANSPOSED(1), TRANSPOSED(2)};
+static const struct graft_conversion conversions[] =
+    GRAFT_PACKED_LINEAR_CONVERSIONS(&transpose, &transpose, &transpose);
 
 /* --- What the host is told --- */
 

@@ -245,6 +245,10 @@ static int describe_newer(const struct graft_class *cls, const struct graft_conf
     weight.flags |= strcmp(what, "requirements for parameter") == 0 ? requirement : 0;
     weight.reserved = strcmp(what, "parameter whose struct is too short or not zeroed") == 0;
     weight.join.kind = strcmp(what, "an unknown way to join parameter") == 0 ? GRAFT_JOIN_EQUAL + 1 : GRAFT_JOIN_NONE;
+    if (strcmp(what, "an initial value for source") == 0) {
+        weight.flags |= GRAFT_PARAMETER_SOURCE;
+        weight.init = GRAFT_INIT_ZEROS;
+    }
     child.flags |= strcmp(what, "requirements for child") == 0 ? requirement : 0;
     given.reserved = strcmp(what, "invalid arguments") == 0;
     int status = sink->parameter(sink->data, &weight, error);
@@ -253,9 +257,10 @@ static int describe_newer(const struct graft_class *cls, const struct graft_conf
 
 /* Capabilities that the host does not know are ignored, requirements and what is reserved refused. */
 static void test_newer_structs(void **state) {
-    static const char *const refused[] = {"requirements for parameter",
-                                          "parameter whose struct is too short or not zeroed", "requirements for child",
-                                          "invalid arguments", "an unknown way to join parameter"};
+    static const char *const refused[] = {
+        "requirements for parameter",       "parameter whose struct is too short or not zeroed",
+        "requirements for child",           "invalid arguments",
+        "an unknown way to join parameter", "an initial value for source"};
     struct graft_class newer = {
         .struct_size = sizeof newer, .name = "Newer", .interface_id = ROOT, .describe = describe_newer, .data = ""};
     struct fake_model model;
@@ -269,6 +274,39 @@ static void test_newer_structs(void **state) {
         assert_int_not_equal(fake_model_build(&model, "Newer"), GRAFT_OK);
         assert_non_null(strstr(model.error.message, refused[i]));
     }
+    fake_model_finish(&model);
+}
+
+/* A parameter, and as many sources as it says, which may have its name. */
+static int describe_sources(const struct graft_class *cls, const struct graft_config *config,
+                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const int64_t shape[] = {6, 4};
+    const int *n = cls->data;
+    (void)config, (void)args;
+    int status = graft_describe_joined(sink, "weight", 2, shape, 0, 0, graft_join_rows(0, 1), error);
+    for (int i = 0; i < *n && status == GRAFT_OK; i++) {
+        status = graft_describe_joined(sink, "weight", 2, shape, GRAFT_DTYPE_I32, GRAFT_PARAMETER_SOURCE,
+                                       graft_join_rows(1, 8), error);
+    }
+    return status;
+}
+
+/* What parameters are made of is none itself; and there is an end to it. */
+static void test_sources(void **state) {
+    int n = 64;
+    const struct graft_class made = {
+        .struct_size = sizeof made, .name = "Made", .interface_id = ROOT, .describe = describe_sources, .data = &n};
+    struct fake_model model;
+    (void)state;
+    fake_model_init(&model);
+    fake_model_add(&model, &made);
+    assert_int_equal(fake_model_build(&model, "Made"), GRAFT_OK);
+    assert_int_equal(model.tree->root->n_parameters, 1);
+    assert_int_equal(model.tree->n_parameters, 1);
+    assert_int_equal(model.tree->root->n_sources, 64);
+    n = 65;
+    assert_int_not_equal(fake_model_build(&model, "Made"), GRAFT_OK);
+    assert_non_null(strstr(model.error.message, "too many sources"));
     fake_model_finish(&model);
 }
 
@@ -434,14 +472,23 @@ static void test_bad_states(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structure),      cmocka_unit_test(test_bad_names),
-        cmocka_unit_test(test_twice),          cmocka_unit_test(test_bad_shapes),
-        cmocka_unit_test(test_depth_bomb),     cmocka_unit_test(test_children_that_cannot_be),
-        cmocka_unit_test(test_breadth_bomb),   cmocka_unit_test(test_args),
-        cmocka_unit_test(test_silent_failure), cmocka_unit_test(test_ties),
-        cmocka_unit_test(test_states),         cmocka_unit_test(test_bad_states),
-        cmocka_unit_test(test_path),           cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_newer_structs),  cmocka_unit_test(test_dotted_parameter),
+        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_bad_shapes),
+        cmocka_unit_test(test_depth_bomb),
+        cmocka_unit_test(test_children_that_cannot_be),
+        cmocka_unit_test(test_breadth_bomb),
+        cmocka_unit_test(test_args),
+        cmocka_unit_test(test_silent_failure),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_bad_states),
+        cmocka_unit_test(test_path),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_newer_structs),
+        cmocka_unit_test(test_dotted_parameter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,22 @@
 extern "C" {
 #endif
 
+/* The initialiser of such a conversion, at the level of a file: a pointer to its only operation. */
+#define GRAFT_PACKED_LINEAR_CONVERSION(source, target, operation)                                                 \
+    {                                                                                                             \
+        .struct_size = sizeof(struct graft_conversion), .n_sources = 1, .sources = (const char *const[]){source}, \
+        .targets = (const char *const[]){target}, .operations = (operation), .n_targets = 1, .n_operations = 1,   \
+        .operation_stride = sizeof(struct graft_operation)                                                        \
+    }
+
+/* That of an array of all three: pointers to what is done with qweight, qzeros and scales. */
+#define GRAFT_PACKED_LINEAR_CONVERSIONS(codes, zeros, scales)                     \
+    {                                                                             \
+        GRAFT_PACKED_LINEAR_CONVERSION("qweight", "weight_packed", codes),        \
+            GRAFT_PACKED_LINEAR_CONVERSION("qzeros", "weight_zero_point", zeros), \
+            GRAFT_PACKED_LINEAR_CONVERSION("scales", "weight_scale", scales),     \
+    }
+
 /* What an instance has. */
 struct graft_packed_linear {
     struct graft_packed words;     /* its sizes always; its tensors where codes stay in words */
