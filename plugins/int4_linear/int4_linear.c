@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linears in 4 bits, a scale for each 32 weights of a row, quantized while the model is loaded: projections, the
- * language model head, and experts, stacked or as modules. That is lossy, so the plugin has to be asked for by name.
+ * Linears in 4 bits, a scale for each 32 (or 64, 128) weights of a row, quantized while the model is loaded:
+ * projections, the language model head, and experts, stacked or as modules. That is lossy, so the plugin has to be
+ * asked for by name.
  */
 #include <stdlib.h>
 
 #include "graft/expert_parts.h"
+#include "graft/option.h"
 #include "graft/packed_rows.h"
 #include "graft/plugin.h"
 #include "quantize.h"
@@ -28,8 +30,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     const int64_t words = graft_packed_rows_blocks(rows->in_features, INT4_CODES);
     rows->row_bytes = words * (int64_t)sizeof(int32_t);
     rows->block_rows = 1;
-    rows->group_size = INT4_GROUP;
-    rows->groups = graft_packed_rows_blocks(rows->in_features, INT4_GROUP);
+    rows->group_size = int4_group_size();
+    rows->groups = graft_packed_rows_blocks(rows->in_features, rows->group_size);
     rows->bits = 4;
     rows->zero = INT4_ZERO;
     const int64_t scales[2] = {rows->out_features, rows->groups};
@@ -120,22 +122,48 @@ static const struct graft_replacement replacements[] = {
     {GRAFT_PARTS_QUANTIZED_ALL(&experts_class)},
 };
 
+static const char *const group_sizes[] = {"32", "64", "128", NULL};
+
+static const struct graft_option options[] = {
+    {
+        .struct_size = sizeof options[0],
+        .kind = GRAFT_OPTION_INT,
+        .name = "group_size",
+        .help = "Weights of a row that share a scale: more are faster, and less exact",
+        .default_value = "32",
+        .choices = group_sizes,
+    },
+};
+
+static const struct graft_plugin plugin;
+static const struct graft_host *host;
+
+static int init(struct graft_error *error) {
+    (void)error;
+    int4_set_group_size(graft_args_int(host->options(&plugin), "group_size", 32));
+    return GRAFT_OK;
+}
+
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "int4_linear",
     .version = "1.0.0",
     .license = "Apache-2.0",
-    .description = "Projections, experts and the head in 4 bits, a scale for each 32 weights of a row",
+    .description = "Projections, experts and the head in 4 bits, a scale for some weights of a row",
     .replacements = replacements,
     .n_replacements = sizeof replacements / sizeof replacements[0],
     .replacement_stride = sizeof replacements[0],
     .custom_operations = &int4_quantize_rows,
     .n_custom_operations = 1,
     .custom_operation_stride = sizeof int4_quantize_rows,
+    .init = init,
+    .options = options,
+    .n_options = 1,
+    .option_stride = sizeof options[0],
 };
 
-const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
-    (void)host;
+const struct graft_plugin *graft_plugin_entry(const struct graft_host *given, struct graft_error *error) {
     (void)error;
+    host = given;
     return &plugin;
 }

@@ -9,12 +9,22 @@
 /* Codes that the largest weight of a group is tried with: from -7 to -10 and from 6 to 9, in steps of a quarter. */
 enum { STEPS = 12 };
 
-/* Weights that are done side by side. */
-enum { SIDE = 8 };
+/* Weights that are done side by side, and most of a group. */
+enum { SIDE = 8, MOST = 128 };
+
+static int64_t group_columns = 32;
+
+void int4_set_group_size(int64_t columns) {
+    group_columns = columns;
+}
+
+int64_t int4_group_size(void) {
+    return group_columns;
+}
 
 static int64_t group_size(int64_t columns) {
     (void)columns;
-    return INT4_GROUP;
+    return group_columns;
 }
 
 /* The weight that is furthest from zero, with its sign; NaN if one is. */
@@ -35,9 +45,10 @@ static inline float code_of(float weight, float factor) {
     return code > 7.0F ? 7.0F : code;
 }
 
-static float squared_error(const float weights[INT4_GROUP], float scale, float factor) {
+/* `n` is a multiple of SIDE. */
+static float squared_error(const float *weights, int64_t n, float scale, float factor) {
     float sums[SIDE] = {0}, sum = 0.0F;
-    for (int i = 0; i < INT4_GROUP; i += SIDE) {
+    for (int64_t i = 0; i < n; i += SIDE) {
         for (int k = 0; k < SIDE; k++) {
             float off = weights[i + k] - scale * code_of(weights[i + k], factor);
             sums[k] += off * off;
@@ -50,14 +61,14 @@ static float squared_error(const float weights[INT4_GROUP], float scale, float f
 }
 
 /* Codes go from -8 to 7, so it matters which end the largest weight is at. */
-static uint16_t choose_scale(const float weights[INT4_GROUP], float most) {
+static uint16_t choose_scale(const float *weights, int64_t n, float most) {
     uint16_t best = 0;
     float least = INFINITY;
     for (int i = 0; i <= 2 * STEPS + 1; i++) {
         float code = i <= STEPS ? -7.0F - (float)i / 4.0F : 6.0F + (float)(i - STEPS - 1) / 4.0F;
         uint16_t scale = graft_bf16_from_f32(most / code);
         float rounded = graft_f32_from_bf16(scale), factor = 1.0F / rounded;
-        float found = isfinite(factor) ? squared_error(weights, rounded, factor) : INFINITY;
+        float found = isfinite(factor) ? squared_error(weights, n, rounded, factor) : INFINITY;
         best = found < least ? scale : best;
         least = found < least ? found : least;
     }
@@ -67,12 +78,12 @@ static uint16_t choose_scale(const float weights[INT4_GROUP], float most) {
 static int32_t quantize(const float *weights, int64_t n, int64_t first, void *codes, void *scale) {
     const float most = furthest(weights, n);
     uint32_t *words = (uint32_t *)codes + first / INT4_CODES;
-    float group[INT4_GROUP] = {0};
+    float group[MOST] = {0};
     if (!isfinite(most)) {
         return 0;
     }
     memcpy(group, weights, (size_t)n * sizeof *weights);
-    const uint16_t chosen = choose_scale(group, most);
+    const uint16_t chosen = choose_scale(group, (n + SIDE - 1) / SIDE * SIDE, most);
     const float rounded = graft_f32_from_bf16(chosen);
     const float factor = rounded != 0.0F ? 1.0F / rounded : 0.0F; /* zeros, or too small for one in f32 */
     for (int64_t i = 0; i < n; i++) {

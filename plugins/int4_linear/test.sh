@@ -76,6 +76,23 @@ for list in int4_linear sequential_experts,int4_linear; do
         fail "$list: perplexity $got, of the original $original"
 done
 
+echo 'larger groups: fewer bytes, and what the README says'
+bits() { # bits GROUP_SIZE
+    "$host" bench --plugins-dir "$plugins" --plugins int4_linear --plugin-option int4_linear.group_size="$1" --model "$demo" \
+        --prompt-tokens 2 --new-tokens 1 --repeat 1 --json | sed -n 's/.*"bytes_per_token": \([0-9]*\).*/\1/p'
+}
+[ "$(bits 128)" -lt "$(bits 64)" ] && [ "$(bits 64)" -lt "$(bits 32)" ] || fail 'groups change nothing'
+for size in 64 128; do
+    got=$(perplexity --plugins int4_linear --plugin-option int4_linear.group_size=$size)
+    awk -v a="$got" -v b="$original" -v size="$size" \
+        'BEGIN { d = a / b - 1; exit !(d != 0 && d < 0.0004 * size + 0.004 && d > -0.02) }' ||
+        fail "groups of $size: perplexity $got, of the original $original"
+done
+logits stack.safetensors "$many" --model "$demo" --plugins int4_linear --plugin-option int4_linear.group_size=128
+logits list.safetensors "$many" --model "$demo" --plugins sequential_experts,int4_linear \
+    --plugin-option int4_linear.group_size=128
+cmp -s "$scratch/stack.safetensors" "$scratch/list.safetensors" || fail 'groups of 128: stack and list differ'
+
 echo 'threads and instruction sets'
 for ids in $few $many; do
     logits one.safetensors "$ids" --model "$demo" --plugins int4_linear --threads 1
