@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library/facts.h"
 
+#include "save/save.h"
+
 static const struct graft_tensor_view *tensor(const void *data, const char *path, const char *name) {
     return graft_presence_find(data, path, name);
 }
@@ -39,7 +41,9 @@ static int find_tensors(const struct graft_model *model, const struct graft_tree
 int graft_model_facts_make(const struct graft_model *model, const struct graft_tree_options *options,
                            const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error) {
     *facts = (struct model_facts){.facts = {.config = &model->config->view}};
-    return graft_snapshot_asks_for_tensors(options->snapshot, model->config->model_type, &facts->facts)
+    /* In a runtime layout classes have parameters that other classes may join. */
+    return graft_snapshot_asks_for_tensors(options->snapshot, model->config->model_type, &facts->facts) ||
+                   graft_save_is_runtime_layout(model->directory)
                ? find_tensors(model, options, patch, facts, error)
                : GRAFT_OK;
 }

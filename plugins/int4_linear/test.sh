@@ -81,7 +81,8 @@ bits() { # bits GROUP_SIZE
     "$host" bench --plugins-dir "$plugins" --plugins int4_linear --plugin-option int4_linear.group_size="$1" --model "$demo" \
         --prompt-tokens 2 --new-tokens 1 --repeat 1 --json | sed -n 's/.*"bytes_per_token": \([0-9]*\).*/\1/p'
 }
-[ "$(bits 128)" -lt "$(bits 64)" ] && [ "$(bits 64)" -lt "$(bits 32)" ] || fail 'groups change nothing'
+[ "$(bits 128)" -lt "$(bits 64)" ] || fail 'groups of 128 are read as those of 64'
+[ "$(bits 64)" -lt "$(bits 32)" ] || fail 'groups of 64 are read as those of 32'
 for size in 64 128; do
     got=$(perplexity --plugins int4_linear --plugin-option int4_linear.group_size=$size)
     awk -v a="$got" -v b="$original" -v size="$size" \
@@ -109,6 +110,13 @@ echo 'over fused_qkv: rows are quantized by themselves, so nothing changes'
 logits apart.safetensors "$many" --model "$goldens/llama_bf16" --plugins int4_linear
 logits fused.safetensors "$many" --model "$goldens/llama_bf16" --plugins fused_qkv,int4_linear
 cmp -s "$scratch/apart.safetensors" "$scratch/fused.safetensors" || fail 'fused_qkv changes the result'
+"$host" save --model "$goldens/llama_bf16" --plugins-dir "$plugins" --plugins int4_linear --output "$scratch/saved" \
+    --runtime-layout --quiet
+logits fused.safetensors "$many" --model "$scratch/saved" --plugins fused_qkv,int4_linear
+cmp -s "$scratch/apart.safetensors" "$scratch/fused.safetensors" || fail 'what was saved apart is not joined'
+plan fused_qkv,int4_linear --model "$scratch/saved" | grep -q 'qkv_proj.qweight: Concatenate.*row blocks' ||
+    fail 'what was saved apart is copied'
+rm -r "$scratch/saved"
 
 echo 'saving'
 status=0
